@@ -37,7 +37,7 @@ struct DemoFilesTests {
     try await Browser.open { browser in
       let demo = try ChildProcess(
         [
-          Bundle.main.bundleURL.appending(path: "sq-demo").path, "files", "--sandbox",
+          BuiltProgram.path("sq-demo"), "files", "--sandbox",
           "--browser", #"sh -c 'echo "$0" >"$URL_FILE"'"#,
         ],
         environment: ["URL_FILE": folder.file("url")])

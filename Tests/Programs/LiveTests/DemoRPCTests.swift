@@ -101,7 +101,7 @@ struct DemoRPCTests {
     let browser =
       arguments.first == "rpc" ? ["--browser", #"sh -c 'echo "$0" >"$URL_FILE"'"#] : []
     return try ChildProcess(
-      [Bundle.main.bundleURL.appending(path: "sq-demo").path] + arguments
+      [BuiltProgram.path("sq-demo")] + arguments
         + ["--store", "file:" + folder.file("tokens")] + browser,
       environment: environment.merging(["URL_FILE": folder.file("url")]) { $1 })
   }

@@ -51,7 +51,7 @@ struct DemoSignInTests {
       try await Browser.open { browser in
         let demo = try ChildProcess(
           [
-            Bundle.main.bundleURL.appending(path: "sq-demo").path, "login", "--json",
+            BuiltProgram.path("sq-demo"), "login", "--json",
             "--issuer", server.issuer, "--client-id", client.rawValue, "--scope", "read write",
             "--redirect-uri", try server.takeRedirectURI(), "--store", "memory",
             "--browser", #"sh -c 'echo "$0" >"$URL_FILE"'"#,

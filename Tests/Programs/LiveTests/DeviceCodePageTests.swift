@@ -14,7 +14,7 @@ import Testing
       try await Browser.open { browser in
         let demo = try ChildProcess(
           [
-            Bundle.main.bundleURL.appending(path: "sq-demo").path, "login", "--json",
+            BuiltProgram.path("sq-demo"), "login", "--json",
             "--issuer", server.issuer, "--client-id", Glewlwyd.Client.public.rawValue,
             "--scope", "read write", "--store", "memory",
           ] + options,

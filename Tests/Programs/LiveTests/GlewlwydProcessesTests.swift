@@ -92,7 +92,7 @@ private struct SharedAccount {
   private func start() throws -> ChildProcess {
     // A browser that does not open: where the account is gone nobody is to sign in.
     try ChildProcess([
-      Bundle.main.bundleURL.appending(path: "sq-demo").path, "token",
+      BuiltProgram.path("sq-demo"), "token",
       "--issuer", server.issuer, "--client-id", Glewlwyd.Client.public.rawValue,
       "--scope", "read write", "--redirect-uri", redirectURI,
       "--store", "file:" + folder.file("tokens"), "--browser", "false",

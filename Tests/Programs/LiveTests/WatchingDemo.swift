@@ -17,7 +17,7 @@ struct WatchingDemo: Sendable {
     store = FileTokenStore(path: folder.file("tokens"))
     process = try ChildProcess(
       [
-        Bundle.main.bundleURL.appending(path: "sq-demo").path, "watch",
+        BuiltProgram.path("sq-demo"), "watch",
         "--issuer", server.issuer, "--client-id", Glewlwyd.Client.public.rawValue,
         "--scope", "read write", "--redirect-uri", try server.takeRedirectURI(),
         "--store", "file:" + folder.file("tokens"),

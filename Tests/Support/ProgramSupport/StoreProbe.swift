@@ -2,6 +2,5 @@ import Foundation
 
 /// The built `store-probe`, which uses a store in its own process.
 package enum StoreProbe {
-  package static let executable = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-    .deletingLastPathComponent().appending(path: "store-probe").path
+  package static let executable = BuiltProgram.path("store-probe")
 }

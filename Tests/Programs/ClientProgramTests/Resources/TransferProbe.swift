@@ -6,8 +6,7 @@ import SequencingOAuth
 
 /// The built `transfer-probe`, which uploads and downloads in its own process.
 enum TransferProbe {
-  static let executable = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-    .deletingLastPathComponent().appending(path: "transfer-probe").path
+  static let executable = BuiltProgram.path("transfer-probe")
 
   static func start(_ command: String, _ url: String, _ file: String) throws -> ChildProcess {
     try ChildProcess([executable, command, url, file])

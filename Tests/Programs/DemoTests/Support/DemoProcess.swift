@@ -76,8 +76,7 @@ final class DemoProcess: Sendable {
   }
 
   /// The program beside the test bundle.
-  private static let executable = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-    .deletingLastPathComponent().appending(path: "sq-demo").path
+  private static let executable = BuiltProgram.path("sq-demo")
 
   /// No browser, no display, no wish about colours, and a state folder of the test's own.
   private static func environment(_ folder: TemporaryFolder) -> [String: String?] {
