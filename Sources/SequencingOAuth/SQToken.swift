@@ -27,7 +27,9 @@ public struct SQToken: Sendable, Hashable, Codable {
 
   /// The scopes of the token, with spaces between them.
   ///
-  /// If the server sent none, these are the scopes that the request asked for.
+  /// If the server sent no `scope`, these are the scopes that the request asked for. `nil` means
+  /// that the request asked for none either, or that the server's `scope` is neither a text nor a
+  /// list of texts; ``additionalFields`` has it then.
   ///
   /// - SeeAlso: RFC 6749, section 3.3
   public var scope: String? { storage.scope }
@@ -147,7 +149,8 @@ public struct SQToken: Sendable, Hashable, Codable {
   func refreshing(_ previous: SQToken) -> SQToken {
     let token = SQToken(
       accessToken: accessToken, expirationDate: expirationDate, tokenType: tokenType,
-      scope: scope ?? previous.scope, refreshToken: refreshToken ?? previous.refreshToken,
+      scope: scope ?? additionalFields.scope(ifMissing: previous.scope),
+      refreshToken: refreshToken ?? previous.refreshToken,
       issueDate: issueDate,
       additionalFields: previous.lastingFields.merging(additionalFields) {
         old, new in new == .null || new == .string("") ? old : new
@@ -177,9 +180,10 @@ public struct SQToken: Sendable, Hashable, Codable {
   /// The additional fields that stay valid after a refresh.
   ///
   /// A lifetime, such as Keycloak's `refresh_expires_in`, counts from the response that sent it.
-  /// Beside the ``issueDate`` of a later response it would be wrong.
+  /// Beside the ``issueDate`` of a later response it would be wrong. A `scope` that could not be
+  /// read says nothing about a later token.
   private var lastingFields: [String: JSONValue] {
-    additionalFields.filter { !$0.key.lowercased().contains("expir") }
+    additionalFields.filter { $0.key != "scope" && !$0.key.lowercased().contains("expir") }
   }
 
   private static func split(_ scope: String) -> [String] {

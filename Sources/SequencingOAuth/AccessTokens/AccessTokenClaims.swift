@@ -21,7 +21,7 @@ public struct AccessTokenClaims: Sendable, Hashable {
   public let audience: [String]
   /// The client to which the token was issued (`client_id`).
   public let clientID: String?
-  /// The scopes of the token (`scope`), in the server's order.
+  /// The scopes of the token (`scope`), in the server's order; empty if they cannot be read.
   public let scopes: [String]
   /// The moment at which the token stops being valid (`exp`); an introspection may leave it out.
   public let expirationDate: Date?
@@ -57,7 +57,7 @@ public struct AccessTokenClaims: Sendable, Hashable {
     audience = try reader.possibleAudience("aud") ?? []
     clientID = try reader.text("client_id")
     // An empty text is what some servers send for a token without scopes.
-    scopes = (claims["scope"]?.string ?? "").split(separator: " ").map(String.init)
+    scopes = (claims.scope(ifMissing: nil) ?? "").split(separator: " ").map(String.init)
     expirationDate = try reader.date("exp")
     issueDate = try reader.date("iat")
     identifier = try reader.text("jti")

@@ -10,7 +10,7 @@ import Basics
 public struct TokenResponseContext: Sendable {
   /// When the response arrived; `expires_in` counts from this moment.
   public let receivedAt: Date
-  /// The scope that the request asked for; it is the token's scope if the response names none.
+  /// The scope that the request asked for; it is the token's scope if the response has no `scope`.
   public let requestedScope: String?
   /// The departures from RFC 6749 that the parser accepts.
   public let quirks: TokenResponseQuirks
@@ -103,9 +103,7 @@ public struct StandardTokenResponseParser: TokenResponseParser {
       accessToken: accessToken,
       expirationDate: lifetime.map { context.receivedAt.addingTimeInterval($0) },
       tokenType: tokenType,
-      // RFC 6749, section 5.1: without a scope in the response, the token has the one that was
-      // asked for.
-      scope: fields.takeString("scope") ?? context.requestedScope,
+      scope: takeScope(from: &fields, context),
       // An empty refresh token counts as none, since a request could not carry it.
       refreshToken: refreshToken?.isEmpty == true ? nil : refreshToken,
       issueDate: context.receivedAt,
@@ -139,6 +137,19 @@ public struct StandardTokenResponseParser: TokenResponseParser {
         "the token type is \"\(type.printable)\", but a Bearer token was asked for")
     }
     return type
+  }
+
+  /// RFC 6749, section 5.1: without a scope in the response, the token has the one that was asked
+  /// for.
+  private func takeScope(
+    from fields: inout [String: JSONValue], _ context: TokenResponseContext
+  ) -> String? {
+    let scope = fields.scope(ifMissing: context.requestedScope)
+    // A value that names no scopes stays for the app, which may be able to read it.
+    if fields["scope"] == .null || fields["scope"]?.scope != nil {
+      fields.removeValue(forKey: "scope")
+    }
+    return scope
   }
 
   private func missing(_ field: String) -> SQOAuthError {

@@ -64,7 +64,7 @@ struct RegistrationResponse {
       // RFC 7591, section 2: an absent method is Basic.
       clientAuthentication: method ?? (secret.value == nil ? .publicClient : .basic),
       redirectURIs: try reader.texts("redirect_uris") ?? earlier?.redirectURIs ?? [],
-      scope: try reader.text("scope") ?? earlier?.scope,
+      scope: reader.claims.scope(ifMissing: earlier?.scope),
       management: try management(reader) ?? earlier?.management, members: shown,
       sentKeys: metadata.map { $0.keys.compactMap(\.publicJWK) } ?? earlier?.sentKeys
     ).ordered(as: metadata?.redirectURIs ?? earlier?.redirectURIs ?? [])

@@ -21,6 +21,18 @@ import Testing
 
   @Test(
     arguments: [
+      ("read write", ["read", "write"]), (["read", "write"], ["read", "write"]),
+      (["read write"], ["read", "write"]), ([], []), (5, []), (["read", 1], []), ([:], []),
+    ] as [(JSONValue, [String])])
+  func `the scopes are one text or a list of texts, and nothing else is a scope`(
+    value: JSONValue, scopes: [String]
+  ) throws {
+    let claims = try Self.rules.check(["active": true, "scope": value])
+    #expect(claims?.scopes == scopes)
+  }
+
+  @Test(
+    arguments: [
       (0, true), (.null, true), (1, false), (1_699_999_900, false), (1_700_000_001, true),
     ] as [(JSONValue, Bool)])
   func `an end that is zero is no end`(end: JSONValue, isActive: Bool) throws {

@@ -27,6 +27,22 @@ import Testing
       try registration(at: "https://id.example", managedAt: "https://id.example/c").isManageable)
   }
 
+  @Test(
+    arguments: [
+      ("a b", "a b"), (["a", "b"], "a b"), (5, nil), (["a", 1], nil),
+    ] as [(JSONValue, String?)])
+  func `the registered scope is one text or a list of texts`(value: JSONValue, scope: String?)
+    throws
+  {
+    let response = RegistrationResponse(
+      issuer: "https://id.example", secrets: SentSecrets([]), now: Date(timeIntervalSince1970: 0))
+    let earlier = try response.registration(in: ["client_id": "c", "scope": "old"])
+    let registration = try response.registration(
+      in: ["client_id": "c", "scope": value], after: earlier)
+    #expect(registration.scope == scope)
+    #expect(try response.registration(in: ["client_id": "c"], after: earlier).scope == "old")
+  }
+
   private static let unused = [
     "client_secret", "client_secret_expires_at", "scope", "token_endpoint_auth_method",
     "redirect_uris", "registration_client_uri", "registration_access_token", "jwks", "logo_uri",

@@ -47,6 +47,20 @@ import Testing
     #expect(token.issueDate == fixture.clock.now && token.expirationDate == fixture.clock.now + 60)
   }
 
+  @Test(arguments: [(#"["demo","more"]"#, "demo more"), ("{}", nil), ("5", nil)])
+  func `a scope of another kind does not leave the old one in force`(
+    value: String, scope: String?
+  ) async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.server.next(ScriptedHTTPClient.token("N", members: #""scope":\#(value)"#))
+    #expect(try await fixture.module.refresh().scope == scope)
+    fixture.server.next(ScriptedHTTPClient.token("N2"))
+    #expect(try await fixture.module.refresh().scope == scope, "a later response says no more")
+    fixture.server.next(ScriptedHTTPClient.token("N3", members: #""scope":"read""#))
+    let token = try await fixture.module.refresh()
+    #expect(token.scope == "read" && token.additionalFields["scope"] == nil)
+  }
+
   @Test(arguments: [
     ("", "id-1"), (#""id_token":null"#, "id-1"), (#""id_token":"""#, "id-1"),
     (#""id_token":"id-2""#, "id-2"),

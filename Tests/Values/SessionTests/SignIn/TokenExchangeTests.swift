@@ -96,20 +96,25 @@ import Testing
       fixture.http.requests.first?.url.absoluteString == "https://sequencing.com/oauth2/token")
   }
 
-  static let grants: [(String, Set<String>, Bool)] = [
-    ("a", [], true), ("a b", ["b"], true), ("a", ["b"], false), ("", ["a"], false),
+  /// The answer's scope, the scopes that the app requires, and the token's scope; `nil` for none.
+  ///
+  /// The request asks for `demo`.
+  static let grants: [(String, Set<String>, String?)] = [
+    (#""a""#, [], "a"), (#""a b""#, ["b"], "a b"), (#""a""#, ["b"], nil), (#""""#, ["a"], nil),
+    ("null", ["demo"], "demo"), (#"["a","b"]"#, ["b"], "a b"), (#"["a"]"#, ["demo"], nil),
+    ("{}", ["demo"], nil), ("5", ["demo"], nil), (#"["demo",1]"#, ["demo"], nil),
   ]
 
   @Test(arguments: grants)
   func `a required scope that was not granted fails the sign-in`(
-    granted: String, required: Set<String>, succeeds: Bool
+    granted: String, required: Set<String>, scope: String?
   ) async throws {
     let fixture = try OAuthFixture(
-      answer: ScriptedHTTPClient.token(members: #""scope":"\#(granted)""#)
+      answer: ScriptedHTTPClient.token(members: #""scope":\#(granted)"#)
     )
     .register { $0.requiredScopes = required }
-    if succeeds {
-      #expect(try await fixture.oauth.signIn().scope == granted)
+    if let scope {
+      #expect(try await fixture.oauth.signIn().scope == scope)
     } else {
       await failure(.insufficientScope) { try await fixture.oauth.signIn() }
       #expect(fixture.oauth.result.token == nil)
