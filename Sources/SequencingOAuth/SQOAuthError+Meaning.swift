@@ -30,7 +30,8 @@ extension SQOAuthError {
 
   /// Whether only a new sign-in can help.
   ///
-  /// It is `true` if the server ended the session (``Code/invalidGrant``), if there is no usable
+  /// It is `true` if the server ended the session (``Code/invalidGrant`` with a status other than 429
+  /// and 5xx), if there is no usable
   /// token (``Code/notAuthorized``), if the token endpoint refused a request without an OAuth error
   /// (``Code/requestRefused``), and if the ID token of a refresh names another user
   /// (``Code/idTokenIssuer``, ``Code/idTokenSubject``). In answer to a refresh, it is also `true`
@@ -40,7 +41,7 @@ extension SQOAuthError {
   /// succeed.
   public var requiresSignIn: Bool {
     switch code {
-    case .invalidGrant: true
+    case .invalidGrant: !isOfServerInTrouble
     case .notAuthorized, .requestRefused, .idTokenSubject: response == nil
     // At a sign-in the configuration may be wrong, and another sign-in would bring the same.
     case .idTokenIssuer: response == nil && occasion == .refresh
@@ -72,9 +73,4 @@ extension SQOAuthError {
     .invalidGrant, .invalidScope, .invalidTarget, .unsupportedGrantType, .useDPoPNonce,
     .invalidClient, .unauthorizedClient, .serverError, .temporarilyUnavailable,
   ]
-
-  /// Whether the status shows that the server could not process requests at all.
-  private var isOfServerInTrouble: Bool {
-    status.map { $0 == 429 || $0 >= 500 } ?? false
-  }
 }

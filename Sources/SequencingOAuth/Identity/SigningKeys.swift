@@ -125,14 +125,3 @@ final class SigningKeys: Sendable {
     return fetched.keys
   }
 }
-
-extension SQOAuthError {
-  /// Whether the issuer could not be reached, or could not answer any request.
-  fileprivate var isOutage: Bool {
-    switch code {
-    case .connectionFailed, .requestTimedOut, .tlsFailed, .serverError, .temporarilyUnavailable:
-      true
-    default: false
-    }
-  }
-}

@@ -200,10 +200,9 @@ final class KeepingWorker: Sendable {
 extension SQOAuthError {
   /// Whether other accounts of the client would meet the same error at the server now.
   fileprivate var concernsServer: Bool {
-    if retryAfter != nil { return true }
+    if retryAfter != nil || isOutage { return true }
     return switch code {
-    case .temporarilyUnavailable, .serverError, .connectionFailed, .tlsFailed, .requestTimedOut,
-      .invalidResponse, .redirectRefused, .responseTooLarge, .invalidClient, .unauthorizedClient,
+    case .invalidResponse, .redirectRefused, .responseTooLarge, .invalidClient, .unauthorizedClient,
       .unsupportedGrantType:
       true
     default: false

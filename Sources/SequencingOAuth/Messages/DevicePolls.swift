@@ -24,14 +24,17 @@ struct DevicePolls: Sendable {
   /// A server in trouble is asked less and less often, and not before the time that it names.
   mutating func pause(after error: SQOAuthError) -> Duration? {
     let asked = error.retryAfter ?? .zero
+    // Section 3.5 defines four codes, and each of them is an answer whatever its status.
     switch error.response?.error.rawValue {
     case "authorization_pending":
       failures = 0
     case "slow_down":
       failures = 0
       interval += Self.slowDown
+    case "access_denied", "expired_token":
+      return nil
     default:
-      guard Self.isOutage(error) else { return nil }
+      guard Self.mayPass(error) else { return nil }
       failures = min(failures + 1, 16)
       return max(interval, min(interval * (1 << failures), Self.longestPause), asked)
     }
@@ -42,12 +45,7 @@ struct DevicePolls: Sendable {
   ///
   /// The server answered over TLS, and the client's key signed, when the sign-in began. So a failure
   /// of either is one that may pass, such as a connection that a restarting server resets.
-  private static func isOutage(_ error: SQOAuthError) -> Bool {
-    switch error.code {
-    case .connectionFailed, .tlsFailed, .requestTimedOut, .serverError, .temporarilyUnavailable,
-      .clientKeyFailed:
-      true
-    default: false
-    }
+  private static func mayPass(_ error: SQOAuthError) -> Bool {
+    error.isOutage || error.code == .clientKeyFailed && error.response == nil
   }
 }

@@ -31,12 +31,12 @@ struct RevocationResponse: Sendable {
       throw SQOAuthError(
         .invalidResponse, "\(Self.endpoint) answered that it revoked nothing",
         status: response.status)
-    case 400..<500:
+    case 400... where !HTTPResponse.isOfServerInTrouble(response.status):
       if request.style == .facebookPermissions { return try checkFacebook(response) }
       guard let error = error(in: response) else { throw failure(response) }
       guard !Self.isOver(error) else { return }
       throw .refusal(by: Self.endpoint, error, response, now: receivedAt)
-    case 500...:
+    case 400...:
       guard let error = error(in: response) else { throw failure(response) }
       throw .refusal(by: Self.endpoint, error, response, now: receivedAt)
     default:

@@ -6,7 +6,7 @@ extension SQOAuthError {
   /// - SeeAlso: RFC 6749, section 5.2; OpenID Connect Core 1.0, section 12.2
   var endsSession: Bool {
     switch code {
-    case .invalidGrant: response != nil
+    case .invalidGrant: response != nil && !isOfServerInTrouble
     case .idTokenIssuer, .idTokenSubject: true
     default: false
     }

@@ -55,6 +55,8 @@ import Testing
     for _ in 0..<3 { dates.append(try await fixture.passUntilNextPoll()) }
     let steps = zip(dates.dropFirst(), dates).map { Int($0.timeIntervalSince($1).rounded()) }
     #expect(steps == [42, 5])
+    fixture.sandbox.misbehave(at: .token, .error("too_many_requests", status: 429))
+    for _ in 0..<2 { try await fixture.passUntilNextPoll() }
     signIn.cancel()
     await failure(.cancelled) { try await signIn.value }
   }

@@ -5,9 +5,11 @@ import Testing
 
 /// How the pace of the polls changes (RFC 8628, section 3.5).
 @Suite struct DevicePollsTests {
-  private static func answer(_ code: String, retryAfter: Duration? = nil) -> SQOAuthError {
+  private static func answer(
+    _ code: String, status: Int = 400, retryAfter: Duration? = nil
+  ) -> SQOAuthError {
     SQOAuthError(
-      .init(rawValue: code), "", response: ErrorResponse(error: code), status: 400,
+      .init(rawValue: code), "", response: ErrorResponse(error: code), status: status,
       retryAfter: retryAfter)
   }
 
@@ -34,6 +36,28 @@ import Testing
   func `a failure that may pass ends no sign-in`(code: SQOAuthError.Code) {
     var polls = DevicePolls(interval: .seconds(5))
     #expect(polls.pause(after: SQOAuthError(code, "")) == .seconds(10))
+  }
+
+  @Test(
+    arguments: [429, 500, 502, 503, 504, 599],
+    ["too_many_requests", "invalid_grant", "invalid_client", "slow_down_please", "cancelled"])
+  func `a status of trouble ends no sign-in, whatever code comes with it`(
+    status: Int, code: String
+  ) {
+    var polls = DevicePolls(interval: .seconds(5))
+    #expect(polls.pause(after: Self.answer(code, status: status)) == .seconds(10))
+    let asked = Self.answer(code, status: status, retryAfter: .seconds(70))
+    #expect(polls.pause(after: asked) == .seconds(70))
+  }
+
+  @Test(arguments: [429, 500, 503])
+  func `the RFC's own codes mean what they say with any status`(status: Int) {
+    var polls = DevicePolls(interval: .seconds(5))
+    #expect(polls.pause(after: Self.answer("slow_down", status: status)) == .seconds(10))
+    #expect(
+      polls.pause(after: Self.answer("authorization_pending", status: status)) == .seconds(10))
+    #expect(polls.pause(after: Self.answer("access_denied", status: status)) == nil)
+    #expect(polls.pause(after: Self.answer("expired_token", status: status)) == nil)
   }
 
   @Test func `failures never shorten an interval`() {

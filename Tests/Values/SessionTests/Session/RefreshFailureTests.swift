@@ -54,6 +54,10 @@ import Testing
     // The same codes of a server that has other troubles.
     json("invalid_request with 503", .invalidRequest, error("invalid_request"), 503),
     json("access_denied with 429", .accessDenied, error("access_denied"), 429),
+    json("invalid_grant with 429", .invalidGrant, error("invalid_grant"), 429),
+    json("invalid_grant with 500", .invalidGrant, error("invalid_grant"), 500),
+    json("invalid_grant with 503", .invalidGrant, error("invalid_grant"), 503),
+    json("too_many_requests with 429", "too_many_requests", error("too_many_requests"), 429),
     // What a new sign-in does not change.
     json("invalid_scope", .invalidScope, error("invalid_scope"), 400),
     json("invalid_target", "invalid_target", error("invalid_target"), 400),

@@ -36,7 +36,7 @@ import Testing
   @Test(arguments: [
     (400, SQOAuthError.Code.unsupportedTokenType), (400, .invalidRequest), (401, .invalidClient),
     (400, .unauthorizedClient), (503, .temporarilyUnavailable), (500, .serverError),
-    (503, .invalidToken), (500, .invalidGrant),
+    (503, .invalidToken), (500, .invalidGrant), (429, .invalidToken), (429, .invalidGrant),
   ])
   func `a refusal has the server's code, texts and status`(
     status: Int, code: SQOAuthError.Code
@@ -48,7 +48,7 @@ import Testing
     }
     #expect(error?.status == status)
     #expect(error?.response?.errorDescription == "[removed], [removed]: why")
-    #expect(error?.requiresSignIn == (code == .invalidGrant))
+    #expect(error?.requiresSignIn == false)
     error.map { ErrorTextTests.expectSilence($0) }
   }
 
@@ -114,6 +114,9 @@ import Testing
     error.map { ErrorTextTests.expectSilence($0) }
     failure(.invalidResponse) { try Self.check("no", status: 404, .facebook) }
     failure(.temporarilyUnavailable) { try Self.check(status: 429, .facebook) }
+    failure(.temporarilyUnavailable) {
+      try Self.check(#"{"error":{"code":190}}"#, status: 429, .facebook)
+    }
     failure(.serverError) { try Self.check(status: 500, .facebook) }
   }
 }

@@ -1,0 +1,28 @@
+// A server in trouble may put any code into its answer, also one that would mean something else with
+// another status. So the status is looked at first.
+extension SQOAuthError {
+  /// Whether the server could not be reached, or could not answer any request.
+  ///
+  /// The same request may succeed later.
+  var isOutage: Bool {
+    switch code {
+    case .serverError, .temporarilyUnavailable: true
+    case .connectionFailed, .requestTimedOut,
+      .tlsFailed where response == nil:
+      true
+    default: isOfServerInTrouble
+    }
+  }
+
+  /// Whether the status shows that the server could not process requests at all: 429 or 5xx.
+  var isOfServerInTrouble: Bool {
+    status.map { HTTPResponse.isOfServerInTrouble($0) } ?? false
+  }
+}
+
+extension HTTPResponse {
+  /// Whether a status shows that the server could not process requests at all.
+  ///
+  /// - SeeAlso: RFC 6585, section 4; RFC 9110, section 15.6
+  static func isOfServerInTrouble(_ status: Int) -> Bool { status == 429 || status >= 500 }
+}
