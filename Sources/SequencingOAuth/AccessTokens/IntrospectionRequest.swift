@@ -21,7 +21,7 @@ struct IntrospectionRequest: Sendable {
   init(
     _ token: String, by client: RegisteredClient, wantsSignature: Bool
   ) async throws(SQOAuthError) {
-    guard let endpoint = client.metadata.introspectionEndpoint else {
+    guard let endpoint = try client.metadata.address(of: .introspection) else {
       throw SQOAuthError(
         .introspectionUnsupported, "the provider has no introspection endpoint, or does not name it"
       )

@@ -47,7 +47,7 @@ struct DeviceGrant: Sendable {
   private func begin(
     _ question: SignInQuestion
   ) async throws(SQOAuthError) -> DeviceAuthorizationResponse {
-    guard let endpoint = client.metadata.deviceAuthorizationEndpoint else {
+    guard let endpoint = try client.metadata.address(of: .deviceAuthorization) else {
       throw SQOAuthError(
         .deviceAuthorizationUnsupported,
         "the provider has no device authorization endpoint, so users cannot sign in on another "

@@ -20,7 +20,7 @@ struct ProviderLogout: Sendable {
 
   /// Opens the browser, and waits for the redirect if the client has an address for it.
   func run() async throws(SQOAuthError) {
-    guard let endpoint = client.metadata.endSessionEndpoint else {
+    guard let endpoint = try client.metadata.address(of: .endSession) else {
       throw SQOAuthError(
         .endSessionUnsupported,
         "the provider has no end session endpoint: the tokens were forgotten here, and the user is "

@@ -29,7 +29,7 @@ struct Revocation: Sendable {
   /// The refresh token comes first, because a thief could get new tokens with it. If a request
   /// fails with ``SQOAuthError/Code/unsupportedTokenType``, the next one can still succeed.
   func requests(for token: SQToken) throws(SQOAuthError) -> [RevocationRequest] {
-    guard let endpoint = client.metadata.revocationEndpoint else {
+    guard let endpoint = try client.metadata.address(of: .revocation) else {
       throw SQOAuthError(
         .revocationUnsupported,
         "the provider has no revocation endpoint; call signOut, or configure the endpoint")

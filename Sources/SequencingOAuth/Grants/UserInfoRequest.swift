@@ -13,7 +13,7 @@ struct UserInfoRequest: Sendable {
 
   /// Makes the request of a client; throws if its provider has no UserInfo endpoint.
   init(_ client: RegisteredClient) throws(SQOAuthError) {
-    guard let endpoint = client.metadata.userInfoEndpoint else {
+    guard let endpoint = try client.metadata.address(of: .userInfo) else {
       throw SQOAuthError(
         .invalidConfiguration,
         "the provider has no UserInfo endpoint; the user's claims are those of the ID token")

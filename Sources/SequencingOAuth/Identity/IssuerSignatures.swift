@@ -53,7 +53,7 @@ struct IssuerSignatures: Sendable {
     self.environment = environment
     if algorithm.isSymmetric {
       key = .secret(try configuration.hmacKey(for: algorithm))
-    } else if let uri = metadata.jwksURI {
+    } else if let uri = try metadata.address(of: .keys) {
       key = .publicKeys(
         SigningKeys.Source(issuer: issuer, uri: uri, timeout: configuration.timeout))
     } else {
@@ -72,7 +72,7 @@ struct IssuerSignatures: Sendable {
     ofTokensBy algorithms: Set<JWSAlgorithm>, _ configuration: ClientConfiguration,
     _ metadata: ProviderMetadata, _ environment: ClientEnvironment
   ) throws(SQOAuthError) {
-    guard let issuer = metadata.issuer, let uri = metadata.jwksURI else {
+    guard let issuer = metadata.issuer, let uri = try metadata.address(of: .keys) else {
       throw SQOAuthError(
         .invalidConfiguration,
         "the provider has no issuer or no keys (\"jwks_uri\"), without which no token can be "

@@ -66,7 +66,7 @@ public struct ClientRegistrar: Sendable {
     let discovery = Discovery(issuer: issuer, timeout: timeout, clock: environment.clock)
     let metadata = try await environment.metadata.metadata(
       by: discovery, environment.httpClient, isFresh: false)
-    guard let endpoint = metadata.registrationEndpoint else {
+    guard let endpoint = try metadata.address(of: .registration) else {
       throw SQOAuthError(
         .registrationUnsupported,
         "the server does not let clients register themselves; register your app in the way that "

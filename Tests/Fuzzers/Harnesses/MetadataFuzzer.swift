@@ -66,6 +66,8 @@ extension Fuzzer {
     for (name, list) in lists { members[name] = list.map { .array($0.map(JSONValue.string)) } }
     let document = try JSONEncoder().encode(JSONValue.object(members))
     let again = try? ProviderMetadata(document: document, issuer: issuer)
-    try require(again == metadata, "the metadata reads differently when it is written again")
+    var usable = metadata
+    usable.optionalEndpoints = metadata.optionalEndpoints.filter { $0.value.url != nil }
+    try require(again == usable, "the metadata reads differently when it is written again")
   }
 }

@@ -117,7 +117,7 @@ import Testing
     #expect(metadata.authorizationEndpoint == nil)
   }
 
-  @Test(arguments: ["authorization_endpoint", "token_endpoint", "revocation_endpoint"])
+  @Test(arguments: ["authorization_endpoint", "token_endpoint"])
   func `an http endpoint inside https metadata is refused`(name: String) {
     failure(.insecureEndpoint) {
       try Self.read(Self.document([name: #""http://id.example/x""#]))
@@ -134,16 +134,80 @@ import Testing
     failure { try Self.read(body) }
   }
 
+  @Test(arguments: ["\"S256\"", "[1]", "{}", "true", #"["S256",null]"#])
+  func `a list of challenge methods that cannot be read is not taken for absent`(value: String) {
+    failure(.invalidResponse) {
+      try Self.read(Self.document(["code_challenge_methods_supported": value]))
+    }
+  }
+
+  static let lists: [(String, [String]?)] = [
+    (#""a""#, ["a"]), (#"["a",null,"b"]"#, ["a", "b"]), (#"["a",1]"#, ["a"]), ("[]", []),
+    ("[1]", nil), ("[null]", nil), (#"{"a":"b"}"#, nil), ("5", nil), ("true", nil), ("null", nil),
+    (#""""#, nil),
+  ]
+
+  @Test(arguments: lists)
+  func `any other list of a wrong kind counts as far as it can be read`(
+    value: String, list: [String]?
+  ) throws {
+    let names = [
+      "token_endpoint_auth_methods_supported", "revocation_endpoint_auth_methods_supported",
+      "introspection_endpoint_auth_methods_supported", "scopes_supported",
+      "response_modes_supported", "id_token_signing_alg_values_supported",
+      "userinfo_signing_alg_values_supported", "acr_values_supported", "claims_supported",
+      "prompt_values_supported",
+    ]
+    let metadata = try Self.read(
+      Self.document(Dictionary(uniqueKeysWithValues: names.map { ($0, value) })))
+    let lists = [
+      metadata.clientAuthenticationMethods, metadata.revocationAuthenticationMethods,
+      metadata.introspectionAuthenticationMethods, metadata.scopes, metadata.responseModes,
+      metadata.idTokenAlgorithms, metadata.userInfoAlgorithms,
+      metadata.authenticationContextClasses, metadata.claims, metadata.prompts,
+    ]
+    #expect(lists == names.map { _ in list })
+  }
+
   @Test(arguments: [
-    ("code_challenge_methods_supported", "\"S256\""), ("code_challenge_methods_supported", "[1]"),
-    ("token_endpoint_auth_methods_supported", "{}"),
-    ("revocation_endpoint_auth_methods_supported", "\"none\""),
-    ("authorization_response_iss_parameter_supported", "\"true\""),
-    ("authorization_response_iss_parameter_supported", "1"),
+    ("true", true), ("false", false), (#""true""#, true), (#""false""#, false), ("1", false),
+    ("null", false), ("[]", false),
   ])
-  func `a member of another type is refused and never taken for absent`(
-    name: String, value: String
-  ) {
-    failure(.invalidResponse) { try Self.read(Self.document([name: value])) }
+  func `a promise of the issuer in the redirect may be a text`(value: String, isPromised: Bool)
+    throws
+  {
+    let metadata = try Self.read(
+      Self.document(["authorization_response_iss_parameter_supported": value]))
+    #expect(metadata.sendsIssuerInResponse == isPromised)
+  }
+
+  // MARK: - Endpoints that only some calls need
+
+  static let unusable: [(String, SQOAuthError.Code)] = [
+    (#""/""#, .invalidConfiguration), (#""https://u@id.example/x""#, .invalidConfiguration),
+    (#""https://id.example/x#f""#, .invalidConfiguration), ("1", .invalidResponse),
+    ("[]", .invalidResponse), (#""http://keycloak:8080/x""#, .insecureEndpoint),
+    (#""http://id.example/x""#, .insecureEndpoint),
+    (#""http://127.0.0.1:8080/x""#, .insecureEndpoint),
+  ]
+
+  @Test(arguments: OptionalEndpoint.allCases, unusable)
+  func `an endpoint that cannot be used is an error where it is needed`(
+    endpoint: OptionalEndpoint, value: (text: String, code: SQOAuthError.Code)
+  ) throws {
+    let metadata = try Self.read(Self.document([endpoint.rawValue: value.text]))
+    #expect(metadata.optionalEndpoints[endpoint]?.url == nil)
+    let error = failure(value.code) { try metadata.address(of: endpoint) }
+    #expect(
+      error?.message.contains(endpoint.name) == true
+        || error?.message.contains(endpoint.rawValue) == true)
+  }
+
+  @Test(arguments: OptionalEndpoint.allCases, ["null", #""""#])
+  func `an endpoint that is null or empty is none`(endpoint: OptionalEndpoint, value: String)
+    throws
+  {
+    let metadata = try Self.read(Self.document([endpoint.rawValue: value]))
+    #expect(try metadata.address(of: endpoint) == nil)
   }
 }

@@ -140,6 +140,31 @@ import Testing
     #expect(try await good.oauth.signIn().accessToken == "T")
   }
 
+  @Test(arguments: [
+    #""scopes_supported":{"openid":"…"}"#, #""claims_supported":"sub""#,
+    #""acr_values_supported":[1]"#, #""registration_endpoint":"/""#,
+    #""end_session_endpoint":"""#, #""introspection_endpoint":"http://keycloak:8080/introspect""#,
+    #""jwks_uri":5"#, #""userinfo_endpoint":"userinfo""#,
+    #""authorization_response_iss_parameter_supported":"false""#,
+  ])
+  func `a member that the sign-in does not need does not end it`(member: String) async throws {
+    let fixture = try fixture(Self.server(Self.document("," + member)))
+    #expect(try await fixture.oauth.signIn().accessToken == "T")
+  }
+
+  /// Neither the token nor a secret may go in clear, whatever a call needs.
+  @Test func `no request goes to an endpoint that cannot be used`() async throws {
+    let http = #""http://id.example/x""#
+    let fixture = try fixture(
+      Self.server(
+        Self.document(
+          #","revocation_endpoint":\#(http),"device_authorization_endpoint":\#(http)"#)))
+    _ = try await fixture.oauth.signIn()
+    await failure(.insecureEndpoint) { try await fixture.oauth.revoke() }
+    await failure(.insecureEndpoint) { try await fixture.oauth.signInWithDeviceCode { _ in } }
+    #expect(fixture.http.requests.allSatisfy { $0.url.scheme == "https" })
+  }
+
   @Test(arguments: [#"["plain"]"#, "[]", #"["s256"]"#])
   func `a server without S256 is refused unless the app accepts it`(methods: String) async throws {
     let document = Self.document(#","code_challenge_methods_supported":\#(methods)"#)
