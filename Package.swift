@@ -123,7 +123,7 @@ let libraries: [Target] = [
 let values: [Target] = [
   tests(
     "Values/ProtocolTests", exclude: ["Vectors"],
-    ["SequencingOAuth", "Basics", "TestSupport", "CCrypto"]),
+    ["SequencingOAuth", "Basics", "TestSupport", "CCrypto", "CTLS"]),
   tests("Values/SessionTests", ["SequencingOAuth", "Basics", "TestSupport"]),
   tests(
     "Values/StoreValueTests",

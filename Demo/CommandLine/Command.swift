@@ -34,7 +34,7 @@ enum Invocation {
     switch words.first {
     case "--version":
       try Self.refuseMore(words)
-      self = .print("sq-demo \(Help.version)")
+      self = .print("sq-demo \(Release.version)")
     case "--help", "-h":
       try Self.refuseMore(words)
       self = .print(Help.overview(commands))

@@ -16,7 +16,6 @@ struct HelpSection: Sendable {
 enum Help {
   static let topics: [any HelpTopic.Type] = [OptionsTopic.self, StoreTopic.self]
 
-  static let version = "0.1.0"
   private static let width = 80
 
   /// The first page, with the list of commands.

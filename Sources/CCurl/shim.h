@@ -46,6 +46,11 @@ static inline CURLcode sq_set_context_callback(CURL *easy, curl_ssl_ctx_callback
   return curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, callback);
 }
 
+// The name and the version of the library that makes TLS connections, or NULL.
+static inline const char *sq_tls_library(void) {
+  return curl_version_info(CURLVERSION_NOW)->ssl_version;
+}
+
 static inline CURLcode sq_set_prerequest(CURL *easy, curl_prereq_callback callback) {
   return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback);
 }
@@ -118,6 +123,11 @@ static inline uint64_t sq_received_bytes(int socket) {
   uint64_t received = info[bytes_received];
   return received > (uint64_t)unread ? received - (uint64_t)unread : 0;
 }
+
+extern char *secure_getenv(const char *);
+
+// A variable of the environment, or NULL: also in a program with the rights of another user.
+static inline const char *sq_environment(const char *name) { return secure_getenv(name); }
 
 static inline CURLMcode sq_multi_set_long(CURLM *multi, CURLMoption option, long value) {
   return curl_multi_setopt(multi, option, value);

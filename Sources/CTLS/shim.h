@@ -37,6 +37,13 @@ static inline unsigned long sq_err_mark(void) {
 
 static inline size_t sq_bio_pending(BIO *bio) { return BIO_ctrl_pending(bio); }
 
+// Makes a read fail that would have to wait for the network.
+static inline long sq_bio_wait(BIO *bio) {
+  BIO_clear_retry_flags(bio);
+  BIO_set_retry_read(bio);
+  return -1;
+}
+
 // Makes a context trust the certificates in a PEM text, besides those that it trusts already.
 static inline int sq_ssl_ctx_trust_pem(SSL_CTX *context, const void *text, int size) {
   BIO *source = BIO_new_mem_buf(text, size);

@@ -32,6 +32,8 @@ public final class RPCChannel: Sendable {
   let scheme: String
   let authority: String
   let peer: RPCPeer
+  /// The field `user-agent`, as gRPC writes it: the app, then the library.
+  private let userAgent: String
   /// The method that was called last, since many programs call one again and again.
   private let lastBlock = Locked<(method: String, block: HeaderBlock)?>(nil)
   /// The server's origin, or the reason why it must not get a token.
@@ -42,7 +44,8 @@ public final class RPCChannel: Sendable {
   /// From now on the server may get the tokens of the credential's account, unless the account's
   /// client lists its servers and this server is not in the list.
   ///
-  /// The channel speaks HTTP/2 only; it ignores the version in the configuration.
+  /// The channel speaks HTTP/2 only; it ignores the version in the configuration. Its calls name
+  /// the configuration's ``HTTPClientConfiguration/userAgent`` before this library.
   ///
   /// - Throws: ``RPCStatus/invalidArgument`` if the URL is anything else than `https` or `http`, a
   ///   host and a port.
@@ -61,6 +64,7 @@ public final class RPCChannel: Sendable {
     } catch {
       throw RPCError(invalidURL: error)
     }
+    userAgent = Self.userAgent(after: configuration.userAgent)
     origin = Result { () throws(SQOAuthError) in try ResourceOrigin(url) }
     self.credential = credential
     if case .account(let module) = credential, case .success(let origin) = origin {
@@ -103,11 +107,17 @@ public final class RPCChannel: Sendable {
     var block = HeaderBlock([
       ":method": "POST", ":scheme": scheme, ":path": method, ":authority": authority,
       "te": "trailers", "content-type": "application/grpc",
-      "user-agent": "grpc-sequencing-oauth", "grpc-accept-encoding": "identity,gzip",
+      "user-agent": userAgent, "grpc-accept-encoding": "identity,gzip",
     ])
     if options.compression == .gzip { block.append("grpc-encoding", "gzip") }
     lastBlock.withLock { [block] in $0 = (method, block) }
     return block
+  }
+
+  private static func userAgent(after app: String?) -> String {
+    let library = "grpc-sequencing-oauth/\(Release.version)"
+    guard let app, app != HTTPClientConfiguration.defaultUserAgent else { return library }
+    return "\(app) \(library)"
   }
 
   /// Throws unless a text is the path of a method: `/package.Service/Method`.

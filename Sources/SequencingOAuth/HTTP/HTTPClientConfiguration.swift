@@ -59,7 +59,9 @@ public struct HTTPClientConfiguration: Sendable, Hashable {
   public var additionalAuthorities: Data?
   /// Whether the client trusts the system's authorities.
   ///
-  /// If not, it trusts only the ``additionalAuthorities``.
+  /// If not, it trusts only the ``additionalAuthorities``. The variables `SSL_CERT_FILE` and
+  /// `SSL_CERT_DIR` replace the system's file and folder, as they do for OpenSSL, Go and Python. A
+  /// program that runs with the rights of another user ignores them.
   public var trustsSystemAuthorities = true
   /// The certificate for servers that ask for one; `nil` for none.
   public var clientCertificate: ClientCertificate?
@@ -69,6 +71,19 @@ public struct HTTPClientConfiguration: Sendable, Hashable {
   public var version: Version = .automatic
   /// The proxy through which requests go.
   public var proxy: Proxy = .environment
+
+  /// The `User-Agent` field of requests that have none; `nil` for no such field.
+  ///
+  /// Firewalls and APIs refuse requests without it, and a server's operator sees in it which
+  /// program asks. Begin with the name and the version of your app: `"MyApp/2.1"`. By default it is
+  /// ``defaultUserAgent``. A text that is no value of a field, for example because it has a line
+  /// end, makes each request fail with ``SQOAuthError/Code/invalidConfiguration``.
+  ///
+  /// - SeeAlso: RFC 9110, section 10.1.5
+  public var userAgent: String? = Self.defaultUserAgent
+
+  /// The name and the version of this SDK: `SequencingOAuth/` and a number.
+  public static let defaultUserAgent = "SequencingOAuth/\(Release.version)"
 
   /// Makes the default configuration, which is also the one of ``CurlHTTPClient/shared``.
   public init() {}

@@ -67,7 +67,11 @@ func curlHasRead(
   _ context: UnsafeMutableRawPointer?, _ total: curl_off_t, _ received: curl_off_t,
   _ totalToSend: curl_off_t, _ sent: curl_off_t
 ) -> Int32 {
-  transfer(context)?.mayGoOn() == false ? 1 : 0
+  guard let context else { return 0 }
+  return Unmanaged<CurlHandle>.fromOpaque(context)._withUnsafeGuaranteedRef { handle in
+    guard let transfer = handle.transfer else { return 0 }
+    return multi(handle.multiContext)?.mayGoOn(transfer) == false ? 1 : 0
+  }
 }
 
 func curlOpenSocket(
@@ -93,7 +97,7 @@ func curlWatchSocket(
 ) -> Int32 {
   multi(context)?.sockets.watch(socket, what)
   if let easy, what == CURL_POLL_IN || what == CURL_POLL_INOUT {
-    transfer(sq_get_private(easy))?.wire.socket = socket
+    transfer(sq_get_private(easy))?.socket = socket
   }
   return 0
 }

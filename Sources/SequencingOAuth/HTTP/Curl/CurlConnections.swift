@@ -50,18 +50,25 @@ final class CurlConnections {
   }
 
   /// Lets libcurl read and write a socket that is ready; does nothing for a foreign socket.
-  func handle(_ socket: Int32, _ mask: Int32) {
-    guard count > 0 else { return }
-    var running: Int32 = 0
-    curl_multi_socket_action(multi, socket, mask, &running)
+  ///
+  /// - Returns: Whether there may be more to read.
+  func handle(_ socket: Int32, _ mask: Int32) -> Bool {
+    guard count > 0 else { return false }
+    return act(socket, mask)
   }
 
-  /// Calls libcurl if its timer is due.
-  func advance(_ now: UInt64) {
-    guard timer <= now else { return }
+  /// Calls libcurl if its timer is due; returns whether some socket may have more to read.
+  func advance(_ now: UInt64) -> Bool {
+    guard timer <= now else { return false }
     timer = .max
-    var running: Int32 = 0
-    curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &running)
+    return act(CURL_SOCKET_TIMEOUT, 0)
+  }
+
+  private func act(_ socket: Int32, _ mask: Int32) -> Bool {
+    ReadingTurn.take {
+      var running: Int32 = 0
+      curl_multi_socket_action(multi, socket, mask, &running)
+    }
   }
 
   /// The next transfer that has ended, with libcurl's code; `nil` if there is none.

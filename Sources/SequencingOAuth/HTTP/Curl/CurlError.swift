@@ -53,11 +53,19 @@ extension SQOAuthError {
           + "check the proxy settings", cause: cause)
       return
     }
+    if let proxy = Self.proxy(in: detail, besides: authority), curl == CURLE_COULDNT_CONNECT {
+      self.init(
+        .connectionFailed,
+        "the proxy \(proxy), through which requests to \(authority) go, refused the connection or is "
+          + "out of reach; check the proxy settings, and that the proxy runs", cause: cause)
+      return
+    }
     if isTLS {
       let advice =
         detail.contains("wrong version number")
         ? "perhaps the server speaks http there, and not https"
-        : "check the server's certificate and the authorities that the client trusts"
+        : "check the server's certificate and the authorities that the client trusts: the "
+          + "system's, or those in SSL_CERT_FILE, and HTTPClientConfiguration.additionalAuthorities"
       self.init(
         .tlsFailed, "no trusted TLS connection to \(authority): \(cause.text); \(advice)",
         cause: cause)
@@ -105,6 +113,19 @@ extension SQOAuthError {
         .connectionFailed, "the exchange with \(authority) broke off: \(cause.text)\(because)",
         cause: cause)
     }
+  }
+
+  /// The host and the port that libcurl tried to reach, if they are not those of the server.
+  ///
+  /// libcurl names them only in its text: "Failed to connect to HOST port PORT after TIME: REASON".
+  private static func proxy(in detail: String, besides authority: String) -> String? {
+    let start = "Failed to connect to "
+    let words = detail.dropFirst(start.count).split(separator: " ", maxSplits: 3)
+    guard detail.hasPrefix(start), words.count > 2, words[1] == "port", let port = UInt16(words[2])
+    else { return nil }
+    let host = words[0].lowercased()
+    let tried = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    return tried == authority ? nil : tried.printable
   }
 
   /// The codes for which libcurl stores the system's `errno`; for others the value may be an old

@@ -31,7 +31,7 @@ extension CurlHandle {
     set(CURLOPT_TCP_KEEPALIVE, 1)
   }
 
-  func setCallbacks(_ loop: CurlEventLoop) {
+  func setCallbacks() {
     let this = Unmanaged.passUnretained(self).toOpaque()
     sq_set_data_callback(easy, CURLOPT_WRITEFUNCTION, curlDidReceive)
     set(CURLOPT_WRITEDATA, this)
@@ -49,14 +49,18 @@ extension CurlHandle {
     set(CURLOPT_XFERINFODATA, this)
     set(CURLOPT_PRIVATE, this)
     // A connection outlives the handle that opened it, so its context must live for ever.
-    let context = loop.multiContext
     sq_set_open_socket(easy, curlOpenSocket)
-    set(CURLOPT_OPENSOCKETDATA, context)
+    set(CURLOPT_OPENSOCKETDATA, multiContext)
     sq_set_close_socket(easy, curlCloseSocket)
-    set(CURLOPT_CLOSESOCKETDATA, context)
+    set(CURLOPT_CLOSESOCKETDATA, multiContext)
+    ReadingTurn.limit(self)
   }
 
   func setConnection(_ configuration: HTTPClientConfiguration) throws(SQOAuthError) {
+    let name = configuration.userAgent.map { HTTPFields.Field(name: "User-Agent", value: $0) }
+    if let flaw = name?.flaw {
+      throw SQOAuthError(.invalidConfiguration, "in the HTTP client's configuration, \(flaw)")
+    }
     let version =
       switch configuration.version {
       case .automatic: CURL_HTTP_VERSION_2TLS
@@ -69,48 +73,11 @@ extension CurlHandle {
       }
     guard set(CURLOPT_HTTP_VERSION, Int(version)),
       set(CURLOPT_SSLVERSION, Int(minimum)),
-      setAuthorities(configuration), setCertificate(configuration.clientCertificate)
+      setAuthorities(configuration), setCertificate(configuration.clientCertificate),
+      set(CURLOPT_USERAGENT, text: configuration.userAgent)
     else {
       throw SQOAuthError(
         .invalidConfiguration, "this libcurl cannot do what the HTTP client's configuration asks")
-    }
-  }
-
-  /// Sets the authorities that the handle trusts.
-  ///
-  /// The blob replaces the system's bundle of authorities, so the bundle's content is added to it.
-  /// The system's folder of authorities stays in use, unless it is set to none.
-  private func setAuthorities(_ configuration: HTTPClientConfiguration) -> Bool {
-    trustsSystemAuthorities = configuration.trustsSystemAuthorities
-    if !trustsSystemAuthorities {
-      guard set(CURLOPT_CAPATH, text: nil), set(CURLOPT_CAINFO, text: nil) else { return false }
-    }
-    guard var authorities = configuration.additionalAuthorities else { return true }
-    if configuration.trustsSystemAuthorities, sq_get_text(easy, CURLINFO_CAPATH) == nil,
-      let bundle = sq_get_text(easy, CURLINFO_CAINFO),
-      let system = try? Data(contentsOf: URL(filePath: String(cString: bundle)))
-    {
-      authorities += Data("\n".utf8) + system
-    }
-    self.authorities = authorities
-    return setBlob(CURLOPT_CAINFO_BLOB, authorities)
-  }
-
-  /// Makes a context for TLS trust the authorities that the handle trusts.
-  ///
-  /// libcurl fills a context only when the server's first bytes arrive (before 8.3, also if the
-  /// context is asked for earlier).
-  func setAuthorities(of context: OpaquePointer) -> Bool {
-    // The two texts are libcurl's defaults, not what is set.
-    let file = sq_get_text(easy, CURLINFO_CAINFO)
-    let folder = sq_get_text(easy, CURLINFO_CAPATH)
-    let isFilled = sq_ssl_ctx_trust_files(
-      context, trustsSystemAuthorities && authorities == nil ? file : nil,
-      trustsSystemAuthorities ? folder : nil)
-    guard isFilled == 1 else { return false }
-    guard let authorities else { return true }
-    return authorities.withUnsafeBytes {
-      sq_ssl_ctx_trust_pem(context, $0.baseAddress, Int32(clamping: $0.count)) == 1
     }
   }
 

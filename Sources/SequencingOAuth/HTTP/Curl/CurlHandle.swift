@@ -14,6 +14,8 @@ import CCurl
 /// a time. While the transfer runs, ``transfer`` is used only under the event loop's lock.
 final class CurlHandle: @unchecked Sendable {
   let easy: UnsafeMutableRawPointer
+  /// The pointer to the ``CurlMulti``, for libcurl's callbacks.
+  let multiContext: UnsafeMutableRawPointer
   private let version: HTTPClientConfiguration.Version
   /// The transfer that runs on this handle; the event loop keeps it alive while it runs.
   unowned(unsafe) var transfer: CurlTransfer?
@@ -40,10 +42,11 @@ final class CurlHandle: @unchecked Sendable {
       throw SQOAuthError(.connectionFailed, "libcurl has no memory for another request")
     }
     self.easy = easy
+    multiContext = loop.multiContext
     version = configuration.version
     errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     setFixedOptions()
-    setCallbacks(loop)
+    setCallbacks()
     try setConnection(configuration)
   }
 

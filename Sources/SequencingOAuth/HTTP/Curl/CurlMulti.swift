@@ -26,6 +26,11 @@ final class CurlMulti {
   private static let lastReading: UInt64 = 250_000_000
   /// The earliest time at which any transfer's time may be over.
   private var nextCheck = UInt64.max
+  /// The sockets at which libcurl's turn ended before it had read all; see ``ReadingTurn``.
+  ///
+  /// They may have nothing left that the system would announce: behind a proxy that is reached over
+  /// TLS, OpenSSL holds the rest.
+  private var unread: [Int32] = []
 
   /// - Throws: ``SQOAuthError/Code/connectionFailed`` if libcurl has no memory.
   init(poller: Int32) throws(SQOAuthError) {
@@ -37,7 +42,7 @@ final class CurlMulti {
   }
 
   /// When the event loop must continue if no socket has an event before.
-  var deadline: UInt64 { min(shared.timer, unshared.timer, nextCheck) }
+  var deadline: UInt64 { unread.isEmpty ? min(shared.timer, unshared.timer, nextCheck) : 0 }
 
   private func connections(_ transfer: CurlTransfer) -> CurlConnections {
     transfer.sharesConnection ? shared : unshared
@@ -90,17 +95,38 @@ final class CurlMulti {
     if events & EPOLLOUT.rawValue != 0 { mask |= CURL_CSELECT_OUT }
     // After a hang-up, the next read or write returns the error.
     if mask == 0 { mask = CURL_CSELECT_IN | CURL_CSELECT_OUT | CURL_CSELECT_ERR }
-    shared.handle(socket, mask)
-    unshared.handle(socket, mask)
+    let hasMore = shared.handle(socket, mask)
+    if unshared.handle(socket, mask) || hasMore { unread.append(socket) }
   }
 
   /// Does what is due now, and collects the transfers that have ended.
   func advance() {
+    if !unread.isEmpty { readOn() }
     let now = TransferClock.now()
-    shared.advance(now)
-    unshared.advance(now)
+    let hasMore = shared.advance(now)
+    if unshared.advance(now) || hasMore { unread = sockets.awaited }
     gatherEnded()
     if nextCheck <= now { checkTime(now) }
+  }
+
+  private func readOn() {
+    let sockets = unread
+    unread.removeAll(keepingCapacity: true)
+    for socket in sockets { handle(socket, EPOLLIN.rawValue) }
+  }
+
+  /// Whether a transfer may go on after a read, or has got far more bytes than content.
+  func mayGoOn(_ transfer: CurlTransfer) -> Bool {
+    guard isFlooded(transfer) else { return true }
+    transfer.giveUpFlooded()
+    return false
+  }
+
+  private func isFlooded(_ transfer: CurlTransfer) -> Bool {
+    guard let socket = transfer.usedSocket() else { return false }
+    defer { transfer.uncounted = 0 }
+    return sockets.isFlooded(
+      socket, content: transfer.uncounted, allowance: transfer.wireAllowance)
   }
 
   private func gatherEnded() {
@@ -141,6 +167,8 @@ final class CurlMulti {
 
   private func remove(_ transfer: CurlTransfer) {
     guard case .running(let index) = transfer.phase else { return }
+    // What came last is content of the connection, too.
+    _ = isFlooded(transfer)
     connections(transfer).remove(transfer.handle)
     transfer.handle.transfer = nil
     transfer.phase = .ended

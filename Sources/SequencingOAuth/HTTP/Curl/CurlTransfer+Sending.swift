@@ -18,12 +18,14 @@ extension CurlTransfer {
       let rest = data.dropFirst(sentOfBytes).prefix(room.count)
       rest.copyBytes(to: room)
       sentOfBytes += rest.count
+      uncounted += Int64(rest.count)
       progress?.sent(Int64(sentOfBytes))
       return rest.count
     }
     guard let upload else { return Int(CURL_READFUNC_ABORT) }
     switch upload.fill(room) {
     case .bytes(let count):
+      uncounted += Int64(count)
       progress?.sent(upload.sent)
       return count
     case .wait:

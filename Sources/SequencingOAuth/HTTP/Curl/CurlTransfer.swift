@@ -44,8 +44,10 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
   /// The content of a response in memory.
   private var body = Data()
   private var received: Int64 = 0
-  /// Compares the bytes that came over the wire with the content.
-  var wire = WireMeter()
+  /// The socket that libcurl uses for the transfer; negative before it has named one.
+  var socket: Int32 = -1
+  /// The bytes of content and of heads that the connection's ``WireMeter`` does not know yet.
+  var uncounted: Int64 = 0
   /// How many bytes of a body in memory were sent.
   var sentOfBytes = 0
   /// How often libcurl sent the request or tried to send it; the caller reads it too.
@@ -183,28 +185,37 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
       body.append(contentsOf: bytes)
     }
     received += Int64(bytes.count)
+    uncounted += Int64(bytes.count)
     progress?.received(received, of: handle)
     return bytes.count
   }
 
-  /// Compares what came over the wire with the content; `false` ends the transfer.
-  func mayGoOn() -> Bool {
-    // HTTP/2 has no chunks, and other transfers may use the connection; the head tells the version.
-    guard reader.isHeadComplete, !reader.isHTTP2, wire.isExceeded(received: received) else {
-      return true
-    }
+  /// The socket that the transfer uses; `nil` if it has no connection yet.
+  func usedSocket() -> Int32? {
+    // For a stream of a connection that others use, libcurl may name none.
+    if socket < 0 { socket = sq_get_active_socket(handle.easy) }
+    return socket < 0 ? nil : socket
+  }
+
+  /// How many bytes without content the connection may bring.
+  var wireAllowance: Int64 {
+    download == nil ? WireMeter.allowance : WireMeter.allowance + WireMeter.window
+  }
+
+  /// Gives up because far more bytes came than content.
+  func giveUpFlooded() {
     giveUp(
       SQOAuthError(
         .responseTooLarge,
         "\(target.authority) sent far more bytes than the content of its response needs: more than "
-          + "\(WireMeter.allowance) bytes plus \(WireMeter.bytesEach) for each byte of content",
+          + "\(wireAllowance) bytes plus \(WireMeter.bytesEach) for each byte of content",
         status: reader.head()?.status))
-    return false
   }
 
   /// Takes a line of a head or a trailer; 0 ends the transfer.
   func receiveLine(_ line: UnsafeRawBufferPointer) -> Int {
     clock.touch()
+    uncounted += Int64(line.count)
     let wasComplete = reader.isHeadComplete
     guard reader.take(line) else {
       giveUp(

@@ -20,6 +20,7 @@ struct SocketTable {
     var isOwn = false
     /// Whether the socket is in ``named``.
     var isNamed = false
+    var meter = WireMeter()
   }
 
   private let poller: Int32
@@ -81,12 +82,21 @@ struct SocketTable {
   ///
   /// It asks the sockets and not epoll, whose events only the loop's thread may take.
   func readable() -> [Int32] {
-    var polled = entries.indices.compactMap { index -> pollfd? in
-      guard entries[index].wanted & EPOLLIN.rawValue != 0 else { return nil }
-      return pollfd(fd: Int32(index), events: Int16(POLLIN), revents: 0)
-    }
+    var polled = awaited.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     guard sq_poll(&polled, nfds_t(polled.count), 0) > 0 else { return [] }
     return polled.filter { $0.revents != 0 }.map(\.fd)
+  }
+
+  /// The sockets that libcurl wants to read.
+  var awaited: [Int32] {
+    entries.indices.filter { entries[$0].wanted & EPOLLIN.rawValue != 0 }.map(Int32.init)
+  }
+
+  /// Counts a read of a connection, and returns whether far more bytes came than content.
+  mutating func isFlooded(_ socket: Int32, content: Int64, allowance: Int64) -> Bool {
+    grow(socket)
+    return entries[Int(socket)].meter.isExceeded(
+      at: socket, content: content, allowance: allowance)
   }
 
   /// Whether libcurl waits for a socket for which epoll reported an event; if not, epoll drops it.

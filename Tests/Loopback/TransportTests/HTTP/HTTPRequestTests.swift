@@ -67,6 +67,36 @@ import Testing
     #expect(seen.map(\.value) == ["1", "", "", "2", "a\tb"])
   }
 
+  @Test(arguments: [nil, "MyApp/2.1 (Linux)", ""])
+  func `a request names the program, unless it has such a field itself`(own: String?) async throws {
+    let server = try Server.answering()
+    var request = try server.request("POST")
+    if let own { request.headers["User-Agent"] = own }
+    _ = try await client.send(request)
+    let seen = server.requests.first?.headers.filter { $0.name == "user-agent" }.map(\.value)
+    #expect(seen == [own ?? HTTPClientConfiguration.defaultUserAgent])
+  }
+
+  @Test(arguments: [nil, "MyApp/2.1"])
+  func `an app chooses how its requests name it`(name: String?) async throws {
+    let server = try Server.answering()
+    var configuration = HTTPClientConfiguration()
+    configuration.userAgent = name
+    _ = try await CurlHTTPClient(configuration: configuration).send(try server.request())
+    #expect(server.requests.first?.header("user-agent") == name)
+  }
+
+  @Test(arguments: ["a\r\nEvil: 1", "caf\u{e9}"])
+  func `a name that is no field's value is refused`(name: String) async throws {
+    let server = try Server.answering()
+    let request = try server.request()
+    var configuration = HTTPClientConfiguration()
+    configuration.userAgent = name
+    let client = CurlHTTPClient(configuration: configuration)
+    await failure(.invalidConfiguration) { try await client.send(request) }
+    #expect(server.requests.isEmpty)
+  }
+
   @Test func `a Host of the caller's replaces the client's`() async throws {
     let server = try Server.answering()
     var request = try server.request()

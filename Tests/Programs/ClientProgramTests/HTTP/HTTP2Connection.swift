@@ -11,6 +11,9 @@ final class HTTP2Connection {
     case settings = 4
     case ping = 6
     case goAway = 7
+    case windowUpdate = 8
+    /// A type that no standard knows.
+    case unknown = 99
   }
 
   private static let prefaceLength = 24
@@ -53,6 +56,18 @@ final class HTTP2Connection {
   /// Sends a PING, which the client must answer (section 6.7).
   func ping() {
     connection.write(Self.frame(.ping, [UInt8](repeating: 0, count: 8)))
+  }
+
+  /// Sends the head of an answer with status 200, whose content follows.
+  func begin(_ stream: UInt8) {
+    connection.write(Self.frame(.headers, flags: 4, stream: stream, [0x88]))
+  }
+
+  /// Sends a frame again and again, until the client disconnects.
+  func flood(_ type: FrameType, flags: UInt8, stream: UInt8, _ payload: [UInt8]) {
+    let frame = Self.frame(type, flags: flags, stream: stream, payload)
+    let piece = [UInt8](repeatElement(frame, count: 65_536 / frame.count).joined())
+    while connection.write(piece) {}
   }
 
   /// Says that no stream after this one will be answered.

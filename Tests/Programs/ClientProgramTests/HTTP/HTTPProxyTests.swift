@@ -62,6 +62,32 @@ import Testing
     #expect(proxy.requests.isEmpty)
   }
 
+  @Test(arguments: ["http", "https"])
+  func `a proxy that is down is named, and not the server`(scheme: String) async throws {
+    let closed = try ClosedPort()
+    var configuration = HTTPClientConfiguration()
+    configuration.proxy = .url(
+      try #require(URL(string: "http://user:canary@127.0.0.1:\(closed.number)")))
+    let client = CurlHTTPClient(configuration: configuration)
+    let url = try #require(URL(string: "\(scheme)://server.example/"))
+    let error = await failure(.connectionFailed) { try await client.send(HTTPRequest(url: url)) }
+    #expect(
+      error?.message.contains("the proxy 127.0.0.1:\(closed.number), through which") == true
+        && error?.message.contains("server.example") == true, "\(String(describing: error))")
+    #expect(error.map { !everyText(of: $0).contains("canary") } == true)
+  }
+
+  @Test func `a server that is down is not taken for a proxy`() async throws {
+    let closed = try ClosedPort()
+    for host in ["127.0.0.1", "LOCALHOST"] {
+      let url = try #require(URL(string: "http://\(host):\(closed.number)/"))
+      let error = await failure(.connectionFailed) {
+        try await CurlHTTPClient.shared.send(HTTPRequest(url: url))
+      }
+      #expect(error?.message.contains("proxy") == false, "\(String(describing: error))")
+    }
+  }
+
   @Test(.ownThreads) func `the environment's proxy is used, but not for a loopback host`() async {
     await #expect(processExitsWith: .success) {
       let proxy = try Server { _, _ in

@@ -58,6 +58,28 @@ struct HTTPTLSTests {
     }
   }
 
+  @Test(.ownThreads) func `the environment's authorities replace the system's`() async {
+    await #expect(processExitsWith: .success) {
+      let tests = try await HTTPTLSTests()
+      try await tests.withServer { url in
+        let request = HTTPRequest(url: url)
+        await failure(.tlsFailed) { try await CurlHTTPClient().send(request) }
+        setenv("SSL_CERT_FILE", tests.certificates.path("ca.pem"), 1)
+        try #require(try await CurlHTTPClient().send(request).status == 200)
+        // A client that trusts nobody does not trust them either.
+        var configuration = HTTPClientConfiguration.direct
+        configuration.trustsSystemAuthorities = false
+        let strict = CurlHTTPClient(configuration: configuration)
+        try #require(await failure(.tlsFailed) { try await strict.send(request) } != nil)
+        // Beside others, too.
+        configuration.trustsSystemAuthorities = true
+        configuration.additionalAuthorities = try tests.certificates.data("other.pem")
+        let both = CurlHTTPClient(configuration: configuration)
+        try #require(try await both.send(request).status == 200)
+      }
+    }
+  }
+
   @Test func `nobody at all may be trusted`() async throws {
     try await withServer { url in
       var configuration = HTTPClientConfiguration.direct

@@ -107,9 +107,11 @@ struct RawConnection {
     write(Array(text.utf8))
   }
 
-  func write(_ bytes: [UInt8]) {
-    _ = bytes.withUnsafeBytes {
-      send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+  /// Writes bytes; returns `false` if the client has closed the connection.
+  @discardableResult
+  func write(_ bytes: [UInt8]) -> Bool {
+    bytes.withUnsafeBytes {
+      send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) == $0.count
     }
   }
 }

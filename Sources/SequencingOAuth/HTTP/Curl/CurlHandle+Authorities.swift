@@ -1,0 +1,64 @@
+import CCurl
+import CTLS
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The authorities whose certificates a handle trusts.
+extension CurlHandle {
+  /// The file and the folder of the system's authorities; each may be missing.
+  ///
+  /// The two texts of libcurl are its defaults, not what is set.
+  private var system: (file: String?, folder: String?) {
+    (
+      Self.variable("SSL_CERT_FILE") ?? Self.text(sq_get_text(easy, CURLINFO_CAINFO)),
+      Self.variable("SSL_CERT_DIR") ?? Self.text(sq_get_text(easy, CURLINFO_CAPATH))
+    )
+  }
+
+  /// The value of a variable; an empty one counts as missing.
+  private static func variable(_ name: String) -> String? {
+    text(sq_environment(name)).flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  private static func text(_ bytes: UnsafePointer<CChar>?) -> String? {
+    bytes.map { String(cString: $0) }
+  }
+
+  /// Sets the authorities that the handle trusts.
+  ///
+  /// A blob replaces the file of authorities, so the content of the file is added to it. With a
+  /// folder, which stays in use, only a file that the user named is: the system's has the same
+  /// authorities as its folder, and takes milliseconds to read.
+  func setAuthorities(_ configuration: HTTPClientConfiguration) -> Bool {
+    trustsSystemAuthorities = configuration.trustsSystemAuthorities
+    let (file, folder) = trustsSystemAuthorities ? system : (nil, nil)
+    guard set(CURLOPT_CAINFO, text: file), set(CURLOPT_CAPATH, text: folder) else { return false }
+    guard var authorities = configuration.additionalAuthorities else { return true }
+    let isNeeded = folder == nil || Self.variable("SSL_CERT_FILE") != nil
+    if isNeeded, let file, let content = try? Data(contentsOf: URL(filePath: file)) {
+      authorities += Data("\n".utf8) + content
+    }
+    self.authorities = authorities
+    return authorities.withUnsafeBytes {
+      sq_set_blob(easy, CURLOPT_CAINFO_BLOB, $0.baseAddress, $0.count) == CURLE_OK
+    }
+  }
+
+  /// Makes a context for TLS trust the authorities that the handle trusts.
+  ///
+  /// libcurl fills a context only when the server's first bytes arrive (before 8.3, also if the
+  /// context is asked for earlier).
+  func setAuthorities(of context: OpaquePointer) -> Bool {
+    let (file, folder) = trustsSystemAuthorities ? system : (nil, nil)
+    let isFilled = sq_ssl_ctx_trust_files(context, authorities == nil ? file : nil, folder)
+    guard isFilled == 1 else { return false }
+    guard let authorities else { return true }
+    return authorities.withUnsafeBytes {
+      sq_ssl_ctx_trust_pem(context, $0.baseAddress, Int32(clamping: $0.count)) == 1
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import CCurl
+import CTLS
+
+/// How much libcurl may still read over TLS before other connections have their turn.
+///
+/// Over HTTP/2, libcurl reads a connection until there is nothing left to read. A server that sends
+/// frames faster than nghttp2 reads them would keep the event loop for itself. So each time libcurl
+/// is called, its sockets seem to have nothing left after ``size`` bytes.
+///
+/// Everything here runs under the lock of ``CurlMulti``.
+enum ReadingTurn {
+  /// How many bytes of the network libcurl may read in a turn.
+  static let size = 128 * 1024
+  nonisolated(unsafe) private static var left = size
+
+  /// Runs a call of libcurl; returns whether there may be more to read.
+  static func take(_ call: () -> Void) -> Bool {
+    left = size
+    call()
+    return left <= 0
+  }
+
+  /// Limits the turns of a handle's connections, if this libcurl uses OpenSSL.
+  static func limit(_ handle: CurlHandle) {
+    guard usesOpenSSL else { return }
+    sq_set_context_callback(handle.easy, prepareContext)
+  }
+
+  /// Limits the turns of the connections of an OpenSSL context, an `SSL_CTX`.
+  ///
+  /// It also keeps their secrets out of the file that the variable `SSLKEYLOGFILE` names, with
+  /// which anyone could read tokens on the network.
+  static func prepare(_ context: OpaquePointer) {
+    SSL_CTX_set_keylog_callback(context, nil)
+    SSL_CTX_set_info_callback(context, watchHandshake)
+  }
+
+  private static let usesOpenSSL =
+    sq_tls_library().map { String(cString: $0).contains("OpenSSL") } ?? false
+
+  fileprivate static func mayRead() -> Bool { left > 0 }
+
+  fileprivate static func hasRead(_ count: Int) {
+    left -= count
+  }
+}
+
+private func prepareContext(
+  _ easy: UnsafeMutableRawPointer?, _ context: UnsafeMutableRawPointer?,
+  _ unused: UnsafeMutableRawPointer?
+) -> CURLcode {
+  if let context { ReadingTurn.prepare(OpaquePointer(context)) }
+  return CURLE_OK
+}
+
+/// OpenSSL begins a handshake, so the connection has its source of bytes by now.
+private func watchHandshake(_ tls: OpaquePointer?, _ event: Int32, _ value: Int32) {
+  guard event & SSL_CB_HANDSHAKE_START != 0, let source = SSL_get_rbio(tls) else { return }
+  BIO_set_callback_ex(source, watchReading)
+}
+
+/// OpenSSL is about to read from the network, or has read; a negative value makes it wait.
+private func watchReading(
+  _ source: OpaquePointer?, _ event: Int32, _ bytes: UnsafePointer<CChar>?, _ room: Int,
+  _ number: Int32, _ longNumber: Int, _ result: Int32, _ count: UnsafeMutablePointer<Int>?
+) -> Int {
+  switch event {
+  case BIO_CB_READ where !ReadingTurn.mayRead(): return sq_bio_wait(source)
+  case BIO_CB_READ | BIO_CB_RETURN:
+    if result > 0, let count { ReadingTurn.hasRead(count.pointee) }
+    return Int(result)
+  case _ where event & BIO_CB_RETURN != 0: return Int(result)
+  default: return 1
+  }
+}
