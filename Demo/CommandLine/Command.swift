@@ -1,3 +1,5 @@
+import Basics
+
 /// A command of the program: its arguments, its help and its work.
 protocol Command: Sendable {
   /// The word that calls the command.
