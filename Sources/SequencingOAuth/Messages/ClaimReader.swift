@@ -1,0 +1,80 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Reads claims by type; an error names the claim and never shows its value.
+///
+/// A claim that is `null` is missing: many servers write their model as it is, with `null` for each
+/// member that they do not use.
+struct ClaimReader {
+  let claims: [String: JSONValue]
+  /// What has the claims, for messages, such as `ID token`.
+  let subject: String
+  /// The code of the error for a missing claim.
+  let missing: SQOAuthError.Code
+  /// The code of the error for a claim of a wrong type.
+  let malformed: SQOAuthError.Code
+
+  /// A claim that must be there.
+  func required<Value>(
+    _ name: String, _ read: (String) throws(SQOAuthError) -> Value?
+  ) throws(SQOAuthError) -> Value {
+    guard let value = try read(name) else {
+      throw SQOAuthError(missing, "the \(subject) has no \"\(name)\"")
+    }
+    return value
+  }
+
+  /// A text that is not empty; `nil` if the claim is missing.
+  func text(_ name: String) throws(SQOAuthError) -> String? {
+    guard let claim = claim(name) else { return nil }
+    guard let text = claim.string else { throw wrongType(name, "is not a text") }
+    guard !text.isEmpty else { throw wrongType(name, "is empty") }
+    return text
+  }
+
+  /// A list of texts; `nil` if the claim is missing.
+  func texts(_ name: String) throws(SQOAuthError) -> [String]? {
+    guard let claim = claim(name) else { return nil }
+    guard let array = claim.array else { throw wrongType(name, "is not a list of texts") }
+    return try array.map { element throws(SQOAuthError) in
+      guard let text = element.string else { throw wrongType(name, "is not a list of texts") }
+      return text
+    }
+  }
+
+  /// An audience: one text, or a list of texts that is not empty.
+  func audience(_ name: String) throws(SQOAuthError) -> [String]? {
+    guard let audience = try possibleAudience(name) else { return nil }
+    guard !audience.isEmpty else { throw wrongType(name, "is empty") }
+    return audience
+  }
+
+  /// An audience whose list may be empty, as servers write it for a token without one.
+  func possibleAudience(_ name: String) throws(SQOAuthError) -> [String]? {
+    if claim(name)?.string != nil { return try text(name).map { [$0] } }
+    guard let texts = try texts(name) else { return nil }
+    guard !texts.contains("") else { throw wrongType(name, "has an empty text") }
+    return texts
+  }
+
+  /// A moment, written as the seconds since 1970; `nil` if the claim is missing.
+  func date(_ name: String) throws(SQOAuthError) -> Date? {
+    guard let claim = claim(name) else { return nil }
+    // A number beyond the year 9999 is no time, but for example milliseconds.
+    guard let seconds = claim.number, (0...253_402_300_799).contains(seconds) else {
+      throw wrongType(name, "is not a time in seconds")
+    }
+    return Date(timeIntervalSince1970: seconds)
+  }
+
+  private func claim(_ name: String) -> JSONValue? {
+    claims[name].flatMap { $0 == .null ? nil : $0 }
+  }
+
+  private func wrongType(_ name: String, _ fault: String) -> SQOAuthError {
+    SQOAuthError(malformed, "the \"\(name)\" of the \(subject) \(fault)")
+  }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+
+/// What a claim says, in every spelling that servers use.
+@Suite struct ClaimReaderTests {
+  private static func reader(_ claim: JSONValue?) -> ClaimReader {
+    ClaimReader(
+      claims: claim.map { ["a": $0] } ?? [:], subject: "ID token", missing: .idTokenMissing,
+      malformed: .idTokenMalformed)
+  }
+
+  private func fault(
+    _ claim: JSONValue?, _ read: (ClaimReader) throws(SQOAuthError) -> Void
+  ) -> String? {
+    do throws(SQOAuthError) {
+      try read(Self.reader(claim))
+      return nil
+    } catch {
+      return "\(error.code): \(error.message)"
+    }
+  }
+
+  /// Servers that write their model as it is have `null` for what they do not use.
+  @Test(arguments: [nil, .null] as [JSONValue?])
+  func `a claim that is null is missing`(claim: JSONValue?) throws {
+    let reader = Self.reader(claim)
+    #expect(try reader.text("a") == nil)
+    #expect(try reader.texts("a") == nil)
+    #expect(try reader.audience("a") == nil)
+    #expect(try reader.date("a") == nil)
+    #expect(
+      fault(claim) { reader throws(SQOAuthError) in
+        _ = try reader.required("a", reader.text)
+      } == #"\#(SQOAuthError.Code.idTokenMissing): the ID token has no "a""#)
+  }
+
+  @Test func `each type is read as it is`() throws {
+    #expect(try Self.reader("b").text("a") == "b")
+    #expect(try Self.reader(["b", ""]).texts("a") == ["b", ""])
+    #expect(try Self.reader([]).texts("a") == [])
+    #expect(try Self.reader("b").audience("a") == ["b"])
+    #expect(try Self.reader(["b", "c"]).audience("a") == ["b", "c"])
+    #expect(try Self.reader([]).possibleAudience("a") == [])
+    #expect(try Self.reader(0).date("a") == Date(timeIntervalSince1970: 0))
+    #expect(try Self.reader(1.5).date("a") == Date(timeIntervalSince1970: 1.5))
+  }
+
+  @Test(
+    arguments: [
+      ("", "is empty"), (7, "is not a text"), (["b"], "is not a text"), ([:], "is not a text"),
+      (false, "is not a text"),
+    ] as [(JSONValue, String)])
+  func `another type is named, and its value is not`(claim: JSONValue, words: String) {
+    let text = fault(claim) { reader throws(SQOAuthError) in _ = try reader.text("a") }
+    #expect(text?.hasSuffix(#"the "a" of the ID token \#(words)"#) == true)
+  }
+
+  @Test(arguments: [["b", .null], ["b", 7], 7, [:]] as [JSONValue])
+  func `a list of anything else is no list of texts`(claim: JSONValue) {
+    let words = [
+      fault(claim) { reader throws(SQOAuthError) in _ = try reader.texts("a") },
+      fault(claim) { reader throws(SQOAuthError) in _ = try reader.audience("a") },
+    ]
+    #expect(words.allSatisfy { $0?.hasSuffix("is not a list of texts") == true })
+  }
+
+  @Test(
+    arguments: [([], "is empty"), ([""], "has an empty text"), ("", "is empty")]
+      as [(JSONValue, String)])
+  func `an audience has a text, and no empty one`(claim: JSONValue, fault: String) {
+    let words = self.fault(claim) { reader throws(SQOAuthError) in _ = try reader.audience("a") }
+    #expect(words?.hasSuffix(fault) == true)
+  }
+
+  @Test(arguments: ["1700000000", -1, 253_402_300_800, 1_700_000_000_000, [], true] as [JSONValue])
+  func `what is no second of these millennia is no time`(claim: JSONValue) {
+    let words = fault(claim) { reader throws(SQOAuthError) in _ = try reader.date("a") }
+    #expect(words?.hasSuffix("is not a time in seconds") == true)
+  }
+}
