@@ -15,8 +15,9 @@ package struct SentSecrets: Sendable {
     // This limit is far above the length of any text that is shown, and keeps the search fast.
     let text = String(String.UnicodeScalarView(text.unicodeScalars.prefix(16_384)))
     let asSent = blotted(text)
-    // Unprintable characters are not shown, so a secret that they interrupt would become visible.
-    let shown = asSent.printable(atMost: .max)
+    // Unprintable characters are not shown, or as a blank, so a secret that they interrupt would
+    // become visible.
+    let shown = asSent.withoutUnprintable
     let asShown = blotted(shown)
     return asShown == shown ? asSent : asShown
   }

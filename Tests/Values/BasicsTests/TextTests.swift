@@ -5,7 +5,9 @@ import Testing
 @Suite struct TextTests {
   @Test(arguments: [
     ("plain text, é and 漢", "plain text, é and 漢"), ("a\u{1B}[2Jb\u{7}", "a[2Jb"),
-    ("one\r\ntwo\u{2028}three", "onetwothree"), ("\u{202E}gnp.exe", "gnp.exe"), ("", ""),
+    ("one\r\ntwo\u{2028}three", "one two three"), ("one\n\n two\tthree", "one two three"),
+    ("\r\none \n", "one "), ("a\u{85}\u{202E}\n\u{7}b", "a b"), ("\u{202E}gnp.exe", "gnp.exe"),
+    ("", ""),
   ])
   func `a text is shown without what steers a terminal`(text: String, shown: String) {
     #expect(text.printable == shown)
@@ -14,6 +16,7 @@ import Testing
   @Test func `a text is cut where it is long, after it is cleaned`() {
     let text = String(repeating: "a\u{0}", count: 600)
     #expect(text.printable == String(repeating: "a", count: 500))
+    #expect("a\nb".printable(atMost: 2) == "a " && "a\nb".printable(atMost: 1) == "a")
     #expect(text.printable(atMost: 2) == "aa" && text.printable(atMost: .max).count == 600)
   }
 

@@ -56,7 +56,7 @@ import Testing
     for text in texts {
       #expect(!text.unicodeScalars.contains(where: isHarmful), "\(text.debugDescription)")
     }
-    #expect(error.response?.errorDescription?.hasPrefix("ab") == true)
+    #expect(error.response?.errorDescription?.hasPrefix("a b") == true)
   }
 
   @Test func `a long text is cut at 500 characters`() throws {

@@ -118,7 +118,7 @@ import Testing
       challenge.realm, challenge.error?.rawValue, challenge.errorDescription, challenge.errorURI,
     ] {
       let text = try #require(text)
-      #expect(text.hasPrefix("abxx"))
+      #expect(text.hasPrefix("a bxx"))
       #expect(text.count == 500)
     }
     #expect(!everyText(of: challenge).unicodeScalars.contains { isHarmful($0) && $0 != "\n" })
