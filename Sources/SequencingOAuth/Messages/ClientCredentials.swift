@@ -85,34 +85,52 @@ extension ClientCredentials {
     [id, secret].contains { !FormCoding.encodeCredential($0).utf8.elementsEqual($0.utf8) }
   }
 
-  /// Adds ways out to an error's message if Basic's encoding, or the audience of an assertion, may
-  /// have caused the refusal.
+  /// Adds ways out to an error's message if the way of authentication may have caused the refusal.
   func explaining(_ error: SQOAuthError) -> SQOAuthError {
-    guard error.isRefusalOfClient, let hint else { return error }
+    guard error.mayBeRefusalOfClient, let hint else { return error }
     var error = error
     error.message += " (\(hint))"
     return error
   }
 
   private var hint: String? {
-    if authentication == .privateKeyJWT {
-      return "some servers want another audience in what a client signs than their issuer; set the "
+    switch (authentication, secret) {
+    case (.privateKeyJWT, _):
+      "some servers want another audience in what a client signs than their issuer; set the "
         + "provider's assertionAudience, if the server's documentation names one"
-    }
-    guard authentication == .basic, let secret, Self.areChangedByBasic(id: id, secret: secret)
-    else { return nil }
-    return
+    case (.basic, let secret?) where Self.areChangedByBasic(id: id, secret: secret):
       "by RFC 6749, section 2.3.1, Basic encodes some characters of this client's identifier or "
-      + "secret, and many servers do not decode them; the client authentications .post and "
-      + ".basicUnescaped send the characters as they are"
+        + "secret, and many servers do not decode them; set the configuration's "
+        + "clientAuthentication to .post, which is client_secret_post, or to .basicUnescaped: both "
+        + "send the characters as they are"
+    case (.basic, _?), (.basicUnescaped, _?):
+      "the secret went by Basic; if the server wants it in the body, set the configuration's "
+        + "clientAuthentication to client_secret_post"
+    case (.post, _?):
+      "the secret went in the body; if the server wants it by Basic, set the configuration's "
+        + "clientAuthentication to client_secret_basic"
+    default: nil
+    }
   }
 }
 
 extension SQOAuthError {
-  /// Whether the server refused the client itself, by an OAuth error or by the status alone.
-  fileprivate var isRefusalOfClient: Bool {
-    guard response == nil else { return code == .invalidClient }
-    return code == .requestRefused || status == 401
+  /// The codes by which a server refuses something else than the client's authentication.
+  private static let otherRefusals: Set<Code> = [
+    .invalidGrant, .invalidScope, .invalidTarget, .unsupportedGrantType, .unsupportedResponseType,
+    .unsupportedTokenType, .accessDenied, .expiredToken, .insufficientScope, .useDPoPNonce,
+    .interactionRequired, .loginRequired, .consentRequired, .serverError, .temporarilyUnavailable,
+    Code(rawValue: "authorization_pending"), Code(rawValue: "slow_down"),
+  ]
+
+  /// Whether the server may have refused the client itself.
+  ///
+  /// A server that does not find the client's secret where it looks for it may say so by any code
+  /// or by none, such as `invalid_request`. So only what names another reason counts as one.
+  fileprivate var mayBeRefusalOfClient: Bool {
+    guard !isOfServerInTrouble else { return false }
+    guard response == nil else { return !Self.otherRefusals.contains(code) }
+    return code == .requestRefused || status == 401 || status == 403
   }
 }
 

@@ -162,6 +162,35 @@ import Testing
     }
   }
 
+  /// Servers that do not look for the secret where it is say so by many codes.
+  @Test(
+    arguments: [
+      "invalid_client", "unauthorized_client", "invalid_request", "bad_client_credentials", nil,
+    ], [400, 401, 403])
+  func `a refused secret names the other way, and how to choose it`(
+    code: String?, status: Int
+  ) async throws {
+    let refuses = ScriptedHTTPClient.json(
+      code.map { #"{"error":"\#($0)"}"# } ?? "", status: status)
+    for (secret, method, other) in [
+      ("s3cr3t", nil, "client_secret_post"), ("a/b", nil, "client_secret_post"),
+      ("a/b", .basicUnescaped, "client_secret_post"), ("a/b", .post, "client_secret_basic"),
+    ] as [(String, ClientAuthentication?, String)] {
+      let fixture = try Self.fixture(secret: secret, authentication: method, answer: refuses)
+      let message = await failure { try await fixture.oauth.signIn() }?.message ?? ""
+      #expect(message.contains(other) && message.contains("clientAuthentication"), "\(message)")
+      #expect(fixture.http.forms.count == 1, "nothing is tried out")
+    }
+  }
+
+  @Test(arguments: ["server_error", "invalid_client"])
+  func `a server in trouble does not blame the secret`(code: String) async throws {
+    let fixture = try Self.fixture(
+      secret: "a/b", answer: ScriptedHTTPClient.json(#"{"error":"\#(code)"}"#, status: 503))
+    let error = await failure { try await fixture.oauth.signIn() }
+    #expect(error?.message.contains("client_secret_post") == false)
+  }
+
   @Test func `another refusal says nothing of Basic`() async throws {
     let fixture = try Self.fixture(
       secret: "a/b", answer: ScriptedHTTPClient.json(#"{"error":"invalid_grant"}"#, status: 401))
