@@ -27,7 +27,9 @@ extension AuthorizationModule {
     } catch {
       throw error.error
     }
-    return try await request.read(response, of: idToken)
+    // A refused token may have been replaced, and the server may repeat either.
+    let secrets = [token.accessToken, currentToken?.accessToken].compactMap(\.self)
+    return try await request.read(response, of: idToken, removing: SentSecrets(secrets))
   }
 
   /// The provider's endpoints and abilities: those that the app gave, or those of its metadata

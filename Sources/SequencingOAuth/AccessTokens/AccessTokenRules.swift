@@ -43,7 +43,9 @@ struct AccessTokenRules {
     _ claims: AccessTokenClaims, _ reader: ClaimReader
   ) throws(SQOAuthError) {
     let found = try reader.required("iss", reader.text)
-    try require(found.utf8.elementsEqual(issuer.utf8), "is from another issuer")
+    try require(
+      found.utf8.elementsEqual(issuer.utf8),
+      "is from another issuer: it names \"\(found.printable)\" and not \"\(issuer.printable)\"")
     _ = try reader.required("aud", reader.audience)
     try require(
       claims.audience.contains { $0.utf8.elementsEqual(audience.utf8) }, "is for another service")

@@ -24,11 +24,7 @@ struct IntrospectionResponse: Sendable {
   ) async throws(SQOAuthError) -> AccessTokenClaims? {
     let now = client.environment.clock.now
     guard response.status == 200 else {
-      guard response.status >= 400,
-        let error = ErrorResponse(body: response.body, removing: request.secrets)
-      else { throw .failure(of: Self.endpoint, response, now: now) }
-      throw request.client.explaining(
-        .refusal(by: Self.endpoint, error, response, now: now))
+      throw request.client.explaining(failure(response, at: now))
     }
     let rules = IntrospectionRules(
       issuer: client.metadata.issuer, clockTolerance: client.configuration.clockTolerance,
@@ -43,6 +39,15 @@ struct IntrospectionResponse: Sendable {
     }
     return try rules.check(
       try JSONMessage.members(of: response.body, as: Self.name))
+  }
+
+  private func failure(_ response: HTTPResponse, at now: Date) -> SQOAuthError {
+    guard response.status >= 400,
+      let error = ErrorResponse(body: response.body, removing: request.secrets)
+    else {
+      return .failure(of: Self.endpoint, response, now: now, removing: request.secrets)
+    }
+    return .refusal(by: Self.endpoint, error, response, now: now)
   }
 
   /// The members of a signed answer, which must be for this resource server and this question.

@@ -43,7 +43,10 @@ struct IntrospectionRules {
     try checkType(members)
     if let issuer, let found = claims.issuer {
       guard found.utf8.elementsEqual(issuer.utf8) else {
-        throw SQOAuthError(.invalidResponse, "the \(Self.name) is about another issuer's token")
+        throw SQOAuthError(
+          .invalidResponse,
+          "the \(Self.name) is about another issuer's token: it names \"\(found.printable)\" and "
+            + "not \"\(issuer.printable)\"")
       }
     }
     let tolerance = clockTolerance.seconds

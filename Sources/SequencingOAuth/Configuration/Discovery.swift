@@ -1,3 +1,5 @@
+import Basics
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -23,48 +25,80 @@ struct Discovery: Sendable {
   func fetch(
     with client: any HTTPClient
   ) async throws(SQOAuthError) -> (metadata: ProviderMetadata, lifetime: Double) {
-    var failure: SQOAuthError?
+    var worst: Miss?
     for url in try addresses() {
-      do throws(SQOAuthError) {
+      do throws(Miss) {
         return try await document(at: url, client)
       } catch {
-        guard let weight = Self.weight(of: error) else { throw error }
-        if weight > failure.flatMap(Self.weight) ?? -1 { failure = error }
+        guard let weight = error.weight else { throw error.error }
+        if weight > worst?.weight ?? 0 { worst = error }
       }
     }
-    throw failure ?? SQOAuthError(.invalidResponse, "the issuer has no metadata document")
+    throw worst?.error
+      ?? SQOAuthError(.invalidResponse, "the issuer has no metadata document")
   }
 
-  /// How much the failure of one address says about the server; `nil` if the failure ends the
-  /// search.
-  ///
-  /// A document of another issuer and an endpoint without https end it, because the server cannot
-  /// be trusted. A server that cannot be reached at one address cannot be reached at the others
-  /// either.
-  private static func weight(of error: SQOAuthError) -> Int? {
-    switch error.code {
-    // The document may be there at another time.
-    case .serverError, .temporarilyUnavailable: 3
-    // There is no document, but another page or nothing.
-    case .invalidResponse where error.status != nil: 0
-    case .redirectRefused: 1
-    // There is a document, but it cannot be used.
-    case .invalidResponse, .invalidConfiguration, .responseTooLarge: 2
-    default: nil
+  /// Why one address brought no metadata.
+  private struct Miss: Error {
+    let error: SQOAuthError
+    /// How much the failure says about the server; `nil` if it ends the search.
+    let weight: Int?
+
+    init(_ error: SQOAuthError, weight: Int?) {
+      self.error = error
+      self.weight = weight
+    }
+
+    /// Weighs an answer with a status that is no success.
+    init(status error: SQOAuthError) {
+      let weight: Int? =
+        switch error.code {
+        // The document may be there at another time.
+        case .serverError, .temporarilyUnavailable: 6
+        case .redirectRefused: 3
+        default: 1
+        }
+      self.init(error, weight: weight)
+    }
+
+    /// Weighs what is wrong with a document, or with how it came.
+    ///
+    /// A document of another issuer and an endpoint without https end the search, because the
+    /// server cannot be trusted. A server that cannot be reached at one address cannot be reached
+    /// at the others either.
+    init(document error: SQOAuthError) {
+      let isUnusable = [.invalidResponse, .invalidConfiguration, .responseTooLarge]
+        .contains(error.code)
+      self.init(error, weight: isUnusable ? 4 : nil)
+    }
+
+    /// Weighs an answer of another content type; `isDocument` says whether it is the document.
+    init(contentType error: SQOAuthError, isDocument: Bool) {
+      self.init(error, weight: isDocument ? 5 : 2)
     }
   }
 
   private func document(
     at url: URL, _ client: any HTTPClient
-  ) async throws(SQOAuthError) -> (metadata: ProviderMetadata, lifetime: Double) {
+  ) async throws(Miss) -> (metadata: ProviderMetadata, lifetime: Double) {
     var request = HTTPRequest(url: url, headers: ["Accept": "application/json"])
     request.timeout = timeout
-    let response = try await client.exchange(request)
-    try check(response, from: url)
-    return (
-      try ProviderMetadata(document: response.body, issuer: issuer),
-      HTTPFreshness.seconds(response.headers)
-    )
+    let response: HTTPResponse
+    do throws(SQOAuthError) {
+      response = try await client.exchange(request)
+    } catch {
+      throw Miss(document: error)
+    }
+    guard response.status == 200 else { throw Miss(status: statusError(response, from: url)) }
+    try checkType(of: response, from: url)
+    do throws(SQOAuthError) {
+      return (
+        try ProviderMetadata(document: response.body, issuer: issuer),
+        HTTPFreshness.seconds(response.headers)
+      )
+    } catch {
+      throw Miss(document: error)
+    }
   }
 
   /// The addresses at which the document may be, each once.
@@ -74,6 +108,7 @@ struct Discovery: Sendable {
       throw SQOAuthError(.invalidConfiguration, "the issuer must not have a query")
     }
     let path = url.path(percentEncoded: true)
+    try Self.checkPath(path, of: issuer)
     let origin = String(issuer.dropLast(path.count))
     let trimmed = path.hasSuffix("/") ? String(path.dropLast()) : path
     var seen: Set<String> = []
@@ -84,18 +119,44 @@ struct Discovery: Sendable {
     ].filter { seen.insert($0).inserted }.compactMap { URL(string: $0) }
   }
 
-  private func check(_ response: HTTPResponse, from url: URL) throws(SQOAuthError) {
+  /// Refuses the address of a metadata document, which is no issuer.
+  private static func checkPath(_ path: String, of issuer: String) throws(SQOAuthError) {
+    let known = ["oauth-authorization-server", "openid-configuration"]
+    guard
+      let part = known.lazy.map({ "/.well-known/\($0)" }).first(where: path.contains)
+    else { return }
+    throw SQOAuthError(
+      .invalidConfiguration,
+      "the issuer is the address of its metadata; leave out \"\(part)\", so that it is "
+        + "\"\(issuer.replacing(part, with: ""))\"")
+  }
+
+  private func checkType(of response: HTTPResponse, from url: URL) throws(Miss) {
+    guard !JSONMessage.isJSON(response) else { return }
+    let type =
+      MediaType.essence(of: response.headers["Content-Type"])
+      .map { "the content type \"\($0.printable(atMost: 100))\"" } ?? "no content type"
+    let named = JSONMessage.members(of: response.body)?["issuer"]?.string
+    let isDocument = named?.utf8.elementsEqual(issuer.utf8) ?? false
+    let advice =
+      isDocument
+      ? "and this issuer's metadata; let the server call it application/json, or give the "
+        + "endpoints by hand"
+      : "and no metadata"
+    throw Miss(
+      contentType: SQOAuthError(
+        .invalidResponse, "the metadata address \(url) answered with \(type) \(advice)",
+        status: 200),
+      isDocument: isDocument)
+  }
+
+  private func statusError(_ response: HTTPResponse, from url: URL) -> SQOAuthError {
     switch response.status {
-    case 200:
-      guard JSONMessage.isJSON(response) else {
-        throw SQOAuthError(
-          .invalidResponse,
-          "the metadata address \(url) answered with a content type that is not JSON", status: 200)
-      }
     case 300..<400, 429, 500...:
-      throw .failure(of: "the metadata address \(url)", response, now: clock.now)
+      .failure(
+        of: "the metadata address \(url)", response, now: clock.now, removing: SentSecrets([]))
     default:
-      throw SQOAuthError(
+      SQOAuthError(
         .invalidResponse,
         "the issuer has no metadata document at \(url) (status \(response.status)); "
           + "check the issuer, or give the endpoints by hand", status: response.status)

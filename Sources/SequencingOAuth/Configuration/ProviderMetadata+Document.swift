@@ -64,11 +64,21 @@ private struct MetadataMembers {
       throw SQOAuthError(.invalidResponse, "the server's metadata names no issuer")
     }
     guard named.utf8.elementsEqual(issuer.utf8) else {
+      guard !named.contains("{") else { throw manyTenants(named) }
       throw SQOAuthError(
         .issuerMismatch,
         "the server's metadata names the issuer \"\(named.printable)\"; "
           + "if you trust that issuer, use exactly this text")
     }
+  }
+
+  /// The error for a document with a placeholder, such as Microsoft's for "common".
+  private func manyTenants(_ named: String) -> SQOAuthError {
+    SQOAuthError(
+      .issuerMismatch,
+      "the server's metadata is for many tenants: it names the issuer \"\(named.printable)\", in "
+        + "which each tenant has its own identifier; use the issuer of one tenant, with its "
+        + "identifier in that place")
   }
 
   /// An endpoint that must be usable if the document names it.

@@ -35,12 +35,15 @@ struct UserInfoRequest: Sendable {
   }
 
   /// Reads the response; the issuer's keys are fetched if it is signed and they are not known.
+  ///
+  /// No error shows the request's `secrets`, even if the server repeats them.
   func read(
-    _ response: HTTPResponse, of idToken: IDToken
+    _ response: HTTPResponse, of idToken: IDToken, removing secrets: SentSecrets
   ) async throws(SQOAuthError) -> UserInfo {
     guard response.status == 200 else {
       throw .failure(
-        of: "the UserInfo endpoint", response, now: client.environment.clock.now)
+        of: "the UserInfo endpoint", response, now: client.environment.clock.now,
+        removing: secrets)
     }
     if MediaType.essence(of: response.headers["Content-Type"]) == "application/jwt" {
       return try UserInfo(try await signedClaims(response), of: idToken)

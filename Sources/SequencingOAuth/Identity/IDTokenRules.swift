@@ -39,8 +39,9 @@ struct IDTokenRules {
     guard claims.issuer.utf8.elementsEqual(issuer.utf8) else {
       throw SQOAuthError(
         .idTokenIssuer,
-        "the ID token names another issuer than \"\(issuer.printable)\"; if you trust that issuer, "
-          + "register it as the provider's issuer, byte for byte")
+        "the ID token names the issuer \"\(claims.issuer.printable)\" and not "
+          + "\"\(issuer.printable)\"; if you trust that issuer, register it as the provider's "
+          + "issuer, byte for byte")
     }
   }
 

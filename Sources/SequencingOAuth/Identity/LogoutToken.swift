@@ -55,7 +55,9 @@ public struct LogoutToken: Sendable, Hashable {
         throw SQOAuthError(.logoutTokenInvalid, "the logout token \(reason); no session ended")
       }
     }
-    try require(issuer.utf8.elementsEqual(expected.utf8), "is from another issuer")
+    try require(
+      issuer.utf8.elementsEqual(expected.utf8),
+      "is from another issuer: it names \"\(issuer.printable)\" and not \"\(expected.printable)\"")
     try require(audience.contains(clientID), "is for another client")
     try require(claims["events"]?[Self.event]?.object != nil, "has no logout event")
     try require(subject != nil || sessionID != nil, "names neither a user nor a session")

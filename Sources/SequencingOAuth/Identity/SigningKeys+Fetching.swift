@@ -61,7 +61,8 @@ extension SigningKeys.Source {
     }
     let now = environment.clock.now
     guard response.status == 200 else {
-      throw .failure(of: "the address of the issuer's keys", response, now: now)
+      throw .failure(
+        of: "the address of the issuer's keys", response, now: now, removing: SentSecrets([]))
     }
     do throws(JWSFailure) {
       return SigningKeys.Fetched(

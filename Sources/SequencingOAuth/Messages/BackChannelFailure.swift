@@ -1,11 +1,12 @@
+import Basics
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
   import Foundation
 #endif
 
-/// Errors for answers of the token and revocation endpoints, to which the SDK itself sends
-/// requests.
+/// Errors for the answers of the endpoints to which the SDK itself sends requests.
 extension SQOAuthError {
   /// The error for an endpoint that answered with an OAuth error.
   static func refusal(
@@ -24,41 +25,60 @@ extension SQOAuthError {
       : "refused the request"
   }
 
-  /// The error for an answer whose body explains nothing, so that only its status is used.
+  /// The error for an answer without an OAuth error, by its status and the server's own words.
   static func failure(
-    of endpoint: String, _ response: HTTPResponse, now: Date
+    of endpoint: String, _ response: HTTPResponse, now: Date, removing secrets: SentSecrets
   ) -> SQOAuthError {
     let status = response.status
-    let retryAfter = RetryAfter.delay(in: response.headers, now: now)
-    return switch status {
-    case 300..<400:
-      redirectRefused(by: endpoint, status: status)
-    case 429, 503:
-      SQOAuthError(
-        .temporarilyUnavailable, "\(endpoint) is busy (status \(status)); try again later",
-        status: status, retryAfter: retryAfter)
-    case 500...:
-      SQOAuthError(
-        .serverError, "\(endpoint) failed with status \(status)", status: status,
-        retryAfter: retryAfter)
-    case 401, 403:
-      SQOAuthError(
-        .invalidResponse,
-        "\(endpoint) refused the client with status \(status) and no reason; check whether this "
-          + "client may use it, its secret and its way of authentication", status: status)
-    default:
-      SQOAuthError(
-        .invalidResponse, "\(endpoint) answered with status \(status); check its address",
-        status: status)
+    guard !(300..<400).contains(status) else {
+      return redirectRefused(by: endpoint, response, removing: secrets)
     }
+    let (code, what, advice): (Code, String, String) =
+      switch status {
+      case 429, 503: (.temporarilyUnavailable, "is busy (status \(status))", "; try again later")
+      case 500...: (.serverError, "failed with status \(status)", "")
+      case 401, 403:
+        (
+          .invalidResponse, "refused the client with status \(status)",
+          " and no reason; check whether this client may use it, its secret and its way of "
+            + "authentication"
+        )
+      default: (.invalidResponse, "answered with status \(status)", "; check its address")
+      }
+    return SQOAuthError(
+      code, "\(endpoint) \(what)\(words(of: response, removing: secrets) ?? advice)",
+      status: status,
+      retryAfter: status == 429 || status >= 500
+        ? RetryAfter.delay(in: response.headers, now: now) : nil)
+  }
+
+  /// What a server says in its own form, as the end of a sentence; `nil` if it says nothing.
+  static func words(of response: HTTPResponse, removing secrets: SentSecrets) -> String? {
+    RefusalText.text(in: response.body, removing: secrets).map { " and said: \($0)" }
   }
 
   /// The error for a redirect, which is never followed: its target must not get the request.
-  static func redirectRefused(by name: String, status: Int) -> SQOAuthError {
-    SQOAuthError(
+  private static func redirectRefused(
+    by name: String, _ response: HTTPResponse, removing secrets: SentSecrets
+  ) -> SQOAuthError {
+    let target = redirectTarget(of: response).map { " to \(secrets.removed(from: $0).printable)" }
+    return SQOAuthError(
       .redirectRefused,
-      "\(name) answered with a redirect (status \(status)), which the SDK does not follow; "
-        + "configure the final address", status: status)
+      "\(name) answered with a redirect (status \(response.status))\(target ?? ""), which the SDK "
+        + "does not follow; configure the final address", status: response.status)
+  }
+
+  /// The place to which an answer redirects, without what may be a secret in it.
+  private static func redirectTarget(of response: HTTPResponse) -> String? {
+    guard let location = response.headers["Location"] else { return nil }
+    let place = location.prefix { $0 != "?" && $0 != "#" }
+    guard let authority = place.firstRange(of: "//")?.upperBound else {
+      return place.isEmpty ? nil : String(place)
+    }
+    // A user and a password stand before the host.
+    let host = place[authority...].prefix { $0 != "/" }
+    let start = host.lastIndex(of: "@").map(place.index(after:)) ?? authority
+    return String(place[..<authority] + place[start...])
   }
 
   /// This error with the response's status, and with the request's secrets removed from its

@@ -41,10 +41,16 @@ struct DeviceAuthorizationResponse: Sendable, Redacted {
       throw .refusal(by: endpoint, error, response, now: now)
     }
     guard (200..<300).contains(response.status) else {
-      throw .failure(of: endpoint, response, now: now)
+      throw .failure(of: endpoint, response, now: now, removing: request.secrets)
     }
     guard let members else {
       throw SQOAuthError(.invalidResponse, "the \(name) is no JSON object")
+    }
+    // Some servers refuse with status 200; what they say tells more than what is missing.
+    guard members["device_code"] ?? .null != .null else {
+      var error = unusable("device_code")
+      error.message += SQOAuthError.words(of: response, removing: request.secrets) ?? ""
+      throw error
     }
     return members
   }

@@ -18,7 +18,8 @@ struct RevocationResponse: Sendable {
     do throws(SQOAuthError) {
       try checkAnswer(response)
     } catch {
-      throw request.client.explaining(error)
+      // Facebook's request carries no authentication of the client.
+      throw request.style == .facebookPermissions ? error : request.client.explaining(error)
     }
   }
 
@@ -29,7 +30,9 @@ struct RevocationResponse: Sendable {
       // "no".
       guard request.style == .facebookPermissions, Self.saysNo(response) else { return }
       throw SQOAuthError(
-        .invalidResponse, "\(Self.endpoint) answered that it revoked nothing",
+        .invalidResponse,
+        "\(Self.endpoint) answered that it revoked nothing"
+          + (SQOAuthError.words(of: response, removing: request.secrets) ?? ""),
         status: response.status)
     case 400... where !HTTPResponse.isOfServerInTrouble(response.status):
       if request.style == .facebookPermissions { return try checkFacebook(response) }
@@ -58,7 +61,7 @@ struct RevocationResponse: Sendable {
   }
 
   private func failure(_ response: HTTPResponse) -> SQOAuthError {
-    .failure(of: Self.endpoint, response, now: receivedAt)
+    .failure(of: Self.endpoint, response, now: receivedAt, removing: request.secrets)
   }
 
   // MARK: Facebook's Graph API
@@ -76,7 +79,9 @@ struct RevocationResponse: Sendable {
     guard let code = answer["error"]["code"].integer else { throw failure(response) }
     guard code != 190 else { return }
     throw SQOAuthError(
-      .invalidResponse, "\(Self.endpoint) refused with error \(code) of the Graph API",
+      .invalidResponse,
+      "\(Self.endpoint) refused with error \(code) of the Graph API"
+        + (SQOAuthError.words(of: response, removing: request.secrets) ?? ""),
       status: response.status, retryAfter: RetryAfter.delay(in: response.headers, now: receivedAt))
   }
 }

@@ -28,7 +28,7 @@ struct TokenResponse: Sendable {
     guard !(300..<400).contains(response.status) else { throw failure(response) }
     let members = JSONMessage.members(of: response.body)
     // Some servers report errors with status 200; such a body must not be taken for a token.
-    if let members = members ?? formMembers(response), members["error"] != nil,
+    if let members = members ?? formMembers(response, members), members["error"] != nil,
       let error = ErrorResponse(members: members, removing: secrets)
     {
       throw .refusal(by: Self.endpoint, error, response, now: context.receivedAt)
@@ -36,15 +36,18 @@ struct TokenResponse: Sendable {
     guard (200..<300).contains(response.status) else { throw failure(response) }
     guard members?["error"] ?? .null == .null else {
       throw SQOAuthError(
-        .invalidResponse, "the token response has an \"error\" that is no OAuth error code",
+        .invalidResponse,
+        "the token response has an \"error\" that is no OAuth error code\(words(response))",
         status: response.status)
     }
     return try parse(response, members)
   }
 
   /// The fields of a form; a server that answers with forms reports its errors in forms too.
-  private func formMembers(_ response: HTTPResponse) -> [String: JSONValue]? {
-    context.isForm(response) ? try? FormMessage.members(of: response.body) : nil
+  private func formMembers(
+    _ response: HTTPResponse, _ members: [String: JSONValue]?
+  ) -> [String: JSONValue]? {
+    context.isForm(response, members) ? try? FormMessage.members(of: response.body) : nil
   }
 
   private func parse(
@@ -52,7 +55,9 @@ struct TokenResponse: Sendable {
   ) throws(SQOAuthError) -> SQToken {
     do {
       return try parser.token(from: response, members: members, context: context)
-    } catch let error as SQOAuthError {
+    } catch var error as SQOAuthError {
+      // Some servers refuse with status 200; what they say tells more than what is missing.
+      if members != nil, members?["access_token"] == nil { error.message += words(response) }
       // The decoder names the member that does not fit, and that name comes from the server.
       throw error.with(status: response.status, removing: secrets)
     } catch {
@@ -64,12 +69,19 @@ struct TokenResponse: Sendable {
 
   private func failure(_ response: HTTPResponse) -> SQOAuthError {
     guard [400, 401, 403].contains(response.status) else {
-      return .failure(of: Self.endpoint, response, now: context.receivedAt)
+      return .failure(
+        of: Self.endpoint, response, now: context.receivedAt, removing: secrets)
     }
+    let words = SQOAuthError.words(of: response, removing: secrets)
     return SQOAuthError(
       .requestRefused,
-      "the token endpoint refused the request with status \(response.status) and sent no OAuth "
-        + "error; check the client's identifier, secret and authentication",
+      "the token endpoint refused the request with status \(response.status)"
+        + (words
+          ?? " and sent no OAuth error; check the client's identifier, secret and authentication"),
       status: response.status)
+  }
+
+  private func words(_ response: HTTPResponse) -> String {
+    SQOAuthError.words(of: response, removing: secrets) ?? ""
   }
 }

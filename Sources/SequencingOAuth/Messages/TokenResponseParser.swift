@@ -1,5 +1,3 @@
-import Basics
-
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
@@ -22,9 +20,9 @@ public struct TokenResponseContext: Sendable {
     self.quirks = quirks
   }
 
-  /// Whether to read a response as a form.
-  func isForm(_ response: HTTPResponse) -> Bool {
-    quirks.contains(.formEncoded) && !JSONMessage.isJSON(response)
+  /// Whether to read a response as a form; a body that is a JSON object is none.
+  func isForm(_ response: HTTPResponse, _ members: [String: JSONValue]?) -> Bool {
+    quirks.contains(.formEncoded) && !JSONMessage.isJSON(response) && members == nil
   }
 }
 
@@ -79,25 +77,27 @@ public struct StandardTokenResponseParser: TokenResponseParser {
     from response: HTTPResponse, members known: [String: JSONValue]?,
     context: TokenResponseContext
   ) throws(SQOAuthError) -> SQToken {
-    let isForm = context.isForm(response)
+    guard !response.body.isEmpty else { throw TokenResponseFault.empty(response) }
+    let members = known ?? JSONMessage.members(of: response.body)
+    let isForm = context.isForm(response, members)
     var fields =
       isForm
       ? try FormMessage.members(of: response.body)
-      : try members(of: response, known, quirks: context.quirks)
+      : try self.members(of: response, members, quirks: context.quirks)
     // As with JSON, a form that has an error must not be taken for a token.
     guard !isForm || fields["error"] == nil else {
       throw SQOAuthError(.invalidResponse, "the token response has an error")
     }
     guard let accessToken = fields.takeString("access_token"), accessToken.isSendableToken
     else {
-      throw missing("access_token")
+      throw TokenResponseFault.accessToken(in: fields)
     }
     let tokenType = try tokenType(
       &fields, mayBeMissing: isForm || context.quirks.contains(.missingTokenType))
     let lifetime = try TokenLifetime.seconds(fields.removeValue(forKey: "expires_in"))
     let refreshToken = fields.takeString("refresh_token")
     if let refreshToken, !refreshToken.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) {
-      throw missing("refresh_token")
+      throw TokenResponseFault.unusable("refresh_token")
     }
     return SQToken(
       accessToken: accessToken,
@@ -114,10 +114,7 @@ public struct StandardTokenResponseParser: TokenResponseParser {
     of response: HTTPResponse, _ known: [String: JSONValue]?, quirks: TokenResponseQuirks
   ) throws(SQOAuthError) -> [String: JSONValue] {
     guard JSONMessage.isJSON(response) || quirks.contains(.anyContentType) else {
-      throw SQOAuthError(
-        .invalidResponse,
-        "the token response has a content type that is not JSON; check the token endpoint's address",
-        status: response.status)
+      throw TokenResponseFault.contentType(response, known)
     }
     if let known { return known }
     return try JSONMessage.members(of: response.body, as: "token response")
@@ -127,15 +124,11 @@ public struct StandardTokenResponseParser: TokenResponseParser {
     _ fields: inout [String: JSONValue], mayBeMissing: Bool
   ) throws(SQOAuthError) -> String {
     guard let type = fields.takeString("token_type") else {
-      guard mayBeMissing else { throw missing("token_type") }
+      guard mayBeMissing else { throw TokenResponseFault.tokenType }
       return "Bearer"
     }
     // RFC 6749, section 7.1: a client must not use a type that it does not understand.
-    guard type.lowercased() == "bearer" else {
-      throw SQOAuthError(
-        .invalidResponse,
-        "the token type is \"\(type.printable)\", but a Bearer token was asked for")
-    }
+    guard type.lowercased() == "bearer" else { throw TokenResponseFault.tokenType(type) }
     return type
   }
 
@@ -150,10 +143,6 @@ public struct StandardTokenResponseParser: TokenResponseParser {
       fields.removeValue(forKey: "scope")
     }
     return scope
-  }
-
-  private func missing(_ field: String) -> SQOAuthError {
-    SQOAuthError(.invalidResponse, "the token response has no usable \"\(field)\"")
   }
 }
 

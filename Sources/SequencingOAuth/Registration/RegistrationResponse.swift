@@ -29,7 +29,7 @@ struct RegistrationResponse {
   func failure(_ response: HTTPResponse) -> SQOAuthError {
     guard response.status >= 400,
       let error = ErrorResponse(body: response.body, removing: secrets)
-    else { return .failure(of: Self.endpoint, response, now: now) }
+    else { return .failure(of: Self.endpoint, response, now: now, removing: secrets) }
     return .refusal(by: Self.endpoint, error, response, now: now)
   }
 

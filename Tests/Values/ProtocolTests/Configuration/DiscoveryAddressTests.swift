@@ -11,6 +11,21 @@ import Testing
   }
 
   @Test(arguments: [
+    ("https://example.com/.well-known/openid-configuration", "https://example.com"),
+    ("https://example.com/t/.well-known/openid-configuration", "https://example.com/t"),
+    ("https://example.com/.well-known/oauth-authorization-server/t", "https://example.com/t"),
+  ])
+  func `the address of a document is no issuer, and the error names the issuer`(
+    address: String, issuer: String
+  ) {
+    let error = failure(.invalidConfiguration) { try Self.addresses(address) }
+    #expect(error?.message.contains("\"\(issuer)\"") == true, "\(error?.message ?? "")")
+    failure(.invalidConfiguration) {
+      try ClientConfiguration(clientID: "id", provider: .issuer(address))
+    }
+  }
+
+  @Test(arguments: [
     (
       "https://example.com",
       [

@@ -96,6 +96,15 @@ import Testing
     }
   }
 
+  @Test func `a document for many tenants says so`() {
+    let issuer = "https://login.example/{tenantid}/v2.0"
+    let error = failure(.issuerMismatch) {
+      try Self.read(Self.document(["issuer": "\"\(issuer)\""]))
+    }
+    #expect(error?.message.contains("tenant") == true && error?.message.contains(issuer) == true)
+    #expect(error?.message.contains("exactly this text") == false)
+  }
+
   @Test func `a document without an issuer is refused`() {
     let error = failure { try Self.read(Self.document(["issuer": nil])) }
     #expect(error?.code == .issuerMismatch || error?.code == .invalidResponse)

@@ -36,6 +36,13 @@ import Testing
       to: request, receivedAt: now)
   }
 
+  @Test(arguments: TokenRefusalTests.forms.filter { $0.hasPrefix("{") }, [200, 400, 401, 500])
+  func `the server's own words are told`(body: String, status: Int) {
+    let error = failure { try Self.read(body: body, status: status) }
+    #expect(error?.message.contains("and said: the words") == true, "\(error?.message ?? "")")
+    #expect(error?.response == nil && error?.status == status)
+  }
+
   /// The example of section 3.2.
   @Test func `a response is read`() throws {
     let response = try Self.read()

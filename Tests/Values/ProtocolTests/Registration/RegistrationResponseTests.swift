@@ -43,6 +43,15 @@ import Testing
     #expect(try response.registration(in: ["client_id": "c"], after: earlier).scope == "old")
   }
 
+  @Test(arguments: TokenRefusalTests.forms, [400, 403, 500])
+  func `the server's own words are told`(body: String, status: Int) {
+    let error = RegistrationResponse(
+      issuer: "https://id.example", secrets: SentSecrets([]), now: Date(timeIntervalSince1970: 0)
+    ).failure(Answer.http(body, status: status))
+    #expect(error.message.contains("and said: the words"), "\(error.message)")
+    #expect(error.response == nil && error.status == status)
+  }
+
   private static let unused = [
     "client_secret", "client_secret_expires_at", "scope", "token_endpoint_auth_method",
     "redirect_uris", "registration_client_uri", "registration_access_token", "jwks", "logo_uri",

@@ -62,6 +62,13 @@ import Testing
     ([page("", status: 404), page("", status: 302)], .redirectRefused, 302),
     ([page("<html>", type: "text/html"), page("", status: 308)], .redirectRefused, 308),
     ([page("", status: 403), page("", status: 404)], .invalidResponse, 403),
+    // A page says more than nothing, and the document with a wrong type more than any other.
+    ([page("", status: 404), page("<html>", type: "text/html")], .invalidResponse, 200),
+    (
+      [page("", status: 302), page(document(), type: "application/octet-stream"), page("{")],
+      .invalidResponse, 200
+    ),
+    ([page("{"), page(document(), type: "text/plain")], .invalidResponse, 200),
     // Two issuers are a matter of trust, and end the search.
     (
       [page("", status: 500), page(document(issuer: "https://evil.example"))],
@@ -86,6 +93,25 @@ import Testing
     #expect(error?.status == row.status)
     #expect(fixture.opened.isEmpty)
     #expect(fixture.http.requests.allSatisfy { Self.addresses.contains($0.url.absoluteString) })
+  }
+
+  @Test func `a document of a wrong content type is told, with its type`() async throws {
+    let fixture = try fixture { request in
+      request.url.absoluteString == Self.addresses[1]
+        ? Self.page(Self.document(), type: "application/octet-stream") : HTTPResponse(status: 404)
+    }
+    let error = await failure(.invalidResponse) { try await fixture.oauth.signIn() }
+    #expect(error?.message.contains(#""application/octet-stream""#) == true)
+    #expect(error?.message.contains(Self.addresses[1]) == true)
+  }
+
+  @Test func `a redirect of the document names its target`() async throws {
+    let fixture = try fixture { _ in
+      HTTPResponse(status: 301, headers: ["Location": "https://new.example/.well-known/x?C4N4RY"])
+    }
+    let error = await failure(.redirectRefused) { try await fixture.oauth.signIn() }
+    #expect(error?.message.contains("https://new.example/.well-known/x,") == true)
+    #expect(error?.message.contains("C4N4RY") == false)
   }
 
   @Test func `how long a busy server asks to be left alone is told`() async throws {

@@ -52,6 +52,28 @@ import Testing
     error.map { ErrorTextTests.expectSilence($0) }
   }
 
+  @Test(arguments: [400, 401, 404, 500])
+  func `the server's own words are told, without the request's secrets`(status: Int) {
+    let error = failure {
+      try Self.check(#"{"error":{"message":"no C4N4RY-secret, sorry"}}"#, status: status)
+    }
+    #expect(error?.message.contains("and said: no [removed], sorry") == true)
+    #expect(error?.response == nil)
+    error.map { ErrorTextTests.expectSilence($0) }
+  }
+
+  /// A line end is shown as a blank, which must not make a stranger of the secret.
+  @Test(arguments: [#"\n"#, #"\r\n"#, #"\t"#, #"\u2028"#, #"\u200b"#])
+  func `a secret that is broken by what is not shown is removed all the same`(end: String) {
+    for member in ["message", "error_description"] {
+      let error = failure {
+        try Self.check(
+          #"{"error":"x","\#(member)":"no C4N4RY-\#(end)secret, sorry"}"#, status: 400)
+      }
+      error.map { ErrorTextTests.expectSilence($0) }
+    }
+  }
+
   @Test(arguments: [429, 503])
   func `a busy server says when to come again`(status: Int) {
     for (text, delay) in [
@@ -106,11 +128,13 @@ import Testing
       status: 400, .facebook)
     let error = failure(.invalidResponse) {
       try Self.check(
-        #"{"error":{"message":"C4N4RY","type":"OAuthException","code":200}}"#, status: 403,
+        #"{"error":{"message":"no, C4N4RY-secret","type":"OAuthException","code":200}}"#,
+        status: 403,
         headers: ["Retry-After": "9"], .facebook)
     }
     #expect(error?.status == 403)
     #expect(error?.retryAfter == .seconds(9))
+    #expect(error?.message.hasSuffix("and said: no, [removed]") == true)
     error.map { ErrorTextTests.expectSilence($0) }
     failure(.invalidResponse) { try Self.check("no", status: 404, .facebook) }
     failure(.temporarilyUnavailable) { try Self.check(status: 429, .facebook) }

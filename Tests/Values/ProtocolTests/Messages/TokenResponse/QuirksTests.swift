@@ -53,6 +53,64 @@ import Testing
     #expect(error?.status == status)
   }
 
+  @Test(arguments: ["text/javascript", "text/plain", nil])
+  func `a body that is a JSON object is no form`(type: String?) throws {
+    let token = try Answer.read(
+      TokenBodyTests.good, type: type, quirks: [.formEncoded, .anyContentType])
+    #expect(token.accessToken == "C4N4RYTOKEN")
+    let error = failure(.invalidResponse) {
+      try Answer.read(TokenBodyTests.good, type: type, quirks: .formEncoded)
+    }
+    #expect(error?.message.contains("anyContentType") == true)
+  }
+
+  typealias Hint = (body: String, type: String?, words: [String])
+
+  static let hints: [Hint] = [
+    (#"{"access_token":"C4N4RY"}"#, "application/json", [#""token_type""#, ".missingTokenType"]),
+    (TokenBodyTests.good, "text/plain; charset=utf-8", [#""text/plain""#, ".anyContentType"]),
+    (TokenBodyTests.good, nil, ["no content type", ".anyContentType"]),
+    ("access_token=C4N4RY", "text/plain", [#""text/plain""#, "form", ".formEncoded"]),
+    (
+      "access_token=C4N4RY&expires=1", "application/x-www-form-urlencoded",
+      ["application/x-www-form-urlencoded", ".formEncoded"]
+    ),
+    (
+      #"{"access_token":"C4N4RY","token_type":"bot"}"#, "application/json",
+      [#""bot""#, "TokenResponseParser"]
+    ),
+    (
+      #"{"access_token":"C4N4RY","token_type":"User Access Token"}"#, "application/json",
+      [#""User Access Token""#, "TokenResponseParser"]
+    ),
+    (
+      #"{"ok":true,"authed_user":{"access_token":"C4N4RY"}}"#, "application/json",
+      [#""authed_user""#, "TokenResponseParser"]
+    ),
+    (#"{"token":"C4N4RY","type":"x"}"#, "application/json", [#""token", "type""#]),
+    ("<html>", "text/html", [#""text/html""#, "check the token endpoint's address"]),
+    ("", "application/json", ["is empty (status 200)"]), ("", nil, ["is empty (status 200)"]),
+  ]
+
+  @Test(arguments: hints.indices)
+  func `a refused response says what came, and what takes it`(index: Int) {
+    let hint = Self.hints[index]
+    let error = failure(.invalidResponse) { try Answer.read(hint.body, type: hint.type) }
+    let message = error?.message ?? ""
+    for words in hint.words { #expect(message.contains(words), "\(message)") }
+    #expect(message.contains("address") == (hint.type == "text/html"), "\(message)")
+    #expect(!message.contains("C4N4RY") && error?.status == 200)
+  }
+
+  @Test func `the names of many members do not make a long error`() {
+    let filler = String(repeating: "x", count: 200)
+    let members = (0..<2_000).map { "\"\($0)\(filler)\":1" }
+    let error = failure(.invalidResponse) {
+      try Answer.read("{\(members.joined(separator: ","))}")
+    }
+    #expect((error?.message.count ?? 0) < 1_000)
+  }
+
   @Test(arguments: [
     "error=", "access_token=a&error=", "access_token=a&access_token=b", "", "access_token=%zz",
     "access_token=", "access_token=a%0D%0Ab",

@@ -81,6 +81,42 @@ import Testing
     }
   }
 
+  /// The forms of Facebook, WeChat, Okta, Salesforce, Apigee, and of many frameworks.
+  static let forms = [
+    #"{"error":{"message":"the words","type":"OAuthException","code":100}}"#,
+    #"{"errcode":40029,"errmsg":"the words"}"#, #"{"errors":[{"message":"the words"}]}"#,
+    #"{"errorCode":"E0000021","errorSummary":"the words","errorCauses":[]}"#,
+    #"{"message":"the words"}"#, #"{"detail":"the words"}"#, #"{"error_description":"the words"}"#,
+    #"{"error":"","error_description":"the words"}"#, #"{"errors":["the words","more"]}"#,
+    #"{"title":"Bad Request","detail":"the words","status":400}"#, #"{"Message":"the words"}"#,
+    #"{"error":{"errors":[{"detail":"the words"}]}}"#, #"{"errorMessage":"the words"}"#,
+    #"{"fault":{"faultstring":"the words","detail":{"errorcode":"x"}}}"#,
+    #"[{"message":"the words","errorCode":"INVALID"}]"#, #"{"message":"the\r\nwords"}"#,
+  ]
+
+  @Test(arguments: forms, [200, 400, 401, 404, 500, 503])
+  func `the server's own words are told, whatever the form of its error`(
+    body: String, status: Int
+  ) {
+    let error = failure { try Answer.read(body, status: status) }
+    #expect(error?.response == nil, "no code is read from such a body")
+    #expect(error?.status == status)
+    #expect(error?.message.hasPrefix("the token") == true)
+    #expect(status == 200 && body.hasPrefix("[") || error?.message.contains("the words") == true)
+  }
+
+  @Test(arguments: [
+    #"{"error":{"code":400}}"#, #"{"token":"C4N4RY"}"#, #"["C4N4RY"]"#, #""C4N4RY""#,
+    #"{"data":["C4N4RY"]}"#, #"{"error":{"data":{"x":"C4N4RY"}}}"#,
+  ])
+  func `nothing but a sentence is told`(body: String) {
+    for status in [200, 400, 404] {
+      let error = failure { try Answer.read(body, status: status) }
+      #expect(error?.message.contains("said") == false)
+      #expect(error?.message.contains("C4N4RY") == false)
+    }
+  }
+
   @Test(arguments: [404, 405, 408, 410, 413, 415, 429, 500, 502, 503, 504, 599])
   func `any other failure is not a refusal of the session`(status: Int) {
     let error = failure { try Answer.read("<h1>C4N4RY</h1>", status: status, type: "text/html") }
@@ -95,6 +131,25 @@ import Testing
     #expect(
       failure(.redirectRefused) { try Answer.read(TokenBodyTests.good, status: status) }?.status
         == status)
+  }
+
+  @Test(arguments: [
+    ("https://new.example/token?key=C4N4RY#C4N4RY", "to https://new.example/token,"),
+    ("https://u:C4N4RY@new.example/token", "to https://new.example/token,"),
+    ("/login?next=C4N4RY", "to /login,"), ("//new.example", "to //new.example,"),
+    ("?C4N4RY", "(status 307), which"),
+  ])
+  func `a redirect that is not followed names its target, without what may be secret`(
+    location: String, words: String
+  ) {
+    let error = failure(.redirectRefused) {
+      try TokenResponse(
+        parser: StandardTokenResponseParser(),
+        context: .init(receivedAt: Answer.now, requestedScope: nil)
+      ).read(HTTPResponse(status: 307, headers: ["Location": location]))
+    }
+    #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
+    #expect(error?.message.contains("C4N4RY") == false)
   }
 
   @Test(arguments: Self.codes)
@@ -123,7 +178,7 @@ import Testing
       #expect(
         !text.unicodeScalars.contains { isHarmful($0) && $0 != "\n" }, "\(text.debugDescription)")
     }
-    #expect(error.response?.errorDescription == "ab[31mcdefgh")
+    #expect(error.response?.errorDescription == "a b[31mcde f gh")
   }
 
   @Test func `a text is cut at 500 characters`() {

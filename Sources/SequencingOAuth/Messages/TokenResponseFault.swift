@@ -1,0 +1,83 @@
+import Basics
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The errors for token responses that the standard does not allow.
+///
+/// Each says what came, and by which switch or parser the SDK would take it.
+enum TokenResponseFault {
+  /// The most member names that an error lists.
+  private static let shownNames = 12
+
+  static func empty(_ response: HTTPResponse) -> SQOAuthError {
+    fault("is empty (status \(response.status))")
+  }
+
+  /// The response has another content type than JSON's, and its body may be JSON all the same.
+  static func contentType(
+    _ response: HTTPResponse, _ members: [String: JSONValue]?
+  ) -> SQOAuthError {
+    let type = MediaType.essence(of: response.headers["Content-Type"])?.printable(atMost: 100)
+    let found =
+      type.map { "has the content type \"\($0)\", which is not JSON" }
+      ?? "has no content type"
+    if members?["access_token"] != nil { return fault("\(found)\(switchHint("anyContentType"))") }
+    if isForm(response) { return fault("\(found), and is a form\(switchHint("formEncoded"))") }
+    guard members == nil, type == "text/html" || type == "application/xhtml+xml" else {
+      return fault("\(found)\(parserHint)")
+    }
+    return fault("\(found); check the token endpoint's address")
+  }
+
+  /// The response has no access token that a request could carry.
+  static func accessToken(in fields: [String: JSONValue]) -> SQOAuthError {
+    guard fields["access_token"] ?? .null == .null else { return unusable("access_token") }
+    // A name that was cut could be a part of a secret, which is removed as a whole only.
+    let short = fields.keys.filter { $0.utf8.count <= 40 }.sorted()
+    let names = short.prefix(shownNames).map { "\"\($0.printable)\"" }
+    guard !names.isEmpty else { return unusable("access_token") }
+    let inside = short.first { fields[$0]?["access_token"]?.string != nil }
+    guard let inside else {
+      return fault(
+        "has no usable \"access_token\", but the members \(names.joined(separator: ", "))")
+    }
+    return fault(
+      "has no \"access_token\" but in the member \"\(inside.printable)\"\(parserHint)")
+  }
+
+  static var tokenType: SQOAuthError {
+    fault("has no usable \"token_type\"\(switchHint("missingTokenType"))")
+  }
+
+  static func tokenType(_ type: String) -> SQOAuthError {
+    SQOAuthError(
+      .invalidResponse,
+      "the token type is \"\(type.printable)\", but a Bearer token was asked for; if this server "
+        + "gives its Bearer tokens another name, read its answers with a TokenResponseParser of "
+        + "your own (ClientEnvironment.tokenResponseParser)")
+  }
+
+  static func unusable(_ field: String) -> SQOAuthError { fault("has no usable \"\(field)\"") }
+
+  // MARK: What the developer can do
+
+  private static func fault(_ what: String) -> SQOAuthError {
+    SQOAuthError(.invalidResponse, "the token response \(what)")
+  }
+
+  private static func switchHint(_ quirk: String) -> String {
+    "; if this server always answers so, add .\(quirk) to the provider's tokenResponseQuirks"
+  }
+
+  private static let parserHint =
+    "; if this server always answers so, read its answers with a TokenResponseParser of your own "
+    + "(ClientEnvironment.tokenResponseParser)"
+
+  private static func isForm(_ response: HTTPResponse) -> Bool {
+    (try? FormMessage.members(of: response.body))?["access_token"] != nil
+  }
+}
