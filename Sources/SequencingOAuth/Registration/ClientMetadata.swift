@@ -10,9 +10,13 @@ public struct ClientMetadata: Sendable, Hashable {
   public var redirectURIs: [String]
   /// How the client authenticates (`token_endpoint_auth_method`).
   ///
-  /// With ``ClientAuthentication/publicClient`` it gets no secret, which is right for a program on
-  /// its user's machine. ``ClientAuthentication/basicUnescaped`` is registered as Basic.
-  public var clientAuthentication: ClientAuthentication
+  /// With `nil`, the default, it is the first of these that the server's metadata lists: a signed
+  /// token if the client has ``keys``; no proof, which is right for a program on its user's machine,
+  /// unless the client acts in its own name; a secret by Basic; a secret in the body. A server
+  /// without a list takes Basic. ``ClientAuthentication/basicUnescaped`` is registered as Basic.
+  ///
+  /// - SeeAlso: RFC 8414, section 2
+  public var clientAuthentication: ClientAuthentication?
   /// The keys with which the client signs (`jwks`), of which the server gets the public halves.
   ///
   /// ``ClientAuthentication/privateKeyJWT`` needs one; its algorithm is registered too. Several keys
@@ -37,7 +41,7 @@ public struct ClientMetadata: Sendable, Hashable {
 
   /// Describes a client, by default a program of a user that signs in with the code grant.
   public init(
-    redirectURIs: [String], clientAuthentication: ClientAuthentication = .publicClient,
+    redirectURIs: [String], clientAuthentication: ClientAuthentication? = nil,
     grantTypes: [String] = ["authorization_code", "refresh_token"], clientName: String? = nil,
     clientURI: String? = nil, scope: String? = nil, contacts: [String] = [],
     softwareID: String? = nil, softwareVersion: String? = nil
@@ -63,7 +67,7 @@ public struct ClientMetadata: Sendable, Hashable {
       "redirect_uris": list(redirectURIs), "grant_types": list(grantTypes),
       // Without the member, a server would take the response type "code" for granted.
       "response_types": usesCode ? ["code"] : [],
-      "token_endpoint_auth_method": .string(registeredAuthentication.rawValue),
+      "token_endpoint_auth_method": registeredAuthentication.map { .string($0.rawValue) },
       "token_endpoint_auth_signing_alg": signingAlgorithm.map(JSONValue.string),
       "jwks": keys.isEmpty ? nil : ["keys": .array(keys.compactMap(\.publicJWK))],
       "client_name": clientName.map(JSONValue.string),
@@ -82,9 +86,29 @@ public struct ClientMetadata: Sendable, Hashable {
     return first.rawValue
   }
 
-  /// The method by its registered name.
-  var registeredAuthentication: ClientAuthentication {
+  /// The method by its registered name; `nil` if the server's metadata decides.
+  var registeredAuthentication: ClientAuthentication? {
     clientAuthentication == .basicUnescaped ? .basic : clientAuthentication
+  }
+
+  /// This description with a method that the server supports, if the app chose none.
+  func choosingAuthentication(supported: [String]?) -> ClientMetadata {
+    guard clientAuthentication == nil else { return self }
+    var metadata = self
+    // RFC 8414, section 2: an absent list means client_secret_basic.
+    let listed = Set(supported ?? [ClientAuthentication.basic.rawValue])
+    metadata.clientAuthentication =
+      possibleAuthentications.first { listed.contains($0.rawValue) }
+      // The server's refusal says more than a guess.
+      ?? possibleAuthentications.first
+    return metadata
+  }
+
+  /// What the client can do, the best first.
+  private var possibleAuthentications: [ClientAuthentication] {
+    let actsForItself = Set(grantTypes).isSubset(of: ["client_credentials"])
+    return (keys.isEmpty ? [] : [.privateKeyJWT]) + (actsForItself ? [] : [.publicClient])
+      + [.basic, .post]
   }
 
   /// Throws if the redirect URIs cannot be used, or the grants need some.
@@ -97,7 +121,7 @@ public struct ClientMetadata: Sendable, Hashable {
     let known: [ClientAuthentication] = [
       .publicClient, .basic, .post, .basicUnescaped, .privateKeyJWT,
     ]
-    guard known.contains(clientAuthentication) else {
+    if let clientAuthentication, !known.contains(clientAuthentication) {
       throw SQOAuthError(
         .invalidConfiguration,
         "\"\(clientAuthentication.rawValue.printable)\" is not a client authentication of this SDK")

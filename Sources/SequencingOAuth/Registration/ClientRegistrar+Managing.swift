@@ -31,6 +31,14 @@ extension ClientRegistrar {
     _ registration: ClientRegistration, to metadata: ClientMetadata
   ) async throws(SQOAuthError) -> ClientRegistration {
     try metadata.check()
+    var metadata = metadata
+    if metadata.clientAuthentication == nil {
+      // Without the server's list, the client stays as it is.
+      let server = try? await serverMetadata()
+      metadata = metadata.choosingAuthentication(
+        supported: server.map(\.clientAuthenticationMethods)
+          ?? [registration.clientAuthentication.rawValue])
+    }
     return try await manage(registration, "PUT", metadata)
   }
 
@@ -40,12 +48,15 @@ extension ClientRegistrar {
   ///
   /// - SeeAlso: RFC 7592, section 2.3
   public func delete(_ registration: ClientRegistration) async throws(SQOAuthError) {
-    let management = try Self.management(of: registration)
+    try await end(try Self.management(of: registration))
+  }
+
+  func end(_ management: ClientRegistration.Management) async throws(SQOAuthError) {
     let request = try request(
       "DELETE", management.uri, token: management.accessToken, members: nil)
     let response = try await environment.httpClient.exchange(request)
     guard ![200, 204, 401, 404].contains(response.status) else { return }
-    throw reader(hiding: [management.accessToken]).failure(response)
+    throw reader(at: management.uri, hiding: [management.accessToken]).failure(response)
   }
 
   private func manage(
@@ -57,7 +68,8 @@ extension ClientRegistrar {
     if let secret = registration.clientSecret { members?["client_secret"] = .string(secret) }
     let request = try request(
       method, management.uri, token: management.accessToken, members: members)
-    let reader = reader(hiding: [management.accessToken, registration.clientSecret])
+    let reader = reader(
+      at: management.uri, hiding: [management.accessToken, registration.clientSecret])
     let answer = try reader.members(
       of: try await environment.httpClient.exchange(request))
     return try reader.registration(in: answer, for: metadata, after: registration)

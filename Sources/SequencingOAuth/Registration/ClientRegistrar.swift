@@ -47,32 +47,35 @@ public struct ClientRegistrar: Sendable {
     _ metadata: ClientMetadata
   ) async throws(SQOAuthError) -> ClientRegistration {
     try metadata.check()
-    let request = try self.request(
-      "POST", try await endpoint(), token: initialAccessToken, members: metadata.members)
-    let reader = reader(hiding: [initialAccessToken])
-    let members = try reader.members(
-      of: try await environment.httpClient.exchange(request))
-    let registration = try reader.registration(in: members, for: metadata)
-    do throws(SQOAuthError) {
-      try registration.check(against: metadata)
-    } catch {
-      try? await delete(registration)
-      throw error
-    }
-    return registration
-  }
-
-  private func endpoint() async throws(SQOAuthError) -> URL {
-    let discovery = Discovery(issuer: issuer, timeout: timeout, clock: environment.clock)
-    let metadata = try await environment.metadata.metadata(
-      by: discovery, environment.httpClient, isFresh: false)
-    guard let endpoint = try metadata.address(of: .registration) else {
+    let server = try await serverMetadata()
+    guard let endpoint = try server.address(of: .registration) else {
       throw SQOAuthError(
         .registrationUnsupported,
         "the server does not let clients register themselves; register your app in the way that "
           + "the server's documentation describes")
     }
-    return endpoint
+    let metadata = metadata.choosingAuthentication(supported: server.clientAuthenticationMethods)
+    let request = try self.request(
+      "POST", endpoint, token: initialAccessToken, members: metadata.members)
+    let reader = reader(at: endpoint, hiding: [initialAccessToken])
+    let response = try await environment.httpClient.exchange(request)
+    do throws(SQOAuthError) {
+      let registration = try reader.registration(
+        in: try reader.members(of: response), for: metadata)
+      try registration.check(against: metadata)
+      return registration
+    } catch {
+      // A client that nobody can use must not stay at the server, one more with each attempt.
+      if let management = reader.management(ofRefused: response) { try? await end(management) }
+      throw error
+    }
+  }
+
+  /// What the server says of itself; it is fetched if it is not known.
+  func serverMetadata() async throws(SQOAuthError) -> ProviderMetadata {
+    let discovery = Discovery(issuer: issuer, timeout: timeout, clock: environment.clock)
+    return try await environment.metadata.metadata(
+      by: discovery, environment.httpClient, isFresh: false)
   }
 
   // MARK: Requests
@@ -94,10 +97,11 @@ public struct ClientRegistrar: Sendable {
     return request
   }
 
-  func reader(hiding secrets: [String?]) -> RegistrationResponse {
+  /// The reader of answers from an address.
+  func reader(at address: URL, hiding secrets: [String?]) -> RegistrationResponse {
     RegistrationResponse(
       issuer: issuer, secrets: SentSecrets(secrets.compactMap(\.self)),
-      now: environment.clock.now)
+      now: environment.clock.now, address: address)
   }
 }
 

@@ -7,7 +7,8 @@ extension ClientRegistration {
   ///
   /// The redirect URIs and the keys must be those of `metadata`, and the grants must include its
   /// grants. The authentication must not be weaker than its authentication: a server may give a
-  /// secret to a client that asked for none, and may choose between Basic and the body.
+  /// secret to a client that asked for none, and may choose between Basic and the body. Any that
+  /// the client can use will do if `metadata` names none.
   ///
   /// - Throws: ``SQOAuthError/Code/registrationMismatch``; the message names the difference.
   public func check(against metadata: ClientMetadata) throws(SQOAuthError) {
@@ -26,7 +27,8 @@ extension ClientRegistration {
       clientSecret != nil || [.publicClient, .privateKeyJWT].contains(clientAuthentication),
       "the client for an authentication by a secret, and sent none")
     try require(
-      clientAuthentication.serves(inPlaceOf: metadata.registeredAuthentication),
+      clientAuthentication.serves(
+        inPlaceOf: metadata.registeredAuthentication, hasKey: !metadata.keys.isEmpty),
       "the client for an authentication that is weaker than the one that was asked for, or that "
         + "needs a key")
     try require(
@@ -73,9 +75,11 @@ extension ClientAuthentication {
   /// Whether a client that asked for another authentication may use this one.
   ///
   /// A server may give a secret to a client that asked for none, and chooses how a secret is sent.
-  func serves(inPlaceOf asked: ClientAuthentication) -> Bool {
+  /// A client that asked for no particular one may use each; with a key also that.
+  func serves(inPlaceOf asked: ClientAuthentication?, hasKey: Bool = false) -> Bool {
     switch asked {
     case self: true
+    case nil: [.publicClient, .basic, .post].contains(self) || hasKey && self == .privateKeyJWT
     case .privateKeyJWT: false
     default: [.basic, .post].contains(self)
     }

@@ -12,6 +12,9 @@ struct RegistrationResponse {
   /// The texts of the request that no error may repeat.
   let secrets: SentSecrets
   let now: Date
+  /// Where the answer comes from: the registration endpoint, or the registration's own address;
+  /// `nil` stands for the issuer.
+  var address: URL?
 
   private static let endpoint = "the registration endpoint"
 
@@ -40,10 +43,7 @@ struct RegistrationResponse {
     in members: [String: JSONValue], for metadata: ClientMetadata? = nil,
     after earlier: ClientRegistration? = nil
   ) throws(SQOAuthError) -> ClientRegistration {
-    // Some servers write an empty text for what a client does not have.
-    let reader = ClaimReader(
-      claims: members.filter { $0.value != "" }, subject: "registration response",
-      missing: .invalidResponse, malformed: .invalidResponse)
+    let reader = Self.reader(of: members)
     let id = try reader.required("client_id", reader.text)
     guard earlier.map({ $0.clientID == id }) ?? true else {
       throw SQOAuthError(
@@ -65,7 +65,7 @@ struct RegistrationResponse {
       clientAuthentication: method ?? (secret.value == nil ? .publicClient : .basic),
       redirectURIs: try reader.texts("redirect_uris") ?? earlier?.redirectURIs ?? [],
       scope: reader.claims.scope(ifMissing: earlier?.scope),
-      management: try management(reader) ?? earlier?.management, members: shown,
+      management: try management(reader, after: earlier), members: shown,
       sentKeys: metadata.map { $0.keys.compactMap(\.publicJWK) } ?? earlier?.sentKeys
     ).ordered(as: metadata?.redirectURIs ?? earlier?.redirectURIs ?? [])
   }
@@ -104,23 +104,59 @@ struct RegistrationResponse {
     return (earlier.clientSecret, date == nil ? earlier.clientSecretExpirationDate : end)
   }
 
-  private func management(
-    _ reader: ClaimReader
-  ) throws(SQOAuthError) -> ClientRegistration.Management? {
-    guard let address = try reader.text("registration_client_uri"),
-      let token = try reader.text("registration_access_token")
-    else { return nil }
-    let uri = try EndpointURL.check(address, name: "address of the registration")
-    guard uri.scheme?.lowercased() == "https" || issuer.lowercased().hasPrefix("http:") else {
-      throw SQOAuthError(
-        .insecureEndpoint,
-        "the address of the registration uses http, although the issuer uses https")
+  private static func reader(of members: [String: JSONValue]) -> ClaimReader {
+    // Some servers write an empty text for what a client does not have.
+    var claims = members.filter { $0.value != "" }
+    let end = "client_secret_expires_at"
+    // Others write times as texts.
+    if let digits = claims[end]?.string, let seconds = Int64(digits), seconds >= 0 {
+      claims[end] = .integer(seconds)
     }
-    guard token.isSendableToken else {
+    return ClaimReader(
+      claims: claims, subject: "registration response", missing: .invalidResponse,
+      malformed: .invalidResponse)
+  }
+
+  // MARK: Managing
+
+  /// Where an answer that was refused lets its client be deleted; `nil` if it does not.
+  func management(ofRefused response: HTTPResponse) -> ClientRegistration.Management? {
+    guard [200, 201].contains(response.status),
+      let members = JSONMessage.members(of: response.body)
+    else { return nil }
+    return try? management(Self.reader(of: members), after: nil)
+  }
+
+  /// What an answer leaves out is as before, since a server may replace the token alone.
+  private func management(
+    _ reader: ClaimReader, after earlier: ClientRegistration?
+  ) throws(SQOAuthError) -> ClientRegistration.Management? {
+    let token = try reader.text("registration_access_token")
+    guard token?.isSendableToken ?? true else {
       throw SQOAuthError(
         .invalidResponse, "the token of the registration has characters that none may have")
     }
+    guard let uri = managementURI(reader) ?? earlier?.management?.uri,
+      let token = token ?? earlier?.management?.accessToken
+    else { return nil }
     return ClientRegistration.Management(uri: uri, accessToken: token)
+  }
+
+  /// The address of the registration; `nil` if it is missing or cannot be used.
+  ///
+  /// Without one the client works, but cannot manage itself. The address must be at the server that
+  /// answered: a server that chose the address, the token and, by its other answers, the method,
+  /// could otherwise have any request sent to another server in the client's network.
+  private func managementURI(_ reader: ClaimReader) -> URL? {
+    guard let text = reader.claims["registration_client_uri"]?.string,
+      EndpointURL.hasOnlyURLCharacters(text),
+      let address = address ?? URL(string: issuer),
+      // Some servers write a path.
+      let absolute = URL(string: text, relativeTo: address)?.absoluteString,
+      let uri = try? EndpointURL.check(absolute, name: "address of the registration"),
+      let origin = try? ResourceOrigin(uri), origin == (try? ResourceOrigin(address))
+    else { return nil }
+    return uri
   }
 
   // RFC 6749, appendices A.1 and A.2

@@ -102,6 +102,34 @@ import Testing
     await failure(.registrationMismatch) { try await registrar.register(service) }
   }
 
+  private static let lists: [(SandboxJSON?, ClientAuthentication)] = [
+    (nil, .basic), (["client_secret_basic", "client_secret_post"], .basic),
+    (["client_secret_post"], .post), (["none", "client_secret_basic"], .publicClient),
+  ]
+
+  @Test(arguments: lists)
+  func `a client asks for what the server lists, and signs in with what it gets`(
+    list: SandboxJSON?, method: ClientAuthentication
+  ) async throws {
+    sandbox.misbehave(
+      at: .metadata, .member("token_endpoint_auth_methods_supported", list), times: nil)
+    let registration = try await registrar.register(app)
+    #expect(registration.clientAuthentication == method)
+    #expect((registration.clientSecret == nil) == (method == .publicClient))
+    let sent = SandboxJSON(
+      parsing: String(decoding: requests().last?.body ?? Data(), as: UTF8.self))
+    #expect(sent?["token_endpoint_auth_method"] == .string(method.rawValue))
+    let oauth = SQOAuth()
+    var environment = ClientEnvironment()
+    environment.userAgent = CustomUserAgent { _ = try await SandboxVisitor().visit($0) }
+    oauth.environment = environment
+    oauth.register(try registration.configuration())
+    #expect(try await oauth.signIn().scopes == ["openid", "profile"])
+    let store = MemoryRegistrationStore()
+    let kept = try await registrar.registration(of: app, in: store)
+    #expect(try await registrar.registration(of: app, in: store) == kept, "it fits")
+  }
+
   @Test func `a server may want a token for it`() async throws {
     var options = SandboxOptions()
     options.initialAccessToken = "for-developers"
@@ -175,7 +203,6 @@ import Testing
     (.member("client_secret", 1), .invalidResponse),
     (.member("client_secret_expires_at", "never"), .invalidResponse),
     (.member("redirect_uris", "http://127.0.0.1/callback"), .invalidResponse),
-    (.member("registration_client_uri", "http://server.example/x"), .insecureEndpoint),
     (.member("registration_access_token", "a b"), .invalidResponse), (.html, .invalidResponse),
     (.truncatedJSON, .invalidResponse), (.status(500), .serverError), (.endless, .responseTooLarge),
     (.redirect(307, to: "http://127.0.0.1:1/"), .redirectRefused),
@@ -185,6 +212,49 @@ import Testing
   ) async throws {
     sandbox.misbehave(at: .registration, misbehaviour)
     await failure(code) { try await registrar.register(app) }
+  }
+
+  /// The client stays at the server otherwise, one more with each start of the program.
+  @Test(arguments: [
+    SandboxMisbehaviour.member("client_id", nil), .member("client_secret", 1),
+    .member("redirect_uris", "http://127.0.0.1/callback"),
+    .member("client_secret_expires_at", "never"),
+  ])
+  func `a client whose answer cannot be read is deleted`(
+    misbehaviour: SandboxMisbehaviour
+  ) async throws {
+    sandbox.misbehave(at: .registration, misbehaviour)
+    await failure(.invalidResponse) { try await registrar.register(app) }
+    #expect(requests().map(\.method) == ["POST", "DELETE"])
+  }
+
+  @Test(arguments: [nil, "client_id"])
+  func `no request goes to a server that only the answer names`(missing: String?) async throws {
+    let victim = try await SandboxServer.start()
+    let address = victim.issuer.absoluteString + "/register/1?all=true"
+    sandbox.misbehave(
+      at: .registration,
+      .members(
+        [("registration_client_uri", .string(address))] + (missing.map { [($0, nil)] } ?? [])))
+    if missing == nil {
+      let registration = try await registrar.register(app)
+      #expect(!registration.isManageable)
+      await failure(.registrationUnsupported) { try await registrar.delete(registration) }
+    } else {
+      await failure(.invalidResponse) { try await registrar.register(app) }
+    }
+    #expect(requests().map(\.method) == ["POST"] && victim.requests.isEmpty)
+  }
+
+  @Test func `an address that is a path is one of the server's`() async throws {
+    let registration = try await registrar.register(app)
+    let path = try #require(requests().last).path
+    #expect(!path.isEmpty && registration.isManageable)
+    let uri = try #require(registration.members["registration_client_uri"]?.string)
+    let relative = try #require(URL(string: uri)?.path())
+    sandbox.misbehave(
+      at: .registration, .member("registration_client_uri", .string(relative)))
+    #expect(try await registrar.register(app).isManageable)
   }
 
   // MARK: Managing

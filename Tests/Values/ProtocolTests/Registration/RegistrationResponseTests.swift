@@ -7,24 +7,107 @@ import Testing
 /// What a registration may say, without a server.
 @Suite struct RegistrationResponseTests {
   private func registration(
-    at issuer: String, managedAt uri: JSONValue
+    _ members: [String: JSONValue], from address: String = "https://id.example/register",
+    after earlier: ClientRegistration? = nil
   ) throws(SQOAuthError) -> ClientRegistration {
     try RegistrationResponse(
-      issuer: issuer, secrets: SentSecrets([]), now: Date(timeIntervalSince1970: 0)
-    ).registration(in: [
-      "client_id": "c", "registration_client_uri": uri, "registration_access_token": "t",
-    ])
+      issuer: "https://id.example", secrets: SentSecrets([]), now: Date(timeIntervalSince1970: 0),
+      address: URL(string: address)
+    ).registration(in: members.merging(["client_id": "c"]) { $1 }, after: earlier)
   }
 
-  /// Loopback addresses may use http, but no server on another host has its clients there.
-  @Test func `the token of a registration goes to https alone, if the issuer has it`() throws {
-    let local: JSONValue = "http://127.0.0.1:8080/clients/c"
-    failure(.insecureEndpoint) {
-      try registration(at: "https://id.example", managedAt: local)
+  private static let managed: JSONValue = "https://id.example/clients/c"
+
+  /// The server chooses address and token, and could have them sent into the client's own network.
+  @Test(
+    arguments: [
+      "https://other.example/c", "https://id.example:8443/c", "http://id.example/c",
+      "http://127.0.0.1:8080/c", "https://id.example@other.example/c", "//other.example/c",
+      "https://sub.id.example/c", "nonsense:", "http://[", 5, [:], .null, "",
+    ] as [JSONValue])
+  func `a registration that is managed elsewhere cannot be managed, and is good`(
+    uri: JSONValue
+  ) throws {
+    let registration = try registration(
+      ["registration_client_uri": uri, "registration_access_token": "t"])
+    #expect(registration.clientID == "c" && !registration.isManageable)
+    let earlier = try self.registration(
+      ["registration_client_uri": Self.managed, "registration_access_token": "t"])
+    let later = try self.registration(
+      ["registration_client_uri": uri, "registration_access_token": "new"],
+      from: "https://id.example/clients/c", after: earlier)
+    #expect(later.management?.uri == earlier.management?.uri)
+    #expect(later.management?.accessToken == "new", "the old token may have ended")
+  }
+
+  @Test(arguments: [
+    ("https://id.example/clients/c", "https://id.example/clients/c"),
+    ("https://ID.example:443/clients/c", "https://ID.example:443/clients/c"),
+    ("/register/1", "https://id.example/register/1"),
+    ("register/1", "https://id.example/register/1"),
+    ("?client_id=c", "https://id.example/register?client_id=c"),
+  ])
+  func `an address at the server that answered may be relative`(text: String, uri: String) throws {
+    let registration = try registration(
+      ["registration_client_uri": .string(text), "registration_access_token": "t"])
+    #expect(registration.management?.uri.absoluteString == uri)
+  }
+
+  @Test func `a registration at a loopback address is managed there`() throws {
+    let registration = try registration(
+      [
+        "registration_client_uri": "http://127.0.0.1:8080/clients/c",
+        "registration_access_token": "t",
+      ], from: "http://127.0.0.1:8080/register")
+    #expect(registration.isManageable)
+  }
+
+  @Test(arguments: [("0", nil), ("1900000000", 1_900_000_000), ("", nil)] as [(String, Double?)])
+  func `the end of a secret may be a text of digits`(text: String, seconds: Double?) throws {
+    let registration = try registration(
+      ["client_secret": "s", "client_secret_expires_at": .string(text)])
+    #expect(registration.clientSecretExpirationDate?.timeIntervalSince1970 == seconds)
+  }
+
+  @Test(arguments: ["never", "-1", "1e3", " 0", "0x0", "99999999999999999999"])
+  func `what is no time is no end of a secret`(text: String) {
+    failure(.invalidResponse) {
+      try registration(["client_secret": "s", "client_secret_expires_at": .string(text)])
     }
-    #expect(try registration(at: "http://127.0.0.1:8080", managedAt: local).isManageable)
+  }
+
+  // MARK: How the client authenticates
+
+  typealias Choice = (
+    supported: [String]?, asked: ClientAuthentication?, grants: [String],
+    chosen: ClientAuthentication
+  )
+
+  static let code = ["authorization_code", "refresh_token"]
+  static let choices: [Choice] = [
+    (nil, nil, code, .basic), (["none"], nil, code, .publicClient),
+    (["client_secret_basic", "client_secret_post", "none"], nil, code, .publicClient),
+    (["client_secret_post", "client_secret_basic"], nil, code, .basic),
+    (["client_secret_post", "private_key_jwt"], nil, code, .post),
+    (["tls_client_auth"], nil, code, .publicClient), ([], nil, code, .publicClient),
+    (["client_secret_post"], .publicClient, code, .publicClient),
+    (["none"], .post, code, .post), (nil, .publicClient, code, .publicClient),
+    // A client that acts in its own name must prove who it is.
+    (["none", "client_secret_post"], nil, ["client_credentials"], .post),
+    (["none"], nil, ["client_credentials"], .basic),
+  ]
+
+  @Test(arguments: choices.indices)
+  func `a client asks for the best authentication that both sides can do`(index: Int) throws {
+    let row = Self.choices[index]
+    var metadata = ClientMetadata(
+      redirectURIs: ["http://127.0.0.1/cb"], clientAuthentication: row.asked,
+      grantTypes: row.grants)
     #expect(
-      try registration(at: "https://id.example", managedAt: "https://id.example/c").isManageable)
+      metadata.choosingAuthentication(supported: row.supported).clientAuthentication == row.chosen)
+    metadata.keys = [try ClientKey(generating: .es256)]
+    let keyed = metadata.choosingAuthentication(supported: ["none", "private_key_jwt"])
+    #expect(keyed.clientAuthentication == row.asked ?? .privateKeyJWT)
   }
 
   @Test(
