@@ -94,6 +94,8 @@ extension SQOAuthError.Code {
   /// It could not listen on a loopback address, or other programs opened too many connections to
   /// its port until the time for the sign-in was over.
   public static let redirectUnavailable = Self(rawValue: "redirect_unavailable")
+  /// The server's metadata says that it does not take the authorization requests of the SDK.
+  public static let signInUnsupported = Self(rawValue: "sign_in_unsupported")
   /// The server does not support PKCE with S256.
   public static let pkceUnsupported = Self(rawValue: "pkce_unsupported")
 

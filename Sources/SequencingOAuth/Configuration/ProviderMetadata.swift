@@ -55,6 +55,20 @@ public struct ProviderMetadata: Sendable, Hashable {
   public let scopes: [String]?
   /// The server's `response_modes_supported`; `nil` if its metadata has no such list.
   public let responseModes: [String]?
+  /// The server's `response_types_supported`; `nil` if its metadata has no such list.
+  public let responseTypes: [String]?
+  /// The server's `grant_types_supported`; `nil` if its metadata has no such list.
+  public let grantTypes: [String]?
+  /// Whether the server takes authorization requests only by a request of the client's own before
+  /// (`require_pushed_authorization_requests`), which the SDK cannot make.
+  ///
+  /// - SeeAlso: RFC 9126, section 5
+  public let requiresPushedAuthorizationRequests: Bool
+  /// Whether the server takes only authorization requests that the client has signed
+  /// (`require_signed_request_object`), which the SDK cannot do.
+  ///
+  /// - SeeAlso: RFC 9101, section 10.5
+  public let requiresSignedRequestObjects: Bool
 
   // MARK: OpenID Connect Discovery 1.0, section 3
 
@@ -102,6 +116,10 @@ extension ProviderMetadata {
     sendsIssuerInResponse = false
     scopes = nil
     responseModes = nil
+    responseTypes = nil
+    grantTypes = nil
+    requiresPushedAuthorizationRequests = false
+    requiresSignedRequestObjects = false
     idTokenAlgorithms = nil
     userInfoAlgorithms = nil
     authenticationContextClasses = nil

@@ -15,6 +15,7 @@ struct PreparedCodeGrant: Sendable, Redacted {
   /// Checks all that can be checked without a request.
   init(_ options: SignInOptions, _ client: RegisteredClient) throws(SQOAuthError) {
     _ = try client.unprovenCredentials(supported: nil)
+    try Self.checkServer(client.metadata)
     try Self.checkPKCE(client)
     question = try SignInQuestion(options, client)
     guard let redirect = client.configuration.redirectURI else {
@@ -28,6 +29,32 @@ struct PreparedCodeGrant: Sendable, Redacted {
         "the provider has no authorization endpoint, to which users go to sign in")
     }
     authorizationEndpoint = endpoint
+  }
+
+  /// Refuses a server that says of itself that the sign-in cannot work.
+  ///
+  /// It would show the user an error page, and the app would wait for the redirect in vain.
+  private static func checkServer(_ server: ProviderMetadata) throws(SQOAuthError) {
+    func require(_ condition: Bool, _ member: String, _ reason: String) throws(SQOAuthError) {
+      guard condition else {
+        throw SQOAuthError(
+          .signInUnsupported,
+          "the server's metadata \(reason) (\(member)), so no user can sign in by this SDK; if the "
+            + "metadata is wrong, give the endpoints by hand")
+      }
+    }
+    try require(
+      !server.requiresPushedAuthorizationRequests, "require_pushed_authorization_requests",
+      "demands that requests are pushed")
+    try require(
+      !server.requiresSignedRequestObjects, "require_signed_request_object",
+      "demands that requests are signed")
+    try require(
+      server.responseTypes?.contains("code") ?? true, "response_types_supported",
+      "does not list the response type \"code\"")
+    try require(
+      server.grantTypes?.contains("authorization_code") ?? true, "grant_types_supported",
+      "does not list the grant \"authorization_code\"")
   }
 
   /// RFC 9700, section 2.1.1: without S256 anyone could redeem a stolen code.

@@ -42,6 +42,9 @@ extension Fuzzer {
       "issuer": .string(issuer),
       "token_endpoint": .string(metadata.tokenEndpoint.absoluteString),
       "authorization_response_iss_parameter_supported": .bool(metadata.sendsIssuerInResponse),
+      "require_pushed_authorization_requests": .bool(
+        metadata.requiresPushedAuthorizationRequests),
+      "require_signed_request_object": .bool(metadata.requiresSignedRequestObjects),
     ]
     let endpoints = [
       "authorization_endpoint": metadata.authorizationEndpoint,
@@ -57,6 +60,8 @@ extension Fuzzer {
       "token_endpoint_auth_methods_supported": metadata.clientAuthenticationMethods,
       "revocation_endpoint_auth_methods_supported": metadata.revocationAuthenticationMethods,
       "code_challenge_methods_supported": metadata.codeChallengeMethods,
+      "response_types_supported": metadata.responseTypes,
+      "grant_types_supported": metadata.grantTypes,
       "scopes_supported": metadata.scopes, "response_modes_supported": metadata.responseModes,
       "id_token_signing_alg_values_supported": metadata.idTokenAlgorithms,
       "userinfo_signing_alg_values_supported": metadata.userInfoAlgorithms,

@@ -45,6 +45,8 @@ import Testing
         "scopes_supported": #"["openid"]"#, "response_modes_supported": #"["form_post"]"#,
         "claims_supported": #"["name"]"#, "prompt_values_supported": #"["none"]"#,
         "acr_values_supported": #"["gold"]"#, "unknown": "{}",
+        "response_types_supported": #"["code"]"#, "grant_types_supported": #"["implicit"]"#,
+        "require_pushed_authorization_requests": "true", "require_signed_request_object": "true",
       ]))
     #expect(metadata.issuer == Self.issuer)
     #expect(metadata.authorizationEndpoint?.absoluteString == "https://id.example/authorize?t=1")
@@ -66,6 +68,8 @@ import Testing
     #expect(metadata.scopes == ["openid"] && metadata.responseModes == ["form_post"])
     #expect(metadata.claims == ["name"] && metadata.prompts == ["none"])
     #expect(metadata.authenticationContextClasses == ["gold"])
+    #expect(metadata.responseTypes == ["code"] && metadata.grantTypes == ["implicit"])
+    #expect(metadata.requiresPushedAuthorizationRequests && metadata.requiresSignedRequestObjects)
   }
 
   @Test func `what a document does not say is unknown, and no promise`() throws {
@@ -165,7 +169,7 @@ import Testing
       "introspection_endpoint_auth_methods_supported", "scopes_supported",
       "response_modes_supported", "id_token_signing_alg_values_supported",
       "userinfo_signing_alg_values_supported", "acr_values_supported", "claims_supported",
-      "prompt_values_supported",
+      "prompt_values_supported", "response_types_supported", "grant_types_supported",
     ]
     let metadata = try Self.read(
       Self.document(Dictionary(uniqueKeysWithValues: names.map { ($0, value) })))
@@ -174,6 +178,7 @@ import Testing
       metadata.introspectionAuthenticationMethods, metadata.scopes, metadata.responseModes,
       metadata.idTokenAlgorithms, metadata.userInfoAlgorithms,
       metadata.authenticationContextClasses, metadata.claims, metadata.prompts,
+      metadata.responseTypes, metadata.grantTypes,
     ]
     #expect(lists == names.map { _ in list })
   }

@@ -176,6 +176,36 @@ import Testing
     #expect(accepting.opened.first?.parameters["code_challenge_method"] == "S256")
   }
 
+  /// The browser would show an error page, and the app would wait for minutes.
+  @Test(arguments: [
+    ("require_pushed_authorization_requests", "true"),
+    ("require_pushed_authorization_requests", #""true""#),
+    ("require_signed_request_object", "true"),
+    ("response_types_supported", #"["token","code id_token"]"#), ("response_types_supported", "[]"),
+    ("grant_types_supported", #"["client_credentials","refresh_token"]"#),
+  ])
+  func `a server that says that the sign-in cannot work is believed before the browser opens`(
+    member: String, value: String
+  ) async throws {
+    let document = Self.document(#","\#(member)":\#(value)"#)
+    let fixture = try fixture(Self.server(document))
+    let error = await failure(.signInUnsupported) { try await fixture.oauth.signIn() }
+    #expect(error?.message.contains(member) == true && fixture.opened.isEmpty)
+    // A client that acts in its own name needs none of that.
+    #expect(try await fixture.oauth.module.requestAccessTokenAsClient().accessToken == "T")
+  }
+
+  @Test(arguments: [
+    ("require_pushed_authorization_requests", "false"), ("require_signed_request_object", "null"),
+    ("response_types_supported", #"["code","token"]"#), ("response_types_supported", "{}"),
+    ("grant_types_supported", #"["authorization_code"]"#), ("response_types_supported", #""code""#),
+    ("pushed_authorization_request_endpoint", #""https://id.example/par""#),
+  ])
+  func `a server that only offers more is used`(member: String, value: String) async throws {
+    let fixture = try fixture(Self.server(Self.document(#","\#(member)":\#(value)"#)))
+    #expect(try await fixture.oauth.signIn().accessToken == "T")
+  }
+
   @Test(arguments: [#"["S256"]"#, #"["plain","S256"]"#])
   func `a server with S256 is used`(methods: String) async throws {
     let fixture = try fixture(
