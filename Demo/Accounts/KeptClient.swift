@@ -8,7 +8,8 @@ import SequencingOAuth
 /// and `token_endpoint_auth_method` (RFC 7591). The record itself has the client's identifier.
 /// `provider` is the name that `--provider` takes, and `name` is the name of the account's user, if
 /// it is known. `resource_origins` lists the only servers that may get the tokens, with spaces
-/// between them.
+/// between them. What the server does in its own way has names of ours, but for
+/// `id_token_signed_response_alg` (OpenID Connect Dynamic Client Registration).
 ///
 /// The secret is in the same record as the tokens, so it is as safe as they are. The records that
 /// remain after the tokens (``RememberedClients``) have `needs_client_secret` instead.
@@ -26,6 +27,20 @@ struct KeptClient: Sendable, Equatable, Redacted {
     case resources = "resource_origins"
     case name
     case needsSecret = "needs_client_secret"
+    case quirks = "token_response_quirks"
+    case audiences = "trusted_audiences"
+    case algorithm = "id_token_signed_response_alg"
+    case noPKCE = "accepts_servers_without_pkce"
+
+    /// The key of an exception that the user accepts.
+    init(_ attribute: ServerExceptions.Attribute) {
+      switch attribute {
+      case .quirks: self = .quirks
+      case .audiences: self = .audiences
+      case .algorithm: self = .algorithm
+      case .noPKCE: self = .noPKCE
+      }
+    }
   }
 
   private var values: [Key: String]
@@ -48,6 +63,9 @@ struct KeptClient: Sendable, Equatable, Redacted {
     values[.redirectURI] = client.redirectURI?.string
     values[.scope] = client.scope
     values[.authentication] = client.clientAuthentication?.rawValue
+    for (attribute, value) in ServerExceptions(client, beyond: server.provider).attributes {
+      values[Key(attribute)] = value
+    }
     let resources = client.resourceOrigins.map(\.description).sorted()
     values[.resources] = resources.isEmpty ? nil : resources.joined(separator: " ")
   }
@@ -100,6 +118,8 @@ struct KeptClient: Sendable, Equatable, Redacted {
   var authentication: ClientAuthentication? {
     values[.authentication].map(ClientAuthentication.init(rawValue:))
   }
+  /// What the server does in its own way.
+  var exceptions: ServerExceptions { ServerExceptions { values[Key($0)] } }
   /// The only servers that may get the tokens.
   var resources: Set<ResourceOrigin> {
     let texts = values[.resources]?.split(separator: " ") ?? []

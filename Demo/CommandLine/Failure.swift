@@ -33,7 +33,7 @@ struct Failure: Error, Equatable {
       error.code.rawValue, error.message, status: error.isCancellation ? .cancelled : .notAuthorized
     )
     challenge = error.challenge?.inWords
-    hint = Self.hint(error)
+    hint = Self.option(for: error) ?? Self.hint(error)
   }
 
   /// Creates the failure for a token that could not be stored before the program ends.

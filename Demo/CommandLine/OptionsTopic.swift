@@ -7,6 +7,7 @@ enum OptionsTopic: HelpTopic {
     ("The account", [.account, .store, .passphraseFile]),
     ("The provider", Server.options),
     ("The client", [.clientID, .clientSecretFile, .redirectURI, .scope, .auth, .resource]),
+    ("A server with ways of its own", ServerExceptions.options),
     ("The sign-in", [.browser, .timeout]),
     ("Without an account", [.sandbox]),
   ]

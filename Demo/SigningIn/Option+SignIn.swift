@@ -33,6 +33,19 @@ extension Option {
     "--auth", value: "basic|basic-unescaped|post|none",
     help: "How the client authenticates, even if the server's metadata does not list it. With "
       + "basic-unescaped its identifier and secret are sent without escapes.")
+  static let quirk = Option(
+    "--quirk", value: "missing-token-type|any-content-type|form-encoded", repeats: true,
+    help: "A departure from the standard that the server's token endpoint makes and you accept; "
+      + "may be given more than once.")
+  static let trustAudience = Option(
+    "--trust-audience", value: "ID", repeats: true,
+    help: "An audience beside your client that an ID token may name; may be given more than once.")
+  static let idTokenAlgorithm = Option(
+    "--id-token-alg", value: "NAME",
+    help: "The algorithm by which the server signs your client's ID tokens, such as ES256, if it "
+      + "is not the usual one.")
+  static let withoutPKCE = Option(
+    "--without-pkce", help: "Accept a server whose metadata does not list PKCE with S256.")
   static let resource = Option(
     "--resource", value: "URL", repeats: true,
     help: "A server that may get the token; may be given more than once. Then the token goes to "

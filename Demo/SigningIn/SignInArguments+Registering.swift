@@ -46,7 +46,8 @@ extension SignInArguments {
   /// What the program says of itself.
   private func metadata(withDevice: Bool) -> ClientMetadata {
     var metadata = ClientMetadata(
-      redirectURIs: [redirectURI.string], clientName: "sq-demo", scope: scope,
+      redirectURIs: [redirectURI.string], clientAuthentication: authentication,
+      clientName: "sq-demo", scope: scope,
       softwareID: "com.example.sequencing-oauth.sq-demo")
     if withDevice {
       metadata.grantTypes.append("urn:ietf:params:oauth:grant-type:device_code")

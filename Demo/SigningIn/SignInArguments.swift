@@ -3,9 +3,9 @@ import SequencingOAuth
 /// The server, the client and the way to sign in, for every command that may need a sign-in.
 struct SignInArguments: Sendable {
   static let options: [Option] =
-    Server.options + [
-      .clientID, .clientSecretFile, .redirectURI, .scope, .auth, .resource, .browser, .timeout,
-    ]
+    Server.options
+    + [.clientID, .clientSecretFile, .redirectURI, .scope, .auth, .resource]
+    + ServerExceptions.options + [.browser, .timeout]
 
   static let defaultRedirectURI = "http://127.0.0.1/callback"
 
@@ -17,6 +17,8 @@ struct SignInArguments: Sendable {
   private(set) var scope: String?
   /// The only servers that may get the token; empty if the options name none.
   private(set) var resources: Set<ResourceOrigin>
+  /// What the server does in its own way.
+  private(set) var exceptions: ServerExceptions
   let browser: BrowserOption
   /// Whether the user asks for a sign-in on another device.
   let usesDevice: Bool
@@ -24,7 +26,7 @@ struct SignInArguments: Sendable {
   /// The longest time that a server may be silent during a request.
   let answerLimit: Duration
   private var secret: Secret?
-  private var authentication: ClientAuthentication?
+  private(set) var authentication: ClientAuthentication?
   /// Whether the options name a redirect URI.
   private let namesRedirectURI: Bool
   /// The client's identifier, if the options name one.
@@ -44,7 +46,8 @@ struct SignInArguments: Sendable {
     if usesDevice, arguments.contains(.browser), browser != .sandbox {
       throw .usage("--device needs no browser here; leave --browser out")
     }
-    strayOption = [Option.clientSecretFile, .auth].first { arguments.contains($0) }
+    strayOption = ([Option.clientSecretFile, .auth] + ServerExceptions.options)
+      .first { arguments.contains($0) }
     if usesSandbox { try Self.checkSandboxAlone(arguments) }
     if server == nil {
       let mayBeOfSandbox = usesSandbox || (!orAccount && browser == .sandbox)
@@ -55,6 +58,7 @@ struct SignInArguments: Sendable {
     redirectURI = try Self.redirectURI(arguments[.redirectURI])
     scope = arguments[.scope]
     resources = try Self.resources(arguments.all(.resource))
+    exceptions = try ServerExceptions(arguments)
     let limit = try Self.timeout(arguments[.timeout])
     timeout = limit ?? .seconds(300)
     answerLimit = limit ?? .seconds(60)
@@ -66,11 +70,13 @@ struct SignInArguments: Sendable {
     guard let server else { return }
     guard let clientID else {
       // At a server that can be asked for it, the program registers itself.
-      guard case .issuer = server, secret == nil, authentication == nil else {
+      guard case .issuer = server, secret == nil else {
         throw .usage("--client-id is missing: this provider needs it")
       }
       // What is wrong for any client is refused before the server is asked for one.
-      _ = try client("registered later", of: server)
+      var later = self
+      later.authentication = nil
+      _ = try later.client("registered later", of: server)
       return
     }
     configuration = try client(clientID, of: server)
@@ -90,6 +96,7 @@ struct SignInArguments: Sendable {
     options.secret = secret ?? kept.secret
     options.scope = scope ?? kept.scope
     options.resources = resources.isEmpty ? kept.resources : resources
+    options.exceptions = exceptions.completed(by: kept.exceptions)
     options.authentication = authentication ?? kept.authentication
     if !namesRedirectURI, let uri = kept.redirectURI {
       options.redirectURI = try Self.redirectURI(uri)
@@ -134,6 +141,11 @@ struct SignInArguments: Sendable {
   func completed(by registration: ClientRegistration) throws(Failure) -> SignInArguments {
     guard let server else { return self }
     var options = self
+    options.secret = registration.clientSecret.map { Secret(.clientSecret, $0) }
+    // The server has registered unescaped Basic by the name of Basic.
+    if authentication != .basicUnescaped || registration.clientAuthentication != .basic {
+      options.authentication = registration.clientAuthentication
+    }
     options.configuration = try options.client(registration.clientID, of: server)
     return options
   }
@@ -144,7 +156,9 @@ struct SignInArguments: Sendable {
     do throws(SQOAuthError) {
       var client = try ClientConfiguration(
         clientID: clientID, clientSecret: secret?.value, redirectURI: redirectURI.string,
-        scope: scope, provider: server.provider, clientAuthentication: authentication)
+        scope: scope, provider: exceptions.provider(server.provider),
+        clientAuthentication: authentication)
+      exceptions.apply(to: &client)
       client.signInTimeout = timeout
       client.resourceOrigins = resources
       return client

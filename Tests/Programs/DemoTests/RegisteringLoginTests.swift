@@ -43,6 +43,30 @@ import Testing
     #expect(who.status == 0 && who.output.contains("Alice Liddell"), "\(who.errors)")
   }
 
+  private static let methods: [(list: SandboxJSON?, auth: [String], method: String)] = [
+    (nil, [], "client_secret_basic"), (["client_secret_post"], [], "client_secret_post"),
+    (nil, ["--auth", "post"], "client_secret_post"),
+  ]
+
+  @Test(arguments: methods.indices)
+  func `uses the secret that the server gives where it takes no client without one`(
+    index: Int
+  ) async throws {
+    let row = Self.methods[index]
+    sandbox.misbehave(
+      at: .metadata, .member("token_endpoint_auth_methods_supported", row.list), times: nil)
+    let login = try await DemoProcess.run(
+      arguments("login", "--browser", "sandbox") + row.auth, in: folder)
+    #expect(login.status == 0, "\(login.errors)")
+    let registered = try #require(sandbox.requests(to: .registration).first)
+    #expect(String(decoding: registered.body, as: UTF8.self).contains(row.method))
+    let token = try #require(sandbox.requests(to: .token).last)
+    #expect((token.form("client_secret") == nil) == (row.method == "client_secret_basic"))
+    let revoked = try await DemoProcess.run(
+      ["revoke", "--store", "encrypted:" + folder.file("tokens")], in: folder)
+    #expect(revoked.status == 0, "\(revoked.errors)")
+  }
+
   @Test(arguments: ["sqlite:", "encrypted-sqlite:"])
   func `keeps the client in the database, beside the accounts`(kind: String) async throws {
     for account in ["a", "b"] {

@@ -14,10 +14,11 @@ import Testing
   private static let provider = ["--issuer", "https://id.example.com", "--client-id", "app"]
 
   private func options(
-    _ words: [String], secret: Secret? = nil
+    _ words: [String], secret: Secret? = nil, orAccount: Bool = false
   ) throws(Failure) -> SignInArguments {
     try SignInArguments(
-      Arguments(words, options: SignInArguments.options, secrets: Secrets(client: secret)))
+      Arguments(words, options: SignInArguments.options, secrets: Secrets(client: secret)),
+      orAccount: orAccount)
   }
 
   @Test func `without a provider mean the built-in sandbox`() throws {
@@ -46,6 +47,45 @@ import Testing
     #expect(client.signInTimeout == .seconds(7))
     #expect(client.redirectURI?.string == "http://127.0.0.1/callback")
     #expect(client.provider == .issuer("https://id.example.com"))
+  }
+
+  @Test func `accept what a server does in its own way, also with the account later`() throws {
+    let words = [
+      "--quirk", "missing-token-type", "--quirk", "form-encoded", "--trust-audience", "api",
+      "--trust-audience", "b", "--id-token-alg", "ES256", "--without-pkce",
+    ]
+    let client = try #require(try options(Self.provider + words).configuration)
+    #expect(client.provider.tokenResponseQuirks == [.missingTokenType, .formEncoded])
+    #expect(client.trustedAudiences == ["api", "b"] && client.idTokenAlgorithm == .es256)
+    #expect(client.acceptsServersWithoutPKCE)
+    let record = AccountRecord(
+      id: "default", clientID: "app", issuer: "https://id.example.com",
+      token: SQToken(accessToken: "a"),
+      attributes: KeptClient(client, at: .issuer("https://id.example.com")).attributes)
+    let later = try options([], orAccount: true).completed(by: record).configuration
+    #expect(later == client)
+    let changed = try options(["--id-token-alg", "RS256"], orAccount: true).completed(by: record)
+      .configuration
+    #expect(changed?.idTokenAlgorithm == .rs256 && changed?.trustedAudiences == ["api", "b"])
+    let plain = try #require(try options(Self.provider).configuration)
+    #expect(
+      KeptClient(plain, at: .issuer("https://id.example.com")).exceptions.attributes.values
+        .allSatisfy { $0 == nil })
+  }
+
+  @Test(arguments: [
+    ("missing", ".missingTokenType to the provider", "--quirk missing-token-type"),
+    ("type", ".anyContentType to the provider", "--quirk any-content-type"),
+    ("form", ".formEncoded to the provider", "--quirk form-encoded"),
+    ("aud", "trustedAudiences", "--trust-audience"), ("alg", "idTokenAlgorithm", "--id-token-alg"),
+    ("pkce", "acceptsServersWithoutPKCE", "--without-pkce"),
+    ("basic", "clientAuthentication to client_secret_post", "--auth post"),
+  ])
+  func `are named where an error of the SDK names a property`(
+    name: String, advice: String, option: String
+  ) {
+    let failure = Failure(SQOAuthError(.invalidResponse, "\(name): \(advice)"))
+    #expect(failure.hint?.contains(option) == true)
   }
 
   @Test func `make a client of two endpoints`() throws {
@@ -89,6 +129,10 @@ import Testing
     (["--revocation", "https://a.example", "--client-id", "x"], "usage", "need each other"),
     (provider + ["--auth", "basic"], "invalid_configuration", "needs a client secret"),
     (provider + ["--auth", "jwt"], "usage", "--auth takes"),
+    (provider + ["--quirk", "any"], "usage", "--quirk takes"),
+    (provider + ["--id-token-alg", "none"], "usage", "--id-token-alg takes"),
+    (["--quirk", "form-encoded"], "usage", "needs a provider"),
+    (["--without-pkce"], "usage", "needs a provider"),
     (provider + ["--timeout", "0"], "usage", "--timeout takes"),
     (provider + ["--resource", "http://api.example"], "insecure_endpoint", "uses http;"),
     (provider + ["--resource", "nonsense"], "malformed_request", ""),

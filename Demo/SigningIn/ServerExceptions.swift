@@ -1,0 +1,127 @@
+import SequencingOAuth
+
+/// What a server does in its own way, and the user accepts by an option.
+struct ServerExceptions: Sendable, Equatable {
+  static let options: [Option] = [.quirk, .trustAudience, .idTokenAlgorithm, .withoutPKCE]
+
+  /// The departures from the standard in the answers of the token endpoint.
+  private(set) var quirks: TokenResponseQuirks = []
+  /// The audiences beside the client that an ID token may name.
+  private(set) var audiences: Set<String> = []
+  /// The algorithm by which the server signs ID tokens; `nil` lets the SDK decide.
+  private(set) var algorithm: JWSAlgorithm?
+  /// Whether the server may say that it has no PKCE.
+  private(set) var acceptsNoPKCE = false
+
+  /// The departures by the names that the option takes, and by those of the SDK.
+  static let quirkNames: [(option: String, sdk: String, quirk: TokenResponseQuirks)] = [
+    ("missing-token-type", "missingTokenType", .missingTokenType),
+    ("any-content-type", "anyContentType", .anyContentType),
+    ("form-encoded", "formEncoded", .formEncoded),
+  ]
+
+  /// Reads the options.
+  init(_ arguments: Arguments) throws(Failure) {
+    for name in arguments.all(.quirk) { quirks.formUnion(try Self.quirk(name)) }
+    audiences = Set(arguments.all(.trustAudience))
+    acceptsNoPKCE = arguments.contains(.withoutPKCE)
+    guard let name = arguments[.idTokenAlgorithm] else { return }
+    guard let algorithm = JWSAlgorithm(rawValue: name) else {
+      throw .usage(
+        "\(Option.idTokenAlgorithm.name) takes one of "
+          + JWSAlgorithm.allCases.map(\.rawValue).joined(separator: ", ")
+          + ", not \"\(name.onScreen)\"")
+    }
+    self.algorithm = algorithm
+  }
+
+  /// Takes what a client was configured for, beyond what its provider does anyway.
+  init(_ client: ClientConfiguration, beyond provider: Provider) {
+    quirks = client.provider.tokenResponseQuirks.subtracting(provider.tokenResponseQuirks)
+    audiences = client.trustedAudiences
+    algorithm = client.idTokenAlgorithm
+    acceptsNoPKCE = client.acceptsServersWithoutPKCE
+  }
+
+  private static func quirk(_ name: String) throws(Failure) -> TokenResponseQuirks {
+    guard let found = quirkNames.first(where: { $0.option == name }) else {
+      throw .usage(
+        "\(Option.quirk.name) takes \(quirkNames.map(\.option).joined(separator: ", ")), not "
+          + "\"\(name.onScreen)\"" + Suggestion.question(name, among: Option.quirk.choices))
+    }
+    return found.quirk
+  }
+
+  /// These exceptions, with the earlier ones where these name none.
+  func completed(by earlier: ServerExceptions) -> ServerExceptions {
+    var all = self
+    if quirks.isEmpty { all.quirks = earlier.quirks }
+    if audiences.isEmpty { all.audiences = earlier.audiences }
+    all.algorithm = algorithm ?? earlier.algorithm
+    all.acceptsNoPKCE = acceptsNoPKCE || earlier.acceptsNoPKCE
+    return all
+  }
+
+  /// A provider that answers in this way.
+  func provider(_ provider: Provider) -> Provider {
+    var provider = provider
+    provider.tokenResponseQuirks.formUnion(quirks)
+    return provider
+  }
+
+  func apply(to client: inout ClientConfiguration) {
+    client.trustedAudiences = audiences
+    client.idTokenAlgorithm = algorithm
+    client.acceptsServersWithoutPKCE = acceptsNoPKCE
+  }
+}
+
+// The exceptions as an account's attributes store them, with spaces between names.
+extension ServerExceptions {
+  /// The attributes by name; `nil` for what is as usual.
+  var attributes: [Attribute: String?] {
+    let names = Self.quirkNames.filter { quirks.contains($0.quirk) }.map(\.option)
+    return [
+      .quirks: names.isEmpty ? nil : names.joined(separator: " "),
+      .audiences: audiences.isEmpty ? nil : audiences.sorted().joined(separator: " "),
+      .algorithm: algorithm?.rawValue, .noPKCE: acceptsNoPKCE ? "true" : nil,
+    ]
+  }
+
+  enum Attribute: CaseIterable {
+    case quirks
+    case audiences
+    case algorithm
+    case noPKCE
+  }
+
+  /// Reads attributes; a name that this version does not know counts as none.
+  init(_ value: (Attribute) -> String?) {
+    func words(_ attribute: Attribute) -> [String] {
+      value(attribute)?.split(separator: " ").map(String.init) ?? []
+    }
+    for name in words(.quirks) { quirks.formUnion((try? Self.quirk(name)) ?? []) }
+    audiences = Set(words(.audiences))
+    algorithm = value(.algorithm).flatMap(JWSAlgorithm.init(rawValue:))
+    acceptsNoPKCE = value(.noPKCE) != nil
+  }
+}
+
+extension Failure {
+  /// The option for what an error of the SDK advises to set; `nil` if it advises nothing.
+  static func option(for error: SQOAuthError) -> String? {
+    let quirks = ServerExceptions.quirkNames.map {
+      (".\($0.sdk) to the provider", "\(Option.quirk.name) \($0.option)")
+    }
+    let others = [
+      ("trustedAudiences", "\(Option.trustAudience.name) ID"),
+      ("idTokenAlgorithm", "\(Option.idTokenAlgorithm.name) NAME"),
+      ("acceptsServersWithoutPKCE", Option.withoutPKCE.name),
+      ("clientAuthentication to .post", "\(Option.auth.name) post"),
+      ("clientAuthentication to client_secret_post", "\(Option.auth.name) post"),
+      ("clientAuthentication to client_secret_basic", "\(Option.auth.name) basic"),
+    ]
+    return (quirks + others).first { error.message.contains($0.0) }
+      .map { "In sq-demo that is \($0.1)." }
+  }
+}
