@@ -105,7 +105,7 @@ public struct ClientMetadata: Sendable, Hashable {
   }
 
   /// What the client can do, the best first.
-  private var possibleAuthentications: [ClientAuthentication] {
+  var possibleAuthentications: [ClientAuthentication] {
     let actsForItself = Set(grantTypes).isSubset(of: ["client_credentials"])
     return (keys.isEmpty ? [] : [.privateKeyJWT]) + (actsForItself ? [] : [.publicClient])
       + [.basic, .post]

@@ -54,14 +54,15 @@ public struct ClientRegistrar: Sendable {
         "the server does not let clients register themselves; register your app in the way that "
           + "the server's documentation describes")
     }
-    let metadata = metadata.choosingAuthentication(supported: server.clientAuthenticationMethods)
+    let chosen = metadata.choosingAuthentication(supported: server.clientAuthenticationMethods)
     let request = try self.request(
-      "POST", endpoint, token: initialAccessToken, members: metadata.members)
+      "POST", endpoint, token: initialAccessToken, members: chosen.members)
     let reader = reader(at: endpoint, hiding: [initialAccessToken])
     let response = try await environment.httpClient.exchange(request)
     do throws(SQOAuthError) {
       let registration = try reader.registration(
-        in: try reader.members(of: response), for: metadata)
+        in: try reader.members(of: response), for: chosen)
+      // Where the app left the choice open, the server's answer counts.
       try registration.check(against: metadata)
       return registration
     } catch {

@@ -27,8 +27,8 @@ extension ClientRegistration {
       clientSecret != nil || [.publicClient, .privateKeyJWT].contains(clientAuthentication),
       "the client for an authentication by a secret, and sent none")
     try require(
-      clientAuthentication.serves(
-        inPlaceOf: metadata.registeredAuthentication, hasKey: !metadata.keys.isEmpty),
+      metadata.registeredAuthentication.map { clientAuthentication.serves(inPlaceOf: $0) }
+        ?? metadata.possibleAuthentications.contains(clientAuthentication),
       "the client for an authentication that is weaker than the one that was asked for, or that "
         + "needs a key")
     try require(
@@ -75,11 +75,9 @@ extension ClientAuthentication {
   /// Whether a client that asked for another authentication may use this one.
   ///
   /// A server may give a secret to a client that asked for none, and chooses how a secret is sent.
-  /// A client that asked for no particular one may use each; with a key also that.
-  func serves(inPlaceOf asked: ClientAuthentication?, hasKey: Bool = false) -> Bool {
+  func serves(inPlaceOf asked: ClientAuthentication) -> Bool {
     switch asked {
     case self: true
-    case nil: [.publicClient, .basic, .post].contains(self) || hasKey && self == .privateKeyJWT
     case .privateKeyJWT: false
     default: [.basic, .post].contains(self)
     }

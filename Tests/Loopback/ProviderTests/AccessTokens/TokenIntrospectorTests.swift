@@ -107,6 +107,26 @@ import Testing
     #expect(try await introspector.claims(of: token) != nil)
   }
 
+  @Test(arguments: [400, 401, 500])
+  func `the endpoint's own words are told, without the token`(status: Int) async throws {
+    let server = try await ResourceServerFixture(nil)
+    let token = server.token()
+    let body = #"{"errors":[{"detail":"no \#(token), sorry"}]}"#
+    server.sandbox.misbehave(at: .introspection, .status(status, body: body))
+    let error = await failure { try await server.introspector().claims(of: token) }
+    #expect(error?.message.contains("and said: no [removed], sorry") == true)
+    #expect(error.map { !everyText(of: $0).contains(token) } == true)
+    #expect(error?.message.contains("client_secret_post") == (status == 401))
+  }
+
+  @Test(arguments: [["read", "write"], "read write"] as [SandboxJSON])
+  func `the scopes may be a list`(scope: SandboxJSON) async throws {
+    let server = try await ResourceServerFixture(nil)
+    server.sandbox.misbehave(at: .introspection, .member("scope", scope))
+    let claims = try await server.introspector().claims(of: server.token())
+    #expect(claims?.scopes == ["read", "write"])
+  }
+
   @Test func `a wrong secret, and a server without the endpoint, have errors of their own`()
     async throws
   {

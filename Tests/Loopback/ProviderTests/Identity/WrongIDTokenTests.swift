@@ -137,6 +137,18 @@ import Testing
     #expect(party.sandbox.requests(to: .userInfo).map { $0.header("Accept") } == [accepted])
   }
 
+  @Test(arguments: [400, 404, 500])
+  func `the UserInfo endpoint's own words are told, without the token`(status: Int) async throws {
+    let party = try await OpenIDFixture(.es256)
+    try await party.signIn()
+    let token = try #require(party.oauth.result.token?.accessToken)
+    let body = #"{"error":{"message":"no \#(token), sorry"}}"#
+    party.sandbox.misbehave(at: .userInfo, .status(status, body: body), times: nil)
+    let error = await failure { try await party.oauth.userInfo() }
+    #expect(error?.message.contains("and said: no [removed], sorry") == true)
+    #expect(error.map { !everyText(of: $0).contains(token) } == true)
+  }
+
   @Test(arguments: SandboxUserInfoFault.allCases, [nil, SandboxSigningAlgorithm.es256])
   func `a wrong UserInfo response gives nothing out`(
     fault: SandboxUserInfoFault, algorithm: SandboxSigningAlgorithm?

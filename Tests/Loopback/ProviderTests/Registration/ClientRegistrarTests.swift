@@ -130,6 +130,32 @@ import Testing
     #expect(try await registrar.registration(of: app, in: store) == kept, "it fits")
   }
 
+  @Test(arguments: [("none", nil), ("client_secret_post", "s"), ("client_secret_basic", "s")])
+  func `where the app left the choice open, the server's answer counts`(
+    method: String, secret: String?
+  ) async throws {
+    for list: SandboxJSON? in [nil, ["none"], ["client_secret_post"]] {
+      sandbox.misbehave(at: .metadata, .member("token_endpoint_auth_methods_supported", list))
+      sandbox.misbehave(
+        at: .registration,
+        .members([
+          ("token_endpoint_auth_method", .string(method)),
+          ("client_secret", secret.map(SandboxJSON.string)),
+        ]))
+      let fresh = ClientRegistrar(issuer: sandbox.issuer.absoluteString)
+      let registration = try await fresh.register(app)
+      #expect(registration.clientAuthentication.rawValue == method)
+      #expect(registration.clientSecret == secret)
+    }
+    // A client that acts in its own name cannot do without a proof.
+    var service = service
+    service.clientAuthentication = nil
+    sandbox.misbehave(
+      at: .registration,
+      .members([("token_endpoint_auth_method", "none"), ("client_secret", nil)]))
+    await failure(.registrationMismatch) { try await registrar.register(service) }
+  }
+
   @Test func `a server may want a token for it`() async throws {
     var options = SandboxOptions()
     options.initialAccessToken = "for-developers"
