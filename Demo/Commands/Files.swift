@@ -25,7 +25,7 @@ struct Files: Command {
 
     A terminal shows the progress of 'get' and 'put'. If a 'get' was interrupted, run it
     again: it continues where it stopped. Until the content is complete, it is in
-    PATH.partial.
+    PATH.partial. A file with that name that no 'get' has left is not touched.
 
     The account is one that 'sq-demo login' has kept, or a new one, as for 'sq-demo token';
     if nobody is signed in, the first request signs in. With --sandbox the command uses the

@@ -6,6 +6,12 @@ import SequencingOAuth
   import Foundation
 #endif
 
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
 /// The files of an account, read and changed with pipes, which sign the user in if necessary.
 struct Drive: Sendable {
   typealias Progress = @Sendable (TransferProgress) -> Void
@@ -80,11 +86,19 @@ struct Drive: Sendable {
     }
   }
 
-  /// Downloads the content of a file to a path.
-  func get(_ file: DriveFile, to path: String, progress: Progress?) async throws(Failure) {
-    try await attempt { () async throws(PipeError) in
+  /// Downloads the content of a file to a path; with `replacing`, it replaces a file there.
+  func get(
+    _ file: DriveFile, to path: String, replacing: Bool, progress: Progress?
+  ) async throws(Failure) {
+    do throws(PipeError) {
       try await files.download(
-        id: file.id, parameters: ["alt": "media"], to: URL(filePath: path), progress: progress)
+        id: file.id, parameters: ["alt": "media"], to: URL(filePath: path),
+        replacing: replacing, progress: progress)
+    } catch {
+      guard case .failed(let reason) = error, (reason.cause as? FileError)?.code == EEXIST else {
+        throw failure(error)
+      }
+      throw failure(error).withHint("Name another file with --output.")
     }
   }
 

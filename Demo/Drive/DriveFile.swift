@@ -86,10 +86,10 @@ extension DriveFile {
 extension DriveFile {
   /// The name for the file on this machine.
   ///
-  /// A title can be any text, so it is changed: the name must not lead to another folder or hide
-  /// the file.
+  /// A title can be any text, so it is changed: the name must not lead to another folder, hide the
+  /// file, or look like an option to the commands that get it.
   var localName: String {
     let name = (title.isEmpty ? id : title).onScreen.replacing("/", with: "_")
-    return name.hasPrefix(".") ? "_" + name.dropFirst() : name
+    return name.hasPrefix(".") || name.hasPrefix("-") ? "_" + name.dropFirst() : name
   }
 }

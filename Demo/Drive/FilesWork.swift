@@ -61,7 +61,8 @@ enum FilesWork: Sendable, Equatable {
       let destination = if let path { path } else { try Self.unused(file.localName) }
       do throws(Failure) {
         try await report.console.showingProgress(of: file.title) { progress throws(Failure) in
-          try await drive.get(file, to: destination, progress: progress)
+          try await drive.get(
+            file, to: destination, replacing: path != nil, progress: progress)
         }
       } catch {
         throw error.tellingOf("\(destination).partial")

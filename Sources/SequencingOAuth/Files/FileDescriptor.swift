@@ -1,3 +1,5 @@
+import Basics
+
 #if canImport(Glibc)
   import Glibc
 #else
@@ -36,9 +38,17 @@ package struct FileDescriptor: Sendable {
     return try FileDescriptor(path, followsLink ? flags : flags | O_NOFOLLOW)
   }
 
-  /// Creates an empty file that only its owner can use; it replaces a file with this path.
+  /// Creates an empty file that only its owner can use; it replaces one that an earlier call left.
   package static func making(_ path: String) throws(FileError) -> FileDescriptor {
-    unlink(path)
+    if let status = try FileStatus(at: path) {
+      // No call leaves a file that others can use, a link or a folder.
+      guard status.isOwn, status.isClosedToOthers else {
+        throw FileError(
+          "a file that this program has not made is in the place of \(path.printable), and stays "
+            + "as it is; move it", code: EEXIST)
+      }
+      unlink(path)
+    }
     let file = try FileDescriptor(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
     do throws(FileError) {
       // Otherwise the process's umask might leave a mode with which the next run cannot open it.
@@ -52,14 +62,16 @@ package struct FileDescriptor: Sendable {
   }
 
   /// Opens a file for locking, and creates it if it is missing.
-  static func locking(_ path: String) throws(FileError) -> FileDescriptor {
+  ///
+  /// With `mending`, a file of this user that cannot be opened gets the mode 0600 first.
+  static func locking(_ path: String, mending: Bool) throws(FileError) -> FileDescriptor {
     let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK
     do throws(FileError) {
       return try FileDescriptor(path, flags)
     } catch {
       // A process with a strict umask may have created the file and not set its mode yet, or it was
       // killed before.
-      guard error.code == EACCES, let status = try FileStatus(at: path), status.isOwn,
+      guard mending, error.code == EACCES, let status = try FileStatus(at: path), status.isOwn,
         chmod(path, 0o600) == 0
       else { throw error }
     }

@@ -43,19 +43,23 @@ package struct FileLock: Sendable {
   /// A lock counts only on the file to which the path leads. Between the moments in which this
   /// function opens the file and locks it, the last holder may have removed the file. Nor can a file
   /// be opened while another process has a lease on it, as one does for a moment that removes it.
-  package static func ifFree(_ path: String) throws(FileError) -> FileLock? {
+  ///
+  /// With `mending`, a file of this user gets the mode 0600.
+  package static func ifFree(
+    _ path: String, mending: Bool = true
+  ) throws(FileError) -> FileLock? {
     // Other holders cannot come in between as often as this.
     for _ in 0..<1000 {
       let file: FileDescriptor
       do throws(FileError) {
-        file = try FileDescriptor.locking(path)
+        file = try FileDescriptor.locking(path, mending: mending)
       } catch {
         guard error.isLocked else { throw error }
         return nil
       }
       do throws(FileError) {
         // Otherwise the process's umask might leave a mode with which other runs cannot open it.
-        if try file.status().isOwn { try? file.setOwnersMode() }
+        if mending, try file.status().isOwn { try? file.setOwnersMode() }
         guard try file.lock() else {
           file.close()
           return nil

@@ -62,6 +62,9 @@ package struct FileStatus: Sendable {
   /// Whether this is an ordinary file that belongs to this user and has only one name.
   var isOwn: Bool { isRegular && owner == geteuid() && links == 1 }
 
+  /// Whether its permissions let only the owner use it.
+  var isClosedToOthers: Bool { mode & 0o077 == 0 }
+
   /// How many seconds ago the content last changed.
   var age: Int { time(nil) - modified }
 

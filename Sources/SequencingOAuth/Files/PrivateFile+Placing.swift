@@ -28,6 +28,31 @@ extension PrivateFile {
     guard rename(path, other) == 0 else { throw FileError(call: "rename") }
   }
 
+  /// Gives the file another path; returns `false` if that path has a file already, which stays.
+  func moveIfFree(to other: String) throws(FileError) -> Bool {
+    do throws(FileError) {
+      guard try PrivateFile(path: other).place(path) else { return false }
+      try remove()
+      return true
+    } catch {
+      // FAT and its like give a file one name only.
+      guard [EPERM, EOPNOTSUPP, ENOSYS].contains(error.code) else { throw error }
+    }
+    let claim = open(other, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard claim >= 0 else {
+      guard errno == EEXIST else { throw FileError(call: "open") }
+      return false
+    }
+    close(claim)
+    do throws(FileError) {
+      try move(to: other)
+    } catch {
+      unlink(other)
+      throw error
+    }
+    return true
+  }
+
   /// The folder's path without symbolic links.
   package func realFolder() throws(FileError) -> String {
     guard let real = realpath(folder, nil) else { throw FileError(call: "realpath") }

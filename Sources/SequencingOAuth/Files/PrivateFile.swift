@@ -51,7 +51,8 @@ package struct PrivateFile: Sendable {
   /// Replaces the content; when it returns, the new content survives a loss of power.
   ///
   /// Only one process may do so at a time. It first writes a temporary file with a fixed name, so
-  /// if the process is killed, the next replacement removes that copy of the secrets.
+  /// if the process is killed, the next replacement removes that copy of the secrets. The name is
+  /// one that no other program gives a file.
   ///
   /// - SeeAlso: rename(2), fsync(2)
   package func replace(with content: Data) throws(FileError) {
@@ -59,7 +60,7 @@ package struct PrivateFile: Sendable {
     guard content.count <= trust.maximumBytes else { throw trust.tooLarge }
     try makeFolder()
     try refuseLink()
-    let temporary = path + ".new"
+    let temporary = path + ".sq.new"
     let file = try FileDescriptor.making(temporary)
     do throws(FileError) {
       defer { file.close() }

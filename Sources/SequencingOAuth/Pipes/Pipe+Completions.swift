@@ -100,16 +100,16 @@ extension Pipeline.Pipe {
 
   /// Downloads a record's content to a file and calls a completion.
   ///
-  /// See ``download(id:parameters:to:progress:)``.
+  /// See ``download(id:parameters:to:replacing:progress:)``.
   public func download(
     id: (some LosslessStringConvertible & Sendable)? = String?.none,
-    parameters: [String: String] = [:], to destination: URL,
+    parameters: [String: String] = [:], to destination: URL, replacing: Bool = true,
     progress: (@isolated(any) (TransferProgress) -> Void)? = nil,
     completion: @escaping @isolated(any) (Result<Void, PipeError>) -> Void
   ) {
     let relay = relay(progress)
     complete(completion) { () async throws(PipeError) in
-      try await self.download(id?.description, parameters, destination, relay)
+      try await self.download(id?.description, parameters, destination, replacing, relay)
     }
   }
 }

@@ -75,24 +75,31 @@ extension Pipeline.Pipe {
   /// For this, the API must support ranges and confirm that the content has not changed (RFC 9110,
   /// section 14).
   ///
+  /// If a server has chosen the file's name, set `replacing` to `false`: the download then fails if
+  /// there is a file with that name, also if it appears while the bytes come. It never changes a
+  /// file named `NAME.partial` or `NAME.partial.info` that no download has left.
+  ///
+  /// - Parameter replacing: Whether a file at the destination is replaced.
   /// - Throws: ``PipeError``. It is ``PipeError/failed(_:)`` with ``SQOAuthError/Code/fileFailed``
-  ///   if the file cannot be written, and with ``SQOAuthError/Code/fileInUse`` if another download
+  ///   if the file cannot be written or another one is in the way, and with ``SQOAuthError/Code/fileInUse`` if another download
   ///   to it is under way.
   public nonisolated(nonsending) func download(
     id: (some LosslessStringConvertible)? = String?.none, parameters: [String: String] = [:],
-    to destination: URL, progress: (@isolated(any) (TransferProgress) -> Void)? = nil
+    to destination: URL, replacing: Bool = true,
+    progress: (@isolated(any) (TransferProgress) -> Void)? = nil
   ) async throws(PipeError) {
-    try await download(id?.description, parameters, destination, relay(progress))
+    try await download(id?.description, parameters, destination, replacing, relay(progress))
   }
 
   func download(
-    _ id: String?, _ parameters: [String: String], _ destination: URL,
+    _ id: String?, _ parameters: [String: String], _ destination: URL, _ replacing: Bool,
     _ relay: ProgressRelay<TransferProgress>?
   ) async throws(PipeError) {
     var request = try request("GET", id: id, parameters: parameters)
     request.headers["Accept"] = nil
     request.timeout = nil
-    let download = ResumableDownload(request, to: destination, progress: relay?.report)
+    let download = ResumableDownload(
+      request, to: destination, replacesFile: replacing, progress: relay?.report)
     try await relay.run { () async throws(PipeError) in
       try await self.run { () async throws(PipeError) in try await self.fetch(download) }
     }

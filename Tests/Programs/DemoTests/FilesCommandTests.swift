@@ -307,6 +307,23 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test func `leaves alone a file of the user's own under the name of a partial one`()
+    async throws
+  {
+    let sandbox = try await signedIn()
+    sandbox.addFile("thesis", content: pattern(1000))
+    let path = folder.file("thesis")
+    try folder.write("three years of work", to: "thesis.partial")
+    let outcome = try await files(["get", "thesis", "-o", path])
+    #expect(outcome.status != 0)
+    #expect(outcome.errors.contains("\(path).partial"))
+    #expect(outcome.errors.hasSuffix("Name another file with --output.\n"))
+    #expect(try folder.text("thesis.partial") == "three years of work")
+    #expect(!folder.exists("thesis"))
+    #expect(sandbox.requests(to: .driveContent).isEmpty)
+    await sandbox.stop()
+  }
+
   @Test(arguments: ["get", "put"])
   func `shows on a terminal how far it is`(action: String) async throws {
     let sandbox = try await signedIn()

@@ -58,6 +58,7 @@ import Testing
   @Test(arguments: [
     ("a b.txt", "a b.txt"), ("a/b", "a_b"), ("..", "_."), (".bashrc", "_bashrc"), ("", "id"),
     ("\u{1B}[2J", "?[2J"), ("/etc/passwd", "_etc_passwd"), (".", "_"),
+    ("-rf", "_rf"), ("a-b", "a-b"),
   ])
   func `has a name here that stays in the folder`(title: String, name: String) {
     let file = DriveFile(id: "id", title: title, size: nil, modified: nil, type: nil)

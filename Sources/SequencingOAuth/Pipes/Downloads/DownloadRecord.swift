@@ -11,7 +11,9 @@ struct DownloadRecord: Codable, Hashable, Sendable {
   /// The SHA-256 of the URL, which may hold secrets.
   var url: String
   /// A strong entity tag with its quotes, or else the date of the last modification, as it came.
-  var validator: String
+  ///
+  /// `nil` if no later call can use the bytes; the record then only says that a download wrote them.
+  private(set) var validator: String?
   /// The length of the whole resource; `nil` if the server did not announce it.
   var total: Int64?
   /// The start of the system under which the bytes were written; `nil` if it is not known.
@@ -38,13 +40,28 @@ struct DownloadRecord: Codable, Hashable, Sendable {
     boot = Self.currentBoot
   }
 
-  /// Reads the record that an earlier call has left; `nil` if it is malformed or of another URL.
+  /// Makes the record of bytes that no later call can use.
+  init(unusableFrom url: URL) {
+    self.url = Self.digest(url)
+  }
+
+  /// Reads the record that an earlier call has left; `nil` if its bytes cannot be used for the URL.
   init?(_ content: Data, url: URL) {
     guard let record = try? JSONDecoder().decode(Self.self, from: content),
       record.version == Self.currentVersion, record.url == Self.digest(url),
-      record.synced >= 0, record.validator.isSendable
+      record.synced >= 0, record.validator?.isSendable == true
     else { return nil }
     self = record
+  }
+
+  /// Whether a download has written a content: it is a record, of any URL and any version.
+  static func isRecord(_ content: Data) -> Bool {
+    struct Start: Decodable {
+      let version: Int
+      let url: String
+    }
+    let start = try? JSONDecoder().decode(Start.self, from: content)
+    return start?.url.utf8.count == digestLength
   }
 
   var json: Data { (try? JSONEncoder().encode(self)) ?? Data() }
@@ -54,6 +71,7 @@ struct DownloadRecord: Codable, Hashable, Sendable {
   /// - SeeAlso: RFC 9110, section 15.3.7: a 206 has the entity tag that a 200 would have
   func matches(_ head: HTTPResponseHead) -> Bool {
     guard head.isUncoded else { return false }
+    guard let validator else { return false }
     if validator.hasPrefix("\"") { return head.headers.values(for: "ETag") == [validator] }
     return head.headers["ETag"] == nil
       && head.headers.values(for: "Last-Modified").allSatisfy { $0 == validator }
@@ -77,6 +95,9 @@ struct DownloadRecord: Codable, Hashable, Sendable {
     }
     return String(decoding: id, as: UTF8.self).filter { !$0.isWhitespace }
   }()
+
+  /// The length of a SHA-256 in Base64 without padding.
+  private static let digestLength = 43
 
   private static func digest(_ url: URL) -> String {
     Base64URL.encode(Digest.sha256(String(url.absoluteString.prefix { $0 != "#" })))

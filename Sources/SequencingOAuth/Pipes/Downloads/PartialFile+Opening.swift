@@ -4,35 +4,88 @@
   import Foundation
 #endif
 
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
 /// The checks before a partial file is used, its lock, and the errors of its calls.
 extension PartialFile {
   /// The path of a destination; throws if a file cannot be moved there.
-  static func checked(_ destination: URL) throws(SQOAuthError) -> String {
+  static func checked(_ destination: URL, replaces: Bool) throws(SQOAuthError) -> String {
     let path = destination.path(percentEncoded: false)
     guard destination.isFileURL, !path.hasSuffix("/"), !path.utf8.contains(0) else {
       throw SQOAuthError(.fileFailed, "the destination of a download must be the URL of a file")
     }
     // The move would replace a device, a pipe or a link by the file.
-    if let status = try? FileStatus(at: path), !status.isRegular {
-      throw SQOAuthError(.fileFailed, "\(path) exists and is not an ordinary file")
+    if let status = try? FileStatus(at: path) {
+      guard status.isRegular else {
+        throw SQOAuthError(.fileFailed, "\(path) exists and is not an ordinary file")
+      }
+      guard replaces else {
+        throw SQOAuthError(.fileFailed, "\(path): \(exists)", cause: exists)
+      }
     }
     return path
   }
 
+  /// The reason why a download that replaces nothing does not use a path.
+  static let exists = FileError(
+    "there is a file with this name; choose another one, or let the download replace it",
+    code: EEXIST)
+
+  /// Reads the content of a record; `nil` if there is none, and throws if the file is no record.
+  static func record(at path: String) throws(SQOAuthError) -> Data? {
+    try reported(path) { () throws(FileError) in
+      guard let status = try FileStatus(at: path) else { return nil }
+      guard status.isOwn, status.isClosedToOthers, status.size <= 65536 else { throw foreign }
+      let file = try FileDescriptor.reading(path)
+      defer { file.close() }
+      let content = try file.content(atMost: 65536)
+      guard DownloadRecord.isRecord(content) else { throw foreign }
+      return content
+    }
+  }
+
+  /// The reason why a file in the place of a partial file or of its record is not touched.
+  private static let foreign = FileError(
+    "a file that no download has left is in the way, and stays as it is; move it, or choose "
+      + "another destination", code: EEXIST)
+
   /// Opens and locks a file, and creates it if it does not exist; throws if another download has
-  /// it.
-  static func lock(_ path: String) throws(SQOAuthError) -> FileLock {
-    let lock = try reported(path) { () throws(FileError) in try FileLock.ifFree(path) }
+  /// it, or if no download has left it.
+  static func lock(_ path: String, _ record: String) throws(SQOAuthError) -> FileLock {
+    // A file of the user's own keeps its mode.
+    let lock = try reported(path) { () throws(FileError) in
+      try FileLock.ifFree(path, mending: false)
+    }
     guard let lock else {
       throw SQOAuthError(.fileInUse, "another download has \(path) open; try again when it ends")
     }
-    // If other users can write to the folder, one of them may have created the file to read it.
-    guard (try? lock.file.status().isOwn) == true, (try? lock.file.setOwnersMode()) != nil else {
+    do throws(SQOAuthError) {
+      try check(lock.file, path, record)
+      return lock
+    } catch {
       lock.release()
+      throw error
+    }
+  }
+
+  /// Refuses a locked file that no download has left, and closes any other to other users.
+  private static func check(
+    _ file: FileDescriptor, _ path: String, _ record: String
+  ) throws(SQOAuthError) {
+    // If other users can write to the folder, one of them may have created the file to read it.
+    guard let status = try? file.status(), status.isOwn else {
       throw SQOAuthError(
         .fileFailed, "\(path) exists and is not an ordinary file of this user; remove it")
     }
-    return lock
+    let hasRecord = try self.record(at: record) != nil
+    try reported(path) { () throws(FileError) in
+      guard hasRecord || status.size == 0 else { throw foreign }
+      try file.setOwnersMode()
+    }
   }
 
   /// Runs file operations and turns their failure into an error that names a path.

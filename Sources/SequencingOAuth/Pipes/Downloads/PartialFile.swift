@@ -9,10 +9,14 @@
 ///
 /// The download locks the file against all other downloads, also of other processes.
 /// `NAME.partial.info` holds the ``DownloadRecord``. It is written to the disk before the first
-/// byte and removed before the file gets the destination's name. So a process may be killed at any
-/// point: either the two files are right, or the download starts from the first byte. After a loss
-/// of power, only the bytes count that an earlier call has synced, since the file system may have
-/// lengthened the file before it wrote the others.
+/// byte, and removed after the file has got the destination's name. So a process may be killed at
+/// any point: either the two files are right, or the download starts from the first byte. After a
+/// loss of power, only the bytes count that an earlier call has synced, since the file system may
+/// have lengthened the file before it wrote the others.
+///
+/// A server may have chosen NAME, so either file may be the user's own. Bytes without a record, and
+/// a file in the record's place that is no record, were not left by a download: they stay as they
+/// are, and the download fails before anything is sent.
 ///
 /// One task at a time uses it. Its file operations run on a separate queue.
 final class PartialFile: @unchecked Sendable {
@@ -22,6 +26,9 @@ final class PartialFile: @unchecked Sendable {
   private(set) var record: DownloadRecord?
 
   private let destination: String
+  /// Whether a file at the destination is replaced.
+  private let replaces: Bool
+  private let url: URL
   private let partial: PrivateFile
   private let lock: FileLock
   private let recordFile: PrivateFile
@@ -30,21 +37,23 @@ final class PartialFile: @unchecked Sendable {
 
   /// Opens and locks the partial file of a destination, with the bytes that an earlier download of
   /// the URL has left.
-  static func locked(
-    _ destination: URL, of url: URL
-  ) async throws(SQOAuthError) -> PartialFile {
+  static func locked(_ download: ResumableDownload) async throws(SQOAuthError) -> PartialFile {
     try await BlockingQueue("download").run { () throws(SQOAuthError) in
-      try PartialFile(destination, url)
+      try PartialFile(download)
     }
   }
 
-  private init(_ destination: URL, _ url: URL) throws(SQOAuthError) {
-    self.destination = try Self.checked(destination)
-    let path = "\(self.destination).partial"
-    partial = PrivateFile(path: path)
-    recordFile = PrivateFile(path: "\(path).info")
-    lock = try Self.lock(path)
-    try Self.reported(path) { () throws(FileError) in try readRecord(url) }
+  private init(_ download: ResumableDownload) throws(SQOAuthError) {
+    replaces = download.replacesFile
+    url = download.request.url
+    destination = try Self.checked(download.destination, replaces: replaces)
+    partial = PrivateFile(path: "\(destination).partial")
+    recordFile = PrivateFile(path: "\(partial.path).info")
+    // Before the lock creates a file.
+    _ = try Self.record(at: recordFile.path)
+    lock = try Self.lock(partial.path, recordFile.path)
+    let content = try Self.record(at: recordFile.path)
+    try Self.reported(partial.path) { () throws(FileError) in try useRecord(content) }
   }
 
   deinit {
@@ -59,7 +68,7 @@ final class PartialFile: @unchecked Sendable {
       // Writes may reach the disk in any order, and the new record must never be on it with bytes
       // of the old resource.
       try truncate(0)
-      if record != nil { try lock.file.sync() }
+      try lock.file.sync()
       try save(record)
     }
   }
@@ -99,19 +108,17 @@ final class PartialFile: @unchecked Sendable {
   /// Syncs the complete file, gives it the destination's name and releases the lock.
   func finish() async throws(SQOAuthError) {
     try await run(on: destination) { [self] () throws(FileError) in
-      let isSynced = Result { () throws(FileError) in try lock.file.sync() }
-      let record = record
-      // The record is removed before the move, since after it, another download may write its own
-      // record. It is also removed if the sync failed, since it is unknown which bytes are on the
-      // disk then.
-      try save(nil)
-      try isSynced.get()
       do throws(FileError) {
-        try partial.move(to: destination)
+        try lock.file.sync()
       } catch {
-        try save(record)
+        // It is unknown which bytes are on the disk.
+        try save(nil)
         throw error
       }
+      try place()
+      // A process that is killed here leaves a record without a file, which does no harm. A file
+      // without its record would look like the user's own.
+      removeRecord()
       release()
       try recordFile.syncFolder()
     }
@@ -125,8 +132,9 @@ final class PartialFile: @unchecked Sendable {
         record.synced = length
         try? save(record)
       } else {
-        try? recordFile.remove()
+        // The record goes last, since bytes without a record look like the user's own.
         try? partial.remove()
+        removeRecord()
       }
       release()
     }
@@ -134,17 +142,23 @@ final class PartialFile: @unchecked Sendable {
 
   // MARK: On the queue
 
-  private func readRecord(_ url: URL) throws(FileError) {
+  private func useRecord(_ content: Data?) throws(FileError) {
     let size = try lock.file.status().size
-    // A record that cannot be read is ignored.
-    if let content = try? recordFile.read(), var record = DownloadRecord(content, url: url) {
-      self.record = record
+    if let content, var record = DownloadRecord(content, url: url) {
       length = record.trusted(size)
-      record.continueInThisBoot()
-      record.synced = min(record.synced, length)
-      try save(length > 0 ? record : nil)
+      if length > 0 {
+        self.record = record
+        record.continueInThisBoot()
+        record.synced = min(record.synced, length)
+        try save(record)
+      }
     }
     if length < size { try truncate(length) }
+  }
+
+  private func place() throws(FileError) {
+    guard !replaces else { return try partial.move(to: destination) }
+    guard try partial.moveIfFree(to: destination) else { throw Self.exists }
   }
 
   private func truncate(_ length: Int64) throws(FileError) {
@@ -153,12 +167,16 @@ final class PartialFile: @unchecked Sendable {
   }
 
   private func save(_ record: DownloadRecord?) throws(FileError) {
-    if let record, record != self.record {
-      try recordFile.replace(with: record.json)
-    } else if record == nil {
-      try? recordFile.remove()
+    if record == nil || record != self.record {
+      try recordFile.replace(with: (record ?? DownloadRecord(unusableFrom: url)).json)
     }
     self.record = record
+  }
+
+  private func removeRecord() {
+    // If there is a partial file again, another download has begun, and the record is that one's.
+    guard !partial.isThere else { return }
+    try? recordFile.remove()
   }
 
   private func release() {

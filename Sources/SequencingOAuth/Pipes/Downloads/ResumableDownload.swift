@@ -8,7 +8,8 @@
 ///
 /// The bytes go into `NAME.partial` in the folder of the destination, which only the user can read.
 /// When all bytes are there and on the disk, that file gets the destination's name. An old file
-/// with that name stays until then, so the destination is never an incomplete file. A later call
+/// with that name stays until then, so the destination is never an incomplete file. A file named
+/// `NAME.partial` that no download has left stays as it is, and the call fails. A later call
 /// for the URL, also of another process, continues after the bytes that are there. For this, the
 /// server must have sent a strong validator, and must confirm with it that the resource has not
 /// changed (RFC 9110, section 13.1.5). In all other cases the download starts from the first byte.
@@ -29,6 +30,8 @@ package struct ResumableDownload: Sendable {
   package var request: HTTPRequest
   /// The URL of the file to write; its folder must exist.
   package var destination: URL
+  /// Whether a file at the destination is replaced; otherwise the call fails if there is one.
+  package var replacesFile: Bool
   /// The largest length of the file, in bytes; `nil` for no limit.
   package var maximumBytes: Int64?
   /// Gets the progress over all attempts; the bytes of an earlier call count as done.
@@ -36,10 +39,11 @@ package struct ResumableDownload: Sendable {
 
   package init(
     _ request: HTTPRequest, to destination: URL, maximumBytes: Int64? = nil,
-    progress: (@Sendable (TransferProgress) -> Void)? = nil
+    replacesFile: Bool = true, progress: (@Sendable (TransferProgress) -> Void)? = nil
   ) {
     self.request = request
     self.destination = destination
+    self.replacesFile = replacesFile
     self.maximumBytes = maximumBytes
     self.progress = progress
   }
@@ -50,11 +54,11 @@ package struct ResumableDownload: Sendable {
   ///   other status, the response has its content in its body, and has changed neither the file nor
   ///   the partial file.
   /// - Throws: The errors of `send`; ``SQOAuthError/Code/fileFailed`` with the path, for example if
-  ///   the disk is full; ``SQOAuthError/Code/fileInUse`` if another download to the same file is
+  ///   the disk is full or a file of the user's own is in the way; ``SQOAuthError/Code/fileInUse`` if another download to the same file is
   ///   under way; ``SQOAuthError/Code/responseTooLarge`` if the file is too long.
   package func run(_ send: Send) async throws(SQOAuthError) -> HTTPResponse {
     try checkRequest()
-    let partial = try await PartialFile.locked(destination, of: request.url)
+    let partial = try await PartialFile.locked(self)
     do throws(SQOAuthError) {
       let response = try await fetch(into: partial, send)
       await partial.leave()

@@ -39,12 +39,13 @@ final class DownloadFixture: Sendable {
   }
 
   func download(
-    _ request: HTTPRequest, maximumBytes: Int64? = nil,
+    _ request: HTTPRequest, maximumBytes: Int64? = nil, replacesFile: Bool = true,
     progress watch: (@Sendable (TransferProgress) -> Void)? = nil
   ) async throws -> HTTPResponse {
     forgetProgress()
-    let download = ResumableDownload(request, to: destination, maximumBytes: maximumBytes) {
-      [self] progress in
+    let download = ResumableDownload(
+      request, to: destination, maximumBytes: maximumBytes, replacesFile: replacesFile
+    ) { [self] progress in
       told.withLock { $0.append(progress) }
       watch?(progress)
     }

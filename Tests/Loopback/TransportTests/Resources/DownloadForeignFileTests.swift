@@ -1,0 +1,111 @@
+import Foundation
+import SequencingOAuth
+import Testing
+
+@testable import LoopbackSupport
+@testable import TestSupport
+
+/// Files of the user's own under names that a download uses, which a server may have chosen.
+@Suite(.timeLimit(.minutes(1))) struct DownloadForeignFileTests {
+  private static let work = Data("three years of work".utf8)
+
+  let fixture: DownloadFixture
+  let content = pattern(400_000)
+
+  init() throws {
+    fixture = try DownloadFixture()
+  }
+
+  private func write(_ content: Data, to name: String, mode: Int = 0o644) throws -> String {
+    let path = fixture.folder.file(name)
+    try content.write(to: URL(filePath: path))
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+    return path
+  }
+
+  @Test(arguments: [".partial", ".partial.info"], [0o644, 0o600])
+  func `a file that no download has left is not touched`(ending: String, mode: Int) async throws {
+    let server = try RangeServer(content)
+    let path = try write(Self.work, to: "file.bin\(ending)", mode: mode)
+    let error = await failure(.fileFailed) { try await fixture.download(server) }
+    #expect(error?.message.contains("file.bin.partial") == true, "\(error?.message ?? "")")
+    #expect(server.requests.isEmpty)
+    #expect(FileManager.default.contents(atPath: path) == Self.work)
+    #expect(try TemporaryFolder.mode(path) == mode)
+    #expect(try fixture.names == ["file.bin\(ending)"])
+  }
+
+  @Test(arguments: ["", "{", #"{"version":1}"#, #"{"version":1,"url":"https://x"}"#, "gone"])
+  func `bytes without a record stay`(record: String) async throws {
+    let server = try RangeServer(content)
+    try await fixture.bring(150_000, of: server)
+    if record == "gone" {
+      try FileManager.default.removeItem(at: fixture.info)
+    } else {
+      try Data(record.utf8).write(to: fixture.info)
+    }
+    let count = server.requests.count
+    await failure(.fileFailed) { try await fixture.download(server) }
+    #expect(server.requests.count == count)
+    #expect(try Data(contentsOf: fixture.partial).count == 150_000)
+  }
+
+  @Test(arguments: [".partial.new", ".partial.info.new", ".part", ".new"])
+  func `files with names like those of a download stay`(ending: String) async throws {
+    let path = try write(Self.work, to: "file.bin\(ending)", mode: 0o600)
+    let server = try RangeServer(content)
+    #expect(try await fixture.download(server).status == 200)
+    #expect(FileManager.default.contents(atPath: path) == Self.work)
+    #expect(try fixture.names == ["file.bin", "file.bin\(ending)"])
+  }
+
+  /// A process that is killed leaves the files as they are while bytes come.
+  @Test(arguments: [#""v1""#, #"W/"v1""#])
+  func `what a killed process leaves is taken over`(tag: String) async throws {
+    let server = try RangeServer(content, [("ETag", tag)], faults: [.stall(after: 100_000)])
+    let task = Task { try await fixture.download(server) }
+    try await eventually("bytes have come") { fixture.progress.last?.completed == 100_000 }
+    let partial = try Data(contentsOf: fixture.partial)
+    let info = try Data(contentsOf: fixture.info)
+    task.cancel()
+    await failure(.cancelled) { try await task.value }
+    _ = try write(partial, to: "file.bin.partial", mode: 0o600)
+    _ = try write(info, to: "file.bin.partial.info", mode: 0o600)
+
+    _ = try await fixture.download(server)
+    #expect(try Data(contentsOf: fixture.destination) == content)
+    #expect(try fixture.names == ["file.bin"])
+  }
+
+  @Test func `a download that replaces nothing refuses a name that is taken`() async throws {
+    let server = try RangeServer(content)
+    try Self.work.write(to: fixture.destination)
+    await failure(.fileFailed) {
+      try await fixture.download(try server.request(), replacesFile: false)
+    }
+    #expect(server.requests.isEmpty)
+    #expect(try fixture.names == ["file.bin"])
+    #expect(try Data(contentsOf: fixture.destination) == Self.work)
+  }
+
+  @Test func `a file that appears while the bytes come stays, and so do the bytes`() async throws {
+    let server = try RangeServer(content)
+    let destination = fixture.destination
+    let error = await failure(.fileFailed) {
+      try await fixture.download(try server.request(), replacesFile: false) { _ in
+        try? Self.work.write(to: destination)
+      }
+    }
+    #expect(error?.message.contains(destination.path) == true)
+    #expect(try Data(contentsOf: destination) == Self.work)
+    #expect(try Data(contentsOf: fixture.partial) == content)
+    #expect(FileManager.default.fileExists(atPath: fixture.info.path))
+  }
+
+  @Test func `a download that replaces nothing takes a free name`() async throws {
+    let server = try RangeServer(content)
+    _ = try await fixture.download(try server.request(), replacesFile: false)
+    #expect(try Data(contentsOf: fixture.destination) == content)
+    #expect(try fixture.names == ["file.bin"])
+  }
+}
