@@ -17,6 +17,8 @@ struct AccountStatements: Sendable {
   let eraseVersion: SQLStatement
   let takeLease: SQLStatement
   let lookAtLease: SQLStatement
+  let doubtLease: SQLStatement
+  let keepLease: SQLStatement
   let markSent: SQLStatement
   let endLease: SQLStatement
   let versions: SQLStatement
@@ -33,6 +35,8 @@ struct AccountStatements: Sendable {
   ///
   /// A refresh takes at most 100 s; then its holder has time to save the answer.
   static let sentSeconds = 160
+  /// How long the holder of a marked lease has to keep it after its time is over.
+  static let doubtSeconds = 10
 
   init(schema: String) {
     let keyStatements = KeyStatements(schema: schema)
@@ -53,6 +57,9 @@ struct AccountStatements: Sendable {
     }
     let unsent = "pg_catalog.clock_timestamp() + interval '\(Self.unsentSeconds) s'"
     let sent = "pg_catalog.clock_timestamp() + interval '\(Self.sentSeconds) s'"
+    // The time of a marked lease may be over because the server's clock has jumped. So another host
+    // first writes that it doubts the lease, with this mark. A holder that is alive removes it.
+    let doubted = "\(timeline) || '?'"
 
     header = SQLStatement(
       name: "header", text: "SELECT number, header FROM \(keys) ORDER BY number DESC LIMIT 1")
@@ -123,7 +130,8 @@ struct AccountStatements: Sendable {
             ELSE excluded.until END,
           timeline = excluded.timeline
         WHERE l.ticket = excluded.ticket
-          OR l.timeline = excluded.timeline AND l.until <= pg_catalog.clock_timestamp()
+          OR l.timeline = CASE WHEN l.sent THEN \(doubted) ELSE excluded.timeline END
+            AND l.until <= pg_catalog.clock_timestamp()
         RETURNING \(SQLStatement.unsynced)
         """)
     lookAtLease = SQLStatement(
@@ -132,9 +140,26 @@ struct AccountStatements: Sendable {
         WITH renewed AS (
           UPDATE \(leases) SET timeline = \(timeline),
             until = CASE WHEN sent THEN \(sent) ELSE \(unsent) END
-          WHERE id = $1::bytea AND (timeline <> \(timeline)
+          WHERE id = $1::bytea AND (timeline NOT IN (\(timeline), \(doubted))
             OR until > CASE WHEN sent THEN \(sent) ELSE \(unsent) END))
         SELECT holder FROM \(leases) WHERE id = $1::bytea
+        """)
+    doubtLease = SQLStatement(
+      name: "doubt_lease",
+      text: """
+        UPDATE \(leases) SET timeline = \(doubted),
+          until = pg_catalog.clock_timestamp() + interval '\(Self.doubtSeconds) s'
+        WHERE id = $1::bytea AND sent AND timeline = \(timeline)
+          AND until <= pg_catalog.clock_timestamp()
+        RETURNING \(SQLStatement.unsynced)
+        """)
+    keepLease = SQLStatement(
+      name: "keep_lease",
+      text: """
+        UPDATE \(leases) SET timeline = \(timeline), until = \(sent)
+        WHERE id = $1::bytea AND ticket = $2::bytea AND sent
+          AND (timeline <> \(timeline) OR until <= pg_catalog.clock_timestamp())
+        RETURNING \(SQLStatement.unsynced)
         """)
     markSent = SQLStatement(
       name: "mark_sent",

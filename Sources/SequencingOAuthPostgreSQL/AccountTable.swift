@@ -127,9 +127,21 @@ struct AccountTable {
 
   /// Describes the holder of an account's lease.
   ///
-  /// After a failover or a jump of the server's clock, the lease gets its whole time again.
+  /// After a failover, or if the server's clock was put back, the lease gets its whole time again.
   func holder(_ id: String) async throws(SQOAuthError) -> String? {
     try await run(statements.lookAtLease, .bytes(Data(id.utf8))).first?.text(0)
+  }
+
+  /// Gives the holder of a marked lease, whose time is over, 10 s more to keep it.
+  ///
+  /// If the server's clock has jumped ahead, the holder is still waiting for a new token.
+  func doubtLease(_ id: String) async throws(SQOAuthError) {
+    try await run(statements.doubtLease, .bytes(Data(id.utf8)))
+  }
+
+  /// Gives a marked lease that another host doubts its whole time again.
+  func keepLease(_ id: String, ticket: Data) async throws(SQOAuthError) {
+    try await run(statements.keepLease, .bytes(Data(id.utf8)), .bytes(ticket))
   }
 
   /// Notes that a refresh token is about to be sent; returns `false` if it must not be sent.

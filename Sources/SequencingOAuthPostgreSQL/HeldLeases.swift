@@ -25,6 +25,8 @@ final class HeldLeases: Sendable {
     var isInUse = true
     /// Until when the lease protects a new token that is not saved; `nil` if there is none.
     var unsavedUntil: ContinuousClock.Instant?
+    /// Until when a refresh token that was sent may bring a new one; `nil` if none was sent.
+    var markedUntil: ContinuousClock.Instant?
     /// The row that was last loaded or saved; `nil` if there was none, or if that is not known.
     var known: Row?
     /// The row from which a refresh token was sent; no load changes it.
@@ -35,6 +37,9 @@ final class HeldLeases: Sendable {
 
     /// Whether a new token has come that is not saved yet.
     var isUnsaved: Bool { unsavedUntil.map { .now < $0 } ?? false }
+
+    /// Whether a refresh token was sent whose successor is not saved yet.
+    var isMarked: Bool { isUnsaved || isInUse && markedUntil.map { .now < $0 } ?? false }
 
     /// The row that a record replaces; `nil` for a new sign-in, which replaces whatever there is.
     func row(before record: AccountRecord) -> Row? {
@@ -76,8 +81,21 @@ final class HeldLeases: Sendable {
   }
 
   /// Notes the row from which a refresh token is sent.
-  func reserved(_ id: String, _ ticket: Data, _ row: Row) {
-    change(id, ticket) { $0.reserved = row }
+  func reserved(
+    _ id: String, _ ticket: Data, _ row: Row, at now: ContinuousClock.Instant = .now
+  ) {
+    change(id, ticket) { lease in
+      lease.reserved = row
+      lease.markedUntil = now + .seconds(AccountStatements.sentSeconds)
+    }
+  }
+
+  /// Whether a lease must be kept, because a new token is on its way or unsaved.
+  func isMarked(_ id: String, _ ticket: Data) -> Bool {
+    leases.withLock { leases in
+      guard let lease = leases[id], lease.ticket == ticket else { return false }
+      return lease.isMarked
+    }
   }
 
   /// Notes the row that was saved; `nil` after an erasure.
@@ -86,6 +104,7 @@ final class HeldLeases: Sendable {
       lease.known = row
       lease.reserved = row
       lease.unsavedUntil = nil
+      lease.markedUntil = nil
     }
   }
 
@@ -96,7 +115,7 @@ final class HeldLeases: Sendable {
 
   /// Notes that the account was changed by another host, so a new token cannot be saved.
   func lost(_ id: String, _ ticket: Data) {
-    change(id, ticket) { $0.unsavedUntil = nil }
+    change(id, ticket) { ($0.unsavedUntil, $0.markedUntil) = (nil, nil) }
   }
 
   /// Ends the use of a lease; returns `false` if the lease must stay in the database.

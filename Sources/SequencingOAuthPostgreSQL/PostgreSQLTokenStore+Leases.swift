@@ -52,6 +52,7 @@ extension PostgreSQLTokenStore {
     try await database.use { table throws(SQOAuthError) in
       if try await table.takeLease(id, ticket: ticket, holder: Self.holder) { return true }
       _ = try await table.holder(id)
+      try await table.doubtLease(id)
       return false
     }
   }
@@ -138,9 +139,26 @@ extension PostgreSQLTokenStore {
         })
     else { throw Self.wasChanged(id) }
     held.reserved(id, lease.ticket, row)
+    keep(id, lease.ticket)
     return AccountReservation { [self] in
       held.received(id, lease.ticket)
       try? await replace(row.version, $0, lease.ticket)
+    }
+  }
+
+  /// Keeps a marked lease while its new token is on its way or unsaved, also if the time of the
+  /// lease seems to be over.
+  private func keep(_ id: String, _ ticket: Data) {
+    Task { [database, held] in
+      while held.isMarked(id, ticket) {
+        // Several looks fit into the time for which another host doubts the lease.
+        try? await Task.sleep(for: .seconds(AccountStatements.doubtSeconds) / 4)
+        guard held.isMarked(id, ticket) else { return }
+        // After an error the next look may succeed.
+        try? await database.use(.short) { table throws(SQOAuthError) in
+          try await table.keepLease(id, ticket: ticket)
+        }
+      }
     }
   }
 }

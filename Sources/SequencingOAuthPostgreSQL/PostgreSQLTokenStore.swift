@@ -34,9 +34,10 @@ public final class PostgreSQLTokenStore: TokenStore {
   ///
   /// `connection` is a connection string of libpq, such as `postgresql://app@db.example/app`. It
   /// may name several servers, of which the primary is used. libpq finds the password in the
-  /// string, in `PGPASSWORD` or in `~/.pgpass`. If the string names no `sslmode`, a server on
-  /// another machine must use TLS with a certificate of its name (`verify-full`) from an authority
-  /// that the system trusts. A weaker `sslmode` in the string is obeyed.
+  /// string, in `PGPASSWORD` or in `~/.pgpass`. If neither the string nor the environment variable
+  /// `PGSSLMODE` names an `sslmode`, a server on another machine must use TLS with a certificate of
+  /// its name (`verify-full`) from an authority that the system trusts. A weaker mode in either is
+  /// obeyed.
   ///
   /// `connections` is how many connections the store opens at most. All hosts must use the same
   /// key; `otherKeys` are for the time of a ``changeKey(to:)``. The store works through a pooler

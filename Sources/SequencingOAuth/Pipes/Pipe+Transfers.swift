@@ -75,14 +75,14 @@ extension Pipeline.Pipe {
   /// For this, the API must support ranges and confirm that the content has not changed (RFC 9110,
   /// section 14).
   ///
-  /// If a server has chosen the file's name, set `replacing` to `false`: the download then fails if
-  /// there is a file with that name, also if it appears while the bytes come. It never changes a
-  /// file named `NAME.partial` or `NAME.partial.info` that no download has left.
+  /// With `replacing`, which is the default, a file at the destination is replaced. If a server has
+  /// chosen the file's name, set it to `false`: the download then fails if there is a file with that
+  /// name, also if it appears while the bytes come. It never changes a file named `NAME.partial` or
+  /// `NAME.partial.info` that no download has left.
   ///
-  /// - Parameter replacing: Whether a file at the destination is replaced.
   /// - Throws: ``PipeError``. It is ``PipeError/failed(_:)`` with ``SQOAuthError/Code/fileFailed``
-  ///   if the file cannot be written or another one is in the way, and with ``SQOAuthError/Code/fileInUse`` if another download
-  ///   to it is under way.
+  ///   if the file cannot be written or another one is in the way, and with
+  ///   ``SQOAuthError/Code/fileInUse`` if another download to it is under way.
   public nonisolated(nonsending) func download(
     id: (some LosslessStringConvertible)? = String?.none, parameters: [String: String] = [:],
     to destination: URL, replacing: Bool = true,

@@ -318,7 +318,7 @@ import Testing
     #expect(outcome.status != 0)
     #expect(outcome.errors.contains("\(path).partial"))
     #expect(outcome.errors.hasSuffix("Name another file with --output.\n"))
-    #expect(try folder.text("thesis.partial") == "three years of work")
+    #expect(folder.read("thesis.partial") == "three years of work")
     #expect(!folder.exists("thesis"))
     #expect(sandbox.requests(to: .driveContent).isEmpty)
     await sandbox.stop()

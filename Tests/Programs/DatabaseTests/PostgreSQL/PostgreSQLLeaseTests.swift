@@ -23,9 +23,19 @@ import Testing
       try await one.save(old)
     }
 
-    /// Lets the time of all leases be over, as after a long wait.
+    /// Lets the time of all leases be over, as after a long wait in which no holder kept its own.
     func letLeasesLapse() async throws {
-      try await server.run("UPDATE sequencing_oauth.leases SET until = clock_timestamp()")
+      try await server.run(
+        """
+        UPDATE sequencing_oauth.leases SET until = clock_timestamp(),
+          timeline = timeline || CASE WHEN sent THEN '?' ELSE '' END
+        """)
+    }
+
+    /// Moves the server's clock ahead, as the leases see it.
+    func moveClock(bySeconds seconds: Int) async throws {
+      try await server.run(
+        "UPDATE sequencing_oauth.leases SET until = until - interval '\(seconds) s'")
     }
 
     /// Waits until no lease is left.
@@ -222,6 +232,68 @@ import Testing
         id: "a", clientID: "client", session: "another", token: SQToken(accessToken: "s"))
       try await hosts.one.save(signedIn)
       #expect(try await hosts.two.load("a") == signedIn)
+    }
+  }
+
+  @Test func `a jump of the server's clock takes no lease from a host that waits for a token`()
+    async throws
+  {
+    try await PostgreSQLServer.running { server in
+      let hosts = try await Hosts(server)
+      let lease = try #require(try await hosts.one.lease("a"))
+      _ = try await hosts.one.load("a")
+      let room = try await hosts.one.reserve("a", replacing: hosts.old)
+      try await hosts.moveClock(bySeconds: 200)
+      #expect(try await hosts.two.lease("a") == nil)
+      let left = "SELECT extract(epoch FROM until - clock_timestamp()) FROM sequencing_oauth.leases"
+      try await eventually("the holder keeps its lease") {
+        let isFree = try await hosts.two.lease("a") != nil
+        #expect(!isFree)
+        return (Double(try await server.run(left)) ?? 0) > 100
+      }
+      await room.land(hosts.new)
+      try await hosts.one.save(hosts.new)
+      room.release()
+      lease.release()
+      let second = try await eventually("the lease is free") { try await hosts.two.lease("a") }
+      #expect(try await hosts.two.load("a") == hosts.new)
+      second.release()
+    }
+  }
+
+  @Test func `a lease whose holder is gone ends after the doubt, also if no process stays`()
+    async throws
+  {
+    try await PostgreSQLServer.running { server in
+      let hosts = try await Hosts(server)
+      // A holder that was killed: nobody keeps this lease.
+      try await server.run(
+        """
+        INSERT INTO sequencing_oauth.leases SELECT 'a'::bytea, 't', 'killed',
+          clock_timestamp() - interval '1 s', true,
+          left(pg_walfile_name(pg_current_wal_lsn()), 8)
+        """)
+      #expect(try await store(server).lease("a") == nil)
+      let left = "SELECT extract(epoch FROM until - clock_timestamp()) FROM sequencing_oauth.leases"
+      let doubt = try #require(Double(try await server.run(left)))
+      #expect(doubt > 0 && doubt <= 10)
+      // Another doubt does not lengthen the time.
+      #expect(try await store(server).lease("a") == nil)
+      try await hosts.moveClock(bySeconds: 10)
+      #expect(try await store(server).lease("a") != nil)
+    }
+  }
+
+  @Test func `a lease without a mark is taken over at once, since its holder sends nothing`()
+    async throws
+  {
+    try await PostgreSQLServer.running { server in
+      let hosts = try await Hosts(server)
+      _ = try #require(try await hosts.one.lease("a"))
+      let known = try #require(try await hosts.one.load("a"))
+      try await hosts.moveClock(bySeconds: 200)
+      _ = try #require(try await hosts.two.lease("a"))
+      await failure(.accountChanged) { try await hosts.one.reserve("a", replacing: known) }
     }
   }
 
