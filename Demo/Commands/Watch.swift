@@ -14,7 +14,7 @@ extension Option {
 /// `watch`: keeps the token valid, and prints a line for each refresh.
 struct Watch: Command {
   static let name = "watch"
-  static let summary = "Keep the token fresh and print a line for each refresh."
+  static let summary = "Keep the token fresh and print a line for each new token."
   static let details = """
     It runs until Ctrl-C or SIGTERM, which is its normal end: the exit status is 0. If a
     refresh fails, standard error says so, and the command tries again. If the session
@@ -28,10 +28,12 @@ struct Watch: Command {
     programs and hosts may do this with one store: they share out the accounts.
 
     Each line is like: refreshed 2025-06-01T12:00:00Z, expires in 15 s
+    A token that another program has refreshed is "taken over".
 
-    With --json each line is one object: event ("refreshed"), at and expires_at (ISO 8601),
-    and expires_in (seconds). With --all it has event ("refreshed", "failed", "ended",
-    "paused" or "store_failed"), at, account, error, and for "paused" server and seconds.
+    With --json each line is one object: event ("refreshed" or "taken_over"), at and
+    expires_at (ISO 8601), and expires_in (seconds). With --all it has event ("refreshed",
+    "taken_over", "failed", "ended", "paused" or "store_failed"), at, account, error, and for
+    "paused" server and seconds.
     """
   static let options = [.all, .json] + AccountOptions.optionsOrSandbox
 
@@ -85,14 +87,12 @@ struct Watch: Command {
   private func report(_ event: SessionEvent, _ console: Console) throws(Failure) {
     switch event {
     case .refreshed(let token):
-      let now = Date()
-      try console.result(
-        printsJSON
-          ? try oneLineOfJSON(RefreshReport(token, at: now))
-          : "refreshed \(now.formatted(.iso8601)), expires \(token.expiryInWords(at: now))")
+      try report(token, "refreshed", console)
+    case .takenOver(let token):
+      try report(token, "taken over", console)
     case .replaced(let token):
       console.warn("another program signed a user in to the account")
-      try report(.refreshed(token), console)
+      try report(token, "taken over", console)
     case .refreshFailed(let error):
       let advice = error.requiresSignIn ? "; perhaps you must sign in again" : ""
       console.warn("\(error.code.rawValue.onScreen): \(error.message)\(advice)")
@@ -100,23 +100,34 @@ struct Watch: Command {
       throw Failure(reason)
     }
   }
+
+  private func report(
+    _ token: SQToken, _ event: String, _ console: Console
+  ) throws(Failure) {
+    let now = Date()
+    try console.result(
+      printsJSON
+        ? try oneLineOfJSON(WatchedToken(token, event, at: now))
+        : "\(event) \(now.formatted(.iso8601)), expires \(token.expiryInWords(at: now))")
+  }
 }
 
-/// A refresh as JSON for a program.
-private struct RefreshReport: Encodable {
-  private let event = "refreshed"
+/// A new token as JSON for a program.
+private struct WatchedToken: Encodable {
+  private let event: String
   private let at: String
   private let expiresAt: String?
   private let expiresIn: Int?
 
-  init(_ token: SQToken, at date: Date) {
+  init(_ token: SQToken, _ event: String, at date: Date) {
+    self.event = event.replacing(" ", with: "_")
     at = date.formatted(.iso8601)
     expiresAt = token.expirationDate?.formatted(.iso8601)
     expiresIn = token.secondsLeft(at: date)
   }
 }
 
-/// Learns of each refresh and of the session's end, as an app's own screen would.
+/// Learns of each new token and of the session's end, as an app's own screen would.
 private final class Watcher: TokenRefreshDelegate, Sendable {
   private let tell: @Sendable (SessionEvent) -> Void
 
@@ -125,6 +136,8 @@ private final class Watcher: TokenRefreshDelegate, Sendable {
   }
 
   func tokenIsRefreshed(_ token: SQToken) { tell(.refreshed(token)) }
+  func tokenIsTakenOver(_ token: SQToken) { tell(.takenOver(token)) }
+  func sessionIsReplaced(_ token: SQToken) { tell(.replaced(token)) }
   func tokenRefreshDidFail(_ error: SQOAuthError) { tell(.refreshFailed(error)) }
   func sessionDidEnd(_ reason: SessionEnd) { tell(.ended(reason)) }
 }

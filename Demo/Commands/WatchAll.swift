@@ -45,6 +45,8 @@ struct WatchAll: Sendable {
     switch event {
     case .refreshed(let id):
       try console.result("refreshed \(now.formatted(.iso8601)), account \(id.onScreen)")
+    case .takenOver(let id):
+      try console.result("taken over \(now.formatted(.iso8601)), account \(id.onScreen)")
     case .failed(let id, let error):
       console.warn("account \(id.onScreen): \(error.code.rawValue.onScreen): \(error.message)")
     case .ended(let id, _):
@@ -59,7 +61,8 @@ struct WatchAll: Sendable {
   }
 
   private static func summary(_ totals: AccountKeeper.Totals) -> String {
-    "Refreshed \(totals.refreshed), failed \(totals.failed), ended \(totals.ended)."
+    "Refreshed \(totals.refreshed), taken over \(totals.takenOver), failed \(totals.failed), "
+      + "ended \(totals.ended)."
   }
 
   fileprivate static func seconds(_ time: Duration) -> Int {
@@ -81,6 +84,8 @@ private struct KeptReport: Encodable {
     switch event {
     case .refreshed(let id):
       account = id
+    case .takenOver(let id):
+      (self.event, account) = ("taken_over", id)
     case .failed(let id, let error):
       (self.event, account, self.error) = ("failed", id, error.code.rawValue)
     case .ended(let id, let error):

@@ -133,7 +133,9 @@ extension AuthorizationModule {
   }
 
   /// The session's events from now on, such as refreshes; the stream ends with the module.
-  public var events: AsyncStream<SessionEvent> { session.observers.stream() }
+  ///
+  /// A reader that falls behind loses the oldest events after the newest 100.
+  public var events: AsyncStream<SessionEvent> { session.observers.stream(atMost: 100) }
 }
 
 // MARK: - Getting a valid token

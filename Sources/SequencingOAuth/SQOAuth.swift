@@ -139,6 +139,10 @@ public final class SQOAuth: Sendable {
     } call: { delegate in
       switch event {
       case .refreshed(let token): await delegate.tokenIsRefreshed(token)
+      case .takenOver(let token):
+        if await !OptionalMethod.call({ await delegate.tokenIsTakenOver(token) }) {
+          await delegate.tokenIsRefreshed(token)
+        }
       case .replaced(let token):
         if await !OptionalMethod.call({ await delegate.sessionIsReplaced(token) }) {
           await delegate.tokenIsRefreshed(token)

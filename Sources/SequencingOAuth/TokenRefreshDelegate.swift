@@ -11,6 +11,11 @@ public protocol TokenRefreshDelegate: AnyObject {
   /// the SDK tries the store again.
   nonisolated(nonsending) func tokenIsRefreshed(_ token: SQToken) async
 
+  /// Another process refreshed the token, and the SDK took it over from the store.
+  ///
+  /// By default this calls ``tokenIsRefreshed(_:)``.
+  nonisolated(nonsending) func tokenIsTakenOver(_ token: SQToken) async
+
   /// Another process signed a user in to the account, perhaps another user; the token is of that
   /// sign-in.
   ///
@@ -27,6 +32,11 @@ public protocol TokenRefreshDelegate: AnyObject {
 }
 
 extension TokenRefreshDelegate {
+  /// Makes the SDK call ``tokenIsRefreshed(_:)`` when another process refreshed the token.
+  public func tokenIsTakenOver(_ token: SQToken) {
+    OptionalMethod.isDefault()
+  }
+
   /// Makes the SDK call ``tokenIsRefreshed(_:)`` when another process signed a user in.
   public func sessionIsReplaced(_ token: SQToken) {
     OptionalMethod.isDefault()

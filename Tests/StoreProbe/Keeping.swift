@@ -15,6 +15,7 @@ extension Probe {
     for await event in events {
       switch event {
       case .refreshed(let id): say("refreshed \(id)")
+      case .takenOver(let id): say("taken over \(id)")
       case .failed(let id, let error): say("failed \(id) \(error.code.rawValue)")
       case .ended(let id, let error): say("ended \(id) \(error.code.rawValue)")
       case .paused(_, let time): say("paused \(time)")

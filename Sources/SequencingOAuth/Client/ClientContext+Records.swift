@@ -15,9 +15,9 @@ extension ClientContext {
     let configuration = try configuration.get()
     guard !token.isEmpty else { throw .emptyToken }
     return AccountRecord(
-      id: id, clientID: configuration.clientID, issuer: configuration.provider.issuer,
-      tokenEndpoint: configuration.metadata?.tokenEndpoint.absoluteString,
-      session: RandomString.make(), token: token, attributes: attributes)
+      signedIn: id, clientID: configuration.clientID, issuer: configuration.provider.issuer,
+      tokenEndpoint: configuration.metadata?.tokenEndpoint.absoluteString, token: token,
+      attributes: attributes)
   }
 
   /// Whether the client gets tokens in its own name, without a user.
@@ -45,9 +45,9 @@ extension ClientContext {
     of token: SQToken, from client: RegisteredClient, _ grant: AccountRecord.Grant?, id: String
   ) -> AccountRecord {
     AccountRecord(
-      id: id, clientID: client.configuration.clientID, issuer: client.metadata.issuer,
-      tokenEndpoint: client.metadata.tokenEndpoint.absoluteString, grant: grant,
-      session: RandomString.make(), token: token, attributes: attributes)
+      signedIn: id, clientID: client.configuration.clientID, issuer: client.metadata.issuer,
+      tokenEndpoint: client.metadata.tokenEndpoint.absoluteString, grant: grant, token: token,
+      attributes: attributes)
   }
 
   /// Throws if a record's token is from another client or another server: this client must not use

@@ -17,8 +17,10 @@ public final class AccountKeeper: Sendable {
 
   /// What happened to an account, to a server or to the store.
   public enum Event: Sendable {
-    /// The account with this id has a new token, which is stored.
+    /// This process renewed the token of the account with this id, and the new one is stored.
     case refreshed(String)
+    /// Another process had renewed the token of the account with this id.
+    case takenOver(String)
     /// The account's token could not be renewed or stored; the keeper tries again.
     case failed(String, SQOAuthError)
     /// The server refused the account's refresh token, so the user must sign in again.
@@ -31,8 +33,10 @@ public final class AccountKeeper: Sendable {
 
   /// How often each kind of event has happened since the keeper began.
   public struct Totals: Sendable, Hashable {
-    /// How many tokens were renewed and stored.
+    /// How many tokens this process renewed and stored.
     public internal(set) var refreshed = 0
+    /// How many tokens another process had renewed.
+    public internal(set) var takenOver = 0
     /// How many attempts failed that will be repeated.
     public internal(set) var failed = 0
     /// How many accounts need a new sign-in.
@@ -62,7 +66,7 @@ public final class AccountKeeper: Sendable {
   ///
   /// A reader that falls behind loses the oldest events after the newest 1000.
   public var events: AsyncStream<Event> {
-    worker.observers.stream(buffering: .bufferingNewest(1000))
+    worker.observers.stream(atMost: 1000)
   }
 
   /// Ends the keeper, and returns when all renewals under way have ended and are stored.

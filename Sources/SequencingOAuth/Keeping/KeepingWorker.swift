@@ -110,6 +110,7 @@ final class KeepingWorker: Sendable {
     totals.withLock { totals in
       switch event {
       case .refreshed: totals.refreshed += 1
+      case .takenOver: totals.takenOver += 1
       case .failed: totals.failed += 1
       case .ended: totals.ended += 1
       case .paused: totals.paused += 1
@@ -140,9 +141,10 @@ final class KeepingWorker: Sendable {
     let session = module.session
     do throws(SQOAuthError) {
       try session.restore(record, since: session.ends)
+      let refreshes = session.refreshes
       _ = try await session.token(.kept(since: session.renewals))
       guard await isStored(session, record.id) else { return }
-      tell(.refreshed(record.id))
+      tell(session.refreshes > refreshes ? .refreshed(record.id) : .takenOver(record.id))
       try? await queue.finish(account, with: session.record)
       if account.wasPaused { try? await queue.resume(ServerName(of: record)) }
     } catch {

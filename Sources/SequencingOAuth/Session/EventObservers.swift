@@ -27,10 +27,11 @@ final class EventObservers<Event: Sendable>: Sendable {
   }
 
   /// Makes a stream of all later events; it ends when these observers are released, or finished.
-  func stream(
-    buffering: AsyncStream<Event>.Continuation.BufferingPolicy = .unbounded
-  ) -> AsyncStream<Event> {
-    AsyncStream(bufferingPolicy: buffering) { continuation in
+  ///
+  /// A reader that falls behind loses the oldest events after the newest `limit`, since an event may
+  /// hold a token, and a reader may have stopped for ever.
+  func stream(atMost limit: Int) -> AsyncStream<Event> {
+    AsyncStream(bufferingPolicy: .bufferingNewest(limit)) { continuation in
       let id = state.withLock { state in
         state.lastStream += 1
         state.streams[state.lastStream] = continuation

@@ -43,11 +43,12 @@ struct Renewal: Sendable {
     from held: AccountRecord, withoutLeaseBecause noLease: SQOAuthError?
   ) async throws(SQOAuthError) -> SQToken? {
     var record = held
+    var isOfAnotherProcess = false
     switch await find(besides: held) {
     case .newer(let stored):
       // Another process has renewed the token already.
       if let token = takeFromStore(stored) { return token }
-      record = stored
+      (record, isOfAnotherProcess) = (stored, true)
     case .gone:
       // The end of the session makes this renewal void, and waiting callers ask again. Nothing is
       // erased: if the store has a record now, it is from a new sign-in in another process.
@@ -62,7 +63,9 @@ struct Renewal: Sendable {
     // If the app set the token from its own copy, the held record lacks the sign-in's name.
     case .same(let stored): record = stored
     }
-    if let token = try await identify(record) { return token }
+    if let token = try await identify(record, isOfAnotherProcess: isOfAnotherProcess) {
+      return token
+    }
     return try await spend(record, withoutLeaseBecause: noLease)
   }
 
@@ -210,7 +213,9 @@ struct Renewal: Sendable {
   ///
   /// Returns `nil` if there is none, or if the token was refused: then another refresh may bring a
   /// better one.
-  private func identify(_ record: AccountRecord) async throws(SQOAuthError) -> SQToken? {
+  private func identify(
+    _ record: AccountRecord, isOfAnotherProcess: Bool
+  ) async throws(SQOAuthError) -> SQToken? {
     guard let token = record.unverifiedToken,
       let identity = try await context.identification(of: record)
     else { return nil }
@@ -221,18 +226,25 @@ struct Renewal: Sendable {
       guard error.refusesIDToken, !error.endsSession else { throw error }
       return nil
     }
-    return await finish(record.verified(identified))
+    return await finish(record.verified(identified), isOfAnotherProcess: isOfAnotherProcess)
   }
 
   /// Stores the new record, makes it the session's, and ends the renewal.
-  private func finish(_ record: AccountRecord) async -> SQToken? {
+  private func finish(
+    _ record: AccountRecord, isOfAnotherProcess: Bool = false
+  ) async -> SQToken? {
     guard let saved = await saved(record), await !gaveWay(saved.error) else { return nil }
     let now = session.now
     return session.decide { state in
       guard state.isCurrent(change) else { return nil }
       state.hold(record, at: now)
       state.endRenewal(change, at: now)
-      state.report(.refreshed(record.token))
+      if isOfAnotherProcess {
+        state.report(.takenOver(record.token))
+      } else {
+        state.refreshes += 1
+        state.report(.refreshed(record.token))
+      }
       if case .failure(let error) = saved {
         state.didSave(record, error, at: now)
         state.report(.refreshFailed(error))

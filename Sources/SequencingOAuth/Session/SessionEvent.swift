@@ -2,8 +2,10 @@
 ///
 /// - SeeAlso: ``TokenRefreshDelegate``, which gets the events too.
 public enum SessionEvent: Sendable {
-  /// The session has a newer token, which this process or another one refreshed.
+  /// This process refreshed the token, and this is the new one.
   case refreshed(SQToken)
+  /// Another process refreshed the token, and the session took it over from the store.
+  case takenOver(SQToken)
   /// Another process signed a user in to the account, perhaps another user; this is the new token.
   ///
   /// Requests that still wait for a token of the earlier sign-in fail with
@@ -25,4 +27,16 @@ public enum SessionEnd: Sendable {
   case loggedOut
   /// The authorization server refused the refresh token; only a new sign-in helps.
   case refused(SQOAuthError)
+}
+
+extension SessionEnd: CustomStringConvertible {
+  /// The reason in words for the user, without those of the server, which are in the error.
+  public var description: String {
+    switch self {
+    case .signedOut: "You are signed out."
+    case .revoked: "The access of this app was ended."
+    case .loggedOut: "You logged out at the provider."
+    case .refused: "Your sign-in is no longer valid. Sign in again."
+    }
+  }
 }

@@ -52,6 +52,8 @@ struct SessionState {
   private(set) var dismissals = 0
   /// How often the token was renewed.
   private(set) var renewals = 0
+  /// How many tokens this process got by refreshes of its own.
+  var refreshes = 0
   /// How often another process's sign-in replaced the record in memory.
   private(set) var replacements = 0
   /// The change of the token that is under way; `nil` if there is none.
@@ -217,7 +219,7 @@ extension SessionState {
       replacements += 1
       events.append(.replaced(record.token))
     } else if isNew, usableToken(at: now) != nil {
-      events.append(.refreshed(record.token))
+      events.append(.takenOver(record.token))
     }
   }
 
@@ -247,6 +249,7 @@ extension SessionState {
     let old = self
     self = SessionState()
     (events, ends, renewals) = (old.events, old.ends + 1, old.renewals)
+    refreshes = old.refreshes
     (replacements, changes) = (old.replacements, old.changes)
     dismissals = old.dismissals + (isDismissal ? 1 : 0)
     if old.token != nil { events.append(.ended(reason)) }

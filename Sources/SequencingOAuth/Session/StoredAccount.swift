@@ -131,9 +131,10 @@ extension StoredAccount {
   ///
   /// It does if another process wrote it: then it is not the record that this session last saw in
   /// the store. If the session has seen none, the younger record counts. Dates alone would be wrong
-  /// after the clock was moved.
+  /// after the clock was moved. It does not if the record in memory came from it, since the store
+  /// then lost what it had.
   func prefers(_ stored: AccountRecord, to held: AccountRecord) -> Bool {
-    if stored.token.isSame(as: held.token) { return false }
+    if stored.token.isSame(as: held.token) || stored.isAncestor(of: held) { return false }
     guard let lastSeen = state.withLock(\.lastSeen) else {
       return stored.token.isYounger(than: held.token)
     }

@@ -15,11 +15,12 @@ extension TokenSession {
 
   /// Takes over a newer record in the store, or ends the session if the store has none any more.
   ///
-  /// A change of the token that is under way looks at the store itself.
+  /// If the store has an earlier record of this sign-in again, it gets the newest one back. A change of the token that is under way looks at the store itself.
   private func lookAtStore() async {
     guard let held = decide({ $0.changeUnderWay == nil ? $0.record : nil }),
       case .success(let found) = await account.look()
     else { return }
+    if let found, found.isAncestor(of: held) { return await bringBack(held) }
     let now = now
     decide { state in
       guard state.changeUnderWay == nil, state.record == held else { return }
@@ -29,6 +30,18 @@ extension TokenSession {
         state.takeFromStore(found, at: now)
       } else if state.unsavedError == nil && account.wasSeen || account.wasSeen(sessionOf: held) {
         endElsewhere(&state)
+      }
+    }
+    changed()
+  }
+
+  /// Saves the record in memory again, which the store has lost.
+  private func bringBack(_ held: AccountRecord) async {
+    await account.leased { noLease in
+      // The process that has the lease may be refreshing.
+      guard noLease == nil else { return }
+      _ = await save(held, unlessNewer: await account.look()) {
+        $0.changeUnderWay == nil && $0.record == held
       }
     }
     changed()

@@ -27,7 +27,7 @@ extension TokenSession {
         return nil
       case .success(let stored?) where isNewer(stored, than: record):
         hold(stored, in: &state, at: now)
-        state.report(.refreshed(stored.token))
+        state.report(.takenOver(stored.token))
         return nil
       case .success(let stored?) where stored.token.isSame(as: record.token):
         // The stored record is of this sign-in, and has its name.
@@ -81,7 +81,7 @@ extension TokenSession {
       guard let found else { return endElsewhere(&state) }
       guard (try? context.check(found)) != nil else { return }
       hold(found, in: &state, at: now)
-      state.report(.refreshed(found.token))
+      state.report(.takenOver(found.token))
     }
   }
 

@@ -89,6 +89,8 @@ final class TokenSession: Sendable {
   ///
   /// A caller reads it before it asks for a token that is ``SessionState/Need/new(since:)``.
   var renewals: Int { decide(\.renewals) }
+  /// How many tokens this process got by refreshes of its own.
+  var refreshes: Int { decide(\.refreshes) }
 
   /// Why the store could not save the token in memory; `nil` if the store has it.
   var unsavedError: SQOAuthError? { decide(\.unsavedError) }

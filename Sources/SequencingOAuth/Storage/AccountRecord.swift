@@ -36,6 +36,14 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     }
   }
 
+  /// How many refreshes led to a record, which makes no difference between records.
+  private struct Generation: Sendable, Hashable {
+    let count: Int?
+
+    static func == (one: Self, other: Self) -> Bool { true }
+    func hash(into hasher: inout Hasher) {}
+  }
+
   private struct Values: Sendable, Hashable {
     let id: String
     let clientID: String
@@ -43,6 +51,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     let tokenEndpoint: String?
     let grant: Grant?
     let session: String?
+    let generation: Generation
     let reusesRefreshToken: Bool
     let token: SQToken
     let hasVerifiedIDToken: Bool
@@ -67,6 +76,10 @@ public struct AccountRecord: Sendable, Hashable, Codable {
   ///
   /// Two records of one account with different values may belong to different users.
   public var session: String? { values.value.session }
+  /// How many refreshes of the sign-in led to the token; `nil` if that is not known.
+  ///
+  /// A record of an app or of an older version of the SDK has none, and neither have its successors.
+  var generation: Int? { values.value.generation.count }
   /// Whether the server left the refresh token valid at the latest refresh.
   ///
   /// If it did, a refresh whose answer is lost does not end the sign-in.
@@ -96,8 +109,22 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     values = Boxed(
       Values(
         id: id, clientID: clientID, issuer: issuer, tokenEndpoint: tokenEndpoint, grant: grant,
-        session: session, reusesRefreshToken: reusesRefreshToken, token: token,
+        session: session, generation: Generation(count: nil),
+        reusesRefreshToken: reusesRefreshToken, token: token,
         hasVerifiedIDToken: token.idToken != nil, unverifiedToken: nil, usedAt: nil,
+        attributes: attributes))
+  }
+
+  /// Makes the record of a new sign-in, whose refreshes are counted.
+  init(
+    signedIn id: String, clientID: String, issuer: String?, tokenEndpoint: String?,
+    grant: Grant? = nil, token: SQToken, attributes: [String: String]
+  ) {
+    values = Boxed(
+      Values(
+        id: id, clientID: clientID, issuer: issuer, tokenEndpoint: tokenEndpoint, grant: grant,
+        session: RandomString.make(), generation: Generation(count: 0), reusesRefreshToken: false,
+        token: token, hasVerifiedIDToken: token.idToken != nil, unverifiedToken: nil, usedAt: nil,
         attributes: attributes))
   }
 
@@ -115,7 +142,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     AccountRecord(
       with(
         token: isVerified ? new : token.keeping(refreshToken: new.refreshToken),
-        unverified: isVerified ? nil : new,
+        unverified: isVerified ? nil : new, generation: generation.map { $0 + 1 },
         reusesRefreshToken: new.refreshToken != nil && new.refreshToken == token.refreshToken,
         usedAt: usedAt, attributes: attributes))
   }
@@ -124,17 +151,18 @@ public struct AccountRecord: Sendable, Hashable, Codable {
   func verified(_ token: SQToken) -> AccountRecord {
     AccountRecord(
       with(
-        token: token, unverified: nil, reusesRefreshToken: reusesRefreshToken, usedAt: usedAt,
-        attributes: attributes))
+        token: token, unverified: nil, generation: generation,
+        reusesRefreshToken: reusesRefreshToken, usedAt: usedAt, attributes: attributes))
   }
 
   private func with(
-    token: SQToken, unverified: SQToken?, reusesRefreshToken: Bool, usedAt: Date?,
+    token: SQToken, unverified: SQToken?, generation: Int?, reusesRefreshToken: Bool, usedAt: Date?,
     attributes: [String: String]
   ) -> Values {
     Values(
       id: id, clientID: clientID, issuer: issuer, tokenEndpoint: tokenEndpoint, grant: grant,
-      session: session, reusesRefreshToken: reusesRefreshToken, token: token,
+      session: session, generation: Generation(count: generation),
+      reusesRefreshToken: reusesRefreshToken, token: token,
       hasVerifiedIDToken: token.idToken != nil, unverifiedToken: unverified,
       usedAt: usedAt, attributes: attributes)
   }
@@ -143,8 +171,19 @@ public struct AccountRecord: Sendable, Hashable, Codable {
   func identified(_ token: SQToken) -> AccountRecord {
     AccountRecord(
       with(
-        token: token, unverified: unverifiedToken, reusesRefreshToken: reusesRefreshToken,
-        usedAt: usedAt, attributes: attributes))
+        token: token, unverified: unverifiedToken, generation: generation,
+        reusesRefreshToken: reusesRefreshToken, usedAt: usedAt, attributes: attributes))
+  }
+
+  /// Whether the other record came from this one by refreshes.
+  ///
+  /// If a store has this record after it had the other one, it went back: a failover lost a save,
+  /// or a backup was restored.
+  func isAncestor(of other: AccountRecord) -> Bool {
+    guard let session, session == other.session, let generation, let later = other.generation else {
+      return false
+    }
+    return generation < later
   }
 
   private enum CodingKeys: String, CodingKey {
@@ -154,6 +193,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     case tokenEndpoint = "token_endpoint"
     case grant
     case session
+    case generation
     case reusesRefreshToken = "reuses_refresh_token"
     case token
     case hasVerifiedIDToken = "id_token_verified"
@@ -176,6 +216,8 @@ extension AccountRecord {
         tokenEndpoint: try container.decodeIfPresent(String.self, forKey: .tokenEndpoint),
         grant: try container.decodeIfPresent(Grant.self, forKey: .grant),
         session: try container.decodeIfPresent(String.self, forKey: .session),
+        generation: Generation(
+          count: try container.decodeIfPresent(Int.self, forKey: .generation)),
         reusesRefreshToken: try container.decodeIfPresent(Bool.self, forKey: .reusesRefreshToken)
           ?? false,
         token: try container.decode(SQToken.self, forKey: .token),
@@ -196,6 +238,7 @@ extension AccountRecord {
     try container.encodeIfPresent(tokenEndpoint, forKey: .tokenEndpoint)
     try container.encodeIfPresent(grant, forKey: .grant)
     try container.encodeIfPresent(session, forKey: .session)
+    try container.encodeIfPresent(generation, forKey: .generation)
     if reusesRefreshToken { try container.encode(true, forKey: .reusesRefreshToken) }
     try container.encode(token, forKey: .token)
     if hasVerifiedIDToken { try container.encode(true, forKey: .hasVerifiedIDToken) }

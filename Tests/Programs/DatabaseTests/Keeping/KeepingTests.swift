@@ -7,6 +7,29 @@ import Testing
 @testable import Basics
 @testable import SequencingOAuth
 
+/// A store that counts how often a caller found an account's lease taken.
+private final class WaitedStore: TokenStore {
+  private let store: any TokenStore
+  private let count = Locked(0)
+
+  init(store: any TokenStore) {
+    self.store = store
+  }
+
+  var waits: Int { count.withLock(\.self) }
+
+  func load(_ id: String) async throws -> AccountRecord? { try await store.load(id) }
+  func save(_ record: AccountRecord) async throws { try await store.save(record) }
+  func erase(_ id: String) async throws { try await store.erase(id) }
+  func list() async throws -> [String] { try await store.list() }
+
+  func lease(_ id: String) async throws -> AccountLease? {
+    let lease = try await store.lease(id)
+    if lease == nil { count.withLock { $0 += 1 } }
+    return lease
+  }
+}
+
 /// Keepers renew the accounts of a store that they share, each once.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(3))) struct KeepingTests {
   private static let ids = (1...20).map { "account \($0)" }
@@ -120,6 +143,27 @@ import Testing
       }
       #expect(module.currentToken == token)
       await keeper.stop()
+    }
+  }
+
+  @Test func `a token that another keeper renewed counts as taken over`() async throws {
+    // In a SQLite database every process finds each account that is due by itself.
+    try await KeptAccounts.running(.sqlite) { accounts in
+      try await accounts.add(["a"], expiringAfter: 1)
+      let answer = Gate(isOpen: false)
+      accounts.sandbox.misbehave(at: .token, .hold(until: { await answer.opened() }))
+      let first = accounts.keeper()
+      try await answer.isHolding()
+      let store = WaitedStore(store: accounts.open())
+      let keepers = [first, accounts.keeper(of: store)]
+      try await eventually("the second keeper waits for the first") { store.waits > 0 }
+      answer.open()
+      try await eventually("both are done") {
+        keepers.map { $0.totals.refreshed + $0.totals.takenOver } == [1, 1]
+      }
+      for keeper in keepers { await keeper.stop() }
+      #expect(accounts.refreshes == 1)
+      #expect(keepers.map(\.totals.refreshed).sorted() == [0, 1])
     }
   }
 

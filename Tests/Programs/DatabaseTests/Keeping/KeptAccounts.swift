@@ -69,9 +69,11 @@ struct KeptAccounts: Sendable {
   }
 
   /// A keeper with a store of its own, as on another host.
-  func keeper(_ choice: KeepingChoice = .all, atOnce: Int = 8) -> AccountKeeper {
+  func keeper(
+    _ choice: KeepingChoice = .all, atOnce: Int = 8, of store: (any TokenStore)? = nil
+  ) -> AccountKeeper {
     let configuration = configuration
-    return AccountManager(store: open()).keepFresh(choice, atOnce: atOnce) { record in
+    return AccountManager(store: store ?? open()).keepFresh(choice, atOnce: atOnce) { record in
       record.clientID == configuration.clientID ? configuration : nil
     }
   }

@@ -13,6 +13,7 @@ final class KeptEvents: Sendable {
         let text =
           switch event {
           case .refreshed(let id): "\(id) refreshed"
+          case .takenOver(let id): "\(id) taken over"
           case .failed(let id, let error): "\(id) failed: \(error.code.rawValue)"
           case .ended(let id, let error): "\(id) ended: \(error.code.rawValue)"
           case .paused: "paused"

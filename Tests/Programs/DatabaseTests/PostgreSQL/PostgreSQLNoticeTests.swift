@@ -176,7 +176,7 @@ import Testing
       let (one, two) = (try await account.host(), try await account.host())
       var events = two.events.makeAsyncIterator()
       let fresh = try await one.refresh()
-      guard case .refreshed(fresh) = await events.next() else {
+      guard case .takenOver(fresh) = await events.next() else {
         Issue.record("the new token was not announced first")
         return
       }

@@ -54,6 +54,40 @@ import Testing
     }
   }
 
+  @Test func `a host with the newest token gives it back to a database that lost it`()
+    async throws
+  {
+    try await SharedAccount.running { account in
+      let host = try await account.host()
+      let columns = "version, key_number, value, server, due"
+      try await account.server.run(
+        "CREATE TABLE backup AS SELECT \(columns) FROM sequencing_oauth.accounts")
+      let newest = try await host.refresh()
+      try await account.server.run(
+        """
+        UPDATE sequencing_oauth.accounts SET (\(columns)) = (SELECT \(columns) FROM backup)
+        """)
+      let next = try await host.refresh()
+      #expect(next.accessToken != newest.accessToken)
+      #expect(account.sandbox.refreshTokenReuses == 0)
+      #expect(try await store(account.server).load("a")?.token.refreshToken == next.refreshToken)
+    }
+  }
+
+  @Test func `a host gives a lost token back as soon as it notices`() async throws {
+    try await SharedAccount.running { account in
+      let (host, store) = (try await account.host(), store(account.server))
+      let old = try #require(try await store.load("a"))
+      let newest = try await host.refresh()
+      // The save announces the older record, as a new connection after a failover finds it.
+      try await store.save(old)
+      try await eventually("the database has the newest token again") {
+        try await store.load("a")?.token == newest
+      }
+      #expect(account.sandbox.refreshTokenReuses == 0)
+    }
+  }
+
   /// The server has replaced the refresh token, and the database is gone before it is saved.
   @Test func `a database that restarts in the middle of a refresh loses nothing`() async throws {
     try await SharedAccount.running { account in

@@ -6,7 +6,7 @@ final class RefreshRecorder: TokenRefreshDelegate, Sendable {
   private let state = Locked<[SessionEvent]>([])
 
   var events: [SessionEvent] { state.withLock(\.self) }
-  /// `refreshed T2`, `failed server_error`, `ended signedOut`.
+  /// `refreshed T2`, `taken over T2`, `failed server_error`, `ended signedOut`.
   var words: [String] { events.map(\.word) }
 
   /// Returns when this many calls have come, or when the test's time is over.
@@ -18,6 +18,7 @@ final class RefreshRecorder: TokenRefreshDelegate, Sendable {
   }
 
   func tokenIsRefreshed(_ token: SQToken) { record(.refreshed(token)) }
+  func tokenIsTakenOver(_ token: SQToken) { record(.takenOver(token)) }
   func sessionIsReplaced(_ token: SQToken) { record(.replaced(token)) }
   func tokenRefreshDidFail(_ error: SQOAuthError) { record(.refreshFailed(error)) }
   func sessionDidEnd(_ reason: SessionEnd) { record(.ended(reason)) }
@@ -37,6 +38,7 @@ extension SessionEvent {
   var word: String {
     switch self {
     case .refreshed(let token): "refreshed \(token.accessToken)"
+    case .takenOver(let token): "taken over \(token.accessToken)"
     case .replaced(let token): "replaced \(token.accessToken)"
     case .refreshFailed(let error): "failed \(error.code)"
     case .ended(.signedOut): "ended signedOut"

@@ -62,7 +62,7 @@ import Testing
     other.release()
     #expect(try await caller.value.accessToken == "T2")
     #expect(fixture.requests.isEmpty)
-    #expect(await fixture.observer.words(1) == ["refreshed T2"])
+    #expect(await fixture.observer.words(1) == ["taken over T2"])
   }
 
   @Test func `whoever never ends is not waited for without end`() async throws {

@@ -76,7 +76,7 @@ struct ReplacedSessionTests {
     let fixture = try await replaced(first: first, second: second)
     let url = try #require(URL(string: "https://api.example/files"))
     #expect(try await fixture.module.send(HTTPRequest(url: url)).status == 200)
-    #expect(await fixture.observer.words(1) == ["refreshed T2"])
+    #expect(await fixture.observer.words(1) == ["taken over T2"])
   }
 
   /// An app that keeps tokens itself does not know the sign-in's name.
@@ -99,7 +99,7 @@ struct ReplacedSessionTests {
     await fixture.store.memory.save(
       Self.record(fixture.server.issue(at: fixture.clock.now), "first"))
     fixture.oauth.launchTokenTimerUpdate(with: copy)
-    #expect(await fixture.observer.words(1) == ["refreshed T2"])
+    #expect(await fixture.observer.words(1) == ["taken over T2"])
     try await fixture.module.settle()
     #expect(fixture.memory == "T2 R2")
   }

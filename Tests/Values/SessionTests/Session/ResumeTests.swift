@@ -168,7 +168,7 @@ import Testing
     try await eventually { fixture.memory == "T2 R2" }
     #expect(fixture.store.saves.isEmpty)
     #expect(await fixture.store.content() == "T2 R2")
-    #expect(await fixture.observer.words(1) == ["refreshed T2"], "the app's copy is outdated")
+    #expect(await fixture.observer.words(1) == ["taken over T2"], "the app's copy is outdated")
     let other = try SessionFixture()
     await other.store.memory.save(other.record(newer))
     other.server.expect("R2")
@@ -192,7 +192,7 @@ import Testing
     fixture.clock.advance(by: 1)
     try await eventually { fixture.memory == "T2 R2" }
     #expect(await fixture.store.content() == "T2 R2")
-    #expect(await fixture.observer.words(2).last == "refreshed T2")
+    #expect(await fixture.observer.words(2).last == "taken over T2")
   }
 
   @Test func `a store that fails to keep it is told`() async throws {

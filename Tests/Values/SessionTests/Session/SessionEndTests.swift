@@ -54,7 +54,7 @@ import Testing
     await fixture.store.memory.save(fixture.record(theirs))
     #expect(try await fixture.module.token() == theirs)
     #expect(fixture.requests.isEmpty && fixture.memory == "T2 R2")
-    #expect(await fixture.observer.words(1) == ["refreshed T2"])
+    #expect(await fixture.observer.words(1) == ["taken over T2"])
     _ = try await fixture.module.token()
     #expect(fixture.observer.words.count == 1 && fixture.store.saves.isEmpty)
   }
@@ -81,7 +81,7 @@ import Testing
     fixture.server.gate.open()
     for caller in callers { #expect(try await caller.value == theirs) }
     #expect(fixture.refreshes == ["R1"])
-    #expect(await fixture.observer.words(1) == ["refreshed T2"])
+    #expect(await fixture.observer.words(1) == ["taken over T2"])
     #expect(await fixture.store.content() == "T2 R2")
   }
 

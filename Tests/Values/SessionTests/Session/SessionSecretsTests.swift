@@ -18,7 +18,8 @@ import Testing
     let error = SQOAuthError(.invalidGrant, "refused")
     let record = AccountRecord(id: "a", clientID: "c", token: token("record"))
     let values: [Any] = [
-      SessionEvent.refreshed(token("event")), SessionEvent.refreshFailed(error),
+      SessionEvent.refreshed(token("event")), SessionEvent.takenOver(token("event")),
+      SessionEvent.refreshFailed(error),
       SessionEvent.ended(.signedOut), SessionEvent.ended(.refused(error)),
       SessionEnd.refused(error), record, [record], Optional(token("optional")) as Any,
     ]

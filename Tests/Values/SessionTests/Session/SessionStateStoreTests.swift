@@ -51,7 +51,7 @@ import Testing
     state.takeFromStore(record("T1", "R2"), at: now)
     #expect(state.record == record("T1", "R2") && !state.hasEvents)
     state.takeFromStore(record("T2", "R2"), at: now)
-    guard case .refreshed(let token)? = state.nextEvent() else {
+    guard case .takenOver(let token)? = state.nextEvent() else {
       Issue.record("the access token is not reported")
       return
     }

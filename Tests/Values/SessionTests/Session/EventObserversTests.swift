@@ -1,0 +1,25 @@
+import Testing
+
+@testable import SequencingOAuth
+
+/// The streams of a session's events, whose readers may stop reading.
+@Suite(.timeLimit(.minutes(1))) struct EventObserversTests {
+  @Test func `a reader that falls behind gets the newest events`() async {
+    let observers = EventObservers<Int>()
+    let slow = observers.stream(atMost: 100)
+    for number in 1...1000 { observers.tell(number) }
+    observers.finish()
+    var seen: [Int] = []
+    for await number in slow { seen.append(number) }
+    #expect(seen == Array(901...1000))
+  }
+
+  @Test func `a reader that keeps up gets all of them`() async {
+    let observers = EventObservers<Int>()
+    var reader = observers.stream(atMost: 1).makeAsyncIterator()
+    for number in 1...1000 {
+      observers.tell(number)
+      #expect(await reader.next() == number)
+    }
+  }
+}
