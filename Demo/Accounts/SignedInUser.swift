@@ -61,17 +61,11 @@ extension SignedInUser {
 
   /// The user as one line of JSON: the account, and every claim by its own name.
   func json(account: String) throws(Failure) -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    let report: JSONValue = .object([
-      "account": .string(account), "issuer": .string(idToken.issuer),
-      "subject": .string(subject), "name": shownName.map { .string($0) } ?? .null,
-      "claims": .object(claims),
-    ])
-    do {
-      return String(decoding: try encoder.encode(report), as: UTF8.self)
-    } catch {
-      throw Failure("output_failed", "the result cannot be written as JSON", status: .notAuthorized)
-    }
+    try oneLineOfJSON(
+      .object([
+        "account": .string(account), "issuer": .string(idToken.issuer),
+        "subject": .string(subject), "name": shownName.map { .string($0) } ?? .null,
+        "claims": .object(claims),
+      ]))
   }
 }

@@ -12,9 +12,10 @@ struct Console: Sendable {
     return console
   }
 
-  /// Prints the result or a part of it, and ends the line.
+  /// Prints the result or a part of it, and ends the line; on a terminal, without control
+  /// characters.
   func result(_ text: String) throws(Failure) {
-    try write(Array("\(text)\n".utf8))
+    try write(Array("\(output.isTerminal ? text.linesOnScreen : text)\n".utf8))
   }
 
   /// Prints bytes unchanged; on a terminal, without control characters.
@@ -39,7 +40,12 @@ struct Console: Sendable {
   /// Shows the progress to the user; a program that reads standard output never gets it.
   func progress(_ text: String) {
     // The work continues even if the text cannot be written.
-    try? progressStream.write(text + "\n")
+    try? progressStream.write(text.linesOnScreen + "\n")
+  }
+
+  /// Shows a drawing of this program's own, with its control sequences for colours.
+  func draw(_ drawing: String) {
+    try? progressStream.write(drawing + "\n")
   }
 
   /// Where the progress is shown.
@@ -48,16 +54,16 @@ struct Console: Sendable {
   /// Shows a text on which the user must act: on standard output, unless a program reads that.
   func show(_ text: String) throws(Failure) {
     guard reservesOutput else { return try result(text) }
-    try? errors.write(text + "\n")
+    try? errors.write(text.linesOnScreen + "\n")
   }
 
   /// Prints a warning on standard error; the command continues.
   func warn(_ text: String) {
-    try? errors.write("warning: \(text)\n")
+    try? errors.write("warning: \(text.linesOnScreen)\n")
   }
 
   /// Prints the reason why the command failed on standard error.
   func report(_ failure: Failure) {
-    try? errors.write(failure.lines.joined(separator: "\n") + "\n")
+    try? errors.write(failure.lines.joined(separator: "\n").linesOnScreen + "\n")
   }
 }

@@ -1,16 +1,16 @@
 /// A summary of an HTML page in one line: its heading.
+///
+/// A server wrote the page, so each search goes over it once, whatever it contains.
 struct HTMLSummary: Sendable {
-  /// The most characters of the page that are searched, and of its heading that are shown.
+  /// The most bytes of the page that are searched, and characters of its heading that are shown.
   private static let (mostOfPage, mostOfHeading) = (1 << 16, 200)
 
   /// The first heading that is not empty, or else the page's title; `nil` if both are missing.
   let heading: String?
 
   init(_ page: String) {
-    let page = String(page.prefix(Self.mostOfPage))
-    let headings = page.matches(of: /(?is)<h1\b[^>]*>(.*?)<\/h1>/).map(\.output.1)
-    let titles = page.matches(of: /(?is)<title\b[^>]*>(.*?)<\/title>/).map(\.output.1)
-    heading = (headings + titles).lazy.map { Self.words(of: $0) }.first { !$0.isEmpty }
+    let page = Array(page.utf8.prefix(Self.mostOfPage))
+    heading = Self.words(ofFirst: "h1", in: page) ?? Self.words(ofFirst: "title", in: page)
   }
 
   /// The heading for a terminal, with a note that the page of so many bytes is not shown.
@@ -20,11 +20,64 @@ struct HTMLSummary: Sendable {
     return [heading, note].compactMap { $0?.onScreen }.joined(separator: "\n")
   }
 
-  private static func words(of markup: Substring) -> String {
-    let words = markup.replacing(/<[^>]*>/, with: "").split(whereSeparator: \.isWhitespace)
-      .joined(separator: " ")
+  /// The words of the first element with a name that has any; `nil` if there is none.
+  private static func words(ofFirst name: String, in page: [UInt8]) -> String? {
+    var rest = page[...]
+    while let start = rest.end(of: "<\(name)") {
+      rest = page[start...]
+      // The name may go on, as in <header>.
+      guard let next = rest.first, !next.isOfName else { continue }
+      // Without an end of the tag or of the element, no later element has one.
+      guard let content = rest.end(of: ">"), let end = page[content...].end(of: "</\(name)>") else {
+        return nil
+      }
+      let words = words(of: page[content..<end - name.utf8.count - 3])
+      if !words.isEmpty { return words }
+      rest = page[end...]
+    }
+    return nil
+  }
+
+  private static func words(of markup: ArraySlice<UInt8>) -> String {
+    let words = String(decoding: markup.withoutTags, as: UTF8.self)
+      .split(whereSeparator: \.isWhitespace).joined(separator: " ")
       .replacing("&lt;", with: "<").replacing("&gt;", with: ">").replacing("&nbsp;", with: " ")
       .replacing("&quot;", with: "\"").replacing("&#39;", with: "'").replacing("&amp;", with: "&")
     return words.count > mostOfHeading ? words.prefix(mostOfHeading - 1) + "…" : words
+  }
+}
+
+extension ArraySlice<UInt8> {
+  /// The index after the first occurrence of a short text of ASCII in lower case; the slice may have
+  /// capital letters.
+  fileprivate func end(of text: String) -> Int? {
+    let text = Array<UInt8>(text.utf8)
+    guard count >= text.count else { return nil }
+    return (startIndex...endIndex - text.count).first { start in
+      text.indices.allSatisfy { self[start + $0].lowercased == text[$0] }
+    }.map { $0 + text.count }
+  }
+
+  /// The bytes outside tags; a tag without an end counts as text.
+  fileprivate var withoutTags: [UInt8] {
+    var text: [UInt8] = []
+    var rest = self
+    while let start = rest.firstIndex(of: UInt8(ascii: "<")),
+      let end = rest[start...].firstIndex(of: UInt8(ascii: ">"))
+    {
+      text += rest[..<start]
+      rest = rest[(end + 1)...]
+    }
+    return text + rest
+  }
+}
+
+extension UInt8 {
+  fileprivate var lowercased: UInt8 { (0x41...0x5A).contains(self) ? self + 0x20 : self }
+
+  /// Whether a byte may be part of the name of an element.
+  fileprivate var isOfName: Bool {
+    (0x61...0x7A).contains(lowercased) || (0x30...0x39).contains(self) || self == UInt8(ascii: "-")
+      || self >= 0x80
   }
 }

@@ -40,8 +40,8 @@ struct CommandLineSignIn: Sendable {
           "the server does not let this client sign in on another device: \(error.message)")
       }
     }
-    useBrowser(announce: {})
-    announce()
+    useBrowser { announceBrowser() }
+    announceServer()
     do throws(SQOAuthError) {
       try await oauth.signIn()
     } catch {
@@ -51,7 +51,10 @@ struct CommandLineSignIn: Sendable {
 
   /// Lets the SDK sign in when a request needs a token; a line announces the sign-in.
   func whenNeeded() {
-    useBrowser { announce() }
+    useBrowser {
+      announceServer()
+      announceBrowser()
+    }
   }
 
   /// Ends the tokens and the user's session at the provider, in the browser, and forgets the
@@ -120,11 +123,14 @@ struct CommandLineSignIn: Sendable {
     }
   }
 
-  private func announce() {
+  private func announceServer() {
     console.progress("Signing in at \(place.onScreen).")
     if options.redirectURI.hasWeakScheme {
       console.warn("the redirect URI's scheme has no dot, so another app may claim it easily")
     }
+  }
+
+  private func announceBrowser() {
     if let announcement = options.browser.announcement { console.progress(announcement) }
   }
 }

@@ -18,7 +18,8 @@ struct DeviceCodeScreen: Sendable {
     console.progress("and enter this code there:")
     try? console.show("  \(authorization.userCode)")
     if let complete = authorization.verificationURIComplete, let code = qrCode(complete) {
-      console.progress("Or scan this, and compare the code:\n\(code)")
+      console.progress("Or scan this, and compare the code:")
+      console.draw(code)
     }
     await countDown(to: authorization.expirationDate)
   }

@@ -47,12 +47,22 @@ extension StringProtocol {
   /// terminal.
   var onScreen: String {
     var text = String.UnicodeScalarView()
-    for scalar in unicodeScalars {
-      switch scalar.properties.generalCategory {
-      case .control, .format, .surrogate, .lineSeparator, .paragraphSeparator: text.append("?")
-      default: text.append(scalar)
-      }
-    }
+    for scalar in unicodeScalars { text.append(scalar.commandsTerminals ? "?" : scalar) }
     return String(text)
+  }
+
+  /// The lines of the text, each without control characters.
+  var linesOnScreen: String {
+    split(separator: "\n", omittingEmptySubsequences: false).map(\.onScreen).joined(separator: "\n")
+  }
+}
+
+extension Unicode.Scalar {
+  /// Whether the character may move a terminal's cursor, change its text's direction, or hide in it.
+  var commandsTerminals: Bool {
+    switch properties.generalCategory {
+    case .control, .format, .surrogate, .lineSeparator, .paragraphSeparator: true
+    default: false
+    }
   }
 }

@@ -40,12 +40,15 @@ public struct SQOAuthError: Error, Sendable {
   var occasion: Occasion?
 
   /// Makes an error; the message must contain no secret.
+  ///
+  /// Characters of the message that cannot be seen are left out, since a server may have chosen
+  /// them, and a terminal or a log would obey them.
   public init(
     _ code: Code, _ message: String, cause: (any Error)? = nil, response: ErrorResponse? = nil,
     status: Int? = nil, challenge: BearerChallenge? = nil, retryAfter: Duration? = nil
   ) {
     self.code = code
-    self.message = message
+    self.message = message.printable(atMost: .max)
     self.cause = cause
     self.response = response
     self.status = status

@@ -1,0 +1,42 @@
+import Foundation
+import SequencingOAuth
+import Testing
+
+@testable import sq_demo
+
+/// Texts of servers that would command a terminal, hide or turn its text.
+@Suite struct HostileTextTests {
+  private static let text =
+    "é a\u{9B}2J\u{9D}0;x\u{7}\u{1B}c\u{7F}\u{202E}\u{2066}\u{200B}\u{2028}\u{E0001}\u{FEFF}\u{AD}"
+
+  private struct Report: Codable, Equatable {
+    var title = text
+  }
+
+  private func isHarmless(_ text: String) -> Bool {
+    !text.unicodeScalars.contains { $0.commandsTerminals }
+  }
+
+  @Test func `a line of JSON has escapes for them, and the same value`() throws {
+    let json = try oneLineOfJSON(Report())
+    #expect(isHarmless(json) && json.contains("é"))
+    #expect(json.contains(#"\u009b2J\u009d0;x"#) && json.contains(#"\udb40\udc01"#))
+    #expect(try JSONDecoder().decode(Report.self, from: Data(json.utf8)) == Report())
+  }
+
+  @Test func `the claims of a user have escapes too, also in their names`() throws {
+    let claims: JSONValue = .object([Self.text: .array([.string(Self.text)])])
+    let json = try oneLineOfJSON(claims)
+    #expect(isHarmless(json))
+    #expect(try JSONDecoder().decode(JSONValue.self, from: Data(json.utf8)) == claims)
+  }
+
+  @Test func `harmless JSON stays as it is`() throws {
+    #expect(try oneLineOfJSON(Report(title: "é / \"x\" 🎉")) == #"{"title":"é / \"x\" 🎉"}"#)
+  }
+
+  @Test func `a message keeps its lines, and nothing else that commands a terminal`() {
+    #expect(isHarmless(Self.text.onScreen))
+    #expect("a\n\u{9B}b\n".linesOnScreen == "a\n?b\n")
+  }
+}
