@@ -1,7 +1,7 @@
 import Basics
 import Dispatch
 
-/// Runs a store's blocking calls one after the other, outside Swift's cooperative thread pool.
+/// Runs blocking calls of a store or on a file one after the other, outside Swift's cooperative thread pool.
 ///
 /// The pool's threads must not wait for disks, locks and keyrings.
 package struct BlockingQueue: Sendable {
@@ -15,9 +15,16 @@ package struct BlockingQueue: Sendable {
   package func run<Value: Sendable>(
     _ work: @escaping @Sendable () throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
-    let result = OneShot<Result<Value, SQOAuthError>>()
+    try await result(of: work).get()
+  }
+
+  /// Runs the work as ``run(_:)`` does, and returns its error, of any type, instead of throwing it.
+  func result<Value: Sendable, Failure: Error>(
+    of work: @escaping @Sendable () throws(Failure) -> Value
+  ) async -> Result<Value, Failure> {
+    let result = OneShot<Result<Value, Failure>>()
     queue.async { result.resolve(Result(catching: work)) }
-    return try await result.wait().get()
+    return await result.wait()
   }
 
   /// Starts the work after all earlier work, and does not wait for it.

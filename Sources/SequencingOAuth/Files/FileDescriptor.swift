@@ -80,16 +80,27 @@ package struct FileDescriptor: Sendable {
 
   /// Opens a file of the app's choice for writing and empties it, or creates it.
   ///
-  /// A new file can be read only by its owner.
+  /// A new file can be read only by its owner. The app may have let a server choose the name, so a
+  /// link, a pipe or a socket in the file's place is refused; a device such as `/dev/null` is not.
   static func writing(_ path: String) throws(FileError) -> FileDescriptor {
-    let file = try FileDescriptor(path, O_WRONLY | O_CREAT | O_TRUNC)
-    // If the owner could not open the file again, it is new: the umask removed permissions.
-    if let status = try? file.status(), status.isRegular, status.mode & 0o777 != 0o600,
-      status.mode & 0o777 | 0o600 == 0o600
-    {
-      try? file.setOwnersMode()
+    // Without O_NONBLOCK, opening a pipe would wait for a program that reads from the pipe.
+    let flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
+    let file = try FileDescriptor(path, flags)
+    do throws(FileError) {
+      let status = try file.status()
+      guard status.isRegular || status.isDevice else { throw .notRegular }
+      _ = fcntl(file.number, F_SETFL, 0)
+      guard status.isRegular else { return file }
+      try file.truncate(to: 0)
+      // If the owner could not open the file again, it is new: the umask removed permissions.
+      if status.mode & 0o777 != 0o600, status.mode & 0o777 | 0o600 == 0o600 {
+        try? file.setOwnersMode()
+      }
+      return file
+    } catch {
+      file.close()
+      throw error
     }
-    return file
   }
 
   /// Opens a folder; after ``sync()`` on it, the names of its files survive a loss of power.

@@ -10,6 +10,8 @@
 package struct FileStatus: Sendable {
   /// Whether this is an ordinary file: no folder, link, pipe, socket or device.
   let isRegular: Bool
+  /// Whether this is a device that takes bytes, such as `/dev/null`.
+  let isDevice: Bool
   let owner: UInt32
   /// The permissions alone, without the kind of the file.
   let mode: UInt32
@@ -34,6 +36,7 @@ package struct FileStatus: Sendable {
   /// Takes the status from the result of a system call.
   init(_ status: stat) {
     isRegular = status.st_mode & S_IFMT == S_IFREG
+    isDevice = status.st_mode & S_IFMT == S_IFCHR
     owner = UInt32(status.st_uid)
     mode = UInt32(status.st_mode) & 0o7777
     size = Int64(status.st_size)
@@ -50,6 +53,7 @@ package struct FileStatus: Sendable {
   /// Makes a status for a test.
   package init(isRegular: Bool = true, owner: UInt32, mode: UInt32, size: Int64 = 0) {
     self.isRegular = isRegular
+    isDevice = false
     self.owner = owner
     self.mode = mode
     self.size = size

@@ -119,7 +119,10 @@ public enum HTTPDestination: Sendable {
   /// Into a file, which is created with mode 0600, or emptied, when a response of status 2xx
   /// begins.
   ///
-  /// The content of a response with any other status goes into ``HTTPResponse/body``.
+  /// The content of a response with any other status goes into ``HTTPResponse/body``. If the
+  /// transfer fails, the file has a part of the content. A link, a folder or a pipe in the file's
+  /// place is refused. ``Pipeline/Pipe/download(id:parameters:to:replacing:progress:)`` replaces a
+  /// file only when all bytes are there.
   case file(URL)
   /// To a closure, piece by piece and in order; the client reads a bounded amount ahead of it.
   ///

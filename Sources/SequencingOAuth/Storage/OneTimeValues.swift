@@ -19,16 +19,31 @@ public protocol OneTimeValues: Sendable {
   /// `true`. After `end` the value may be forgotten. `now` is the time of the SDK's clock. Any
   /// thread may call this. An error that it throws ends the operation, and nothing counts then.
   func isFirstUse(of value: String, until end: Date, at now: Date) async throws -> Bool
+
+  /// Notes a value for a purpose, such as "logout token".
+  ///
+  /// The SDK calls this. By default it calls ``isFirstUse(of:until:at:)``, which is enough, since
+  /// values of different purposes differ. Memory that is limited is shared out by the purpose.
+  func isFirstUse(
+    of value: String, for purpose: String, until end: Date, at now: Date
+  ) async throws -> Bool
 }
 
 extension OneTimeValues {
+  /// Notes a value, whatever its purpose.
+  public func isFirstUse(
+    of value: String, for purpose: String, until end: Date, at now: Date
+  ) async throws -> Bool {
+    try await isFirstUse(of: value, until: end, at: now)
+  }
+
   /// Notes the digest of a text that counts once for its purpose; throws errors of the SDK only.
   func use(
     _ text: String, as purpose: String, until end: Date, at now: Date
   ) async throws(SQOAuthError) -> Bool {
     let value = Base64URL.encode(Digest.sha256(Data("\(purpose)\n\(text)".utf8)))
     do {
-      return try await isFirstUse(of: value, until: end, at: now)
+      return try await isFirstUse(of: value, for: purpose, until: end, at: now)
     } catch let error as SQOAuthError {
       throw error
     } catch {

@@ -54,6 +54,16 @@ import Testing
     #expect(!note(1_001) && !note(10_998))
   }
 
+  @Test func `memory for one purpose is not used up by another`() {
+    let memory = MemoryOneTimeValues()
+    #expect(memory.isFirstUse(of: "token", for: "logout token", until: Self.end, at: Self.now))
+    for number in 0..<25_000 {
+      _ = memory.isFirstUse(
+        of: "\(number)", for: "web sign-in", until: Self.end + 1, at: Self.now)
+    }
+    #expect(!memory.isFirstUse(of: "token", for: "logout token", until: Self.end, at: Self.now))
+  }
+
   @Test(arguments: [nil, StoreKey.testKey])
   func `a database file, which two processes have open`(key: StoreKey?) async throws {
     let folder = try TemporaryFolder()

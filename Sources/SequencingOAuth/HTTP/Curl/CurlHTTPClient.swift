@@ -79,9 +79,10 @@ public final class CurlHTTPClient: HTTPClient {
     // A transfer may be sent at once, before a cancellation reaches the event loop.
     guard !Task.isCancelled else { throw Self.cancelled(target) }
     let loop = try CurlEventLoop.shared.get()
+    let upload = try await UploadQueue.make(request.body)
     let handle = try handle(request, target, loop)
     let transfer = CurlTransfer(
-      request, target, handle, upload: try UploadQueue.make(request.body),
+      request, target, handle, upload: upload,
       download: DownloadQueue.make(request.destination), lead: lead)
     // libcurl counts for each handle how often it repeated a request, and stops after five times.
     // So a handle with a repeated request is not used again.

@@ -57,6 +57,15 @@ extension CurlTransfer {
       failure = failure ?? timeUp(now)
       return false
     }
+    guard clock.maySend() else {
+      failure =
+        failure
+        ?? SQOAuthError(
+          .requestTimedOut,
+          "the machine slept longer than the \(request.timeout ?? .zero) that the request to "
+            + "\(target.authority) allows; nothing was sent")
+      return false
+    }
     let isRepeated = attempts.withLock { $0 > 0 }
     if isRepeated, !request.isIdempotent {
       attempts.withLock { $0 += 1 }

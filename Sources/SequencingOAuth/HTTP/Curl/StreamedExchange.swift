@@ -82,7 +82,7 @@ private struct ResponseSink {
     self.head = head
     switch destination {
     case .memory: break
-    case .file(let url): if (200...299).contains(head.status) { file = try .writing(url) }
+    case .file(let url): if (200...299).contains(head.status) { file = try await .writing(url) }
     case .stream(let consume): try await consume(head, Data())
     }
   }
@@ -91,7 +91,7 @@ private struct ResponseSink {
     if case .stream(let consume) = destination, let head {
       try await consume(head, data)
     } else if let file {
-      try file.append(data)
+      try await file.append(data)
     } else {
       body += data
     }

@@ -3,9 +3,13 @@ import CCurl
 
 /// The time limits of a transfer: in all, until it has a connection, and since the last byte.
 ///
-/// All values are nanoseconds of the monotonic clock; `UInt64.max` means never.
+/// All values but one are nanoseconds of the monotonic clock; `UInt64.max` means never. That clock
+/// stands still while the machine is suspended, so a transfer may go on when the machine wakes. But
+/// no request is sent then whose time is over, since another process may have taken over its work.
 struct TransferClock {
   private let end: UInt64
+  /// The end of the whole time, by a clock that runs on while the machine is suspended.
+  private let lastSending: UInt64
   private let idle: UInt64
   /// Until when the request must have a connection; `UInt64.max` after it has one.
   private var connectionEnd: UInt64
@@ -25,6 +29,7 @@ struct TransferClock {
     lastMove = now
     self.idle = idle.map(Self.nanoseconds) ?? .max
     end = total.map { Self.sum(now, Self.nanoseconds($0)) } ?? .max
+    lastSending = total.map { Self.sum(Self.timeAwakeOrNot(), Self.nanoseconds($0)) } ?? .max
     connectionEnd = connection.map { Self.sum(now, Self.nanoseconds($0)) } ?? .max
   }
 
@@ -68,7 +73,13 @@ struct TransferClock {
     return now >= connectionEnd ? .connection : .idle
   }
 
+  /// Whether the request may still be sent, also if the machine was suspended since it began.
+  func maySend(at time: UInt64 = timeAwakeOrNot()) -> Bool { time < lastSending }
+
   static func now() -> UInt64 { sq_nanoseconds(CLOCK_MONOTONIC) }
+
+  /// The time since the machine's start, with the time in which it was suspended.
+  static func timeAwakeOrNot() -> UInt64 { sq_nanoseconds(CLOCK_BOOTTIME) }
 
   private func ahead(of now: UInt64) -> UInt64 {
     guard let lead else { return now }

@@ -5,62 +5,85 @@
 #endif
 
 /// An open file that one task at a time reads or writes piece by piece.
+///
+/// Its calls block a thread of their own. A file may be on a server that does not answer, and then
+/// no thread of Swift's tasks waits for it.
 final class OpenFile: @unchecked Sendable {
   static let pieceSize = 1024 * 1024
 
+  private let queue: BlockingQueue
   private let file: FileDescriptor
   /// The last piece; the next one uses its memory again if no caller still holds it.
   private var buffer = Data()
 
-  private init(
-    _ url: URL, _ open: (String) throws(FileError) -> FileDescriptor
-  ) throws(FileError) {
-    guard url.isFileURL else { throw .notRegular }
-    file = try open(url.path(percentEncoded: false))
+  private init(_ file: FileDescriptor, _ queue: BlockingQueue) {
+    self.file = file
+    self.queue = queue
   }
 
   deinit {
     file.close()
   }
 
-  static func reading(_ url: URL) throws(FileError) -> OpenFile {
-    try OpenFile(url) { path throws(FileError) in try .reading(path, followsLink: true) }
+  static func reading(_ url: URL) async throws(FileError) -> OpenFile {
+    try await opening(url) { path throws(FileError) in try .reading(path, followsLink: true) }
   }
 
   /// Creates a file that only its owner may read, or empties an existing file.
-  static func writing(_ url: URL) throws(FileError) -> OpenFile {
-    try OpenFile(url) { path throws(FileError) in try .writing(path) }
+  static func writing(_ url: URL) async throws(FileError) -> OpenFile {
+    try await opening(url) { path throws(FileError) in try .writing(path) }
   }
 
-  /// Returns the length of the file; throws for a pipe or a device, which have no length.
-  func length() throws(FileError) -> Int64 {
+  private static func opening(
+    _ url: URL, _ open: @escaping @Sendable (String) throws(FileError) -> FileDescriptor
+  ) async throws(FileError) -> OpenFile {
+    guard url.isFileURL else { throw .notRegular }
+    let path = url.path(percentEncoded: false)
+    let queue = BlockingQueue("file")
+    let file = await queue.result { () throws(FileError) in try open(path) }
+    return OpenFile(try file.get(), queue)
+  }
+
+  /// Returns the length of a file; throws for a pipe or a device, which have no length.
+  ///
+  /// It blocks the thread while it opens the file.
+  static func length(of url: URL) throws(FileError) -> Int64 {
+    guard url.isFileURL else { throw .notRegular }
+    let file = try FileDescriptor.reading(url.path(percentEncoded: false), followsLink: true)
+    defer { file.close() }
     let status = try file.status()
     guard status.isRegular else { throw .notRegular }
     return status.size
   }
 
   /// Reads the next piece, of at most `limit` bytes and ``pieceSize``; it is empty at the end.
-  func piece(_ limit: Int64) throws(FileError) -> Data {
-    let room = Int(min(limit, Int64(Self.pieceSize)))
-    if buffer.count != room { buffer = Data(count: room) }
-    let count = try file.fill(&buffer)
-    return count == room ? buffer : buffer.prefix(count)
+  func piece(_ limit: Int64) async throws(FileError) -> Data {
+    try await queue.result { [self] () throws(FileError) in
+      let room = Int(min(limit, Int64(Self.pieceSize)))
+      if buffer.count != room { buffer = Data(count: room) }
+      let count = try file.fill(&buffer)
+      return count == room ? buffer : buffer.prefix(count)
+    }.get()
   }
 
-  func append(_ data: Data) throws(FileError) { try file.write(data) }
+  func append(_ data: Data) async throws(FileError) {
+    try await queue.result { [self] () throws(FileError) in try file.write(data) }.get()
+  }
 }
 
 extension UploadQueue {
   /// Makes a queue for a body that is a file or a stream; returns `nil` for a body in memory.
-  static func make(_ body: HTTPRequestBody) throws(SQOAuthError) -> UploadQueue? {
+  static func make(_ body: HTTPRequestBody) async throws(SQOAuthError) -> UploadQueue? {
     switch body {
     case .empty, .bytes: return nil
     case .stream(let length, let makeChunks):
       return UploadQueue(length: length, makeChunks: makeChunks)
     case .file(let url):
       do throws(FileError) {
-        let length = try OpenFile.reading(url).length()
-        return UploadQueue(length: length) { try chunks(of: url, length) }
+        let length = try await BlockingQueue("file").result { () throws(FileError) in
+          try OpenFile.length(of: url)
+        }.get()
+        return UploadQueue(length: length) { chunks(of: url, length) }
       } catch {
         throw SQOAuthError(
           .malformedRequest, "the file to send cannot be read: \(error); nothing was sent",
@@ -72,18 +95,22 @@ extension UploadQueue {
   /// The pieces of a file, up to the announced length even if the file grows in the meantime.
   private static func chunks(
     of url: URL, _ length: Int64
-  ) throws(FileError) -> @Sendable () async throws -> Data? {
-    let file = try OpenFile.reading(url)
+  ) -> @Sendable () async throws -> Data? {
     let rest = FileRest(length)
     return {
-      let piece = try file.piece(rest.count)
+      let file: OpenFile
+      if let opened = rest.file { file = opened } else { file = try await .reading(url) }
+      rest.file = file
+      let piece = try await file.piece(rest.count)
       rest.count -= Int64(piece.count)
       return piece.isEmpty ? nil : piece
     }
   }
 
-  /// How many bytes of the file are left to send; only the task that makes the chunks uses it.
+  /// The file, once it is open, and how many of its bytes are left to send; only the task that makes
+  /// the chunks uses it.
   private final class FileRest: @unchecked Sendable {
+    var file: OpenFile?
     var count: Int64
 
     init(_ count: Int64) {

@@ -90,7 +90,7 @@ struct MultipartBody: Sendable {
 
   private static func length(of url: URL) throws(SQOAuthError) -> Int64 {
     do throws(FileError) {
-      return try OpenFile.reading(url).length()
+      return try OpenFile.length(of: url)
     } catch {
       throw MultipartFraming.malformed(
         "\(url.path(percentEncoded: false)) cannot be sent: \(error)", cause: error)

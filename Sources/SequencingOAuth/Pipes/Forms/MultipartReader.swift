@@ -27,18 +27,18 @@ final class MultipartReader: @unchecked Sendable {
       if let chunk = try await nextOfSource() { return chunk }
       guard let piece = pieces.popFirst() else { return nil }
       if case .bytes(let data) = piece { return data }
-      try open(piece)
+      try await open(piece)
     }
   }
 
-  private func open(_ piece: MultipartBody.Piece) throws(SQOAuthError) {
+  private func open(_ piece: MultipartBody.Piece) async throws(SQOAuthError) {
     rest = piece.length
     switch piece {
     case .bytes: break
     case .file(let url, _):
       let path = url.path(percentEncoded: false)
       do throws(FileError) {
-        source = .file(try OpenFile.reading(url), path: path)
+        source = .file(try await OpenFile.reading(url), path: path)
       } catch {
         throw Self.unreadable(path, error)
       }
@@ -51,7 +51,7 @@ final class MultipartReader: @unchecked Sendable {
     let chunk: Data?
     switch source {
     case nil: return nil
-    case .file(let file, let path): chunk = try nextPiece(of: file, path)
+    case .file(let file, let path): chunk = try await nextPiece(of: file, path)
     case .stream(let next, let part):
       chunk = try await next()
       // With too many or too few bytes, the server would misread everything after this part.
@@ -64,11 +64,13 @@ final class MultipartReader: @unchecked Sendable {
     return chunk
   }
 
-  private func nextPiece(of file: OpenFile, _ path: String) throws(SQOAuthError) -> Data? {
+  private func nextPiece(
+    of file: OpenFile, _ path: String
+  ) async throws(SQOAuthError) -> Data? {
     guard let rest, rest > 0 else { return nil }
     let piece: Data
     do throws(FileError) {
-      piece = try file.piece(rest)
+      piece = try await file.piece(rest)
     } catch {
       throw Self.unreadable(path, error)
     }

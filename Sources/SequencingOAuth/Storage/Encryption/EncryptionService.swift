@@ -30,6 +30,25 @@ public struct EncryptionService: Sendable {
     self.key = key
   }
 
+  /// Makes a service with the key of a store: one of 32 bytes, or one in a key file, which is created
+  /// if it is missing.
+  ///
+  /// It is the same service as with the key's bytes. The call reads the file, which blocks the
+  /// thread, so make it when the program starts.
+  ///
+  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` for a passphrase, since a key is derived
+  ///   from it with the salt of a store; the errors of a key file, such as
+  ///   ``SQOAuthError/Code/wrongPassphrase`` and ``SQOAuthError/Code/storeFailed``.
+  public init(key: StoreKey) throws(SQOAuthError) {
+    guard case .key(let bytes) = try key.secret(makingFile: true) else {
+      throw SQOAuthError(
+        .invalidConfiguration,
+        "an encryption service needs 32 random bytes or a key file, which may be sealed under a "
+          + "passphrase; a passphrase alone is no key")
+    }
+    try self.init(key: bytes)
+  }
+
   /// Encrypts a text; a program without the key can neither read it nor change it unnoticed.
   ///
   /// The context, such as the name of the text's owner, is authenticated but is not in the box:

@@ -44,7 +44,8 @@ struct SealHeader: Sendable {
       try fields.isVerified(by: derived.suffix(EncryptionService.keySize))
     else {
       throw SQOAuthError(
-        .wrongPassphrase, "it was made with another passphrase or key")
+        .wrongPassphrase,
+        "it was made with another passphrase or key, perhaps by another store of the same service")
     }
     service = try EncryptionService(key: derived.prefix(EncryptionService.keySize))
     self.bytes = bytes

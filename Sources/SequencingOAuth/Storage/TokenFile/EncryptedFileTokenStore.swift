@@ -32,7 +32,8 @@ public final class EncryptedFileTokenStore: TokenStore {
   ///
   /// The file is `$XDG_STATE_HOME/SERVICE/tokens.sealed`, or
   /// `~/.local/state/SERVICE/tokens.sealed`. If `key` is `nil`, the key is in the file `tokens.key`
-  /// beside it.
+  /// beside it. A `DesktopTokenStore` of the service without a keyring uses these two files too, so
+  /// with a key of your own, give this store another service.
   public convenience init(service: String, key: StoreKey? = nil) throws(SQOAuthError) {
     let folder = try StateFolder.path(service: service)
     self.init(path: "\(folder)/tokens.sealed", key: key ?? .file("\(folder)/tokens.key"))

@@ -116,6 +116,43 @@ import Testing
     }
   }
 
+  @Test(arguments: ["link", "pipe", "folder"])
+  func `what is no file in a file's place ends the request, at once`(kind: String) async throws {
+    try await withFolder {
+      let (file, target) = (folder.appending(path: "new"), folder.appending(path: "target"))
+      try Data("kept".utf8).write(to: target)
+      switch kind {
+      case "link":
+        try FileManager.default.createSymbolicLink(at: file, withDestinationURL: target)
+      case "pipe":
+        #expect(mkfifo(file.path, 0o600) == 0)
+      default:
+        try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
+      }
+      let server = try Server.answering(200, [], "body")
+      var request = try server.request()
+      request.destination = .file(file)
+      let error = await failure(.malformedRequest) { try await client.send(request) }
+      #expect(error?.cause is FileError)
+      #expect(try Data(contentsOf: target) == Data("kept".utf8))
+    }
+  }
+
+  @Test func `a pipe that a program reads is refused too, and gets nothing`() async throws {
+    try await withFolder {
+      let pipe = folder.appending(path: "pipe")
+      #expect(mkfifo(pipe.path, 0o600) == 0)
+      let reader = open(pipe.path, O_RDONLY | O_NONBLOCK)
+      defer { close(reader) }
+      let server = try Server.answering(200, [], "body")
+      var request = try server.request()
+      request.destination = .file(pipe)
+      await failure(.malformedRequest) { try await client.send(request) }
+      var byte: UInt8 = 0
+      #expect(read(reader, &byte, 1) <= 0)
+    }
+  }
+
   @Test func `a file that cannot be written ends the request`() async throws {
     try await withFolder {
       let server = try Server.answering()

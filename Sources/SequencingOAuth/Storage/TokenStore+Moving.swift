@@ -1,0 +1,49 @@
+import Basics
+
+extension TokenStore {
+  /// Moves all accounts to another store, such as from a file into a database or a keyring.
+  ///
+  /// Each account is moved under its lease of this store, so no refresh token is sent meanwhile. It
+  /// is saved in the other store before it is erased here. If the call fails, or the process ends,
+  /// each account is in one store at least, and another call moves the rest.
+  ///
+  /// Programs that have this store open find their accounts signed out, so end them first, and start
+  /// them again with the other store.
+  ///
+  /// - Returns: The ids of the accounts that were moved.
+  /// - Throws: ``SQOAuthError/Code/accountInUse`` if another process uses an account;
+  ///   ``SQOAuthError/Code/accountChanged`` if the other store has another sign-in of an account,
+  ///   which stays in both; the errors of both stores.
+  @discardableResult
+  public func moveAccounts(to other: any TokenStore) async throws(SQOAuthError) -> [String] {
+    let ids = try await attempt("be listed") { try await $0.list() }
+    var moved: [String] = []
+    for id in ids where try await move(id, to: other) { moved.append(id) }
+    return moved
+  }
+
+  /// Moves an account; returns `false` if it is not here any more.
+  private func move(_ id: String, to other: any TokenStore) async throws(SQOAuthError) -> Bool {
+    guard let lease = try await attempt("lock the account", { try await $0.lease(id) }) else {
+      throw SQOAuthError(
+        .accountInUse,
+        "\(await leaseHolder(id) ?? "another process") uses the account \"\(id.printable)\"; end "
+          + "it, and move the accounts again")
+    }
+    defer { lease.release() }
+    guard let record = try await attempt("be read", { try await $0.load(id) }) else { return false }
+    if let theirs = try await other.attempt("be read", { try await $0.load(id) }) {
+      // An earlier call may have ended between its two steps.
+      guard theirs.token.isSame(as: record.token) else {
+        throw SQOAuthError(
+          .accountChanged,
+          "the other store has another sign-in of the account \"\(id.printable)\"; erase the one "
+            + "that you do not need, and move the accounts again")
+      }
+    } else {
+      try await other.attempt("save the token") { try await $0.save(record) }
+    }
+    try await attempt("erase the account") { try await $0.erase(id) }
+    return true
+  }
+}

@@ -1,0 +1,33 @@
+import Foundation
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// An encryption service of an app, with the kind of key that stores have.
+@Suite struct EncryptionServiceKeyTests {
+  private static let text = Data("a session".utf8)
+
+  @Test(arguments: [nil, "words"])
+  func `a key file makes the service of its bytes, and is made if it is missing`(
+    passphrase: String?
+  ) throws {
+    let folder = try TemporaryFolder()
+    let key = StoreKey.file(folder.file("key"), passphrase: passphrase)
+    let box = try EncryptionService(key: key).seal(Self.text)
+    #expect(try EncryptionService(key: key).open(box) == Self.text)
+    guard passphrase == nil else { return }
+    let bytes = try #require(FileManager.default.contents(atPath: folder.file("key")))
+    #expect(try EncryptionService(key: bytes).open(box) == Self.text)
+  }
+
+  @Test func `bytes make the same service as before`() throws {
+    let bytes = Data(repeating: 7, count: 32)
+    let box = try EncryptionService(key: bytes).seal(Self.text)
+    #expect(try EncryptionService(key: .raw(bytes)).open(box) == Self.text)
+    failure(.invalidConfiguration) { try EncryptionService(key: .raw(Data(count: 16))) }
+  }
+
+  @Test func `a passphrase alone is refused`() {
+    failure(.invalidConfiguration) { try EncryptionService(key: .passphrase("words")) }
+  }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// Accounts that move from one store to another.
+@Suite struct MovingAccountsTests {
+  private let folder: TemporaryFolder
+  private let old: FileTokenStore
+  private let new: EncryptedFileTokenStore
+
+  init() throws {
+    folder = try TemporaryFolder()
+    old = FileTokenStore(path: folder.file("old"))
+    new = EncryptedFileTokenStore(path: folder.file("new"), key: .testKey)
+  }
+
+  private func record(_ id: String, _ token: String = "t") -> AccountRecord {
+    AccountRecord(
+      id: id, clientID: "c", session: "s", token: SQToken(accessToken: token, refreshToken: "r"),
+      attributes: ["name": id])
+  }
+
+  @Test func `all accounts are in the new store and no longer in the old one`() async throws {
+    for id in ["a", "b"] { try await old.save(record(id)) }
+    #expect(try await old.moveAccounts(to: new) == ["a", "b"])
+    #expect(try await old.list().isEmpty)
+    #expect(try await new.load("a") == record("a"))
+    #expect(try await new.load("b") == record("b"))
+    #expect(try await old.moveAccounts(to: new).isEmpty)
+  }
+
+  @Test func `a move that ended between its two steps is finished`() async throws {
+    try await old.save(record("a"))
+    try await new.save(record("a"))
+    #expect(try await old.moveAccounts(to: new) == ["a"])
+    #expect(try await old.list().isEmpty)
+  }
+
+  @Test func `another sign-in in the new store is not replaced`() async throws {
+    try await old.save(record("a"))
+    try await new.save(record("a", "other"))
+    await failure(.accountChanged) { try await old.moveAccounts(to: new) }
+    #expect(try await old.load("a") == record("a"))
+    #expect(try await new.load("a") == record("a", "other"))
+  }
+
+  @Test func `an account that is in use stays`() async throws {
+    try await old.save(record("a"))
+    let lease = try #require(try await old.lease("a"))
+    await failure(.accountInUse) { try await old.moveAccounts(to: new) }
+    #expect(try await new.load("a") == nil)
+    lease.release()
+    #expect(try await old.moveAccounts(to: new) == ["a"])
+  }
+}
