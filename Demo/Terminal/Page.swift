@@ -27,7 +27,9 @@ struct Page: Sendable, Equatable {
       body.removeAll { !$0.isAddress }
       if isTooHigh() { foot = [] }
     }
-    return (Self.start(of: body, rows: rows - foot.count, columns) + foot).prefix(max(0, rows))
+    let start = Self.start(of: body, rows: rows - foot.count, columns)
+    let shown = start.count < body.count ? Self.cutOff(start, canvas) : start
+    return (shown + foot).prefix(max(0, rows))
       .map { $0.fitted(canvas.width, canvas.glyphs) }
   }
 
@@ -52,6 +54,12 @@ struct Page: Sendable, Equatable {
         room -= height([line], columns)
         return room >= 0
       })
+  }
+
+  /// The lines with a sign at the end of the last one that more would follow.
+  private static func cutOff(_ lines: [Line], _ canvas: Canvas) -> [Line] {
+    guard let last = lines.last, !last.isAddress else { return lines }
+    return lines.dropLast() + [Line(spans: last.spans + [Span(canvas.glyphs.ellipsis)])]
   }
 
   /// The title on the left and the status on the right, if both fit.

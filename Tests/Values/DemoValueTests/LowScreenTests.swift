@@ -45,6 +45,15 @@ import Testing
       .joined(separator: "\n")
   }
 
+  @Test func `a reason that does not fit ends in a sign that there is more`() {
+    let view = Self.main { $0.news = [Self.failed] }
+    let canvas = Canvas(columns: 24, glyphs: .ascii)
+    let lines = view.page(canvas).lines(canvas, columns: 24, rows: 8).map(\.text)
+    #expect(lines.contains { $0.contains("Refresh failed") }, "\(lines)")
+    #expect(!lines.contains { $0.contains("has ended") }, "\(lines)")
+    #expect(lines.contains { $0.hasSuffix(canvas.glyphs.ellipsis) }, "\(lines)")
+  }
+
   private static let sizes = [(120, 40), (80, 24), (80, 10), (60, 12), (40, 15), (40, 10), (40, 8)]
 
   @Test(arguments: sizes, [0, 1, 3])
