@@ -83,7 +83,8 @@ extension RPCConnection: HTTP2SessionOwner {
   ) -> RPCError {
     if isRemote {
       return RPCError(
-        HTTPMapping.status(ofReset: code), "\(authority) reset the call: \(code)")
+        HTTPMapping.status(ofReset: code), "\(authority) reset the call: \(code)",
+        isFromServer: true)
     }
     if code == .refusedStream {
       return RPCError(
