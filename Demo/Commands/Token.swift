@@ -35,12 +35,26 @@ struct Token: Command {
     let console = console.reservingOutput
     try await account.withAccount(console) { account throws(Failure) in
       let token = try await Failure.translating { () throws(SQOAuthError) in
-        try await account.oauth.token()
+        try await Self.token(of: account.oauth, console)
       }
       try console.result(
         printsJSON
           ? try TokenReport(token, at: Date(), withRefreshToken: false).json()
           : token.accessToken)
+    }
+  }
+
+  /// The token of an account, also if the server takes longer to refresh it than other callers wait.
+  private static func token(
+    of oauth: SQOAuth, _ console: Console
+  ) async throws(SQOAuthError) -> SQToken {
+    do throws(SQOAuthError) {
+      return try await oauth.token()
+    } catch {
+      guard error.code == .requestTimedOut, !Task.isCancelled else { throw error }
+      console.progress("Waiting for the server's answer to a refresh that is under way.")
+      try await oauth.settle()
+      return try await oauth.token()
     }
   }
 }

@@ -46,7 +46,7 @@ extension AuthorizationModule {
   /// is thrown too. A response with any other status is returned.
   ///
   /// A request without a ``HTTPRequest/timeout`` gets ``ClientConfiguration/timeout``, each time
-  /// that it is sent; the time for a refresh does not count.
+  /// that it is sent; the time for a refresh does not count, which is limited as for ``token()``.
   ///
   /// - Throws: ``SQOAuthError``: the errors of ``authenticate(_:)`` and of the HTTP client;
   ///   ``SQOAuthError/Code/invalidToken`` or ``SQOAuthError/Code/insufficientScope`` with the

@@ -143,10 +143,14 @@ extension AuthorizationModule {
 extension AuthorizationModule {
   /// Returns a token that is valid now: the current one, or one that is refreshed first.
   ///
-  /// If no token is in memory, the store is read. Cancelling the task ends only the wait.
+  /// If no token is in memory, the store is read. Cancelling the task ends only the wait. So does
+  /// ``ClientConfiguration/timeout``: the refresh goes on, since its answer may be the only copy of
+  /// the next refresh token, and a later call gets its token. Before the program ends, call
+  /// ``settle()``.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/notAuthorized`` if there is no token, or an
-  ///   expired one that cannot be refreshed; otherwise the reason why the refresh failed.
+  ///   expired one that cannot be refreshed; ``SQOAuthError/Code/requestTimedOut`` if the refresh
+  ///   takes longer than this call may wait; otherwise the reason why the refresh failed.
   public func token() async throws(SQOAuthError) -> SQToken {
     if let token = session.validToken { return token }
     return try await session.token(.valid)
@@ -154,7 +158,7 @@ extension AuthorizationModule {
 
   /// Gets a fresh token from the server, even if the current one is valid.
   ///
-  /// If a refresh is under way, this call joins it.
+  /// If a refresh is under way, this call joins it. It waits no longer than ``token()`` does.
   @discardableResult
   public func refresh() async throws(SQOAuthError) -> SQToken {
     try await session.token(.new(since: session.renewals))

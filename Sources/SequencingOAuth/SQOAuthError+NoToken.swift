@@ -10,6 +10,12 @@ extension SQOAuthError {
   /// The caller's own task was cancelled while it waited.
   static let waitCancelled = SQOAuthError(.cancelled, "the task that waited was cancelled")
 
+  /// The caller's time was over before the token came.
+  static let stillUnderWay = SQOAuthError(
+    .requestTimedOut,
+    "no new token came within the client's time limit; the request for it goes on, and the next call "
+      + "gets its token; before the program ends, wait for it: settle()")
+
   /// The sign-in ended before it brought a token.
   static let signInCancelled = SQOAuthError(.cancelled, "the sign-in was cancelled")
 

@@ -77,7 +77,9 @@ public struct ClientConfiguration: Sendable, Hashable {
   /// of their own.
   ///
   /// A refresh is an exception: it must have a connection within this time, and then waits up to
-  /// 100 s for its answer, because the server may have replaced the refresh token already.
+  /// 100 s for its answer, because the server may have replaced the refresh token already. Callers
+  /// that need its token wait no longer than this time and a quarter of a second; then they get
+  /// ``SQOAuthError/Code/requestTimedOut``, and the refresh goes on.
   public var timeout: Duration {
     get { values.value.timeout }
     set { values.value.timeout = min(max(newValue, .zero), Self.longestTimeout) }

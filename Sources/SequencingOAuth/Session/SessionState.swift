@@ -21,6 +21,14 @@ struct SessionState {
 
     /// Whether a keeper asks.
     var isKeeping: Bool { if case .kept = self { true } else { false } }
+
+    /// Whether the SDK asks for itself, and so has no caller whose time is limited.
+    var isOwn: Bool {
+      switch self {
+      case .kept, .due: true
+      case .valid, .replacing, .new: false
+      }
+    }
   }
 
   /// The next step of a caller that needs a token.
@@ -155,7 +163,10 @@ extension SessionState {
   /// - Returns: The takeover, and the change that it makes void, if one was under way.
   mutating func beginTakeover() -> (TokenChange, void: TokenChange?) {
     let void = changeUnderWay
-    return (begin(), void)
+    let change = begin()
+    // Nothing measures how long it takes.
+    change.isSlow()
+    return (change, void)
   }
 
   private mutating func begin() -> TokenChange {
@@ -204,6 +215,14 @@ extension SessionState {
     schedule = TokenSchedule(
       record.token, knownAt: now, isRenewable: isRenewable, jitter: jitter)
     ready = record.token
+  }
+
+  /// Takes a record into memory whose access token is the one of before.
+  mutating func holdRefreshToken(of record: AccountRecord, at now: Date) {
+    let (wasInvalidated, failure) = (isInvalidated, failure)
+    hold(record, at: now)
+    if wasInvalidated { invalidate() }
+    self.failure = failure
   }
 
   /// Takes over a record that another process stored, and reports its access token if that is new.

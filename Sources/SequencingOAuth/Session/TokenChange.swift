@@ -11,6 +11,31 @@ struct TokenChange: Sendable {
   let work = SharedWork<SQToken?, SQOAuthError>()
   /// The number of the change among the session's changes.
   let number: Int
+  /// Arrives when the change has ended or turns out to be slow.
+  ///
+  /// Only then do waiting callers look at the time. So a change that is as fast as most needs one
+  /// timer, however many callers wait for it.
+  private let news = OneShot<Void>()
+
+  /// How long most changes take at most.
+  static let usualTime = Duration.milliseconds(250)
+
+  /// Runs the work, and then makes its outcome that of all waiting callers.
+  func run(_ work: @escaping @Sendable () async -> SharedWork<SQToken?, SQOAuthError>.Outcome) {
+    self.work.start(here: true) {
+      let watch = Task {
+        try await Task.sleep(for: Self.usualTime)
+        isSlow()
+      }
+      end(await work())
+      watch.cancel()
+    }
+  }
+
+  /// Makes waiting callers look at the time from now on.
+  func isSlow() {
+    news.resolve(())
+  }
 
   /// Cancels the work and makes all waiting callers ask the session again.
   func makeVoid() {
@@ -20,6 +45,23 @@ struct TokenChange: Sendable {
 
   /// Makes all waiting callers ask the session again.
   func finish() {
-    work.outcome.resolve(.success(nil))
+    end(.success(nil))
+  }
+
+  private func end(_ outcome: SharedWork<SQToken?, SQOAuthError>.Outcome) {
+    work.outcome.resolve(outcome)
+    news.resolve(())
+  }
+
+  /// Waits for the outcome; `nil` if the caller's task is cancelled, or at the end of its time.
+  func outcome(
+    until end: ContinuousClock.Instant?
+  ) async -> SharedWork<SQToken?, SQOAuthError>.Outcome? {
+    guard let end else { return await work.outcome.value() }
+    guard await news.value() != nil else { return nil }
+    if let outcome = await work.outcome.wait(until: end) { return outcome }
+    // If this process was stopped in the meantime, the answer may be about to be read.
+    let now = ContinuousClock.now
+    return now < end + Self.usualTime ? nil : await work.outcome.wait(until: now + Self.usualTime)
   }
 }

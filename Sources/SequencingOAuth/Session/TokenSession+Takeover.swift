@@ -18,16 +18,16 @@ extension TokenSession {
 
   /// Gets the first token of a client that acts in its own name.
   ///
-  /// If the caller's task is cancelled, the request continues for other callers, which get its
-  /// token or its error.
-  func obtain() async throws(SQOAuthError) {
+  /// If the caller's task is cancelled, or the caller's time is over, the request continues for other
+  /// callers, which get its token or its error.
+  func obtain(until end: ContinuousClock.Instant?) async throws(SQOAuthError) {
     let begun = decide { state in
       // If another caller came first, it gets the token for this one.
       state.record == nil && state.changeUnderWay == nil ? state.beginTakeover().0 : nil
     }
     guard let change = begun else { return }
     Task { await self.obtain(by: change) }
-    guard await change.work.outcome.value() != nil else { throw .waitCancelled }
+    _ = try await outcome(of: change, until: end)
   }
 
   private func obtain(by change: TokenChange) async {

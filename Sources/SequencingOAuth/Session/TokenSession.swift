@@ -122,8 +122,10 @@ final class TokenSession: Sendable {
 
   /// Gets the token that a caller needs; the first caller that needs a renewal starts it.
   ///
-  /// A caller that is cancelled stops waiting; the renewal continues for the others.
+  /// A caller that is cancelled, or that has waited for the client's time limit, stops waiting; the
+  /// renewal continues for the others.
   func token(_ need: SessionState.Need) async throws(SQOAuthError) -> SQToken {
+    let end = need.isOwn ? nil : endOfWait
     while true {
       let now = now
       switch decide({ $0.step(need, at: now) }) {
@@ -134,31 +136,44 @@ final class TokenSession: Sendable {
       case .absent:
         if try await restore() { continue }
         guard try context.actsInOwnName() else { throw .notSignedIn }
-        try await obtain()
+        try await obtain(until: end)
       case .join(let change):
-        if let token = try await result(of: change, need) { return token }
+        if let token = try await result(of: change, need, until: end) { return token }
       case .start(let change, let record):
         start(Renewal(self, change, isUse: !need.isKeeping), of: record)
-        if let token = try await result(of: change, need) { return token }
+        if let token = try await result(of: change, need, until: end) { return token }
       }
     }
   }
 
   private func start(_ renewal: Renewal, of record: AccountRecord) {
-    renewal.change.work.start(here: true) {
+    renewal.change.run {
       let outcome = await renewal.run(record)
       self.changed()
-      renewal.change.work.outcome.resolve(outcome)
+      return outcome
     }
+  }
+
+  /// Until when a caller waits: somewhat longer than the limit of a request, whose error says more.
+  private var endOfWait: ContinuousClock.Instant {
+    let limit = (try? context.configuration.get().timeout) ?? .zero
+    return .now + limit + TokenChange.usualTime
+  }
+
+  /// Waits for a change's outcome; throws if the caller is cancelled or has waited long enough.
+  func outcome(
+    of change: TokenChange, until end: ContinuousClock.Instant?
+  ) async throws(SQOAuthError) -> Renewal.Outcome {
+    if let outcome = await change.outcome(until: end) { return outcome }
+    throw Task.isCancelled ? .waitCancelled : .stillUnderWay
   }
 
   /// Waits for a change and returns its token; `nil` if the caller must ask again.
   private func result(
-    of change: TokenChange, _ need: SessionState.Need
+    of change: TokenChange, _ need: SessionState.Need, until end: ContinuousClock.Instant?
   ) async throws(SQOAuthError) -> SQToken? {
-    guard let outcome = await change.work.outcome.value() else { throw .waitCancelled }
     do throws(SQOAuthError) {
-      return try outcome.get()
+      return try await outcome(of: change, until: end).get()
     } catch {
       // After an early renewal fails, the old token has some time left, so the caller gets it.
       let now = now

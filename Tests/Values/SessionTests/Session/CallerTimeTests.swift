@@ -1,0 +1,77 @@
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// A caller waits no longer than the client's time limit; a refresh that was sent goes on.
+@Suite(.timeLimit(.minutes(1))) struct CallerTimeTests {
+  static let files = HTTPRequest(url: URL(filePath: "/files").inAPI)
+
+  private static func fixture(
+    change: (inout ClientConfiguration) -> Void = { _ in }
+  ) throws -> SessionFixture {
+    try SessionFixture(change: { configuration in
+      configuration.timeout = .zero
+      change(&configuration)
+    })
+  }
+
+  /// What an app calls that may wait for a refresh.
+  static let calls: [(name: String, call: @Sendable (SQOAuth) async throws -> Void)] = [
+    ("token", { _ = try await $0.token() }),
+    ("refresh", { try await $0.refresh() }),
+    ("send", { _ = try await $0.send(files) }),
+    ("authenticate", { _ = try await $0.authenticate(files) }),
+  ]
+
+  @Test(arguments: calls)
+  func `a caller hears that the refresh goes on, and the next one has its token`(
+    name: String, call: @Sendable (SQOAuth) async throws -> Void
+  ) async throws {
+    let fixture = try await Self.fixture().restored()
+    fixture.clock.advance(by: 3600)
+    fixture.server.gate.close()
+    let error = await failure(.requestTimedOut) { try await call(fixture.oauth) }
+    #expect(error?.message.contains("goes on") == true)
+    // Another caller joins the same refresh, and has a time of its own.
+    await failure(.requestTimedOut) { try await fixture.module.token() }
+    fixture.server.gate.open()
+    try await fixture.module.settle()
+    #expect(try await fixture.module.token().accessToken == "T2")
+    #expect(fixture.refreshes == ["R1"])
+    #expect(fixture.store.saves == ["save T2 R2"])
+  }
+
+  @Test func `a caller with a token that is still valid gets it`() async throws {
+    let fixture = try await Self.fixture().restored()
+    // It is time to refresh the token, and servers still accept it.
+    fixture.clock.advance(by: 3590)
+    fixture.server.gate.close()
+    #expect(try await fixture.module.token().accessToken == "T1")
+    fixture.server.gate.open()
+    try await fixture.module.settle()
+    #expect(fixture.memory == "T2 R2")
+  }
+
+  @Test func `a client that acts in its own name waits no longer either`() async throws {
+    let fixture = try Self.fixture { $0.usesClientCredentials = true }
+    fixture.server.signInGate.close()
+    await failure(.requestTimedOut) { try await fixture.module.token() }
+    fixture.server.signInGate.open()
+    try await fixture.module.settle()
+    #expect(fixture.requests.filter { $0 == "client_credentials" }.count == 1)
+  }
+
+  @Test func `the wait of the program's end has no such limit`() async throws {
+    let fixture = try await Self.fixture().restored()
+    fixture.clock.advance(by: 3600)
+    fixture.server.gate.close()
+    await failure(.requestTimedOut) { try await fixture.module.token() }
+    let end = begin { try await fixture.module.settle() }
+    await failure(.requestTimedOut) { try await fixture.module.token() }
+    fixture.server.gate.open()
+    try await end.value
+    #expect(fixture.memory == "T2 R2")
+  }
+}
