@@ -1,15 +1,10 @@
+import Glibc
 import SequencingOAuth
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
   import Foundation
-#endif
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
 #endif
 
 /// The files of an account, read and changed with pipes, which sign the user in if necessary.

@@ -47,6 +47,14 @@ public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   static let closed = FileError("the file is closed", code: EBADF)
+  /// Why a download that replaces nothing does not use a path.
+  static let exists = FileError(
+    "there is a file with this name; choose another one, or let the download replace it",
+    code: EEXIST)
+  /// Why a download does not touch a file in the place of its partial file or of the record.
+  static let foreign = FileError(
+    "a file that no download has left is in the way, and stays as it is; move it, or choose "
+      + "another destination", code: EEXIST)
   static let notRegular = FileError("it is not an ordinary file", code: EINVAL)
 
   /// Whether the reason is that another holder has the lock.

@@ -4,12 +4,6 @@
   import Foundation
 #endif
 
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
-
 /// The checks before a partial file is used, its lock, and the errors of its calls.
 extension PartialFile {
   /// The path of a destination; throws if a file cannot be moved there.
@@ -24,34 +18,24 @@ extension PartialFile {
         throw SQOAuthError(.fileFailed, "\(path) exists and is not an ordinary file")
       }
       guard replaces else {
-        throw SQOAuthError(.fileFailed, "\(path): \(exists)", cause: exists)
+        throw SQOAuthError(.fileFailed, "\(path): \(FileError.exists)", cause: FileError.exists)
       }
     }
     return path
   }
 
-  /// The reason why a download that replaces nothing does not use a path.
-  static let exists = FileError(
-    "there is a file with this name; choose another one, or let the download replace it",
-    code: EEXIST)
-
   /// Reads the content of a record; `nil` if there is none, and throws if the file is no record.
   static func record(at path: String) throws(SQOAuthError) -> Data? {
     try reported(path) { () throws(FileError) in
       guard let status = try FileStatus(at: path) else { return nil }
-      guard status.isOwn, status.isClosedToOthers, status.size <= 65536 else { throw foreign }
+      guard status.isOwn, status.isClosedToOthers, status.size <= 65536 else { throw .foreign }
       let file = try FileDescriptor.reading(path)
       defer { file.close() }
       let content = try file.content(atMost: 65536)
-      guard DownloadRecord.isRecord(content) else { throw foreign }
+      guard DownloadRecord.isRecord(content) else { throw .foreign }
       return content
     }
   }
-
-  /// The reason why a file in the place of a partial file or of its record is not touched.
-  private static let foreign = FileError(
-    "a file that no download has left is in the way, and stays as it is; move it, or choose "
-      + "another destination", code: EEXIST)
 
   /// Opens and locks a file, and creates it if it does not exist; throws if another download has
   /// it, or if no download has left it.
@@ -83,7 +67,7 @@ extension PartialFile {
     }
     let hasRecord = try self.record(at: record) != nil
     try reported(path) { () throws(FileError) in
-      guard hasRecord || status.size == 0 else { throw foreign }
+      guard hasRecord || status.size == 0 else { throw .foreign }
       try file.setOwnersMode()
     }
   }

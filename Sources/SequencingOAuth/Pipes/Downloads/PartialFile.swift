@@ -158,7 +158,7 @@ final class PartialFile: @unchecked Sendable {
 
   private func place() throws(FileError) {
     guard !replaces else { return try partial.move(to: destination) }
-    guard try partial.moveIfFree(to: destination) else { throw Self.exists }
+    guard try partial.moveIfFree(to: destination) else { throw .exists }
   }
 
   private func truncate(_ length: Int64) throws(FileError) {
