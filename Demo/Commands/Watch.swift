@@ -93,6 +93,8 @@ struct Watch: Command {
     case .replaced(let token):
       console.warn("another program signed a user in to the account")
       try report(token, "taken over", console)
+    case .idTokenIgnored(let error):
+      console.warn("the new ID token is not used: \(error.message)")
     case .refreshFailed(let error):
       let advice = error.requiresSignIn ? "; perhaps you must sign in again" : ""
       console.warn("\(error.code.rawValue.onScreen): \(error.message)\(advice)")

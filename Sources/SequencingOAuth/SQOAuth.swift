@@ -147,6 +147,8 @@ public final class SQOAuth: Sendable {
         if await !OptionalMethod.call({ await delegate.sessionIsReplaced(token) }) {
           await delegate.tokenIsRefreshed(token)
         }
+      // The refresh has succeeded; who wants to know more listens to the events.
+      case .idTokenIgnored: break
       case .refreshFailed(let error): await delegate.tokenRefreshDidFail(error)
       case .ended(let reason): await delegate.sessionDidEnd(reason)
       }

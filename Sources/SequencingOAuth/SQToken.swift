@@ -164,6 +164,18 @@ public struct SQToken: Sendable, Hashable, Codable {
     SQToken(storage.with(nonce: nonce, idToken: idToken))
   }
 
+  /// This token with the identity of an earlier one, or without any.
+  ///
+  /// The text of its own ID token goes: a store keeps that text and takes it for the identity.
+  func keepingIdentity(of idToken: IDToken?) -> SQToken {
+    var fields = additionalFields
+    fields["id_token"] = idToken.map { .string($0.compactForm) }
+    return SQToken(
+      accessToken: accessToken, expirationDate: expirationDate, tokenType: tokenType, scope: scope,
+      refreshToken: refreshToken, issueDate: issueDate, additionalFields: fields
+    ).identifying(idToken, nonce: nonce)
+  }
+
   /// This token with the refresh token of a later response.
   func keeping(refreshToken: String?) -> SQToken {
     SQToken(

@@ -18,17 +18,29 @@ struct Identification: Sendable {
     self.expectation = expectation
   }
 
-  /// Returns the token with the identity of its user, who is the same as before.
-  func run(_ token: SQToken) async throws(SQOAuthError) -> SQToken {
+  /// The token with the identity of its user, who is the same as before.
+  ///
+  /// If the new ID token says something that it must not, though not about another user or client,
+  /// the identity of the sign-in stays, and `flaw` says why.
+  func run(_ token: SQToken) async throws(SQOAuthError) -> (token: SQToken, flaw: SQOAuthError?) {
     do throws(SQOAuthError) {
-      return token.identifying(
-        try await validator.validate(text, expectation), nonce: token.nonce)
+      switch try await validator.validateRefreshed(text, expectation) {
+      case .success(let idToken): return (token.identifying(idToken, nonce: token.nonce), nil)
+      case .failure(let flaw):
+        return (token.keepingIdentity(of: expectation.previous), flaw.inRefresh)
+      }
     } catch {
-      var error = error
-      error.occasion = .refresh
-      throw error
+      throw error.inRefresh
     }
   }
 }
 
 extension Identification: Redacted {}
+
+extension SQOAuthError {
+  fileprivate var inRefresh: SQOAuthError {
+    var error = self
+    error.occasion = .refresh
+    return error
+  }
+}

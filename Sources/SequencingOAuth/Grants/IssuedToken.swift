@@ -33,3 +33,11 @@ struct IssuedToken: Sendable {
 }
 
 extension IssuedToken: Redacted {}
+
+extension TokenResponse {
+  /// The token in a response of the server that has just arrived.
+  func issued(by response: HTTPResponse) throws(SQOAuthError) -> IssuedToken {
+    IssuedToken(
+      try read(response), serverDate: response.headers["Date"], receivedAt: context.receivedAt)
+  }
+}

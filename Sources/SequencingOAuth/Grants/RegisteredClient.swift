@@ -35,6 +35,20 @@ final class RegisteredClient: Sendable {
     leastTimeout: Duration = .zero, parser: (any TokenResponseParser)? = nil,
     isAnonymous: Bool = false, omitting omitted: Set<String> = []
   ) async throws(SQOAuthError) -> IssuedToken {
+    let (answer, reader) = try await answer(
+      to: parameters, at: endpoint, scope: scope, leastTimeout: leastTimeout, parser: parser,
+      isAnonymous: isAnonymous, omitting: omitted)
+    return try reader.issued(by: answer)
+  }
+
+  /// Sends a grant's parameters to the token endpoint, and returns the answer and its reader.
+  ///
+  /// The parameters are those of ``token(_:at:scope:leastTimeout:parser:isAnonymous:omitting:)``.
+  func answer(
+    to parameters: [FormCoding.Pair], at endpoint: URL? = nil, scope: String?,
+    leastTimeout: Duration = .zero, parser: (any TokenResponseParser)? = nil,
+    isAnonymous: Bool = false, omitting omitted: Set<String> = []
+  ) async throws(SQOAuthError) -> (HTTPResponse, TokenResponse) {
     let endpoint = endpoint ?? metadata.tokenEndpoint
     var credentials = try await credentials(at: endpoint)
     credentials.isAnonymous = isAnonymous
@@ -44,14 +58,12 @@ final class RegisteredClient: Sendable {
         + configuration.tokenParameters.filter { !omitted.contains($0.name) },
       client: credentials, timeout: configuration.timeout, leastTimeout: leastTimeout)
     let answer = try await environment.httpClient.exchange(request.httpRequest())
-    let now = environment.clock.now
     let context = TokenResponseContext(
-      receivedAt: now, requestedScope: scope,
+      receivedAt: environment.clock.now, requestedScope: scope,
       quirks: configuration.provider.tokenResponseQuirks)
-    let token = try TokenResponse(
-      parser: parser ?? environment.tokenResponseParser, context: context, request: request
-    ).read(answer)
-    return IssuedToken(token, serverDate: answer.headers["Date"], receivedAt: now)
+    let reader = TokenResponse(
+      parser: parser ?? environment.tokenResponseParser, context: context, request: request)
+    return (answer, reader)
   }
 
   /// Gets a token for a user by a grant without a browser, and who the user is, if the scope asks

@@ -20,17 +20,25 @@ struct IDTokenRules {
   let algorithm: JWSAlgorithm
   let now: Date
 
-  /// Throws the first rule that the claims break.
-  func check(
+  /// Throws if the claims are another issuer's, another user's or another client's, or belong to
+  /// another sign-in.
+  func checkParties(
     _ claims: IDTokenClaims, _ expectation: IDTokenExpectation
   ) throws(SQOAuthError) {
     try checkIssuer(claims)
-    if let previous = expectation.previous { try checkContinuation(claims, of: previous) }
-    try checkAudience(claims)
-    try checkTimes(claims, expectation)
+    if let previous = expectation.previous { try checkUser(claims, of: previous) }
+    try checkClient(claims)
     try checkNonce(claims, expectation.nonce)
-    try checkAuthentication(claims, expectation)
     try checkHashes(claims, expectation)
+  }
+
+  /// Throws if the claims are right about the parties, and say something else that they must not.
+  func checkStatements(
+    _ claims: IDTokenClaims, _ expectation: IDTokenExpectation
+  ) throws(SQOAuthError) {
+    try checkOtherAudiences(claims, expectation.previous)
+    try checkTimes(claims, expectation)
+    try checkAuthentication(claims, expectation)
   }
 
   // MARK: Who issued it, and for whom
@@ -45,8 +53,7 @@ struct IDTokenRules {
     }
   }
 
-  /// The rules of a refresh: the user, the client and the login are those of the sign-in.
-  private func checkContinuation(
+  private func checkUser(
     _ claims: IDTokenClaims, of previous: IDToken
   ) throws(SQOAuthError) {
     guard claims.subject.utf8.elementsEqual(previous.subject.utf8),
@@ -55,32 +62,24 @@ struct IDTokenRules {
       throw SQOAuthError(
         .idTokenSubject, "the refresh brought the ID token of another user; sign in again")
     }
-    guard Set(claims.audience).isSuperset(of: previous.audience) else {
-      throw SQOAuthError(
-        .idTokenAudience, "the ID token of the refresh lacks an audience of the sign-in's ID token")
-    }
-    guard claims.authorizedParty == previous.authorizedParty else {
-      throw SQOAuthError(
-        .idTokenAuthorizedParty,
-        "the \"azp\" of the refresh's ID token differs from that of the sign-in's ID token")
-    }
-    if let before = previous.authenticationDate, let date = claims.authenticationDate,
-      date > before
-    {
-      throw SQOAuthError(
-        .idTokenAuthenticationDate,
-        "the ID token of the refresh names a later login than the sign-in's; no user logged in "
-          + "for a refresh")
-    }
   }
 
-  private func checkAudience(_ claims: IDTokenClaims) throws(SQOAuthError) {
+  private func checkClient(_ claims: IDTokenClaims) throws(SQOAuthError) {
     guard claims.audience.contains(clientID) else {
       throw SQOAuthError(
         .idTokenAudience,
         "the ID token is for other clients; use the client identifier that the "
           + "provider gave your app")
     }
+    guard claims.authorizedParty.map({ $0 == clientID }) ?? true else {
+      throw SQOAuthError(
+        .idTokenAuthorizedParty, "the ID token was not issued to this client (\"azp\")")
+    }
+  }
+
+  private func checkOtherAudiences(
+    _ claims: IDTokenClaims, _ previous: IDToken?
+  ) throws(SQOAuthError) {
     let others = claims.audience.contains { $0 != clientID && !trustedAudiences.contains($0) }
     guard !others else {
       throw SQOAuthError(
@@ -88,14 +87,14 @@ struct IDTokenRules {
         "the ID token is also for others than this client; if you trust them, name them in the "
           + "configuration's trustedAudiences")
     }
-    guard
-      claims.authorizedParty == clientID
-        || (claims.authorizedParty == nil && Set(claims.audience).count == 1)
-    else {
+    guard claims.authorizedParty != nil || Set(claims.audience).count == 1 else {
       throw SQOAuthError(
         .idTokenAuthorizedParty,
-        "the ID token was not issued to this client, or does not say to which of its audiences "
-          + "(\"azp\")")
+        "the ID token does not say to which of its audiences it was issued (\"azp\")")
+    }
+    guard Set(claims.audience).isSuperset(of: previous?.audience ?? []) else {
+      throw SQOAuthError(
+        .idTokenAudience, "the ID token of the refresh lacks an audience of the sign-in's ID token")
     }
   }
 
@@ -160,6 +159,14 @@ struct IDTokenRules {
         throw SQOAuthError(
           .idTokenAuthenticationDate, "the user logged in longer ago than the sign-in allows")
       }
+    }
+    if let before = expectation.previous?.authenticationDate,
+      let date = claims.authenticationDate, date > before
+    {
+      throw SQOAuthError(
+        .idTokenAuthenticationDate,
+        "the ID token of the refresh names a later login than the sign-in's; no user logged in "
+          + "for a refresh")
     }
     let contexts = expectation.essentialContexts
     guard contexts.isEmpty || claims.authenticationContextClass.map(contexts.contains) == true

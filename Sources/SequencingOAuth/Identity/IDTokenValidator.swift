@@ -32,13 +32,47 @@ package struct IDTokenValidator: Sendable {
   package func validate(
     _ compactForm: String, _ expectation: IDTokenExpectation
   ) async throws(SQOAuthError) -> IDToken {
+    let (claims, rules) = try await verified(compactForm)
+    try rules.checkParties(claims, expectation)
+    try rules.checkStatements(claims, expectation)
+    return IDToken(validated: claims, compactForm: compactForm)
+  }
+
+  /// Validates the ID token of a refresh, which may be worth less than that of the sign-in.
+  ///
+  /// - Returns: The ID token, or why it is of no use although it names the right user and client:
+  ///   then that of the sign-in stays.
+  /// - Throws: ``SQOAuthError`` as ``validate(_:_:)`` does, if the ID token is another user's,
+  ///   another client's or a forgery.
+  /// - SeeAlso: OpenID Connect Core 1.0, section 12.2
+  func validateRefreshed(
+    _ compactForm: String, _ expectation: IDTokenExpectation
+  ) async throws(SQOAuthError) -> Result<IDToken, SQOAuthError> {
+    let (claims, rules): (IDTokenClaims, IDTokenRules)
+    do throws(SQOAuthError) {
+      (claims, rules) = try await verified(compactForm)
+    } catch {
+      // What cannot be read says as little as an answer without an ID token.
+      guard [.idTokenMalformed, .idTokenIncomplete].contains(error.code) else { throw error }
+      return .failure(error)
+    }
+    try rules.checkParties(claims, expectation)
+    return Result { () throws(SQOAuthError) in
+      try rules.checkStatements(claims, expectation)
+      return IDToken(validated: claims, compactForm: compactForm)
+    }
+  }
+
+  /// The claims of an ID token whose signature is the issuer's, and the rules for them.
+  private func verified(
+    _ compactForm: String
+  ) async throws(SQOAuthError) -> (IDTokenClaims, IDTokenRules) {
     let claims = try IDTokenClaims(try await signatures.claims(of: compactForm, as: .idToken))
     let rules = IDTokenRules(
       issuer: signatures.issuer, clientID: configuration.clientID,
       trustedAudiences: configuration.trustedAudiences,
       clockTolerance: configuration.clockTolerance, algorithm: signatures.algorithm,
       now: clock.now)
-    try rules.check(claims, expectation)
-    return IDToken(validated: claims, compactForm: compactForm)
+    return (claims, rules)
   }
 }

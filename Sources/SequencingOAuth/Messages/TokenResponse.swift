@@ -16,6 +16,20 @@ struct TokenResponse: Sendable {
   private static let endpoint = "the token endpoint"
   private var secrets: SentSecrets { request?.secrets ?? SentSecrets([]) }
 
+  /// The refresh token in a response whose token cannot be used; `nil` if there is none.
+  ///
+  /// The server may have replaced the one that it got, which then counts no more.
+  ///
+  /// - SeeAlso: RFC 6749, section 6
+  func refreshToken(in response: HTTPResponse) -> String? {
+    guard (200..<300).contains(response.status),
+      let members = JSONMessage.members(of: response.body), members["error"] ?? .null == .null,
+      let refreshToken = members["refresh_token"]?.string, !refreshToken.isEmpty,
+      StandardTokenResponseParser.isRefreshToken(refreshToken)
+    else { return nil }
+    return refreshToken
+  }
+
   func read(_ response: HTTPResponse) throws(SQOAuthError) -> SQToken {
     do throws(SQOAuthError) {
       return try token(in: response)

@@ -96,7 +96,7 @@ public struct StandardTokenResponseParser: TokenResponseParser {
       &fields, mayBeMissing: isForm || context.quirks.contains(.missingTokenType))
     let lifetime = try TokenLifetime.seconds(fields.removeValue(forKey: "expires_in"))
     let refreshToken = fields.takeString("refresh_token")
-    if let refreshToken, !refreshToken.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) {
+    if let refreshToken, !Self.isRefreshToken(refreshToken) {
       throw TokenResponseFault.unusable("refresh_token")
     }
     return SQToken(
@@ -108,6 +108,13 @@ public struct StandardTokenResponseParser: TokenResponseParser {
       refreshToken: refreshToken?.isEmpty == true ? nil : refreshToken,
       issueDate: context.receivedAt,
       additionalFields: fields)
+  }
+
+  /// Whether each character of a text may stand in a refresh token.
+  ///
+  /// - SeeAlso: RFC 6749, appendix A.17
+  static func isRefreshToken(_ text: String) -> Bool {
+    text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
   }
 
   private func members(

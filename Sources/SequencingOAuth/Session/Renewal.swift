@@ -204,9 +204,25 @@ struct Renewal: Sendable {
     guard isCurrent else { return nil }
     // This comes first: after it, the token is not lost even if the process ends.
     await room.land(record)
+    if let failure = refreshed.failure {
+      guard await hold(record) else { return nil }
+      throw failure
+    }
     guard let identity = refreshed.identity else { return await finish(record) }
     guard await hold(record) else { return nil }
-    return await finish(record.verified(try await identity.run(refreshed.token)))
+    return await finish(record, identifiedBy: try await identity.run(refreshed.token))
+  }
+
+  /// Finishes with the token that was kept aside until its ID token was validated.
+  private func finish(
+    _ record: AccountRecord, identifiedBy result: (token: SQToken, flaw: SQOAuthError?),
+    isOfAnotherProcess: Bool = false
+  ) async -> SQToken? {
+    if let flaw = result.flaw {
+      session.decide { if $0.isCurrent(change) { $0.report(.idTokenIgnored(flaw)) } }
+    }
+    return await finish(
+      record.verified(result.token), isOfAnotherProcess: isOfAnotherProcess)
   }
 
   /// Validates the ID token of an earlier refresh, which could not be validated then.
@@ -219,14 +235,13 @@ struct Renewal: Sendable {
     guard let token = record.unverifiedToken,
       let identity = try await context.identification(of: record)
     else { return nil }
-    let identified: SQToken
     do throws(SQOAuthError) {
-      identified = try await identity.run(token)
+      return await finish(
+        record, identifiedBy: try await identity.run(token), isOfAnotherProcess: isOfAnotherProcess)
     } catch {
       guard error.refusesIDToken, !error.endsSession else { throw error }
       return nil
     }
-    return await finish(record.verified(identified), isOfAnotherProcess: isOfAnotherProcess)
   }
 
   /// Stores the new record, makes it the session's, and ends the renewal.
@@ -253,7 +268,8 @@ struct Renewal: Sendable {
     }
   }
 
-  /// Stores the new refresh token while its access token waits for the validation of the ID token.
+  /// Stores the new refresh token while its access token waits for the validation of the ID token,
+  /// or cannot be used.
   ///
   /// - Returns: `false` if the renewal was made void in the meantime.
   private func hold(_ record: AccountRecord) async -> Bool {
@@ -261,7 +277,7 @@ struct Renewal: Sendable {
     let now = session.now
     return session.decide { state in
       guard state.isCurrent(change) else { return false }
-      state.hold(record, at: now)
+      state.holdRefreshToken(of: record, at: now)
       state.didSave(record, saved.error, at: now)
       return true
     }

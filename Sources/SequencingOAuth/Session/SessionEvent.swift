@@ -11,6 +11,12 @@ public enum SessionEvent: Sendable {
   /// Requests that still wait for a token of the earlier sign-in fail with
   /// ``SQOAuthError/Code/sessionReplaced``.
   case replaced(SQToken)
+  /// A refresh brought an ID token that is of no use, for the reason in the error.
+  ///
+  /// The new access token is used, and the identity of the sign-in stays: the ID token names the
+  /// same user, issuer and client, and says something else that the ID token of a refresh must not,
+  /// such as a later login (OpenID Connect Core 1.0, section 12.2).
+  case idTokenIgnored(SQOAuthError)
   /// A refresh failed, or a new token could not be stored; the session continues.
   case refreshFailed(SQOAuthError)
   /// The session has ended and has no token any more.

@@ -75,9 +75,7 @@ import Testing
   @Test(
     arguments: [
       (.audienceWrong, .idTokenAudience), (.wrongSignature, .idTokenSignature),
-      (.authorizedPartyAdded, .idTokenAuthorizedParty),
       (.accessTokenHashWrong, .idTokenAccessToken),
-      (.expired, .idTokenExpired), (.issuedInFuture, .idTokenNotYetValid),
     ] as [(SandboxIDTokenFault, SQOAuthError.Code)])
   func `a refused one costs the access token and not the sign-in`(
     fault: SandboxIDTokenFault, code: SQOAuthError.Code
@@ -97,6 +95,31 @@ import Testing
     let after = try await party.oauth.refresh()
     #expect(after.accessToken != before.accessToken && after.idToken?.subject != nil)
     #expect(try await stored().unverifiedToken == nil)
+  }
+
+  /// What is wrong about a new ID token, and what an observer hears.
+  @Test(
+    arguments: [
+      (.expired, "ignored id_token_expired"), (.issuedInFuture, "ignored id_token_not_yet_valid"),
+      (.authorizedPartyMissing, "ignored id_token_audience"), (.authorizedPartyAdded, nil),
+    ] as [(SandboxIDTokenFault, String?)])
+  func `one that is wrong about no party costs nothing`(
+    fault: SandboxIDTokenFault, word: String?
+  ) async throws {
+    let party = try await party()
+    let before = try #require(party.oauth.currentToken)
+    let events = RefreshRecorder.listening(to: party.oauth.module.events)
+    party.sandbox.misbehave(at: .token, .idToken(fault))
+    let after = try await party.oauth.refresh()
+    #expect(after.accessToken != before.accessToken)
+    #expect(after.idToken?.subject == before.idToken?.subject && after.idToken != nil)
+    #expect((after.idToken == before.idToken) == (word != nil))
+    let words = await events.words(word == nil ? 1 : 2)
+    #expect(words == [word, "refreshed \(after.accessToken)"].compactMap(\.self))
+    // The store has the identity that counts.
+    let kept = try await stored().withKeptIdentity()
+    #expect(kept.token.idToken == after.idToken && kept.unverifiedToken == nil)
+    #expect(try await party.oauth.refresh().idToken?.subject == before.idToken?.subject)
   }
 
   @Test func `keys that cannot be fetched delay the access token`() async throws {
@@ -140,7 +163,13 @@ import Testing
   @Test func `a clock that is wrong says by how much`() async throws {
     let party = try await party()
     party.fixture.clock.advance(by: 7200)
-    let error = await failure(.idTokenExpired) { try await party.oauth.refresh() }
-    #expect(error?.message.contains("ahead of the server's") == true)
+    let events = RefreshRecorder.listening(to: party.oauth.module.events)
+    try await party.oauth.refresh()
+    _ = await events.words(1)
+    guard case .idTokenIgnored(let error)? = events.events.first else {
+      Issue.record("\(events.words)")
+      return
+    }
+    #expect(error.code == .idTokenExpired && error.message.contains("ahead of the server's"))
   }
 }

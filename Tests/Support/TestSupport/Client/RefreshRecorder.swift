@@ -40,6 +40,7 @@ extension SessionEvent {
     case .refreshed(let token): "refreshed \(token.accessToken)"
     case .takenOver(let token): "taken over \(token.accessToken)"
     case .replaced(let token): "replaced \(token.accessToken)"
+    case .idTokenIgnored(let error): "ignored \(error.code)"
     case .refreshFailed(let error): "failed \(error.code)"
     case .ended(.signedOut): "ended signedOut"
     case .ended(.revoked): "ended revoked"

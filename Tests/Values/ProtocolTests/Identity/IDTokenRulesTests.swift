@@ -29,7 +29,9 @@ import Testing
   ) throws(SQOAuthError) {
     var claims = Self.claims
     for (name, value) in changes { claims[name] = value }
-    try Self.rules.check(IDTokenClaims(claims), expectation)
+    let all = try IDTokenClaims(claims)
+    try Self.rules.checkParties(all, expectation)
+    try Self.rules.checkStatements(all, expectation)
   }
 
   // MARK: What every ID token must be
@@ -119,7 +121,7 @@ import Testing
         clockTolerance: .zero, algorithm: algorithm, now: Self.now)
       var claims = Self.claims
       claims["at_hash"] = .string(hash)
-      try rules.check(IDTokenClaims(claims), Self.expectation())
+      try rules.checkParties(IDTokenClaims(claims), Self.expectation())
     }
   }
 
@@ -171,6 +173,7 @@ import Testing
       (["aud": "stranger"], .idTokenAudience),
       (["aud": "app"], .idTokenAudience),
       (["azp": nil], .idTokenAuthorizedParty),
+      (["aud": "app", "azp": nil], .idTokenAudience),
       (["azp": "stranger"], .idTokenAuthorizedParty),
       (["auth_time": 1_899_999_000], nil),
       (["auth_time": nil], nil),
@@ -191,10 +194,30 @@ import Testing
     failure(code) { try check(all, expectation) }
   }
 
-  @Test func `a refresh keeps an azp that was absent absent`() throws {
+  /// What the ID token of a refresh must not say, though it says nothing about the parties.
+  @Test(
+    arguments: [
+      ["auth_time": 1_899_999_001], ["aud": "app"], ["aud": .array(["app", "api", "stranger"])],
+      ["azp": nil], ["exp": 1_000_000_000], ["iat": 1_999_999_999],
+    ] as [[String: JSONValue?]])
+  func `a statement that is wrong is no other party's`(changes: [String: JSONValue?]) throws {
+    var claims: [String: JSONValue] = [
+      "aud": .array(["app", "api"]), "azp": "app", "auth_time": 1_899_999_000,
+    ]
+    claims.merge(Self.claims) { mine, _ in mine }
+    var expectation = IDTokenExpectation(accessToken: Self.accessToken, nonce: .ifPresent(nil))
+    expectation.previous = IDToken(validated: try IDTokenClaims(claims), compactForm: "a.b.c")
+    for (name, value) in changes { claims[name] = value }
+    let all = try IDTokenClaims(claims)
+    try Self.rules.checkParties(all, expectation)
+    #expect(throws: SQOAuthError.self) { try Self.rules.checkStatements(all, expectation) }
+  }
+
+  @Test func `a refresh may name this client where the sign-in named none`() throws {
     var expectation = IDTokenExpectation(accessToken: Self.accessToken, nonce: .ifPresent(nil))
     expectation.previous = IDToken(validated: try IDTokenClaims(Self.claims), compactForm: "a.b.c")
-    failure(.idTokenAuthorizedParty) { try check(["azp": "app"], expectation) }
+    try check(["azp": "app"], expectation)
+    failure(.idTokenAuthorizedParty) { try check(["azp": "stranger"], expectation) }
   }
 
   // MARK: Clocks

@@ -39,6 +39,46 @@ import Testing
     #expect(await fixture.store.content() == "T22 R22")
   }
 
+  /// Answers whose access token cannot be used, with a new refresh token.
+  static let unusable = [
+    #"{"access_token":"T9","refresh_token":"R9"}"#,
+    #"{"access_token":"T9","token_type":"mac","refresh_token":"R9"}"#,
+    #"{"access_token":"T9","token_type":"Bearer","expires_in":-1,"refresh_token":"R9"}"#,
+    #"{"access_token":"T 9","token_type":"Bearer","refresh_token":"R9"}"#,
+    #"{"token_type":"Bearer","refresh_token":"R9"}"#,
+    #"{"access_token":null,"refresh_token":"R9"}"#,
+  ]
+
+  @Test(arguments: unusable)
+  func `a new refresh token counts even if its access token cannot be used`(
+    body: String
+  ) async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.server.refuse("T1")
+    fixture.module.invalidateAccessToken()
+    fixture.server.next(ScriptedHTTPClient.json(body))
+    let error = await failure { try await fixture.module.token() }
+    #expect(error?.code == .invalidResponse || error?.code == .unexpectedTokenType)
+    #expect(await fixture.store.content() == "T1 R9")
+    #expect(fixture.module.validToken == nil, "a token that is refused stays so")
+    fixture.clock.advance(by: 1)
+    fixture.server.expect("R9")
+    #expect(try await fixture.module.token().accessToken == "T2")
+    #expect(fixture.refreshes == ["R1", "R9"])
+    #expect(await fixture.store.content() == "T2 R2")
+  }
+
+  @Test(arguments: [
+    #"{"error":"server_error","refresh_token":"R9"}"#, #"{"refresh_token":""}"#,
+    #"{"refresh_token":5}"#, #"{"refresh_token":"\u0007"}"#,
+  ])
+  func `what is no refresh token replaces none`(body: String) async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.server.next(ScriptedHTTPClient.json(body))
+    await failure { try await fixture.module.refresh() }
+    #expect(await fixture.store.content() == "T1 R1")
+  }
+
   @Test func `a scope that the response leaves out is the old one`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.server.next(ScriptedHTTPClient.token("N", members: #""expires_in":60"#))
