@@ -1,5 +1,12 @@
 /// Who the user is, and the logout at the provider; the ``module`` does the work.
 extension SQOAuth {
+  /// Says who signed in, by the verified ID token, or why that is not known.
+  ///
+  /// See ``AuthorizationModule/idToken()``.
+  public func idToken() async throws(SQOAuthError) -> IDToken {
+    try await module.idToken()
+  }
+
   /// Asks the provider's UserInfo endpoint about the user who is signed in.
   ///
   /// See ``AuthorizationModule/userInfo()``.

@@ -1,10 +1,11 @@
 // The codes of what OpenID Connect adds. The SDK verifies every ID token before an app sees it;
 // each rule has a code of its own.
 extension SQOAuthError.Code {
-  /// The scope has `openid`, but the provider has no issuer or no keys to verify an ID token with.
+  /// The provider has no issuer, or no keys to verify an ID token with, so it is not known who
+  /// signed in.
   public static let openIDUnsupported = Self(rawValue: "openid_unsupported")
-  /// There is no ID token: a sign-in with the scope `openid` brought none, or the user of a
-  /// ``AuthorizationModule/userInfo()`` call signed in without one.
+  /// There is no ID token: a sign-in in a browser with the scope `openid` brought none, or the user
+  /// of a call such as ``AuthorizationModule/userInfo()`` signed in without one.
   public static let idTokenMissing = Self(rawValue: "id_token_missing")
   /// The ID token is no signed JSON object, is too long, or names a member twice.
   public static let idTokenMalformed = Self(rawValue: "id_token_malformed")

@@ -7,9 +7,8 @@ extension SQOAuthError {
   var isOutage: Bool {
     switch code {
     case .serverError, .temporarilyUnavailable: true
-    case .connectionFailed, .requestTimedOut,
-      .tlsFailed where response == nil:
-      true
+    // A server that answered cannot say that it did not.
+    case .connectionFailed, .requestTimedOut, .tlsFailed: response == nil || isOfServerInTrouble
     default: isOfServerInTrouble
     }
   }

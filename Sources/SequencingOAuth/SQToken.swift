@@ -48,8 +48,10 @@ public struct SQToken: Sendable, Hashable, Codable {
   /// counts from the response that named it.
   public var additionalFields: [String: JSONValue] { storage.additionalFields }
 
-  /// Who signed in: the validated ID token; `nil` without the scope `openid`.
+  /// Who signed in: the validated ID token; `nil` if that is not known.
   ///
+  /// That is so without the scope `openid`, at a provider without an issuer or keys, and after a grant
+  /// whose answer has no ID token. ``AuthorizationModule/idToken()`` says which of these it is.
   /// A refresh that brings no ID token keeps it. It is not part of the encoded token: a token that
   /// an app decodes has only the text `id_token` in ``additionalFields``, which is not
   /// validated. The SDK's stores keep what the SDK needs to have it again.

@@ -19,8 +19,7 @@ struct WebSignInFinish: Sendable {
     try await uncancelled { () throws(SQOAuthError) -> (SQToken, RegisteredClient) in
       let grant = try await manager.grant(configuration)
       let token = try await grant.finish(signIn, redirect: redirect) { () throws(SQOAuthError) in
-        let scope = signIn.request.identity.scope
-        if !hasID, try grant.client.idTokenValidator(scope: scope) == nil { throw Self.noUser }
+        if !hasID { try Self.checkIdentity(signIn.request.identity.scope, grant.client) }
         // The account is not known yet, so this asks for an account that does not exist.
         try await manager.module(for: configuration, id: "web sign-in").checkStore()
       }
@@ -58,6 +57,14 @@ struct WebSignInFinish: Sendable {
     }
     try await account.take(token, from: client, since: account.session.dismissals)
     if let error = await account.session.saveAgain(while: isPatient) { throw error }
+  }
+
+  /// Throws if no answer to a request for the scope can say who the user is.
+  private static func checkIdentity(
+    _ scope: String?, _ client: RegisteredClient
+  ) throws(SQOAuthError) {
+    guard RegisteredClient.asksWho(scope) else { throw noUser }
+    _ = try client.idTokenValidator()
   }
 
   private static let noUser = SQOAuthError(

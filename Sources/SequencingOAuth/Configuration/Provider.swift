@@ -46,6 +46,15 @@ public struct Provider: Sendable, Hashable {
   /// refresh token stays valid. If `false`, each account learns from its latest refresh whether its
   /// server does so; see ``AccountRecord/reusesRefreshToken``.
   public var reusesRefreshTokens = false
+  /// Whether a sign-in with the scopes `openid` and `offline_access` asks the user for consent.
+  ///
+  /// If `true`, the request has `prompt=consent`, unless the app names a `prompt` of its own.
+  /// OpenID Connect demands it before a provider gives a refresh token for `offline_access`. It is
+  /// `false` for the issuers of Microsoft Entra, which give one without, and whose users often may
+  /// not consent to what an administrator has consented to.
+  ///
+  /// - SeeAlso: OpenID Connect Core 1.0, section 11
+  public var asksConsentForOfflineAccess = true
   /// The name by which the provider knows itself in what its clients sign; the issuer unless set.
   public var assertionAudience = AssertionAudience.issuer
   /// The hosts of the provider's APIs, which may get its tokens; a host that begins with a dot
@@ -73,8 +82,9 @@ public struct Provider: Sendable, Hashable {
   /// Only a sign-in in the browser needs the `authorization` endpoint. With an `issuer`, an `iss`
   /// in the redirect must equal it (RFC 9207). Set `refresh` if the server refreshes at another
   /// address than the token endpoint, and `deviceAuthorization` if users may sign in on another
-  /// device; a resource server may need `introspection`. For the scope `openid` the SDK needs the issuer, and with
-  /// `jwks` the address of its keys (`jwks_uri`); `userInfo` and `endSession` are the endpoints of
+  /// device; a resource server may need `introspection`. To say who the user is, the SDK needs the
+  /// issuer, and with `jwks` the address of its keys (`jwks_uri`). Without them a sign-in with the
+  /// scope `openid` brings no identity. `userInfo` and `endSession` are the endpoints of
   /// OpenID Connect for ``AuthorizationModule/userInfo()`` and
   /// ``AuthorizationModule/endSession(revokesTokens:logoutHint:uiLocales:)``.
   public static func endpoints(
@@ -120,7 +130,15 @@ public struct Provider: Sendable, Hashable {
   init(name: String, source: Source) {
     self.name = name
     self.source = source
+    asksConsentForOfflineAccess = !origins.contains { origin in
+      Self.microsoftHosts.contains { origin.isOnHost($0) }
+    }
   }
+
+  /// The hosts of Microsoft Entra's issuers in its clouds.
+  private static let microsoftHosts = [
+    "login.microsoftonline.com", "login.microsoftonline.us", "login.partner.microsoftonline.cn",
+  ]
 
   private static func join(_ base: String, _ path: String) -> String {
     if path.contains("://") || base.isEmpty { return path }

@@ -15,6 +15,9 @@ struct ExpectedIdentity: Sendable, Hashable, Codable {
   /// The values of `acr` of which the request demanded one; `nil` if it demanded none.
   let essentialContexts: [String]?
 
+  /// Whether only an ID token can show that the request's demands were met.
+  var demandsLogin: Bool { maximumAge != nil || essentialContexts?.isEmpty == false }
+
   enum CodingKeys: String, CodingKey {
     case scope
     case nonce
@@ -24,15 +27,19 @@ struct ExpectedIdentity: Sendable, Hashable, Codable {
 
   /// Validates the ID token of the answer and returns the token with the identity of its user.
   ///
-  /// Without a validator, no ID token was asked for. `code` is the authorization code for which the
-  /// token was issued; `nil` if there is none.
+  /// Without a validator, no ID token was asked for, or none can be verified. `code` is the
+  /// authorization code for which the token was issued; `nil` if there is none. Only an answer to a
+  /// code must have an ID token, unless the request demanded something of the login.
   func identify(
     _ issued: IssuedToken, code: String?, by validator: IDTokenValidator?
   ) async throws(SQOAuthError) -> SQToken {
-    guard let validator else { return issued.token }
+    guard let validator else { return issued.token.identifying(nil, nonce: nonce) }
     guard let text = issued.token.idTokenText else {
       // A provider may grant fewer scopes than were asked for, and says so.
       guard issued.token.scopes.contains("openid") else { return issued.token }
+      // OpenID Connect Core 1.0, section 3.1.3.3, promises an ID token for a code; RFC 8628 does not
+      // for a device.
+      guard code != nil || demandsLogin else { return issued.token }
       throw SQOAuthError(
         .idTokenMissing,
         "the scope has \"openid\", but the token response has no ID token; check that the provider "

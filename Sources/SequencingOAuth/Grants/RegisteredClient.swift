@@ -81,15 +81,6 @@ final class RegisteredClient: Sendable {
     return issued.token.identifying(idToken, nonce: nil)
   }
 
-  /// The validator of ID tokens; `nil` if the scope does not ask for an ID token.
-  ///
-  /// - Throws: ``SQOAuthError/Code/openIDUnsupported`` if it asks for an ID token that could not be
-  ///   verified.
-  func idTokenValidator(scope: String?) throws(SQOAuthError) -> IDTokenValidator? {
-    guard scope?.split(separator: " ").contains("openid") == true else { return nil }
-    return try IDTokenValidator(configuration, metadata, environment)
-  }
-
   /// Throws if the token lacks a scope that the app requires.
   func checkScope(of token: SQToken) throws(SQOAuthError) {
     guard !configuration.requiredScopes.isEmpty else { return }

@@ -6,7 +6,7 @@ struct SignInQuestion: Sendable {
   let expected: ExpectedIdentity
   /// The further parameters of the authorization request.
   let parameters: [FormCoding.Pair]
-  /// The validator of the ID token; `nil` if none is asked for.
+  /// The validator of the ID token; `nil` if none is asked for, or none could be verified.
   let validator: IDTokenValidator?
 
   /// Combines a sign-in's options with the client's configuration.
@@ -14,8 +14,9 @@ struct SignInQuestion: Sendable {
   /// A sign-in on another device has a `nonce` only if the app chose one: RFC 8628 knows none, and
   /// binds the answer to the client by the device code.
   ///
-  /// - Throws: ``SQOAuthError/Code/openIDUnsupported`` if an ID token could not be verified;
-  ///   ``SQOAuthError/Code/invalidConfiguration`` for a parameter that cannot be sent.
+  /// - Throws: ``SQOAuthError/Code/openIDUnsupported`` if the sign-in demands something that only an
+  ///   ID token shows, and none could be verified; ``SQOAuthError/Code/invalidConfiguration`` for a
+  ///   parameter that cannot be sent.
   init(
     _ options: SignInOptions, _ client: RegisteredClient, isForDevice: Bool = false
   ) throws(SQOAuthError) {
@@ -26,16 +27,31 @@ struct SignInQuestion: Sendable {
     }
     let own = try options.pairs()
     let names = Set(own.map(\.name))
-    parameters =
-      client.configuration.authorizationParameters.filter { !names.contains($0.name) } + own
     let scope = options.scope ?? client.configuration.scope
+    let named =
+      client.configuration.authorizationParameters.filter { !names.contains($0.name) } + own
+    let needsConsent = !isForDevice && Self.needsConsent(scope, client.configuration.provider)
+    parameters =
+      named
+      + (needsConsent && !named.contains { $0.name == "prompt" }
+        ? [.init("prompt", "consent")] : [])
     validator = try client.idTokenValidator(scope: scope)
     let chosen = options.nonceThatTheAppMakesAnew
     // PKCE already binds the code to the client, but OpenID providers may insist on a nonce.
-    let nonce = validator == nil ? nil : isForDevice ? chosen : chosen ?? RandomString.make()
+    let asksWho = RegisteredClient.asksWho(scope)
+    let nonce = !asksWho ? nil : isForDevice ? chosen : chosen ?? RandomString.make()
     expected = ExpectedIdentity(
       scope: scope, nonce: nonce, maximumAge: parameters.value("max_age").flatMap(Int64.init),
       essentialContexts: options.claims?.essentialContexts)
+    if asksWho, validator == nil, expected.demandsLogin { _ = try client.idTokenValidator() }
+  }
+
+  /// Whether the provider gives a refresh token for the scope only if it asks the user.
+  ///
+  /// - SeeAlso: OpenID Connect Core 1.0, section 11
+  private static func needsConsent(_ scope: String?, _ provider: Provider) -> Bool {
+    RegisteredClient.asksWho(scope) && provider.asksConsentForOfflineAccess
+      && scope?.split(separator: " ").contains("offline_access") == true
   }
 
   /// Whether the provider must not show any page.

@@ -23,6 +23,16 @@ import Testing
     #expect(try await fixture.module.token().accessToken == "T2", "refreshed like any other")
   }
 
+  @Test func `one that asks who the user is works where no ID token comes or can be verified`()
+    async throws
+  {
+    let fixture = try SessionFixture()
+    let token = try await fixture.module.requestAccessToken(
+      grantType: Self.type, parameters: ["assertion": "a"], scope: "openid x")
+    #expect(token.accessToken == "T1" && token.idToken == nil)
+    await failure(.openIDUnsupported) { try await fixture.module.idToken() }
+  }
+
   @Test func `a token without a refresh token cannot be renewed by itself`() async throws {
     let fixture = try SessionFixture()
     fixture.server.change { $0.refreshToken = "" }

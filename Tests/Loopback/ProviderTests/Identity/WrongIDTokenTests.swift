@@ -104,13 +104,7 @@ import Testing
     try await party.signIn()
   }
 
-  @Test func `an app that cannot verify learns it before the user sees a page`() async throws {
-    for knowsIssuer in [true, false] {
-      let fixture = try await SandboxFixture()
-      try fixture.register(scope: "openid", byHand: true, knowsIssuer: knowsIssuer)
-      await failure(.openIDUnsupported) { try await fixture.oauth.signIn() }
-      #expect(fixture.sandbox.requests.isEmpty && fixture.visited.isEmpty)
-    }
+  @Test func `a secret that is no key is told before the user sees a page`() async throws {
     let party = try await OpenIDFixture(.hs512) { _ in
     } change: {
       $0.idTokenAlgorithm = .hs512

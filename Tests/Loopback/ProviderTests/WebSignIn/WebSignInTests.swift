@@ -96,6 +96,21 @@ import Testing
     #expect(await fixture.store.list() == ["visitor 7"])
   }
 
+  @Test func `a user whom no ID token can name needs an id of the app's`() async throws {
+    let fixture = try await WebFixture()
+    fixture.sandbox.misbehave(at: .metadata, .member("jwks_uri", nil), times: 10)
+    let host = fixture.host()
+    let (url, signIn) = try await host.beginSignIn(fixture.configuration)
+    let redirect = try await fixture.visit(url)
+    await failure(.openIDUnsupported) {
+      try await host.finishSignIn(signIn, redirect: redirect, fixture.configuration)
+    }
+    #expect(fixture.tokenRequests == 0, "the code is not spent")
+    let account = try await host.finishSignIn(
+      signIn, redirect: redirect, fixture.configuration, id: { _ in "visitor 7" })
+    #expect(account.isAuthorized && account.currentToken?.idToken == nil)
+  }
+
   @Test func `ten thousand sign-ins are under way, and the SDK keeps none`() async throws {
     let fixture = try await WebFixture()
     let (host, configuration) = (fixture.host(), fixture.configuration)

@@ -142,6 +142,34 @@ import Testing
     #expect(fixture.oauth.result.token == nil)
   }
 
+  @Test func `without an ID token in the answer the user is signed in and not known`()
+    async throws
+  {
+    let fixture = try await DeviceFixture(scope: "openid demo")
+    let (signIn, authorization) = try await fixture.begin()
+    try await fixture.user(enters: authorization)
+    fixture.sandbox.misbehave(at: .token, .idToken(.missing))
+    try await fixture.passUntilNextPoll()
+    let token = try await signIn.value
+    #expect(token.idToken == nil && fixture.sandbox.isActive(token.accessToken))
+    let reason = await failure(.idTokenMissing) { try await fixture.oauth.idToken() }
+    #expect(reason?.message.contains("sent no ID token") == true)
+    #expect(try await fixture.oauth.refresh().idToken?.subject == SandboxUser.alice.subject)
+  }
+
+  @Test func `a login of a certain age needs the ID token`() async throws {
+    let fixture = try await DeviceFixture(scope: "openid")
+    var options = SignInOptions()
+    options.maxAge = .seconds(60)
+    let signIn = Task { [options] () async throws in try await fixture.signIn(with: options) }
+    let authorization = try await eventually { fixture.shown.last }
+    try await fixture.user(enters: authorization)
+    fixture.sandbox.misbehave(at: .token, .idToken(.missing))
+    try await fixture.passUntilNextPoll()
+    await failure(.idTokenMissing) { try await signIn.value }
+    #expect(fixture.oauth.result.token == nil)
+  }
+
   @Test func `options are parameters of the request`() async throws {
     let fixture = try await DeviceFixture()
     var options = SignInOptions()

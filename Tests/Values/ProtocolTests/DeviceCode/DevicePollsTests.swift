@@ -74,6 +74,8 @@ import Testing
 
   @Test(arguments: [
     "access_denied", "expired_token", "invalid_grant", "invalid_client", "unsupported_grant_type",
+    // The SDK's own codes, which a server cannot claim.
+    "connection_failed", "request_timed_out", "tls_failed", "client_key_failed",
   ])
   func `an error of the protocol ends the sign-in`(code: String) {
     var polls = DevicePolls(interval: .seconds(5))

@@ -7,19 +7,20 @@ import Testing
 /// The parameters that one sign-in adds to its authorization request.
 @Suite struct SignInOptionsTests {
   private func question(
-    _ options: SignInOptions, scope: String? = "openid", parameters: [String: String] = [:]
+    _ options: SignInOptions, scope: String? = "openid", parameters: [String: String] = [:],
+    host: String = "id.example", isForDevice: Bool = false
   ) throws -> SignInQuestion {
     let configuration = try ClientConfiguration(
       clientID: "app", redirectURI: "http://127.0.0.1/callback", scope: scope,
       provider: .endpoints(
-        authorization: "https://id.example/authorize", token: "https://id.example/token",
-        jwks: "https://id.example/keys", issuer: "https://id.example"),
+        authorization: "https://\(host)/authorize", token: "https://\(host)/token",
+        jwks: "https://\(host)/keys", issuer: "https://\(host)"),
       authorizationParameters: parameters)
     return try SignInQuestion(
       options,
       RegisteredClient(
         configuration: configuration, environment: ClientEnvironment(),
-        metadata: try #require(configuration.metadata)))
+        metadata: try #require(configuration.metadata)), isForDevice: isForDevice)
   }
 
   private func names(_ question: SignInQuestion) -> [String: String] {
@@ -71,6 +72,26 @@ import Testing
     options.isSilent = true
     let question = try question(options, parameters: ["prompt": "login"])
     #expect(names(question) == ["prompt": "none"] && question.forbidsPages)
+  }
+
+  /// OpenID Connect Core 1.0, section 11.
+  @Test func `offline access is asked for with consent, unless the app names a prompt`() throws {
+    let scope = "openid offline_access"
+    #expect(names(try question(SignInOptions(), scope: scope)) == ["prompt": "consent"])
+    #expect(names(try question(SignInOptions(), scope: "openid offline")).isEmpty)
+    #expect(names(try question(SignInOptions(), scope: "offline_access")).isEmpty, "OAuth alone")
+    #expect(names(try question(SignInOptions(), scope: scope, isForDevice: true)).isEmpty)
+    var options = SignInOptions()
+    options.scope = scope
+    #expect(names(try question(options)) == ["prompt": "consent"])
+    let own = try question(options, parameters: ["prompt": "login"])
+    #expect(names(own) == ["prompt": "login"])
+    options.prompt = [.selectAccount]
+    #expect(names(try question(options)) == ["prompt": "select_account"])
+    options.isSilent = true
+    #expect(names(try question(options)) == ["prompt": "none"])
+    let entra = try question(SignInOptions(), scope: scope, host: "login.microsoftonline.com")
+    #expect(names(entra).isEmpty, "users may not consent to what an administrator granted")
   }
 
   @Test(arguments: ["state", "nonce", "code_challenge", "redirect_uri", "client_id", ""])

@@ -1,0 +1,55 @@
+/// How the client learns who a token's user is.
+extension RegisteredClient {
+  /// Whether a scope asks who the user is.
+  static func asksWho(_ scope: String?) -> Bool {
+    scope?.split(separator: " ").contains("openid") == true
+  }
+
+  /// The validator of ID tokens; `nil` if the scope asks for none, or if none could be verified.
+  ///
+  /// In the second case the tokens are still good for requests, so the sign-in goes on and brings no
+  /// identity. A client that chose a symmetric algorithm wants its ID tokens verified, so a secret
+  /// that is no key for it is an error.
+  ///
+  /// - Throws: ``SQOAuthError/Code/openIDUnsupported`` for such a secret.
+  func idTokenValidator(scope: String?) throws(SQOAuthError) -> IDTokenValidator? {
+    guard Self.asksWho(scope) else { return nil }
+    do throws(SQOAuthError) {
+      return try idTokenValidator()
+    } catch {
+      guard configuration.idTokenAlgorithm?.isSymmetric != true else { throw error }
+      return nil
+    }
+  }
+
+  /// The validator of ID tokens.
+  ///
+  /// - Throws: ``SQOAuthError/Code/openIDUnsupported`` with what the provider or the configuration
+  ///   lacks.
+  func idTokenValidator() throws(SQOAuthError) -> IDTokenValidator {
+    try IDTokenValidator(configuration, metadata, environment)
+  }
+
+  /// The verified identity of a token's user; throws the reason why there is none.
+  func identity(of token: SQToken) throws(SQOAuthError) -> IDToken {
+    if let idToken = token.idToken { return idToken }
+    guard Self.asksWho(token.scope) else {
+      throw SQOAuthError(
+        .idTokenMissing,
+        "the user signed in without an ID token, so it is not known who the user is; add "
+          + "\"openid\" to the scope and sign in again")
+    }
+    _ = try idTokenValidator()
+    guard token.idTokenText == nil else {
+      throw SQOAuthError(
+        .idTokenMissing,
+        "the ID token of the sign-in was not verified, so it is not known who the user is; sign in "
+          + "again")
+    }
+    throw SQOAuthError(
+      .idTokenMissing,
+      "the provider granted \"openid\" and sent no ID token, so it is not known who the user is; "
+        + "sign in with a browser, or check that the provider supports OpenID Connect for this client"
+    )
+  }
+}

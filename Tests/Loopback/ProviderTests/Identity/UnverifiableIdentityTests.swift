@@ -1,0 +1,89 @@
+import Foundation
+import OAuthSandbox
+import Testing
+
+@testable import LoopbackSupport
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// Sign-ins with the scope `openid` at a provider whose ID tokens the client cannot verify.
+@Suite(.timeLimit(.minutes(1))) struct UnverifiableIdentityTests {
+  @Test(arguments: [true, false])
+  func `one succeeds without an identity, and each question says why`(
+    knowsIssuer: Bool
+  ) async throws {
+    let fixture = try await SandboxFixture()
+    try fixture.register(scope: "openid profile", byHand: true, knowsIssuer: knowsIssuer)
+    let token = try await fixture.oauth.signIn()
+    #expect(token.idToken == nil && fixture.oauth.result.token?.idToken == nil)
+    #expect(token.idTokenText != nil, "the provider sent one, which nothing shows")
+    let reason = await failure(.openIDUnsupported) { try await fixture.oauth.idToken() }
+    #expect(reason?.message.contains(knowsIssuer ? "jwks_uri" : "issuer") == true)
+    let refreshed = try await fixture.oauth.refresh()
+    #expect(refreshed.idToken == nil && refreshed.accessToken != token.accessToken)
+    let request = try #require(fixture.sandbox.requests(to: .authorization).first)
+    #expect(request.query("nonce")?.isEmpty == false, "providers may insist on it")
+    #expect(fixture.sandbox.requests(to: .keys).isEmpty)
+  }
+
+  @Test func `UserInfo is not asked about a user who is not known`() async throws {
+    let fixture = try await SandboxFixture()
+    let sandbox = fixture.sandbox
+    fixture.oauth.register(
+      try ClientConfiguration(
+        clientID: "sandbox-app", redirectURI: "http://127.0.0.1/callback", scope: "openid",
+        provider: .endpoints(
+          authorization: sandbox.authorizationEndpoint.absoluteString,
+          token: sandbox.tokenEndpoint.absoluteString,
+          userInfo: sandbox.url(.userInfo).absoluteString)))
+    try await fixture.oauth.signIn()
+    await failure(.openIDUnsupported) { try await fixture.oauth.userInfo() }
+    #expect(sandbox.requests(to: .userInfo).isEmpty)
+  }
+
+  @Test func `a provider without keys in its metadata is like one without`() async throws {
+    let fixture = try await SandboxFixture()
+    fixture.sandbox.misbehave(at: .metadata, .member("jwks_uri", nil), times: 2)
+    try fixture.register(scope: "openid")
+    #expect(try await fixture.oauth.signIn().idToken == nil)
+    await failure(.openIDUnsupported) { try await fixture.oauth.idToken() }
+  }
+
+  @Test(arguments: [true, false])
+  func `one that demands something of the login fails before the user sees a page`(
+    hasAge: Bool
+  ) async throws {
+    let fixture = try await SandboxFixture()
+    try fixture.register(scope: "openid", byHand: true)
+    var options = SignInOptions()
+    if hasAge {
+      options.maxAge = .seconds(60)
+    } else {
+      options.claims = ClaimsRequest(idToken: ["acr": .essential(values: ["gold"])])
+    }
+    await failure(.openIDUnsupported) { try await fixture.oauth.signIn(with: options) }
+    #expect(fixture.sandbox.requests.isEmpty && fixture.visited.isEmpty)
+  }
+
+  @Test func `keys that are given later verify what comes then`() async throws {
+    let fixture = try await SandboxFixture()
+    try fixture.register(scope: "openid", byHand: true)
+    try await fixture.oauth.signIn()
+    try fixture.register(scope: "openid")
+    let token = try await fixture.oauth.refresh()
+    #expect(token.idToken?.subject == SandboxUser.alice.subject)
+    #expect(try await fixture.oauth.idToken() == token.idToken)
+  }
+
+  @Test func `the reasons differ where the provider could be verified`() async throws {
+    let fixture = try await SandboxFixture()
+    try fixture.register(scope: "profile")
+    await failure(.notAuthorized) { try await fixture.oauth.idToken() }
+    try await fixture.oauth.signIn()
+    let unasked = await failure(.idTokenMissing) { try await fixture.oauth.idToken() }
+    #expect(unasked?.message.contains("add \"openid\"") == true)
+    try fixture.register(scope: "openid")
+    try await fixture.oauth.signIn()
+    #expect(try await fixture.oauth.idToken().subject == SandboxUser.alice.subject)
+  }
+}
