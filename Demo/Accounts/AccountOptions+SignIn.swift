@@ -89,7 +89,7 @@ extension AccountOptions {
     _ oauth: SQOAuth, _ configuration: ClientConfiguration
   ) async -> ClientConfiguration {
     // A store or a provider that fails also fails the sign-in, with a better message.
-    guard asksWho, configuration.scope == nil, (try? await oauth.restore()) != nil,
+    guard asksWho, configuration.scope == nil, await canReadStore(oauth),
       let metadata = try? await oauth.providerMetadata(), metadata.issuer != nil,
       metadata.jwksURI != nil
     else { return configuration }
@@ -97,6 +97,17 @@ extension AccountOptions {
     let scope = ["openid", "profile", "email"].filter { offered.contains($0) }
     guard scope.contains("openid") else { return configuration }
     return (try? configuration.with(scope: scope.joined(separator: " "))) ?? configuration
+  }
+
+  /// Whether the store can be read; the account in it may be of another client or server, since the
+  /// sign-in replaces it.
+  private func canReadStore(_ oauth: SQOAuth) async -> Bool {
+    do throws(SQOAuthError) {
+      _ = try await oauth.restore()
+      return true
+    } catch {
+      return error.code == .invalidConfiguration
+    }
   }
 }
 

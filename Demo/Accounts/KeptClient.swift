@@ -3,8 +3,8 @@ import SequencingOAuth
 
 /// The client that signed an account in, as the account's attributes store it.
 ///
-/// The attributes have the names that the standards use: `issuer`, `authorization_endpoint`,
-/// `token_endpoint` and `revocation_endpoint` (RFC 8414), `client_secret`, `redirect_uri`, `scope`
+/// The attributes have the names that the standards use: `issuer`, `jwks_uri` and the endpoints, such
+/// as `token_endpoint` (RFC 8414), `client_secret`, `redirect_uri`, `scope`
 /// and `token_endpoint_auth_method` (RFC 7591). The record itself has the client's identifier.
 /// `provider` is the name that `--provider` takes, and `name` is the name of the account's user, if
 /// it is known. `resource_origins` lists the only servers that may get the tokens, with spaces
@@ -20,6 +20,9 @@ struct KeptClient: Sendable, Equatable, Redacted {
     case authorizationEndpoint = "authorization_endpoint"
     case tokenEndpoint = "token_endpoint"
     case revocationEndpoint = "revocation_endpoint"
+    case deviceEndpoint = "device_authorization_endpoint"
+    case jwks = "jwks_uri"
+    case userInfoEndpoint = "userinfo_endpoint"
     case secret = "client_secret"
     case redirectURI = "redirect_uri"
     case scope
@@ -54,10 +57,14 @@ struct KeptClient: Sendable, Equatable, Redacted {
       values[.issuer] = known.issuer
     case .issuer(let issuer):
       values[.issuer] = issuer
-    case .endpoints(let authorization, let token, let revocation):
-      values[.authorizationEndpoint] = authorization
-      values[.tokenEndpoint] = token
-      values[.revocationEndpoint] = revocation
+    case .endpoints(let endpoints):
+      values[.authorizationEndpoint] = endpoints.authorization
+      values[.tokenEndpoint] = endpoints.token
+      values[.revocationEndpoint] = endpoints.revocation
+      values[.deviceEndpoint] = endpoints.deviceAuthorization
+      values[.jwks] = endpoints.jwks
+      values[.userInfoEndpoint] = endpoints.userInfo
+      values[.issuer] = endpoints.issuer
     }
     values[.secret] = client.clientSecret
     values[.redirectURI] = client.redirectURI?.string
@@ -96,11 +103,13 @@ struct KeptClient: Sendable, Equatable, Redacted {
 
   var server: Server? {
     if let known { return .known(known) }
-    if let issuer = values[.issuer] { return .issuer(issuer) }
     guard let authorization = values[.authorizationEndpoint], let token = values[.tokenEndpoint]
-    else { return nil }
+    else { return values[.issuer].map(Server.issuer) }
     return .endpoints(
-      authorization: authorization, token: token, revocation: values[.revocationEndpoint])
+      Endpoints(
+        authorization: authorization, token: token, revocation: values[.revocationEndpoint],
+        deviceAuthorization: values[.deviceEndpoint], jwks: values[.jwks],
+        userInfo: values[.userInfoEndpoint], issuer: values[.issuer]))
   }
 
   /// The provider, if the SDK knows it by name.

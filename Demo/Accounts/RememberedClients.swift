@@ -44,7 +44,8 @@ extension KeptClient {
     switch server {
     case .known(let known): (issuer, tokenEndpoint) = (known.issuer, nil)
     case .issuer(let text): (issuer, tokenEndpoint) = (text, nil)
-    case .endpoints(_, let token, _): (issuer, tokenEndpoint) = (nil, token)
+    case .endpoints(let endpoints):
+      (issuer, tokenEndpoint) = (endpoints.issuer, endpoints.token)
     case nil: return nil
     }
     return AccountRecord(

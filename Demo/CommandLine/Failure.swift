@@ -70,6 +70,13 @@ struct Failure: Error, Equatable {
     }
   }
 
+  /// This failure of a sign-in, which advises no other sign-in.
+  var ofSignIn: Failure {
+    var failure = self
+    if hint == Self.signInAgain { failure.hint = nil }
+    return failure
+  }
+
   static let signInAgain = "Sign in again with 'sq-demo login'."
   static let signInForMore = "Sign in again with 'sq-demo login' and a wider --scope."
 

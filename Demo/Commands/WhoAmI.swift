@@ -31,10 +31,7 @@ struct WhoAmI: Command {
     let console = console.reservingOutput
     try await account.withAccount(console) { account throws(Failure) in
       guard let user = await SignedInUser.find(account.oauth, isFresh: true) else {
-        throw Failure(
-          "no_identity", "the provider did not say who the user is", status: .notAuthorized
-        ).withHint(
-          "Sign in again and ask for it: '\(account.signInCommand) --scope \"openid profile\"'.")
+        throw await noIdentity(account)
       }
       if let problem = user.problem {
         // The kept ID token says who it was, but nobody is signed in any more.
@@ -44,5 +41,25 @@ struct WhoAmI: Command {
       }
       try console.result(printsJSON ? try user.json(account: account.id) : user.text)
     }
+  }
+
+  /// Why it is not known who the account's user is, and what helps.
+  private func noIdentity(_ account: Account) async -> Failure {
+    let reason: SQOAuthError?
+    do throws(SQOAuthError) {
+      _ = try await account.oauth.idToken()
+      reason = nil
+    } catch {
+      reason = error
+    }
+    let why = reason.map { ": \($0.message)" } ?? ""
+    let failure = Failure(
+      "no_identity", "the provider did not say who the user is\(why)", status: .notAuthorized)
+    guard reason?.code != .openIDUnsupported else {
+      return failure.withHint(
+        "Sign in again with the provider's --issuer and --jwks beside --authorize and --token.")
+    }
+    return failure.withHint(
+      "Sign in again and ask for it: '\(account.signInCommand) --scope \"openid profile\"'.")
   }
 }

@@ -45,7 +45,7 @@ struct CommandLineSignIn: Sendable {
     do throws(SQOAuthError) {
       try await oauth.signIn()
     } catch {
-      throw failure(error)
+      throw failure(error).ofSignIn
     }
   }
 

@@ -27,7 +27,7 @@ struct DeviceSignIn: Sendable {
     let task = showing.withLock(\.self)
     task?.cancel()
     let failure = await task?.value
-    if case .failure(let error) = outcome { throw failure ?? Failure(error) }
+    if case .failure(let error) = outcome { throw failure ?? Failure(error).ofSignIn }
   }
 
   /// Shows the code until the sign-in is over; returns the reason why the visitor cannot enter it.

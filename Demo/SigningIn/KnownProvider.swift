@@ -42,7 +42,7 @@ enum KnownProvider: Sendable, Equatable {
   static func hasItsOwnEndpoints(_ name: String) -> Failure {
     .usage(
       "--provider \(name) knows its endpoints; leave --issuer, --authorize, --token and "
-        + "--revocation out")
+        + "the other endpoints out")
   }
 
   var name: String {

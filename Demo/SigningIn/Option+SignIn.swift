@@ -6,7 +6,8 @@ extension Option {
       + "--issuer https://HOST/realms/REALM.")
   static let issuer = Option(
     "--issuer", value: "URL",
-    help: "The issuer identifier of any other authorization server that publishes its metadata.")
+    help: "The issuer identifier of any other authorization server that publishes its metadata. "
+      + "Beside --authorize and --token, the name of the server in its ID tokens.")
   static let authorize = Option(
     "--authorize", value: "URL",
     help: "The authorization endpoint of a server without metadata; needs --token.")
@@ -15,6 +16,16 @@ extension Option {
   static let revocationEndpoint = Option(
     "--revocation", value: "URL",
     help: "The revocation endpoint of that server, if it has one; needs --authorize and --token.")
+  static let deviceEndpoint = Option(
+    "--device-authorization", value: "URL",
+    help: "The endpoint of that server for sign-ins on another device, which --device needs.")
+  static let jwks = Option(
+    "--jwks", value: "URL",
+    help: "The keys with which that server signs ID tokens. With it and --issuer the program "
+      + "learns who you are; without them a sign-in brings no identity.")
+  static let userInfo = Option(
+    "--userinfo", value: "URL",
+    help: "The UserInfo endpoint of that server, which 'sq-demo whoami' asks.")
   static let clientID = Option(
     "--client-id", value: "ID", help: "The client's identifier at that server.")
   static let clientSecretFile = Option(

@@ -4,36 +4,31 @@ import SequencingOAuth
 enum Server: Sendable, Equatable {
   case known(KnownProvider)
   case issuer(String)
-  case endpoints(authorization: String, token: String, revocation: String?)
+  case endpoints(Endpoints)
 
   /// The options that name a server.
-  static let options: [Option] = [
-    .provider, .issuer, .authorize, .tokenEndpoint, .revocationEndpoint,
-  ]
+  static let options: [Option] = [.provider, .issuer] + Endpoints.options
 
   /// The server that the options name; `nil` if they name none, as for the sandbox.
   init?(_ arguments: Arguments) throws(Failure) {
-    let revocation = arguments[.revocationEndpoint]
-    let endpoints = [arguments[.authorize], arguments[.tokenEndpoint], revocation]
+    let namesEndpoint = Endpoints.options.contains { arguments.contains($0) }
     if let name = arguments[.provider] {
       let known = try KnownProvider(name, issuer: arguments[.issuer])
-      guard endpoints.allSatisfy({ $0 == nil }) else {
-        throw KnownProvider.hasItsOwnEndpoints(known.name)
-      }
+      guard !namesEndpoint else { throw KnownProvider.hasItsOwnEndpoints(known.name) }
       self = .known(known)
-      return
-    }
-    switch (arguments[.issuer], arguments[.authorize], arguments[.tokenEndpoint]) {
-    case (nil, nil, nil) where revocation == nil:
-      return nil
-    case (let issuer?, nil, nil) where revocation == nil:
+    } else if let endpoints = Endpoints(arguments) {
+      self = .endpoints(endpoints)
+    } else if let issuer = arguments[.issuer] {
+      guard !namesEndpoint else {
+        throw .usage(
+          "--issuer finds the endpoints; leave --authorize and the others out, or give both "
+            + "--authorize and --token")
+      }
       self = .issuer(issuer)
-    case (nil, let authorize?, let token?):
-      self = .endpoints(authorization: authorize, token: token, revocation: revocation)
-    case (_?, _, _):
-      throw .usage("--issuer finds the endpoints; leave --authorize, --token and --revocation out")
-    default:
-      throw .usage("--authorize and --token need each other, and --revocation needs both")
+    } else if namesEndpoint {
+      throw .usage("--authorize and --token need each other, and the other endpoints need both")
+    } else {
+      return nil
     }
   }
 
@@ -43,8 +38,8 @@ enum Server: Sendable, Equatable {
       known.provider
     case .issuer(let issuer):
       .issuer(issuer)
-    case .endpoints(let authorization, let token, let revocation):
-      .endpoints(authorization: authorization, token: token, revocation: revocation)
+    case .endpoints(let endpoints):
+      endpoints.provider
     }
   }
 
@@ -53,7 +48,7 @@ enum Server: Sendable, Equatable {
     switch self {
     case .known(let known): known.address
     case .issuer(let issuer): issuer
-    case .endpoints(let authorization, _, _): authorization
+    case .endpoints(let endpoints): endpoints.authorization
     }
   }
 
@@ -63,7 +58,7 @@ enum Server: Sendable, Equatable {
     case .known(let known):
       known.issuer.map { record.issuer == $0 } ?? (KeptClient(record).server == self)
     case .issuer(let issuer): record.issuer == issuer
-    case .endpoints(_, let token, _): record.tokenEndpoint == token
+    case .endpoints(let endpoints): record.tokenEndpoint == endpoints.token
     }
   }
 }

@@ -130,6 +130,21 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test(arguments: [SandboxMisbehaviour.status(401), .error("invalid_grant")])
+  func `does not advise another login when the server refuses it`(
+    _ refusal: SandboxMisbehaviour
+  ) async throws {
+    let sandbox = try await SandboxServer.start()
+    sandbox.misbehave(at: .token, refusal)
+    let outcome = try await run([
+      "login", "--browser", "sandbox", "--issuer", sandbox.issuer.absoluteString,
+      "--client-id", "sandbox-app",
+    ])
+    #expect(outcome.status == 1)
+    #expect(!outcome.errors.contains("sq-demo login"), "\(outcome.errors)")
+    await sandbox.stop()
+  }
+
   @Test func `ends with 1 when the server cannot be reached`() async throws {
     let port = try ClosedPort()
     let outcome = try await run([

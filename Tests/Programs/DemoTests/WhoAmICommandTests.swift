@@ -62,9 +62,46 @@ import Testing
     #expect(try await run(["login", "--scope", "profile"] + provider(sandbox)).status == 0)
     let who = try await run(["whoami"])
     #expect(who.status == 1 && who.output.isEmpty)
-    #expect(who.firstError == "error: no_identity: the provider did not say who the user is")
+    #expect(
+      who.firstError.hasPrefix("error: no_identity: the provider did not say who the user is"))
+    #expect(who.firstError.contains("add \"openid\""))
     #expect(who.errors.contains("sq-demo login"))
     await sandbox.stop()
+  }
+
+  @Test func `an account by endpoints alone is signed in, and has a name with the issuer's keys`()
+    async throws
+  {
+    let sandbox = try await SandboxServer.start()
+    let login = [
+      "login", "--authorize", sandbox.authorizationEndpoint.absoluteString, "--token",
+      sandbox.tokenEndpoint.absoluteString, "--client-id", "sandbox-app", "--browser", "sandbox",
+    ]
+    let unknown = try await run(login + ["--scope", "openid profile"])
+    #expect(unknown.status == 0 && unknown.lines.first == "Signed in.", "\(unknown.errors)")
+    let who = try await run(["whoami"])
+    #expect(who.status == 1 && who.firstError.hasPrefix("error: no_identity: "))
+    #expect(who.errors.contains("--issuer and --jwks"))
+
+    let known = try await run(
+      login + [
+        "--issuer", sandbox.issuer.absoluteString, "--jwks", sandbox.url(.keys).absoluteString,
+        "--userinfo", sandbox.url(.userInfo).absoluteString,
+      ])
+    #expect(known.lines.first == "Hello, Alice Liddell.", "\(known.errors)")
+    #expect(try await run(["whoami"]).lines.first == "Alice Liddell")
+    await sandbox.stop()
+  }
+
+  @Test func `a login at another server asks who the user is there`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let other = try await SandboxServer.start()
+    #expect(try await run(["login"] + provider(sandbox)).status == 0)
+    let login = try await run(["login"] + provider(other))
+    #expect(login.lines.first == "Hello, Alice Liddell.", "\(login.errors)")
+    #expect(try await run(["whoami"]).output.contains(other.issuer.absoluteString))
+    await sandbox.stop()
+    await other.stop()
   }
 
   @Test func `logout everywhere ends the tokens and the session at the provider`() async throws {

@@ -21,6 +21,11 @@ import Testing
       orAccount: orAccount)
   }
 
+  /// The options of a command that may sign in on another device.
+  private func device(_ words: [String]) throws(Failure) -> SignInArguments {
+    try SignInArguments(Arguments(words, options: SignInArguments.options + [.device]))
+  }
+
   @Test func `without a provider mean the built-in sandbox`() throws {
     let options = try options(["--scope", "demo", "--timeout", "7"])
     #expect(options.configuration == nil)
@@ -127,6 +132,12 @@ import Testing
     ),
     (provider + ["--revocation", "https://a.example"], "usage", "leave --authorize"),
     (["--revocation", "https://a.example", "--client-id", "x"], "usage", "need each other"),
+    (provider + ["--jwks", "https://a.example"], "usage", "leave --authorize"),
+    (["--userinfo", "https://a.example", "--client-id", "x"], "usage", "need each other"),
+    (
+      ["--provider", "google", "--jwks", "https://a.example", "--client-id", "x"], "usage",
+      "knows its endpoints"
+    ),
     (provider + ["--auth", "basic"], "invalid_configuration", "needs a client secret"),
     (provider + ["--auth", "jwt"], "usage", "--auth takes"),
     (provider + ["--quirk", "any"], "usage", "--quirk takes"),
@@ -154,6 +165,29 @@ import Testing
     #expect(failure.code == code)
     #expect(failure.message.contains(message), "\(failure.message)")
     #expect(failure.status == .wrongUsage)
+  }
+
+  @Test func `make a client of a server whose issuer, keys and endpoints are given by hand`()
+    throws
+  {
+    let options = try device([
+      "--authorize=https://a.example/x", "--token=https://a.example/y", "--client-id=app",
+      "--issuer=https://a.example", "--jwks=https://a.example/keys",
+      "--userinfo=https://a.example/u",
+      "--device-authorization=https://a.example/d", "--device",
+    ])
+    let client = try #require(options.configuration)
+    #expect(
+      client.provider
+        == .endpoints(
+          authorization: "https://a.example/x", token: "https://a.example/y",
+          deviceAuthorization: "https://a.example/d", jwks: "https://a.example/keys",
+          userInfo: "https://a.example/u", issuer: "https://a.example"))
+    let server = try #require(options.server)
+    let record = AccountRecord(
+      id: "default", clientID: "app", issuer: "https://a.example",
+      token: SQToken(accessToken: "x"), attributes: KeptClient(client, at: server).attributes)
+    #expect(KeptClient(record).server == server, "an account keeps all of them")
   }
 
   @Test func `make a client with a revocation endpoint`() throws {
