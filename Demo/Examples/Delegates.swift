@@ -27,6 +27,12 @@ final class LoginScreen: AuthorizationDelegate {
     exit(1)
   }
 
+  // The user said no or did not come back, for example from an error page of the server.
+  func userDidCancelAuthorization(because error: SQOAuthError) {
+    print("Not signed in: \(error)")
+    exit(3)
+  }
+
   func userIsNotAuthorized() {
     print("Not signed in.")
     exit(3)

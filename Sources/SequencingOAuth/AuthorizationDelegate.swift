@@ -31,6 +31,14 @@ public protocol AuthorizationDelegate: AnyObject {
   /// By default this calls ``userIsNotAuthorized()``.
   nonisolated(nonsending) func userDidCancelAuthorization() async
 
+  /// The user refused or did not come back in time, or the app cancelled the sign-in; the error says
+  /// which.
+  ///
+  /// A user also seems not to come back if the server shows an error page in the browser, for example
+  /// because the redirect URI is not registered there. The error's message has what is known. By
+  /// default this calls ``userDidCancelAuthorization()``.
+  nonisolated(nonsending) func userDidCancelAuthorization(because error: SQOAuthError) async
+
   /// The user must enter a code on another device; show the code and the address until the sign-in
   /// has ended.
   ///
@@ -47,6 +55,11 @@ extension AuthorizationDelegate {
 
   /// Makes the SDK call ``userIsNotAuthorized()`` for a cancelled sign-in.
   public func userDidCancelAuthorization() {
+    OptionalMethod.isDefault()
+  }
+
+  /// Makes the SDK call ``userDidCancelAuthorization()`` for a cancelled sign-in.
+  public func userDidCancelAuthorization(because error: SQOAuthError) {
     OptionalMethod.isDefault()
   }
 

@@ -101,17 +101,25 @@ public final class SQOAuth: Sendable {
       case .success(let token):
         await delegate.userIsSuccessfullyAuthorized(token)
       case .failure(let error):
-        let isDone = await OptionalMethod.call {
-          if error.isCancellation {
-            await delegate.userDidCancelAuthorization()
-          } else {
-            await delegate.userIsNotAuthorized(because: error)
-          }
-        }
-        if !isDone { await delegate.userIsNotAuthorized() }
+        await Self.tell(delegate, why: error)
       }
     }
     module.callbacks.inOrder { await call.run() }
+  }
+
+  /// Calls the one method with which the delegate learns of a failure most exactly.
+  nonisolated(nonsending) private static func tell(
+    _ delegate: any AuthorizationDelegate, why error: SQOAuthError
+  ) async {
+    if error.isCancellation {
+      if await OptionalMethod.call({ await delegate.userDidCancelAuthorization(because: error) }) {
+        return
+      }
+      if await OptionalMethod.call({ await delegate.userDidCancelAuthorization() }) { return }
+    } else if await OptionalMethod.call({ await delegate.userIsNotAuthorized(because: error) }) {
+      return
+    }
+    await delegate.userIsNotAuthorized()
   }
 
   /// Calls the delegate with what the user of another device must see.

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import SequencingOAuth
 import Testing
@@ -149,5 +150,54 @@ import Testing
     await failure { try await fixture.oauth.signIn() }
     #expect(fixture.oauth.result.token == nil)
     #expect(await fixture.store.list().isEmpty)
+  }
+
+  // MARK: Why a sign-in was cancelled
+
+  /// A screen that shows why a sign-in was cancelled.
+  private final class Explaining: AuthorizationDelegate, Sendable {
+    let shown = Locked<[String]>([])
+    func userIsSuccessfullyAuthorized(_ token: SQToken) {}
+    func userIsNotAuthorized() { add("not authorized") }
+    func userDidCancelAuthorization() { add("cancelled") }
+    func userDidCancelAuthorization(because error: SQOAuthError) { add("\(error.code)") }
+    private func add(_ text: String) { shown.withLock { $0.append(text) } }
+  }
+
+  /// A screen for which every sign-in without a token is the same.
+  private final class Plain: AuthorizationDelegate, Sendable {
+    let shown = Locked<[String]>([])
+    func userIsSuccessfullyAuthorized(_ token: SQToken) {}
+    func userIsNotAuthorized() { shown.withLock { $0.append("not authorized") } }
+  }
+
+  @Test(arguments: [
+    ("error=access_denied", "access_denied"), ("error=consent_required", "consent_required"),
+  ])
+  func `a delegate learns why a sign-in was denied`(query: String, code: String) async throws {
+    let fixture = try OAuthFixture(browser: Self.answers(query)).register()
+    let (explaining, plain) = (Explaining(), Plain())
+    fixture.oauth.authorizationDelegate = explaining
+    fixture.oauth.authorizeUser()
+    try await eventually { explaining.shown.withLock(\.self) == [code] }
+    fixture.oauth.authorizationDelegate = plain
+    fixture.oauth.authorizeUser()
+    try await eventually { plain.shown.withLock(\.self) == ["not authorized"] }
+    #expect(explaining.shown.withLock(\.count) == 1)
+  }
+
+  @Test func `a delegate learns that the time ran out, or that the app cancelled`() async throws {
+    let fixture = try OAuthFixture(browser: OAuthFixture.idle).register {
+      $0.signInTimeout = .seconds(5)
+    }
+    let explaining = Explaining()
+    fixture.oauth.authorizationDelegate = explaining
+    fixture.oauth.authorizeUser()
+    _ = try await fixture.isWaiting()
+    fixture.clock.advance(by: 5)
+    try await eventually { explaining.shown.withLock(\.self) == ["timed_out"] }
+    fixture.oauth.authorizeUser()
+    fixture.oauth.cancelSignIn()
+    try await eventually { explaining.shown.withLock(\.self) == ["timed_out", "cancelled"] }
   }
 }
