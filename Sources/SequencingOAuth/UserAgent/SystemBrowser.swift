@@ -9,7 +9,9 @@ import Basics
 /// Opens pages in the user's own browser, as a separate process.
 ///
 /// It runs a command with the URL as the last argument: the command that the app gave, or else the
-/// one in `$BROWSER`, or else `xdg-open`. It throws ``SQOAuthError/Code/browserUnavailable`` if the
+/// one in `$BROWSER`, or else `xdg-open`. In `$BROWSER`, `%s` stands for the URL. What a command of
+/// the app or the user prints goes to standard error; what a browser prints that `xdg-open` starts is
+/// discarded. It throws ``SQOAuthError/Code/browserUnavailable`` if the
 /// command cannot be run or ends with a status other than 0, or if the session has no display.
 public struct SystemBrowser: UserAgent {
   private let command: [String]?
@@ -44,13 +46,17 @@ public struct SystemBrowser: UserAgent {
   ///
   /// If the task is cancelled, this returns and the browser stays open.
   public func open(_ url: URL) async throws {
-    let words = try command ?? Self.defaultCommand(ProcessInfo.processInfo.environment)
+    let environment = ProcessInfo.processInfo.environment
+    let words = try command ?? Self.defaultCommand(environment)
+    let isNamed = command != nil || Self.namedCommand(environment) != nil
     guard let program = words.first, !program.isEmpty else {
       throw SQOAuthError(.browserUnavailable, "the browser command is empty")
     }
     let status: ProcessStatus
     do {
-      status = try await ChildProcess.run(words + [url.absoluteString])
+      status = try await ChildProcess.run(
+        command == nil ? Self.fill(words, with: url) : words + [url.absoluteString],
+        output: isNamed ? .shown : .discarded)
     } catch let error as SpawnError {
       throw SQOAuthError(
         .browserUnavailable,
@@ -65,10 +71,7 @@ public struct SystemBrowser: UserAgent {
   }
 
   static func defaultCommand(_ environment: [String: String]) throws(SQOAuthError) -> [String] {
-    // By convention `BROWSER` is a list of commands with colons between them; the first one counts.
-    let browser = environment["BROWSER"]?.split(separator: ":").first ?? ""
-    let words = browser.split(separator: " ").map(String.init)
-    if !words.isEmpty { return words.filter { $0 != "%s" } }
+    if let words = namedCommand(environment) { return words }
     #if os(Linux)
       // Without a display, xdg-open would start a text browser in the app's own terminal.
       guard ["DISPLAY", "WAYLAND_DISPLAY"].contains(where: { environment[$0]?.isEmpty == false })
@@ -83,5 +86,20 @@ public struct SystemBrowser: UserAgent {
     #else
       return ["open"]
     #endif
+  }
+
+  /// The command that the user has named; `nil` if there is none.
+  private static func namedCommand(_ environment: [String: String]) -> [String]? {
+    // By convention `BROWSER` is a list of commands with colons between them; the first one counts.
+    let browser = environment["BROWSER"]?.split(separator: ":").first ?? ""
+    let words = browser.split(separator: " ").map(String.init)
+    return words.isEmpty ? nil : words
+  }
+
+  /// The words of a command with the URL in the place of each `%s`, or else at the end.
+  static func fill(_ words: [String], with url: URL) -> [String] {
+    let address = url.absoluteString
+    guard words.contains(where: { $0.contains("%s") }) else { return words + [address] }
+    return words.map { $0.replacing("%s", with: address) }
   }
 }

@@ -160,6 +160,18 @@ import Testing
     #expect(outcome.errors.contains("\nerror: timed_out: "))
   }
 
+  @Test func `ends for a script that reads its errors, although the browser goes on`()
+    async throws
+  {
+    let browser = "sh -c 'sleep 300 & echo $! > \(folder.file("browser")); echo its own words'"
+    let outcome = try await run(nowhere + ["--timeout", "2", "--browser", browser])
+    #expect(outcome.status == 3)
+    #expect(outcome.errors.contains("its own words\n"))
+    let text = folder.read("browser").trimmingCharacters(in: .whitespacesAndNewlines)
+    let process = try #require(pid_t(text))
+    #expect(kill(process, SIGKILL) == 0, "it still runs")
+  }
+
   @Test(arguments: ["/nonexistent/browser --new", "false", "sh -c 'exit 7'"])
   func `prints the address when the browser cannot be run, and waits`(
     command: String

@@ -62,6 +62,20 @@ import Testing
     #expect(try SystemBrowser.defaultCommand(environment) == words)
   }
 
+  @Test(arguments: [
+    (["firefox"], ["firefox", "URL"]), (["firefox", "%s"], ["firefox", "URL"]),
+    (["browser", "--url=%s", "--new"], ["browser", "--url=URL", "--new"]),
+    (["browser", "%s", "%s"], ["browser", "URL", "URL"]),
+  ])
+  func `the address comes where the command wants it, or at the end`(
+    words: [String], filled: [String]
+  ) throws {
+    let url = try #require(URL(string: "https://id.example/a?b=%73"))
+    #expect(
+      SystemBrowser.fill(words, with: url)
+        == filled.map { $0.replacing("URL", with: url.absoluteString) })
+  }
+
   @Test(arguments: [[:], ["BROWSER": ""], ["DISPLAY": ""], ["BROWSER": " "]])
   func `without a display there is no browser`(environment: [String: String]) {
     failure(.browserUnavailable) { try SystemBrowser.defaultCommand(environment) }
