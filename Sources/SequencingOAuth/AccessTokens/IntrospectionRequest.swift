@@ -48,7 +48,7 @@ struct IntrospectionRequest: Sendable {
   }
 
   /// The texts that no description, error or log may show.
-  var secrets: SentSecrets { SentSecrets([token] + client.secrets) }
+  var secrets: SentSecrets { SentSecrets([token], passwords: client.secrets) }
 }
 
 extension IntrospectionRequest: Redacted {

@@ -26,7 +26,7 @@ struct DeviceAuthorizationRequest: Sendable {
   }
 
   /// The texts that no description, error or log may show.
-  var secrets: SentSecrets { SentSecrets(parameters.map(\.value) + client.secrets) }
+  var secrets: SentSecrets { SentSecrets(parameters.map(\.value), passwords: client.secrets) }
 }
 
 extension DeviceAuthorizationRequest: Redacted {

@@ -21,8 +21,19 @@ extension ErrorResponse {
     let description = members["error_description"]?.string
     let uri = members["error_uri"]?.string
     self.init(
-      error: secrets.removed(from: error),
-      errorDescription: description.map(secrets.removed(from:)),
+      // A code of the protocol is no secret, even if a password is the same word.
+      error: Self.codes.contains(error) ? error : secrets.removed(from: error),
+      errorDescription: description.flatMap(secrets.removed(fromSentence:)),
       errorURI: uri.map(secrets.removed(from:)))
   }
+
+  /// The codes that RFC 6749, 7009, 7591, 8628, 8693, 8707 and 9449 define for errors in a body.
+  private static let codes: Set<String> = [
+    "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client",
+    "unsupported_grant_type", "invalid_scope", "server_error", "temporarily_unavailable",
+    "access_denied", "authorization_pending", "slow_down", "expired_token", "invalid_target",
+    "unsupported_token_type", "use_dpop_nonce", "invalid_dpop_proof", "invalid_token",
+    "invalid_redirect_uri", "invalid_client_metadata", "invalid_software_statement",
+    "unapproved_software_statement", "interaction_required", "login_required", "consent_required",
+  ]
 }

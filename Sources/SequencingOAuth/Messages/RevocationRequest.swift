@@ -45,7 +45,7 @@ struct RevocationRequest: Sendable {
   }
 
   /// The texts that no description, error or log may show.
-  var secrets: SentSecrets { SentSecrets([token] + client.secrets) }
+  var secrets: SentSecrets { SentSecrets([token], passwords: client.secrets) }
 }
 
 extension RevocationRequest: Redacted {

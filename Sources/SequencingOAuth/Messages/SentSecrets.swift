@@ -3,11 +3,14 @@ import Basics
 /// The secrets that a request contained, to remove them from texts in which a server repeats them.
 package struct SentSecrets: Sendable {
   private let values: [String]
+  /// The secrets that a person has chosen, and that may be a word.
+  private let passwords: [String]
 
   /// Takes the secrets; a text of fewer than 4 bytes is no secret, and removing it would damage
   /// words.
-  package init(_ values: [String]) {
-    self.values = values.filter { $0.utf8.count >= 4 }
+  package init(_ values: [String], passwords: [String] = []) {
+    self.values = (values + passwords).filter { $0.utf8.count >= 4 }
+    self.passwords = passwords.filter { $0.utf8.count >= 4 }
   }
 
   /// Replaces each secret in a server's text, also where it is form-encoded.
@@ -20,6 +23,20 @@ package struct SentSecrets: Sendable {
     let shown = asSent.withoutUnprintable
     let asShown = blotted(shown)
     return asShown == shown ? asSent : asShown
+  }
+
+  /// Removes the secrets from a sentence; `nil` if a password in it is like a word.
+  ///
+  /// With such a word removed the sentence would puzzle its reader, and tell that the password is that
+  /// word: "The password is [removed]."
+  package func removed(fromSentence text: String) -> String? {
+    let words = SentSecrets(passwords.filter(Self.isLikeWord))
+    guard words.removed(from: text) == SentSecrets([]).removed(from: text) else { return nil }
+    return removed(from: text)
+  }
+
+  private static func isLikeWord(_ secret: String) -> Bool {
+    secret.utf8.allSatisfy { (0x61...0x7A).contains($0 | 0x20) }
   }
 
   private func blotted(_ text: String) -> String {

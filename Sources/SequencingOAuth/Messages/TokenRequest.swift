@@ -38,7 +38,8 @@ struct TokenRequest: Sendable {
       "requested_token_type", "subject_token_type", "actor_token_type",
     ]
     return SentSecrets(
-      parameters.filter { !open.contains($0.name) }.map(\.value) + client.secrets)
+      parameters.filter { !open.contains($0.name) && $0.name != "password" }.map(\.value),
+      passwords: parameters.filter { $0.name == "password" }.map(\.value) + client.secrets)
   }
 }
 

@@ -49,6 +49,27 @@ import Testing
     #expect(await fixture.store.memory.load("default")?.attributes == ["name": "Alice"])
   }
 
+  @Test(arguments: [
+    // A sentence with the word removed would say which word the password is.
+    ("wrong", #"{"error":"invalid_grant","error_description":"The password is wrong."}"#, false),
+    ("Grant", #"{"error":"invalid_grant","error_description":"No grant."}"#, true),
+    ("invalid", #"{"error":"invalid_grant","error_description":"It is not so."}"#, true),
+    ("hunter2", #"{"error":"invalid_grant","error_description":"It is not hunter2"}"#, true),
+  ])
+  func `a password that is a word does not damage the server's words`(
+    password: String, body: String, hasDescription: Bool
+  ) async throws {
+    let fixture = try SessionFixture(change: { $0.allowsPasswordGrant = true })
+    fixture.server.next(ScriptedHTTPClient.json(body, status: 400))
+    let error = await failure(.invalidGrant) {
+      try await fixture.module.requestAccessToken(username: "u", password: password)
+    }
+    let description = error?.response?.errorDescription
+    #expect((description != nil) == hasDescription)
+    #expect(description?.contains(password) != true)
+    #expect(error?.message.contains(hasDescription ? "says" : "refused the request") == true)
+  }
+
   @Test func `the token is refreshed like any other, without the password`() async throws {
     let fixture = try SessionFixture(change: { $0.allowsPasswordGrant = true })
     try await fixture.module.requestAccessToken(username: "u", password: Self.password)
