@@ -21,7 +21,7 @@ final class Connection {
   /// in all.
   private static let lingerTime: (silent: Duration, total: Duration) = (.seconds(5), .seconds(30))
   /// How many bytes a client may send ahead while its request is being handled.
-  private static let maximumBacklog = 64 * 1024
+  private static let leastBacklog = 64 * 1024
 
   let id: UInt64
   let socket: Int32
@@ -35,6 +35,8 @@ final class Connection {
   private var answersHead = false
   private var keepsAlive = true
   private var isIdle = true
+  /// The first byte that the client has sent; `nil` if it has sent none.
+  private var firstByte: UInt8?
   private var peerHasFinished = false
   private var isStopping = false
 
@@ -82,7 +84,8 @@ final class Connection {
   /// A lingering connection discards what it reads; any other keeps a limited backlog.
   private var takesBytes: Bool {
     if case .lingering = phase { return true }
-    return parser.bufferedBytes < Self.maximumBacklog
+    // One line may be as long as a whole head.
+    return parser.bufferedBytes < max(Self.leastBacklog, context.limits.headerBytes + 1)
   }
 
   // MARK: Reading from the socket
@@ -94,6 +97,7 @@ final class Connection {
       case .closing, .closed: break
       case .lingering(let end): linger(until: end, now: now)
       case .reading, .handling, .scripted:
+        firstByte = firstByte ?? scratch.first
         parser.append(UnsafeRawBufferPointer(rebasing: scratch[..<count]))
         readOn(now: now)
       }
@@ -176,7 +180,9 @@ final class Connection {
   private func refuse(_ status: Int, now: Int64) {
     answersHead = false
     keepsAlive = false
-    send(.refusal(status), now: now)
+    // RFC 8446, section 5.1: a handshake record begins so, and no request does.
+    let refusal = LoopbackRefusal(status: status, isTLS: firstByte == 0x16)
+    send(context.refusal?(refusal) ?? .refusal(status), now: now)
   }
 
   func answer(_ reply: LoopbackReply, to exchange: UInt64, now: Int64) {

@@ -4,6 +4,7 @@ import Basics
 struct ConnectionContext: Sendable {
   let limits: LoopbackLimits
   let admission: LoopbackAdmission.Rule?
+  let refusal: LoopbackRefusal.Handler?
   let handler: LoopbackServer.Handler
   let mailbox: LoopMailbox
   let crowd: LoopbackCrowd

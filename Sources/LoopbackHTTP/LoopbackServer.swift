@@ -14,6 +14,8 @@ package struct LoopbackLimits: Sendable {
   package var connections = 64
   /// The most bytes of a request line and its fields together.
   package var headerBytes = 16 * 1024
+  /// The most bytes of a request line; `nil` if only the limit for the whole head counts.
+  package var requestLineBytes: Int?
   package var bodyBytes = 1 << 20
   /// The most time from the first byte of a request to its last.
   package var requestTime: Duration = .seconds(10)
@@ -21,6 +23,17 @@ package struct LoopbackLimits: Sendable {
   package var idleTime: Duration = .seconds(30)
 
   package init() {}
+}
+
+/// A request that the server refuses by itself, because it is malformed, too large or too slow.
+package struct LoopbackRefusal: Sendable, Hashable {
+  /// The status of the server's answer.
+  package let status: Int
+  /// Whether the client spoke TLS, and so cannot read the answer.
+  package let isTLS: Bool
+
+  /// Gets each refusal on the server's thread, and may return an answer with a page.
+  package typealias Handler = @Sendable (LoopbackRefusal) -> LoopbackResponse?
 }
 
 /// The reason why a server did not start.
@@ -50,15 +63,18 @@ package final class LoopbackServer: Sendable {
 
   /// Binds and listens before it returns; port 0 takes any free port.
   ///
-  /// Without `admission` every body is read, within the limits.
+  /// Without `admission` every body is read, within the limits. `refusal` learns of the requests
+  /// that never reach the handler.
   package init(
     address: LoopbackAddress = .ipv4, port: UInt16 = 0, limits: LoopbackLimits = LoopbackLimits(),
-    admission: LoopbackAdmission.Rule? = nil, handler: @escaping Handler
+    admission: LoopbackAdmission.Rule? = nil, refusal: LoopbackRefusal.Handler? = nil,
+    handler: @escaping Handler
   ) throws(LoopbackError) {
     let mailbox = try LoopMailbox()
     let (listener, boundPort) = try Sockets.listen(address, port: port)
     let context = ConnectionContext(
-      limits: limits, admission: admission, handler: handler, mailbox: mailbox, crowd: crowd)
+      limits: limits, admission: admission, refusal: refusal, handler: handler, mailbox: mailbox,
+      crowd: crowd)
     self.mailbox = mailbox
     self.address = address
     self.port = boundPort

@@ -58,7 +58,7 @@ package struct RequestParser {
     self.limits = limits
     self.peerPort = peerPort
     self.admission = admission
-    lines = LineBuffer(budget: limits.headerBytes)
+    lines = LineBuffer(budget: limits.requestLineBudget)
   }
 
   /// Adds bytes from the socket; then ``next()`` says what has arrived.
@@ -144,6 +144,9 @@ package struct RequestParser {
       return nil
     }
     head = try RequestHead(requestLine: line)
+    if limits.requestLineBytes != nil {
+      lines.refill(budget: limits.headerBytes - line.count - 2)
+    }
     stage = .fields
     return nil
   }
@@ -211,7 +214,12 @@ package struct RequestParser {
     stage = .requestLine(emptyLines: 0)
     head = nil
     body = Data()
-    lines.refill(budget: limits.headerBytes)
+    lines.refill(budget: limits.requestLineBudget)
     return .request(ParsedRequest(request: request, keepsAlive: keepsAlive))
   }
+}
+
+extension LoopbackLimits {
+  /// The most bytes of a request line with its line end.
+  fileprivate var requestLineBudget: Int { min(requestLineBytes ?? headerBytes, headerBytes) }
 }

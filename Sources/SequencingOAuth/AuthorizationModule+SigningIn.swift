@@ -111,13 +111,13 @@ extension AuthorizationModule {
     switch signIn.place {
     case .browser:
       try await AuthorizationCodeGrant(
-        client: client, accountID: accountID, options: signIn.options,
+        client: client, accountID: accountID, options: signIn.options, unclaimed: unclaimed,
         isWaiting: { signIn.isWaiting($0) }, keep: keep
       ).run()
     case .otherDevice:
       try await DeviceGrant(
-        client: client, options: signIn.options, show: { self.signIns.show($0, of: signIn) },
-        keep: keep
+        client: client, options: signIn.options, unclaimed: unclaimed,
+        show: { self.signIns.show($0, of: signIn) }, keep: keep
       ).run()
     }
   }

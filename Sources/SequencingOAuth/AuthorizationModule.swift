@@ -19,6 +19,7 @@ public final class AuthorizationModule: Sendable {
   let context: ClientContext
   let session: TokenSession
   let signIns = SignIns()
+  let unclaimed = UnclaimedTokens()
   let refusals = Locked(FreshTokenRefusals())
   package let callbacks = Callbacks()
 
@@ -166,14 +167,15 @@ extension AuthorizationModule {
 
   /// Returns when no refresh is under way and the store has the newest token.
   ///
-  /// Call it before the program ends: otherwise a refresh token that is on its way would be lost.
-  /// If the store could not save a token before, this call tries again. Cancelling the task does
+  /// Call it before the program ends: otherwise a refresh token that is on its way would be lost, and
+  /// tokens that the server issues to a sign-in that was cancelled meanwhile would not be revoked. If the store could not save a token before, this call tries again. Cancelling the task does
   /// not end the call. It ends when the refresh under way does and the store has answered; each has
   /// its own limit.
   ///
   /// - Throws: ``SQOAuthError``: the reason why the newest token could not be stored, so that it is
   ///   lost when the program ends; or why the store still has an account that was signed out.
   public func settle() async throws(SQOAuthError) {
+    await unclaimed.settle()
     try await session.settle()
   }
 

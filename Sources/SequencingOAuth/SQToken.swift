@@ -68,18 +68,26 @@ public struct SQToken: Sendable, Hashable, Codable {
   /// - SeeAlso: OpenID Connect Core 1.0, sections 3.1.3.7 and 12.2
   public var nonce: String? { storage.nonce }
 
+  /// The further parameters of the redirect that ended the sign-in, such as QuickBooks' `realmId`.
+  ///
+  /// They are text from the user's browser: neither the SDK nor the server's token response vouches
+  /// for them. The parameters of the protocol itself are not among them, and neither are those that
+  /// came twice or cannot be decoded. Tokens of other grants have none. A refresh keeps them.
+  public var redirectParameters: [String: String] { storage.redirectParameters }
+
   private let storage: Storage
 
   /// Makes a token from values that an app kept.
   public init(
     accessToken: String, expirationDate: Date? = nil, tokenType: String = "Bearer",
     scope: String? = nil, refreshToken: String? = nil, issueDate: Date? = nil,
-    additionalFields: [String: JSONValue] = [:], nonce: String? = nil
+    additionalFields: [String: JSONValue] = [:], nonce: String? = nil,
+    redirectParameters: [String: String] = [:]
   ) {
     storage = Storage(
       accessToken: accessToken, expirationDate: expirationDate, tokenType: tokenType, scope: scope,
       refreshToken: refreshToken, issueDate: issueDate, additionalFields: additionalFields,
-      nonce: nonce, idToken: nil)
+      nonce: nonce, idToken: nil, redirectParameters: redirectParameters)
   }
 
   private init(_ storage: Storage) {
@@ -98,11 +106,12 @@ public struct SQToken: Sendable, Hashable, Codable {
     let additionalFields: [String: JSONValue]
     let nonce: String?
     let idToken: IDToken?
+    let redirectParameters: [String: String]
 
     init(
       accessToken: String, expirationDate: Date?, tokenType: String, scope: String?,
       refreshToken: String?, issueDate: Date?, additionalFields: [String: JSONValue],
-      nonce: String?, idToken: IDToken?
+      nonce: String?, idToken: IDToken?, redirectParameters: [String: String]
     ) {
       self.accessToken = accessToken
       self.expirationDate = expirationDate
@@ -113,6 +122,7 @@ public struct SQToken: Sendable, Hashable, Codable {
       self.additionalFields = additionalFields
       self.nonce = nonce
       self.idToken = idToken
+      self.redirectParameters = redirectParameters
     }
 
     /// This object's values with other ones for the identity of the user.
@@ -120,7 +130,8 @@ public struct SQToken: Sendable, Hashable, Codable {
       Storage(
         accessToken: accessToken, expirationDate: expirationDate, tokenType: tokenType,
         scope: scope, refreshToken: refreshToken, issueDate: issueDate,
-        additionalFields: additionalFields, nonce: nonce, idToken: idToken)
+        additionalFields: additionalFields, nonce: nonce, idToken: idToken,
+        redirectParameters: redirectParameters)
     }
   }
 
@@ -156,7 +167,7 @@ public struct SQToken: Sendable, Hashable, Codable {
       issueDate: issueDate,
       additionalFields: previous.lastingFields.merging(additionalFields) {
         old, new in new == .null || new == .string("") ? old : new
-      })
+      }, redirectParameters: previous.redirectParameters)
     return SQToken(
       token.storage.with(nonce: nonce ?? previous.nonce, idToken: idToken ?? previous.idToken))
   }
@@ -174,7 +185,17 @@ public struct SQToken: Sendable, Hashable, Codable {
     fields["id_token"] = idToken.map { .string($0.compactForm) }
     return SQToken(
       accessToken: accessToken, expirationDate: expirationDate, tokenType: tokenType, scope: scope,
-      refreshToken: refreshToken, issueDate: issueDate, additionalFields: fields
+      refreshToken: refreshToken, issueDate: issueDate, additionalFields: fields,
+      redirectParameters: redirectParameters
+    ).identifying(idToken, nonce: nonce)
+  }
+
+  /// This token with the further parameters of the redirect from which it comes.
+  func coming(with redirectParameters: [String: String]) -> SQToken {
+    SQToken(
+      accessToken: accessToken, expirationDate: expirationDate, tokenType: tokenType, scope: scope,
+      refreshToken: refreshToken, issueDate: issueDate, additionalFields: additionalFields,
+      redirectParameters: redirectParameters
     ).identifying(idToken, nonce: nonce)
   }
 
@@ -182,7 +203,8 @@ public struct SQToken: Sendable, Hashable, Codable {
   func keeping(refreshToken: String?) -> SQToken {
     SQToken(
       accessToken: accessToken, expirationDate: expirationDate, tokenType: tokenType, scope: scope,
-      refreshToken: refreshToken, issueDate: issueDate, additionalFields: additionalFields
+      refreshToken: refreshToken, issueDate: issueDate, additionalFields: additionalFields,
+      redirectParameters: redirectParameters
     ).identifying(idToken, nonce: nonce)
   }
 
@@ -216,7 +238,9 @@ public struct SQToken: Sendable, Hashable, Codable {
       issueDate: try container.decodeIfPresent(Date.self, forKey: .issueDate),
       additionalFields: try container.decodeIfPresent(
         [String: JSONValue].self, forKey: .additionalFields) ?? [:],
-      nonce: try container.decodeIfPresent(String.self, forKey: .nonce))
+      nonce: try container.decodeIfPresent(String.self, forKey: .nonce),
+      redirectParameters: try container.decodeIfPresent(
+        [String: String].self, forKey: .redirectParameters) ?? [:])
   }
 
   /// Encodes every field that has a value, also the secrets.
@@ -230,6 +254,9 @@ public struct SQToken: Sendable, Hashable, Codable {
     try container.encodeIfPresent(issueDate, forKey: .issueDate)
     try container.encode(additionalFields, forKey: .additionalFields)
     try container.encodeIfPresent(nonce, forKey: .nonce)
+    if !redirectParameters.isEmpty {
+      try container.encode(redirectParameters, forKey: .redirectParameters)
+    }
   }
 
   /// Whether two tokens are equal in every field that a token is encoded with.
@@ -239,7 +266,7 @@ public struct SQToken: Sendable, Hashable, Codable {
       && first.expirationDate == second.expirationDate && first.tokenType == second.tokenType
       && first.scope == second.scope && first.refreshToken == second.refreshToken
       && first.issueDate == second.issueDate && first.additionalFields == second.additionalFields
-      && first.nonce == second.nonce
+      && first.nonce == second.nonce && first.redirectParameters == second.redirectParameters
   }
 
   /// Hashes the fields that distinguish tokens.
@@ -257,6 +284,7 @@ public struct SQToken: Sendable, Hashable, Codable {
     case issueDate = "issue_date"
     case additionalFields = "additional_fields"
     case nonce
+    case redirectParameters = "redirect_parameters"
   }
 }
 

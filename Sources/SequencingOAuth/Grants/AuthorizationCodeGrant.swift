@@ -13,6 +13,8 @@ struct AuthorizationCodeGrant: Sendable {
   let client: RegisteredClient
   let accountID: String
   let options: SignInOptions
+  /// What ends the tokens of a request whose sign-in is cancelled meanwhile.
+  let unclaimed: UnclaimedTokens
   /// Gets the sign-in before the browser opens, so that the app can pass a redirect to it.
   let isWaiting: @Sendable (PendingAuthorization) -> Void
   /// Stores the token; an error that it throws becomes the sign-in's error.
@@ -54,7 +56,7 @@ struct AuthorizationCodeGrant: Sendable {
     let preparation = Task { await validator?.signatures.prepare() }
     defer { preparation.cancel() }
     let response = try await answer(pending, opening: url, wait)
-    return try await request.redeem(response, by: client, validator)
+    return try await request.redeem(response, by: client, validator, unclaimed)
   }
 
   private func answer(
@@ -68,7 +70,7 @@ struct AuthorizationCodeGrant: Sendable {
     } atTimeout: {
       pending.endByTimeout(
         after: configuration.signInTimeout, receiver: wait.receiver == nil ? .app : .sdk,
-        turnedAway: wait.receiver?.turnedAway ?? 0)
+        turnedAway: wait.receiver?.turnedAway ?? 0, refused: wait.receiver?.refused?.explanation)
     }
   }
 

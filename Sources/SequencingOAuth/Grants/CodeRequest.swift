@@ -77,17 +77,21 @@ struct CodeRequest: Sendable, Hashable, Codable {
   ///
   /// - SeeAlso: RFC 6749, section 4.1.3
   func redeem(
-    _ response: AuthorizationResponse, by client: RegisteredClient, _ validator: IDTokenValidator?
+    _ response: AuthorizationResponse, by client: RegisteredClient, _ validator: IDTokenValidator?,
+    _ unclaimed: UnclaimedTokens
   ) async throws(SQOAuthError) -> SQToken {
-    let issued = try await client.token(
-      [
-        .init("grant_type", "authorization_code"),
-        .init("code", response.code),
-        .init("redirect_uri", redirectURI),
-        .init("code_verifier", verifier),
-      ], scope: identity.scope)
+    let parameters: [FormCoding.Pair] = [
+      .init("grant_type", "authorization_code"),
+      .init("code", response.code),
+      .init("redirect_uri", redirectURI),
+      .init("code_verifier", verifier),
+    ]
+    let issued = try await unclaimed.token(of: client) { () throws(SQOAuthError) in
+      try await client.token(parameters, scope: identity.scope)
+    }
     try client.checkScope(of: issued.token)
     return try await identity.identify(issued, code: response.code, by: validator)
+      .coming(with: response.parameters)
   }
 }
 

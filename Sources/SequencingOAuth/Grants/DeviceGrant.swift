@@ -15,6 +15,8 @@ struct DeviceGrant: Sendable {
 
   let client: RegisteredClient
   let options: SignInOptions
+  /// What ends the tokens of a request whose sign-in is cancelled meanwhile.
+  let unclaimed: UnclaimedTokens
   /// Gets what the user must see, as soon as the server has answered.
   let show: @Sendable (DeviceAuthorization) -> Void
   /// Stores the token; an error that it throws becomes the sign-in's error.
@@ -75,9 +77,11 @@ struct DeviceGrant: Sendable {
     while next < end {
       try await sleep(until: next)
       do throws(SQOAuthError) {
-        return try await client.token(
-          [.init("grant_type", Self.grantType), .init("device_code", device.deviceCode)],
-          scope: scope)
+        return try await unclaimed.token(of: client) { () throws(SQOAuthError) in
+          try await client.token(
+            [.init("grant_type", Self.grantType), .init("device_code", device.deviceCode)],
+            scope: scope)
+        }
       } catch {
         guard !Task.isCancelled, let pause = polls.pause(after: error) else { throw error }
         next = clock.now.addingTimeInterval(pause.seconds)

@@ -54,7 +54,7 @@ struct ProviderLogout: Sendable {
         pending.end(error)
       }
     } atTimeout: {
-      pending.end(.logoutTimedOut)
+      pending.end(.logoutTimedOut(wait.receiver?.refused))
     }
   }
 
@@ -87,8 +87,12 @@ struct ProviderLogout: Sendable {
 }
 
 extension SQOAuthError {
-  fileprivate static let logoutTimedOut = SQOAuthError(
-    .timedOut,
-    "no redirect came after the logout; the tokens were forgotten here. Providers compare "
-      + "post_logout_redirect_uri exactly, with its port: check that it is registered")
+  fileprivate static func logoutTimedOut(_ refused: RefusedRequest?) -> SQOAuthError {
+    let reason =
+      refused.map { "; \($0.explanation)" }
+      ?? ". Providers compare post_logout_redirect_uri exactly, with its port: check that it is "
+      + "registered"
+    return SQOAuthError(
+      .timedOut, "no redirect came after the logout; the tokens were forgotten here\(reason)")
+  }
 }

@@ -21,13 +21,20 @@ struct AuthorizationResponse: Sendable, Redacted {
     /// The redirect goes to another redirect URI.
     case notAddressed
     /// The redirect lacks this request's `state`, so the answer to this sign-in is still to come.
-    case wrongState
+    ///
+    /// If it has no `state` at all, its error comes along, which may help a developer.
+    case wrongState(ErrorResponse?)
     /// The redirect answers the request, with a code or with an error.
     case answer(Result<AuthorizationResponse, SQOAuthError>)
   }
 
   /// The authorization code, `code`, which only the server understands.
   let code: String
+  /// The further parameters, which the protocol does not know and nothing vouches for.
+  let parameters: [String: String]
+
+  /// The most parameters that are kept, and the most bytes of all of them together.
+  private static let limits = (count: 32, bytes: 16 * 1024)
 
   /// Checks a redirect: first its address, then `state`, `iss`, `error` and `code`.
   static func judge(_ redirect: String, against expected: Expectation) -> Verdict {
@@ -38,21 +45,34 @@ struct AuthorizationResponse: Sendable, Redacted {
     // nothing shows that the redirect answers the request.
     let pairs = FormCoding.mend(Substring(query))
     guard let state = single("state", in: pairs), sameSecret(state, expected.state) else {
-      return .wrongState
+      return .wrongState(unboundError(in: pairs))
     }
     return .answer(
       Result { () throws(SQOAuthError) in
         try checkForm(pairs, fragment: redirect)
         let lacksIssuer = try checkIssuer(pairs, expected)
-        if let error = pairs.value("error") {
-          throw try refusal(error, pairs, expected, lacksIssuer: lacksIssuer)
+        if pairs.value("error") != nil {
+          throw try refusal(pairs, expected, lacksIssuer: lacksIssuer)
         }
         guard !lacksIssuer else {
           throw SQOAuthError(
             .issuerMismatch, "the redirect has no \"iss\", although the server promises to send it")
         }
-        return AuthorizationResponse(code: try code(in: pairs))
+        return AuthorizationResponse(code: try code(in: pairs), parameters: further(in: pairs))
       })
+  }
+
+  /// The error of a redirect without a `state`; `nil` if it has one, or no error.
+  private static func unboundError(in pairs: [FormCoding.Pair]) -> ErrorResponse? {
+    guard !pairs.contains(where: { $0.name == "state" }) else { return nil }
+    return errorResponse(in: pairs)
+  }
+
+  private static func errorResponse(in pairs: [FormCoding.Pair]) -> ErrorResponse? {
+    guard let error = pairs.value("error"), !error.printable.isEmpty else { return nil }
+    return ErrorResponse(
+      error: error, errorDescription: pairs.value("error_description"),
+      errorURI: pairs.value("error_uri"))
   }
 
   private static let known = [
@@ -101,15 +121,12 @@ struct AuthorizationResponse: Sendable, Redacted {
   /// 9207, section 2.4). Nothing is sent to the server after an error, so a forged error can do no
   /// more than show a wrong reason.
   private static func refusal(
-    _ error: String, _ pairs: [FormCoding.Pair], _ expected: Expectation, lacksIssuer: Bool
+    _ pairs: [FormCoding.Pair], _ expected: Expectation, lacksIssuer: Bool
   ) throws(SQOAuthError) -> SQOAuthError {
-    guard !error.printable.isEmpty else {
+    guard let response = errorResponse(in: pairs) else {
       throw SQOAuthError(
         .invalidAuthorizationResponse, "the redirect has an empty \"error\" parameter")
     }
-    let response = ErrorResponse(
-      error: error, errorDescription: pairs.value("error_description"),
-      errorURI: pairs.value("error_uri"))
     var refusal = SQOAuthError(
       response.error,
       response.errorDescription.map { "the authorization server says: \($0)" }
@@ -122,6 +139,17 @@ struct AuthorizationResponse: Sendable, Redacted {
       refusal.message += " (the redirect has no \"iss\", although the server promises to send it)"
     }
     return refusal
+  }
+
+  /// The parameters that are left for the app: those that came once and can be decoded.
+  ///
+  /// If there are too many of them, none is kept, since nobody could say which matter.
+  private static func further(in pairs: [FormCoding.Pair]) -> [String: String] {
+    let names = Dictionary(grouping: pairs.filter { !known.contains($0.name) }, by: \.name)
+    let single = names.values.compactMap { $0.count == 1 && $0[0].isExact ? $0[0] : nil }
+    let bytes = single.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count }
+    guard single.count <= limits.count, bytes <= limits.bytes else { return [:] }
+    return Dictionary(uniqueKeysWithValues: single.map { ($0.name, $0.value) })
   }
 
   private static func code(in pairs: [FormCoding.Pair]) throws(SQOAuthError) -> String {

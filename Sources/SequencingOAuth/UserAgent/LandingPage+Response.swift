@@ -15,7 +15,7 @@ extension LandingPage {
   private var mark: LoopbackPage.Mark {
     switch self {
     case .signedIn, .loggedOut: .success
-    case .denied, .failed, .wrongState: .failure
+    case .denied, .failed, .wrongState, .tooLarge: .failure
     case .underWay, .tooLate, .notFound: .neutral
     }
   }
@@ -25,6 +25,7 @@ extension LandingPage {
     case .signedIn, .loggedOut, .underWay, .denied, .failed: 200
     case .wrongState, .tooLate: 400
     case .notFound: 404
+    case .tooLarge(let status): status
     }
   }
 
@@ -39,6 +40,7 @@ extension LandingPage {
     case .wrongState: "This is not the answer we wait for"
     case .tooLate: "This sign\u{2011}in is over"
     case .notFound: "There is nothing here"
+    case .tooLarge: "Your browser sent too much"
     }
   }
 
@@ -60,6 +62,10 @@ extension LandingPage {
     case .tooLate:
       "It has ended already, or it took too long. Start it again from \(theApp)."
     case .notFound: "This address only receives the end of a sign\u{2011}in."
+    case .tooLarge:
+      "Cookies of other programs on this machine came with the answer, and it was too large to read. "
+        + "Start the sign\u{2011}in again from \(theApp) and use a private window, or delete the cookies "
+        + "of this address."
     }
   }
 

@@ -1,4 +1,5 @@
 import Basics
+import LoopbackHTTP
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -20,6 +21,14 @@ enum LandingPage: Sendable {
   /// The answer was accepted, and the app is still getting the token.
   case underWay
   case notFound
+  /// The request was too large for the receiver, so nothing of it was read.
+  case tooLarge(status: Int)
+
+  /// Chooses the page for a request that the server below refuses; `nil` for its own answer.
+  init?(_ refusal: LoopbackRefusal) {
+    guard case .tooLarge(let status) = RefusedRequest(refusal) else { return nil }
+    self = .tooLarge(status: status)
+  }
 
   /// Chooses the page for the result of a sign-in.
   init(outcome: Result<SQToken, SQOAuthError>) {

@@ -11,7 +11,8 @@ import LoopbackHTTP
 ///
 /// It listens from just before the browser opens until the sign-in ends. Only a GET of the exact
 /// path with the right `Host` reaches the sign-in, and a POST with a form if the sign-in asked for
-/// that (`response_mode=form_post`). Any other request gets 404 and does not affect the sign-in.
+/// that (`response_mode=form_post`). Any other request gets 404 and does not affect the sign-in. The
+/// last one that may have been the browser's is noted, for the error of a sign-in without an answer.
 ///
 /// - SeeAlso: RFC 8252, sections 7.3 and 8.3
 final class LoopbackRedirectReceiver: Sendable {
@@ -27,6 +28,13 @@ final class LoopbackRedirectReceiver: Sendable {
   private let port: UInt16
   private let servers: [LoopbackServer]
   private let delivery: OneShot<Delivery>
+  private let lastRefused: LastRefused
+
+  /// Cookies belong to a host and not to a port, so the browser sends those of every program that has
+  /// served a page on this machine.
+  private static let headerBytes = 256 * 1024
+  /// A code and a state may be long, but no browser has a longer address.
+  private static let requestLineBytes = 64 * 1024
 
   /// Opens the port; until ``deliver(to:)`` every request gets 404.
   init(
@@ -35,16 +43,26 @@ final class LoopbackRedirectReceiver: Sendable {
   ) throws(SQOAuthError) {
     var limits = LoopbackLimits()
     limits.connections = 16
+    limits.headerBytes = Self.headerBytes
+    limits.requestLineBytes = Self.requestLineBytes
     limits.bodyBytes = acceptsForms ? 64 * 1024 : 0
     let delivery = OneShot<Delivery>()
+    let lastRefused = LastRefused()
     let answer: LoopbackServer.Handler = { request in
       .response(
-        await Self.page(for: request, redirect, delivery.current, acceptsForms)
+        await Self.page(for: request, redirect, delivery.current, acceptsForms, lastRefused)
           .response(in: style))
+    }
+    let refusal: LoopbackRefusal.Handler = { refusal in
+      if let refused = RefusedRequest(refusal) { lastRefused.note(refused) }
+      return LandingPage(refusal)?.response(in: style)
     }
     do throws(LoopbackError) {
       servers = try Self.listen(redirect) { address, port throws(LoopbackError) in
-        try LoopbackServer(address: address, port: port, limits: limits, handler: answer)
+        try LoopbackServer(
+          address: address, port: port, limits: limits,
+          admission: { _ in acceptsForms ? .ordinary : .unread }, refusal: refusal,
+          handler: answer)
       }
     } catch {
       throw Self.unavailable(error)
@@ -52,6 +70,7 @@ final class LoopbackRedirectReceiver: Sendable {
     port = servers[0].port
     self.redirect = redirect
     self.delivery = delivery
+    self.lastRefused = lastRefused
   }
 
   /// The redirect URI with the port that the receiver listens on.
@@ -65,6 +84,9 @@ final class LoopbackRedirectReceiver: Sendable {
   /// How many connections were closed because too many were open.
   var turnedAway: Int { servers.reduce(0) { $0 + $1.turnedAway } }
 
+  /// The last request that may have been the browser's answer and was refused.
+  var refused: RefusedRequest? { lastRefused.current }
+
   /// Returns when each redirect that arrived before this call was passed on.
   func settle() async {
     for server in servers { await server.settle() }
@@ -77,14 +99,15 @@ final class LoopbackRedirectReceiver: Sendable {
 
   private static func page(
     for request: LoopbackRequest, _ redirect: LoopbackRedirect, _ delivery: Delivery?,
-    _ acceptsForms: Bool
+    _ acceptsForms: Bool, _ lastRefused: LastRefused
   ) async -> LandingPage {
-    // The `Host` protects against DNS rebinding: under another name this address is another site.
-    guard let delivery, request.path == (redirect.path.isEmpty ? "/" : redirect.path),
-      isHost(request.header("host"), of: redirect, port: delivery.port)
-    else { return .notFound }
+    guard let delivery else { return .notFound }
     let address = "http://\(redirect.host):\(delivery.port)\(redirect.path)"
     let url = address + (request.query.map { "?" + $0 } ?? "")
+    if let refused = misaddressed(request, redirect, port: delivery.port) {
+      if request.isLikeAnswer { lastRefused.note(refused) }
+      return .notFound
+    }
     switch request.method {
     case "GET": return await delivery.handler(url)
     case "POST" where acceptsForms:
@@ -92,10 +115,30 @@ final class LoopbackRedirectReceiver: Sendable {
         MediaType.essence(of: request.header("content-type"))
           == "application/x-www-form-urlencoded",
         let posted = PostedRedirect.url(form: request.body, at: url)
-      else { return .notFound }
+      else {
+        lastRefused.note(.noForm)
+        return .notFound
+      }
       return await delivery.handler(posted)
+    case "POST":
+      lastRefused.note(.post)
+      return .notFound
     default: return .notFound
     }
+  }
+
+  /// How a request misses the redirect URI; `nil` if it does not.
+  private static func misaddressed(
+    _ request: LoopbackRequest, _ redirect: LoopbackRedirect, port: UInt16
+  ) -> RefusedRequest? {
+    let path = redirect.path.isEmpty ? "/" : redirect.path
+    guard request.path == path else { return .path(request.path, expected: path) }
+    // The `Host` protects against DNS rebinding: under another name this address is another site.
+    let host = request.header("host")
+    guard isHost(host, of: redirect, port: port) else {
+      return .host(host ?? "", expected: "\(redirect.host):\(port)")
+    }
+    return nil
   }
 
   static func isHost(

@@ -38,7 +38,8 @@ struct WebCodeGrant: Sendable {
     let validator = try client.idTokenValidator(scope: signIn.request.identity.scope)
     try await prepare()
     try await use(signIn)
-    return try await signIn.request.redeem(response, by: client, validator)
+    // Its caller lets no cancellation through, so no token of it stays unclaimed.
+    return try await signIn.request.redeem(response, by: client, validator, UnclaimedTokens())
   }
 
   private func check(_ signIn: WebSignIn) throws(SQOAuthError) {
@@ -66,10 +67,11 @@ struct WebCodeGrant: Sendable {
         .invalidAuthorizationResponse,
         "the redirect does not begin with the redirect URI: pass the whole URL as the browser has "
           + "it, with its scheme, host and port")
-    case .wrongState:
+    case .wrongState(let error):
       throw SQOAuthError(
         .stateMismatch,
-        "the redirect has no state or a wrong one, so it does not answer this sign-in")
+        error?.withoutState
+          ?? "the redirect has no state or a wrong one, so it does not answer this sign-in")
     case .answer(let result): return try result.get()
     }
   }

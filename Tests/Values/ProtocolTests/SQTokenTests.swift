@@ -68,4 +68,12 @@ import Testing
     #expect(
       SQToken(accessToken: "a", scope: granted).scopesMissing(from: requested) == missing)
   }
+
+  @Test func `the redirect's parameters are kept with the token, and no text shows them`() throws {
+    let token = SQToken(accessToken: "T", redirectParameters: ["realmId": "C4N4RY"])
+    let copy = try JSONDecoder().decode(SQToken.self, from: JSONEncoder().encode(token))
+    #expect(copy == token && copy.redirectParameters == ["realmId": "C4N4RY"])
+    #expect(token != SQToken(accessToken: "T"))
+    #expect(!everyText(of: token).contains("C4N4RY"))
+  }
 }

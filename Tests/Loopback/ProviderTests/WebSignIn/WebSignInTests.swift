@@ -96,6 +96,34 @@ import Testing
     #expect(await fixture.store.list() == ["visitor 7"])
   }
 
+  @Test func `what the redirect has besides comes with the token`() async throws {
+    let fixture = try await WebFixture()
+    let (url, signIn) = try await fixture.host().beginSignIn(fixture.configuration)
+    let redirect = try await fixture.visit(url) + "&realmId=1234&scope=read&x=%E9&y=1&y=2"
+    let account = try await fixture.host()
+      .finishSignIn(signIn, redirect: redirect, fixture.configuration)
+    let token = try #require(account.currentToken)
+    #expect(token.redirectParameters == ["realmId": "1234", "scope": "read"])
+    #expect(token.scope != "read", "nothing vouches for it")
+    #expect(try await account.refresh().redirectParameters["realmId"] == "1234")
+    let stored = try await fixture.store.load(account.accountID)
+    #expect(stored?.token.redirectParameters["realmId"] == "1234")
+  }
+
+  @Test func `an error without a state is told and ends nothing`() async throws {
+    let fixture = try await WebFixture()
+    let (url, signIn) = try await fixture.host().beginSignIn(fixture.configuration)
+    let error = await failure(.stateMismatch) {
+      try await fixture.host().finishSignIn(
+        signIn, redirect: WebFixture.redirectURI + "?error=access_denied", fixture.configuration)
+    }
+    #expect(error?.message.contains("access_denied") == true && error?.isCancellation == false)
+    let redirect = try await fixture.visit(url)
+    let account = try await fixture.host()
+      .finishSignIn(signIn, redirect: redirect, fixture.configuration)
+    #expect(account.isAuthorized)
+  }
+
   @Test func `a user whom no ID token can name needs an id of the app's`() async throws {
     let fixture = try await WebFixture()
     fixture.sandbox.misbehave(at: .metadata, .member("jwks_uri", nil), times: 10)

@@ -132,6 +132,22 @@ import Testing
     #expect(fixture.polls.isEmpty && fixture.shown.count == 2)
   }
 
+  @Test func `tokens that come to a cancelled sign-in are revoked`() async throws {
+    let fixture = try await DeviceFixture()
+    let (signIn, authorization) = try await fixture.begin()
+    try await fixture.user(enters: authorization)
+    let answer = Gate(isOpen: false)
+    fixture.sandbox.misbehave(at: .token, .hold(until: { await answer.opened() }))
+    try await fixture.passUntilNextPoll()
+    fixture.oauth.cancelSignIn()
+    await failure(.cancelled) { try await signIn.value }
+    #expect(fixture.sandbox.requests(to: .revocation).isEmpty)
+    answer.open()
+    try await fixture.oauth.module.settle()
+    #expect(fixture.sandbox.requests(to: .revocation).count == 2, "both tokens")
+    #expect(fixture.oauth.result.token == nil)
+  }
+
   @Test func `an ID token of the answer is verified`() async throws {
     let fixture = try await DeviceFixture(scope: "openid")
     let (signIn, authorization) = try await fixture.begin()

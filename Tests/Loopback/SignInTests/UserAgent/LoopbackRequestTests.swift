@@ -74,6 +74,98 @@ import Testing
     #expect(fixture.http.forms.map { $0["code"] } == ["abc"])
   }
 
+  /// Requests that may have been the browser's answer, and what the sign-in's error says of them.
+  static let refused: [(request: String, words: String)] = [
+    (
+      "GET /cb/?code=a&state=STATE HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n",
+      #"the browser came to "/cb/" instead of "/cb""#
+    ),
+    (
+      "GET /?error=access_denied HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n",
+      #"the browser came to "/" instead of "/cb""#
+    ),
+    (
+      "GET /cb?code=a&state=STATE HTTP/1.1\r\nHost: localhost:PORT\r\n\r\n",
+      #"the browser came to "localhost:PORT" instead of "127.0.0.1:PORT""#
+    ),
+    (
+      "POST /cb?code=a&state=STATE HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nContent-Length: 0\r\n\r\n",
+      "the browser came with POST"
+    ),
+    (
+      "POST /cb HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nContent-Length: 12\r\n\r\ncode=a&state",
+      "status 307 instead of 303"
+    ),
+    ("\u{16}\u{3}\u{1}\u{2}\u{0}\r\n", "a browser spoke https"),
+    (
+      "GET /cb?code=a&state=STATE HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nCookie: "
+        + String(repeating: "c", count: 300_000) + "\r\n\r\n",
+      "the browser's request was too large (status 431)"
+    ),
+  ]
+
+  @Test(arguments: refused.indices)
+  func `a sign-in without an answer says what the receiver refused last`(index: Int) async throws {
+    let fixture = try OAuthFixture(browser: OAuthFixture.idle)
+      .register(redirectURI: "http://127.0.0.1/cb")
+    async let error = failure(.timedOut) { try await fixture.oauth.signIn() }
+    let page = try await fixture.isWaiting()
+    let port = try #require(URL(string: page.parameters["redirect_uri"] ?? "")?.port)
+    func filled(_ text: String) -> String {
+      text.replacing("PORT", with: "\(port)").replacing("STATE", with: page.state)
+    }
+    for request in [
+      filled(Self.refused[index].request),
+      // What every browser asks for besides says nothing.
+      filled("GET /favicon.ico HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n"),
+    ] {
+      let client = try RawClient(port: UInt16(port))
+      client.write(request)
+      client.finish()
+      _ = await client.readToEnd()
+    }
+    fixture.clock.advance(by: 300)
+    let message = try #require(await error).message
+    #expect(message.contains(filled(Self.refused[index].words)), "\(message)")
+    #expect(!message.contains(page.state))
+  }
+
+  @Test func `cookies of other programs do not keep the answer out`() async throws {
+    let (fixture, page, port) = try await LoopbackRedirectTests.waiting()
+    let cookie = String(repeating: "other=program; ", count: 16_000)
+    let client = try RawClient(port: port)
+    client.write(
+      "GET /cb?code=abc&state=\(page.state) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n"
+        + "Cookie: \(cookie)\r\n\r\n")
+    #expect(RawClient.status(await client.readToEnd()) == 200)
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
+  }
+
+  @Test(arguments: [
+    (
+      431,
+      "GET /cb HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nCookie: \(String(repeating: "c", count: 300_000))"
+    ),
+    (414, "GET /cb?state=\(String(repeating: "s", count: 100_000))"),
+    (
+      431,
+      "GET /cb HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n" + String(repeating: "X: y\r\n", count: 200)
+    ),
+  ])
+  func `a request that is too large gets a page that says what helps`(
+    status: Int, request: String
+  ) async throws {
+    let (fixture, _, port) = try await LoopbackRedirectTests.waiting()
+    let client = try RawClient(port: port)
+    client.write(request.replacing("PORT", with: "\(port)") + " HTTP/1.1\r\n\r\n")
+    client.finish()
+    let answer = await client.readToEnd()
+    #expect(RawClient.status(answer) == status)
+    #expect(answer.contains("text/html") && answer.contains("private window"))
+    #expect(answer.contains("ookies") && fixture.oauth.isSigningIn)
+    fixture.oauth.cancelSignIn()
+  }
+
   @Test func `clients that connect and say nothing do not hold up the answer`() async throws {
     let (fixture, page, port) = try await LoopbackRedirectTests.waiting()
     let silent = try (0..<8).map { _ in try RawClient(port: port) }

@@ -53,6 +53,24 @@ import Testing
     #expect(fixture.http.requests.isEmpty)
   }
 
+  @Test func `the last error without a state is told, as what anybody may have sent`()
+    async throws
+  {
+    let fixture = try fixture(.seconds(5))
+    async let error = failure(.stateMismatch) { try await fixture.oauth.signIn() }
+    let page = try await fixture.isWaiting()
+    for query in [
+      "error=server_error", "error=login_required&error_description=Please%0Alog%20in",
+      "error=access_denied&state=x", "code=evil",
+    ] {
+      #expect(fixture.oauth.receiveRedirect(try page.forged(query)) == .wrongState)
+    }
+    fixture.clock.advance(by: 5)
+    let message = try #require(await error).message
+    #expect(message.hasPrefix("a redirect without a state said: login_required (Please"))
+    #expect(!message.contains("access_denied") && !message.contains("\n"))
+  }
+
   @Test func `the right answer after a wrong one counts`() async throws {
     let fixture = try fixture()
     fixture.oauth.authorizeUser()

@@ -1,0 +1,56 @@
+import Basics
+
+/// The token requests of sign-ins that were cancelled before the answer came.
+///
+/// The server may have issued tokens by then, and the device code or the authorization code is used
+/// up. So such a request goes on, and the tokens that it brings are revoked: otherwise they would
+/// live on, and nobody would have them.
+final class UnclaimedTokens: Sendable {
+  private typealias Answer = Result<IssuedToken, SQOAuthError>
+
+  private let requests = Locked<[Int: Task<Void, Never>]>([:])
+  private let last = Locked(0)
+
+  init() {}
+
+  /// Sends a sign-in's token request, and returns its token if the caller still waits for it.
+  func token(
+    of client: RegisteredClient,
+    _ request: @escaping @Sendable () async throws(SQOAuthError) -> IssuedToken
+  ) async throws(SQOAuthError) -> IssuedToken {
+    guard !Task.isCancelled else { throw .signInCancelled }
+    let answer = OneShot<Answer>()
+    Task {
+      do throws(SQOAuthError) {
+        answer.resolve(.success(try await request()))
+      } catch {
+        answer.resolve(.failure(error))
+      }
+    }
+    if let answer = await answer.value() { return try answer.get() }
+    revoke(answer, of: client)
+    throw .signInCancelled
+  }
+
+  /// Returns when each of these requests has its answer and its tokens are revoked.
+  func settle() async {
+    while let request = requests.withLock({ $0.values.first }) { await request.value }
+  }
+
+  private func revoke(_ answer: OneShot<Answer>, of client: RegisteredClient) {
+    let id = last.withLock { last in
+      last += 1
+      return last
+    }
+    // Under the lock, so that the task cannot be over before it is noted.
+    requests.withLock { requests in
+      requests[id] = Task { [self] in
+        if case .success(let issued) = await answer.wait() {
+          // A server without a revocation endpoint ends the tokens in its own time.
+          try? await Revocation(client: client).run(issued.token)
+        }
+        self.requests.withLock { $0[id] = nil }
+      }
+    }
+  }
+}
