@@ -1,0 +1,45 @@
+import Foundation
+import OAuthSandbox
+import ProgramSupport
+import TestSupport
+import Testing
+
+/// The function of "Without a browser" that takes a pasted redirect, in a program that writes a line
+/// at once as that article says.
+@Suite(.timeLimit(.minutes(5)), .disabled(if: isSanitized, "what is built would be the same"))
+struct PastedRedirectSampleTests {
+  @Test func `a program goes on and ends while its reader still waits for a line`() async throws {
+    let sandbox = try await SandboxServer.start()
+    // It keeps the program's file.
+    let builder = try ProgramBuilder()
+    let program = try await builder.build(
+      "paster", ["main.swift": code(for: sandbox)], ["-swift-version", "6"])
+    // Through a pipe, the sample's own lines would come at the end.
+    let process = try ChildProcess(["stdbuf", "-oL", program], input: .open)
+    let address = try await process.line(after: sandbox.issuer.absoluteString)
+    let url = try #require(URL(string: sandbox.issuer.absoluteString + address))
+    _ = try await SandboxVisitor().visit(url)
+    let result = try await process.result()
+    #expect(result.status == 0 && result.output.hasSuffix("\nGoing on.\n"), "\(result.errors)")
+    await sandbox.stop()
+  }
+
+  /// The sample, a sign-in with it, and the statement with which the article writes a line at once.
+  private func code(for sandbox: SandboxServer) throws -> String {
+    let sample = try #require(try Sample.all().first { $0.code.contains("func signInByPasting") })
+    let article = try String(
+      contentsOf: PackageSources.root.appending(path: sample.document), encoding: .utf8)
+    let match = try #require(
+      article.firstMatch(of: /`(FileHandle\.standardOutput\.write\([^`]*Going on[^`]*)`/))
+    return """
+      \(sample.code)
+      let oauth = SQOAuth()
+      oauth.register(
+        try ClientConfiguration(
+          clientID: "\(SandboxClient.app.id)", redirectURI: "http://127.0.0.1/callback",
+          scope: "profile", provider: .issuer("\(sandbox.issuer.absoluteString)")))
+      _ = try await signInByPasting(oauth)
+      \(match.1)
+      """
+  }
+}
