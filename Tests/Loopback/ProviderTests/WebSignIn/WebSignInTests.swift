@@ -106,7 +106,7 @@ import Testing
     #expect(token.redirectParameters == ["realmId": "1234", "scope": "read"])
     #expect(token.scope != "read", "nothing vouches for it")
     #expect(try await account.refresh().redirectParameters["realmId"] == "1234")
-    let stored = try await fixture.store.load(account.accountID)
+    let stored = await fixture.store.load(account.accountID)
     #expect(stored?.token.redirectParameters["realmId"] == "1234")
   }
 
