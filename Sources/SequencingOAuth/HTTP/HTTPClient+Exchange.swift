@@ -1,5 +1,8 @@
 import Basics
 
+/// A client that keeps each request's time limit itself.
+protocol PunctualHTTPClient: HTTPClient {}
+
 extension HTTPClient {
   /// Sends a request through any client, checks the response's status and size, and throws typed
   /// errors only.
@@ -13,18 +16,14 @@ extension HTTPClient {
     try request.checkNotSpent()
     let response: HTTPResponse
     do {
-      response =
-        if let interruption {
-          try await send(request, whenStarted: interruption.whenRaised)
-        } else {
-          try await send(request)
-        }
+      response = try await answer(to: request, interruption)
     } catch let error as SQOAuthError {
       throw error
     } catch is CancellationError {
       throw SQOAuthError(.cancelled, "the request was cancelled")
     } catch {
-      throw SQOAuthError(.connectionFailed, "the HTTP client failed", cause: error)
+      throw SQOAuthError(
+        .connectionFailed, "the HTTP client failed with \(type(of: error))", cause: error)
     }
     // Checked again, since an app's own client may not know the limit or may invent a status.
     guard (200...599).contains(response.status) else {
@@ -34,5 +33,32 @@ extension HTTPClient {
       throw SQOAuthError(.responseTooLarge, "the response is larger than the request allows")
     }
     return response
+  }
+
+  /// Sends a request; a client of the app is cancelled when the request's time is over.
+  private func answer(
+    to request: HTTPRequest, _ interruption: Interruption?
+  ) async throws -> HTTPResponse {
+    guard !(self is any PunctualHTTPClient), let limit = request.timeout else {
+      guard let interruption else { return try await send(request) }
+      return try await send(request, whenStarted: interruption.whenRaised)
+    }
+    let ending = Interruption()
+    interruption?.whenRaised(ending.raise)
+    let isLate = OneShot<Void>()
+    let timer = Task {
+      try await Task.sleep(for: limit)
+      isLate.resolve(())
+      ending.raise()
+    }
+    defer { timer.cancel() }
+    do {
+      return try await send(request, whenStarted: ending.whenRaised)
+    } catch {
+      guard isLate.current != nil, !Task.isCancelled else { throw error }
+      throw SQOAuthError(
+        .requestTimedOut,
+        "the HTTP client had no answer within the \(limit) that the request allows")
+    }
   }
 }

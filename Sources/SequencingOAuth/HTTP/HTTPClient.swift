@@ -10,7 +10,9 @@ public protocol HTTPClient: Sendable {
   ///
   /// An app's own client may throw any error. If the error is not an ``SQOAuthError``, the SDK
   /// reports ``SQOAuthError/Code/connectionFailed`` with that error as its cause.
-  /// Cancelling the task ends the request with ``SQOAuthError/Code/cancelled``.
+  /// Cancelling the task ends the request with ``SQOAuthError/Code/cancelled``. A client need not
+  /// keep the request's ``HTTPRequest/timeout``: the SDK cancels the request then, and reports
+  /// ``SQOAuthError/Code/requestTimedOut``.
   func send(_ request: HTTPRequest) async throws -> HTTPResponse
 
   /// Sends a request that the caller can end while its task continues.

@@ -18,7 +18,7 @@ import Basics
 ///
 /// - Note: If a request's body or its response is a stream, the app's closures run in tasks that
 ///   end before ``send(_:)`` returns. If the request fails, these tasks are cancelled.
-public final class CurlHTTPClient: HTTPClient {
+public final class CurlHTTPClient: HTTPClient, PunctualHTTPClient {
   /// The client that the SDK uses if the app gives it no other.
   public static let shared = CurlHTTPClient()
 

@@ -1,0 +1,50 @@
+import Basics
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// An HTTP client of the app's own, which keeps few of the promises that the SDK's client keeps.
+@Suite(.timeLimit(.minutes(1))) struct ForeignClientTests {
+  private struct Broken: Error {}
+
+  private func request(timeout: Duration?) throws -> HTTPRequest {
+    var request = HTTPRequest(url: try #require(URL(string: "https://api.example/")))
+    request.timeout = timeout
+    return request
+  }
+
+  /// A client that answers when its task is cancelled.
+  private let endless = ScriptedHTTPClient { _ in
+    while !Task.isCancelled { await Task.yield() }
+    throw CancellationError()
+  }
+
+  @Test func `it is cancelled when the request's time is over`() async throws {
+    let request = try request(timeout: .milliseconds(1))
+    await failure(.requestTimedOut) { try await endless.exchange(request) }
+  }
+
+  @Test func `its caller's cancellation is no time-out`() async throws {
+    let request = try request(timeout: .seconds(3600))
+    let task = begin { [endless] in try await endless.exchange(request) }
+    task.cancel()
+    await failure(.cancelled) { try await task.value }
+  }
+
+  @Test func `an interruption ends it, too`() async throws {
+    let request = try request(timeout: .seconds(3600))
+    let interruption = Interruption()
+    let task = begin { [endless] in try await endless.exchange(request, interruption) }
+    interruption.raise()
+    await failure(.cancelled) { try await task.value }
+  }
+
+  @Test func `the error names the type of its error`() async throws {
+    let request = try request(timeout: .seconds(3600))
+    let client = ScriptedHTTPClient { _ in throw Broken() }
+    let error = await failure(.connectionFailed) { try await client.exchange(request) }
+    #expect(error?.message == "the HTTP client failed with Broken" && error?.cause is Broken)
+  }
+}
