@@ -24,6 +24,7 @@ struct AccountStatements: Sendable {
   let versions: SQLStatement
   let announce: SQLStatement
   let use: SQLStatement
+  let wasUsed: SQLStatement
   let canWrite: SQLStatement
   let queue: AccountQueueStatements
   let keys: KeyStatements
@@ -200,6 +201,8 @@ struct AccountStatements: Sendable {
         ON CONFLICT (value) DO UPDATE SET until = excluded.until WHERE u.ticket = excluded.ticket
         RETURNING true
         """)
+    wasUsed = SQLStatement(
+      name: "was_used", text: "SELECT true FROM \(used) WHERE value = $1::bytea")
     canWrite = SQLStatement(
       name: "can_write",
       text: """

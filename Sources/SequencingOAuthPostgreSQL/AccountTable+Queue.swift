@@ -32,18 +32,10 @@ extension AccountTable {
     for row in rows {
       // An id that is not text is an edited row, which stays as it is.
       guard let id = try? id(row) else { continue }
-      let record: Result<AccountRecord, SQOAuthError>
-      do throws(SQOAuthError) {
-        record = .success(try await decode(row.bytes(1), key: row.integer(2), id: id))
-      } catch {
-        // These concern this record alone: it is damaged, or sealed with an older key that only
-        // other hosts have.
-        guard error.code == .storeDamaged || error.code == .wrongPassphrase else { throw error }
-        record = .failure(error)
-      }
       accounts.append(
         DueAccounts.Account(
-          id: id, record: record, version: row.integer(4) ?? 0, wasPaused: row.boolean(3)))
+          id: id, record: try await result(row), version: row.integer(4) ?? 0,
+          wasPaused: row.boolean(3)))
     }
     return accounts
   }

@@ -102,18 +102,43 @@ struct AccountTable {
 
   /// The records of the accounts whose ids come after another one, in the order of their bytes.
   func page(after id: String?, atMost count: Int) async throws(SQOAuthError) -> [AccountRecord] {
-    let count = SQLValue.integer(Int64(max(0, count)))
-    let rows =
-      if let id {
-        try await run(statements.page, .bytes(Data(id.utf8)), count)
-      } else {
-        try await run(statements.firstPage, count)
-      }
     var records: [AccountRecord] = []
-    for row in rows {
-      records.append(try await decode(row.bytes(1), key: row.integer(2), id: try self.id(row)))
+    for row in try await rows(after: id.map { Data($0.utf8) }, atMost: count) {
+      records.append(try await record(row))
     }
     return records
+  }
+
+  /// The accounts of a page, of which some may have records that cannot be read.
+  func entries(after key: Data?, atMost count: Int) async throws(SQOAuthError) -> [AccountEntry] {
+    var entries: [AccountEntry] = []
+    for row in try await rows(after: key, atMost: count) {
+      guard let key = row.bytes(0) else { throw Self.damaged }
+      entries.append(AccountEntry(key: key, record: try await result(row)))
+    }
+    return entries
+  }
+
+  private func rows(after key: Data?, atMost count: Int) async throws(SQOAuthError) -> [SQLRow] {
+    let count = SQLValue.integer(Int64(max(0, count)))
+    guard let key else { return try await run(statements.firstPage, count) }
+    return try await run(statements.page, .bytes(key), count)
+  }
+
+  /// The record of a row that begins with the account's id, the value and its key's number.
+  func record(_ row: SQLRow) async throws(SQOAuthError) -> AccountRecord {
+    try await decode(row.bytes(1), key: row.integer(2), id: try id(row))
+  }
+
+  /// The record of such a row, or why this record cannot be read here: it is damaged, or sealed
+  /// with a key that only other hosts have.
+  func result(_ row: SQLRow) async throws(SQOAuthError) -> Result<AccountRecord, SQOAuthError> {
+    do throws(SQOAuthError) {
+      return .success(try await record(row))
+    } catch {
+      guard error.concernsOneRecord else { throw error }
+      return .failure(error)
+    }
   }
 
   // MARK: Leases
@@ -186,6 +211,10 @@ struct AccountTable {
     try await !run(
       statements.use, .bytes(Data(value.utf8)), .bytes(ticket), .seconds(time)
     ).isEmpty
+  }
+
+  func wasUsed(_ value: String) async throws(SQOAuthError) -> Bool {
+    try await !run(statements.wasUsed, .bytes(Data(value.utf8))).isEmpty
   }
 
   // MARK: Rows

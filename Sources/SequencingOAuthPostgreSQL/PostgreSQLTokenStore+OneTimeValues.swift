@@ -20,4 +20,9 @@ extension PostgreSQLTokenStore: OneTimeValues {
       try await table.use(value, ticket: ticket, for: end.timeIntervalSince(now))
     }
   }
+
+  /// Whether this or another host noted a value.
+  public func wasUsed(_ value: String) async throws(SQOAuthError) -> Bool? {
+    try await database.use { table throws(SQOAuthError) in try await table.wasUsed(value) }
+  }
 }

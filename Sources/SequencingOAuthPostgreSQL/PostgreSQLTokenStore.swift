@@ -2,9 +2,9 @@ import Basics
 public import SequencingOAuth
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  package import FoundationEssentials
 #else
-  import Foundation
+  package import Foundation
 #endif
 
 /// Keeps tokens in a PostgreSQL database, which any number of hosts share.
@@ -190,6 +190,16 @@ extension PostgreSQLTokenStore: RefusedTokenEraser {
       erased(id, lease)
     } else if let lease {
       held.lost(id, lease.ticket)
+    }
+  }
+}
+
+extension PostgreSQLTokenStore: AccountEntryPages {
+  package func entries(
+    after key: Data?, limit: Int
+  ) async throws(SQOAuthError) -> [AccountEntry] {
+    try await database.use { table throws(SQOAuthError) in
+      try await table.entries(after: key, atMost: limit)
     }
   }
 }

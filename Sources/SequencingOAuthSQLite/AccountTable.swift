@@ -1,3 +1,4 @@
+import Basics
 import SequencingOAuth
 
 #if canImport(FoundationEssentials)
@@ -128,6 +129,11 @@ final class AccountTable {
     }
   }
 
+  /// Whether a value was noted that counts once.
+  func wasUsed(_ value: String) throws(SQOAuthError) -> Bool {
+    try !connection.run("SELECT 1 FROM used WHERE value = ?1", .text(value)) { _ in }.isEmpty
+  }
+
   func list() throws(SQOAuthError) -> [String] {
     try connection.run("SELECT id FROM accounts") { row throws(SQOAuthError) in try id(row) }
       // SQLite would sort by bytes, which differs from Swift's order for text outside ASCII.
@@ -139,20 +145,47 @@ final class AccountTable {
   }
 
   func page(after id: String?, limit: Int) throws(SQOAuthError) -> [AccountRecord] {
-    try records(
-      "SELECT id, value FROM accounts WHERE id \(id == nil ? ">=" : ">") ?1 ORDER BY id LIMIT ?2",
-      .text(id ?? ""), .integer(Int64(max(0, limit))))
-  }
-
-  private func records(
-    _ sql: String, _ values: Value...
-  ) throws(SQOAuthError) -> [AccountRecord] {
     try reading { () throws(SQOAuthError) in
-      try connection.run(sql, values) { row throws(SQOAuthError) in
-        let stored = try coding.decode(row.blob(1), id: try id(row))
-        return try landedRecords.landed(after: stored, coding.sealer) ?? stored
+      try rows(after: id.map { Data($0.utf8) }, limit: limit) { row throws(SQOAuthError) in
+        try record(row)
       }
     }
+  }
+
+  /// The accounts of a page, of which some may have records that cannot be read.
+  func entries(after key: Data?, limit: Int) throws(SQOAuthError) -> [AccountEntry] {
+    let entries = try rows(after: key, limit: limit) { row throws(SQOAuthError) in
+      AccountEntry(
+        key: row.blob(0), record: Result { () throws(SQOAuthError) in try record(row) })
+    }
+    // Under another process's key, no record can be read.
+    if entries.contains(where: { $0.record.error != nil }),
+      try DatabaseFormat.header(connection) != coding.header
+    {
+      throw keyWasChanged
+    }
+    return entries
+  }
+
+  private func rows<Found>(
+    after key: Data?, limit: Int, _ read: (Statement) throws(SQOAuthError) -> Found
+  ) throws(SQOAuthError) -> [Found] {
+    let order = key == nil ? ">=" : ">"
+    return try connection.run(
+      "SELECT id, value FROM accounts WHERE id \(order) CAST(?1 AS TEXT) ORDER BY id LIMIT ?2",
+      .blob(key ?? Data()), .integer(Int64(max(0, limit))), read: read)
+  }
+
+  private func records(_ sql: String) throws(SQOAuthError) -> [AccountRecord] {
+    try reading { () throws(SQOAuthError) in
+      try connection.run(sql) { row throws(SQOAuthError) in try record(row) }
+    }
+  }
+
+  /// The newest record of a row's account.
+  private func record(_ row: Statement) throws(SQOAuthError) -> AccountRecord {
+    let stored = try coding.decode(row.blob(1), id: try id(row))
+    return try landedRecords.landed(after: stored, coding.sealer) ?? stored
   }
 
   /// Writes every record and registration again under another key, together with the header; all of

@@ -20,6 +20,11 @@ extension SQLiteTokenStore: OneTimeValues {
     }
   }
 
+  /// Whether this or another process noted a value.
+  public func wasUsed(_ value: String) async throws(SQOAuthError) -> Bool? {
+    try await run { table throws(SQOAuthError) in try table.wasUsed(value) }
+  }
+
   private static func seconds(_ date: Date) -> Int64 {
     Int64(exactly: date.timeIntervalSince1970.rounded(.up)) ?? .max
   }

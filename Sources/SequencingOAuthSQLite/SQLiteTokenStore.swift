@@ -1,5 +1,11 @@
 public import SequencingOAuth
 
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
+
 /// Keeps tokens in an SQLite database that only its owner can read.
 ///
 /// Use it for many accounts: the time to load or save one account hardly grows with their number.
@@ -156,5 +162,13 @@ public final class SQLiteTokenStore: TokenStore {
     _ body: @escaping @Sendable (AccountTable) throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
     try await queue.run { [database] () throws(SQOAuthError) in try database.use(body) }
+  }
+}
+
+extension SQLiteTokenStore: AccountEntryPages {
+  package func entries(
+    after key: Data?, limit: Int
+  ) async throws(SQOAuthError) -> [AccountEntry] {
+    try await run { table throws(SQOAuthError) in try table.entries(after: key, limit: limit) }
   }
 }

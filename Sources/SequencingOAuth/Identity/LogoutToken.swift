@@ -28,6 +28,8 @@ public struct LogoutToken: Sendable, Hashable {
   /// Drafts of the specification had no such claim, and some providers still send none. Their
   /// tokens are valid for two minutes, the longest life that the specification recommends.
   public let expirationDate: Date
+  /// The client for which the token was validated, whose sessions it may end.
+  let clientID: String
 
   /// The member of `events` that makes a JWT a logout token.
   private static let event = "http://schemas.openid.net/event/backchannel-logout"
@@ -42,6 +44,7 @@ public struct LogoutToken: Sendable, Hashable {
     let reader = ClaimReader(
       claims: claims, subject: SignedText.logoutToken.name, missing: .logoutTokenInvalid,
       malformed: .logoutTokenInvalid)
+    self.clientID = clientID
     issuer = try reader.required("iss", reader.text)
     let audience = try reader.required("aud", reader.audience)
     issueDate = try reader.required("iat", reader.date)
@@ -66,6 +69,14 @@ public struct LogoutToken: Sendable, Hashable {
     let tolerance = clockTolerance.seconds
     try require(now < expirationDate.addingTimeInterval(tolerance), "has expired")
     try require(issueDate <= now.addingTimeInterval(tolerance), "was issued in the future")
+  }
+
+  /// Whether the token names the session of a record, and the session is of the token's client.
+  ///
+  /// Another client of the same program gets a logout token of its own.
+  func names(_ record: AccountRecord) -> Bool {
+    guard record.clientID.utf8.elementsEqual(clientID.utf8) else { return false }
+    return record.withKeptIdentity().token.idToken.map(names) ?? false
   }
 
   /// Whether the token names the session that an ID token began.

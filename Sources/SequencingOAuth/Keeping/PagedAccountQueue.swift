@@ -100,28 +100,13 @@ final class PagedAccountQueue: AccountQueue {
     }
   }
 
+  /// Reads all accounts; one whose record cannot be read is due, so that it is reported.
   private func entries(at now: Date) async throws(SQOAuthError) -> [String: Entry] {
-    do throws(SQOAuthError) {
-      return try await store.attempt("be read") { store in
-        try await store.records().reduce(into: [:]) { found, record in
-          found[record.id] = Self.entry(record, at: now)
-        }
-      }
-    } catch {
-      guard error.code == .storeDamaged else { throw error }
-      return try await readableEntries(at: now)
-    }
-  }
-
-  /// Reads the records one by one; a record that cannot be read is due, so that it is reported.
-  private func readableEntries(at now: Date) async throws(SQOAuthError) -> [String: Entry] {
     var found: [String: Entry] = [:]
-    for id in try await store.attempt("be read", { try await $0.list() }) {
-      do throws(SQOAuthError) {
-        let record = try await store.attempt("be read") { try await $0.load(id) }
-        found[id] = Self.entry(record, at: now)
-      } catch {
-        found[id] = Entry(date: now, server: nil)
+    try await store.forEachEntry { account in
+      switch account.record {
+      case .success(let record): found[account.id] = Self.entry(record, at: now)
+      case .failure: found[account.id] = Entry(date: now, server: nil)
       }
     }
     return found

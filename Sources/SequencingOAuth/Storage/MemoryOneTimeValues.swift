@@ -46,6 +46,11 @@ public final class MemoryOneTimeValues: OneTimeValues {
     return true
   }
 
+  /// Whether a value was noted and is remembered.
+  public func wasUsed(_ value: String) -> Bool? {
+    used.withLock { $0.values.contains { $0[value] != nil } }
+  }
+
   /// Forgets a tenth, so that not each of the next calls has to look through all values.
   private static func forgetSome(of used: inout [String: Date]) {
     let next = used.sorted { $0.value < $1.value }.prefix(limit / 10)

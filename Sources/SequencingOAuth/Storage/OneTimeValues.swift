@@ -27,6 +27,19 @@ public protocol OneTimeValues: Sendable {
   func isFirstUse(
     of value: String, for purpose: String, until end: Date, at now: Date
   ) async throws -> Bool
+
+  /// Whether a value was noted; the call notes nothing.
+  ///
+  /// The SDK asks before the work that a value stands for, and notes the value after it, if the work
+  /// may be repeated: a logout token counts when its sessions have ended. The default returns `nil`,
+  /// for an object that cannot say; then the SDK notes the value before the work, and work that
+  /// fails is not repeated.
+  func wasUsed(_ value: String) async throws -> Bool?
+}
+
+extension OneTimeValues {
+  /// Returns `nil`, since only ``isFirstUse(of:until:at:)`` tells whether a value was noted.
+  public func wasUsed(_ value: String) async throws -> Bool? { nil }
 }
 
 extension OneTimeValues {
@@ -41,13 +54,29 @@ extension OneTimeValues {
   func use(
     _ text: String, as purpose: String, until end: Date, at now: Date
   ) async throws(SQOAuthError) -> Bool {
-    let value = Base64URL.encode(Digest.sha256(Data("\(purpose)\n\(text)".utf8)))
+    try await reported("noted") {
+      try await isFirstUse(of: Self.digest(text, purpose), for: purpose, until: end, at: now)
+    }
+  }
+
+  /// Whether the digest of a text was noted for a purpose; throws errors of the SDK only.
+  func wasUsed(_ text: String, as purpose: String) async throws(SQOAuthError) -> Bool? {
+    try await reported("looked up") { try await wasUsed(Self.digest(text, purpose)) }
+  }
+
+  private static func digest(_ text: String, _ purpose: String) -> String {
+    Base64URL.encode(Digest.sha256(Data("\(purpose)\n\(text)".utf8)))
+  }
+
+  private func reported<Value>(
+    _ what: String, _ call: () async throws -> Value
+  ) async throws(SQOAuthError) -> Value {
     do {
-      return try await isFirstUse(of: value, for: purpose, until: end, at: now)
+      return try await call()
     } catch let error as SQOAuthError {
       throw error
     } catch {
-      throw SQOAuthError(.storeFailed, "a one-time value could not be noted", cause: error)
+      throw SQOAuthError(.storeFailed, "a one-time value could not be \(what)", cause: error)
     }
   }
 }

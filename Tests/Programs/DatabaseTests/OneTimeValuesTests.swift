@@ -17,6 +17,7 @@ import Testing
   /// Uses one value in many tasks, through two objects that share what is remembered.
   private func race(_ one: any OneTimeValues, _ two: any OneTimeValues) async throws {
     for value in ["a", "b"] {
+      #expect(try await two.wasUsed(value) == false)
       let firsts = try await withThrowingTaskGroup(of: Bool.self) { group in
         for number in 0..<20 {
           group.addTask {
@@ -27,6 +28,8 @@ import Testing
         return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
       }
       #expect(firsts == 1)
+      #expect(try await one.wasUsed(value) == true)
+      #expect(try await two.wasUsed(value) == true)
     }
     #expect(try await one.isFirstUse(of: "A", until: Self.end, at: Self.now))
     #expect(try await !two.isFirstUse(of: "A", until: Self.end, at: Self.now))

@@ -8,22 +8,13 @@ import Testing
 
 /// A provider's word that a user has logged out.
 @Suite("Logout tokens", .timeLimit(.minutes(2))) struct LogoutTokenTests {
-  private func token(
-    _ party: OpenIDFixture, user: Bool = true, session: Bool = true,
-    fault: SandboxLogoutTokenFault? = nil
-  ) throws -> String {
-    try #require(
-      party.sandbox.logoutToken(
-        client: "relying-party", namesUser: user, namesSession: session, fault: fault))
-  }
-
   @Test(arguments: [(true, true), (true, false), (false, true)])
   func `the named session ends, and its events say why`(user: Bool, session: Bool) async throws {
     let party = try await OpenIDFixture(.es256)
     let identity = try await party.signIn()
     let recorder = RefreshRecorder.listening(to: party.oauth.events)
     let (token, ended) = try await party.oauth.handleLogoutToken(
-      token(party, user: user, session: session))
+      party.logoutToken(user: user, session: session))
     #expect(ended && token.names(identity) && token.issuer == identity.issuer)
     #expect(party.oauth.currentToken == nil)
     #expect(!(try await party.oauth.restore()))
@@ -34,7 +25,7 @@ import Testing
   func `a wrong token ends nothing`(fault: SandboxLogoutTokenFault) async throws {
     let party = try await OpenIDFixture(.es256)
     try await party.signIn()
-    let text = try token(party, fault: fault)
+    let text = try party.logoutToken(fault: fault)
     // The type is only recommended, and many providers send JWT. Drafts had no `exp`.
     guard ![.otherType, .expiryMissing].contains(fault) else {
       #expect(try await party.oauth.handleLogoutToken(text).endedSession)
@@ -72,7 +63,7 @@ import Testing
     await failure(.logoutTokenInvalid) {
       try await party.oauth.handleLogoutToken(user.compactForm)
     }
-    let text = try token(party)
+    let text = try party.logoutToken()
     #expect(try await party.oauth.handleLogoutToken(text).endedSession)
     try await party.signIn()
     await failure(.logoutTokenInvalid) { try await party.oauth.handleLogoutToken(text) }
@@ -82,34 +73,137 @@ import Testing
   @Test func `a manager ends the named accounts, in memory and in the store`() async throws {
     let party = try await OpenIDFixture(.es256)
     try await party.signIn()
-    let record = try #require(await recordOf(party))
     let store = MemoryTokenStore()
-    for id in ["one", "two"] { await store.save(record.named(id)) }
+    let record = try await party.record("one")
+    for id in ["one", "two"] { await store.save(try await party.record(id)) }
     await store.save(AccountRecord(id: "other", clientID: "another", token: record.token))
     let manager = AccountManager(store: store, environment: party.oauth.environment)
     let configuration = try #require(party.oauth.module.configuration)
     let module = try await manager.account(configuration, id: "one")
     #expect(module.currentToken?.idToken != nil)
-    let ended = try await manager.handleLogoutToken(token(party), for: configuration)
+    let ended = try await manager.handleLogoutToken(party.logoutToken(), for: configuration)
     #expect(ended == ["one", "two"])
     #expect(module.currentToken == nil)
     #expect(try await store.all().map(\.id) == ["other"])
   }
 
-  private func recordOf(_ party: OpenIDFixture) async -> AccountRecord? {
-    guard let store = party.oauth.environment.tokenStore as? MemoryTokenStore else { return nil }
-    return await store.load("default")
+  @Test(arguments: [true, false], [true, false])
+  func `a store that fails costs no logout: the provider's next attempt ends the session`(
+    failsToErase: Bool, isLoaded: Bool
+  ) async throws {
+    let party = try await OpenIDFixture(.es256)
+    try await party.signIn()
+    let store = ScriptedStore()
+    for id in ["one", "two"] { try await store.save(try await party.record(id)) }
+    let manager = AccountManager(store: store, environment: party.oauth.environment)
+    let configuration = try #require(party.oauth.module.configuration)
+    if isLoaded { _ = try await manager.account(configuration, id: "one") }
+    let text = try party.logoutToken()
+    store.fails(toLoad: !failsToErase, toErase: failsToErase)
+    await failure(.storeFailed) { try await manager.handleLogoutToken(text, for: configuration) }
+    store.fails()
+    #expect(try await manager.handleLogoutToken(text, for: configuration) == ["one", "two"])
+    #expect(try await store.list() == [])
+    await failure(.logoutTokenInvalid) {
+      try await manager.handleLogoutToken(text, for: configuration)
+    }
+  }
+
+  @Test func `a store that fails to erase one account costs no other logout`() async throws {
+    let party = try await OpenIDFixture(.es256)
+    try await party.signIn()
+    let store = PartlyBrokenStore(["two"], fails: .toErase)
+    for id in ["one", "two", "three"] { await store.save(try await party.record(id)) }
+    let manager = AccountManager(store: store, environment: party.oauth.environment)
+    let configuration = try #require(party.oauth.module.configuration)
+    await failure(.storeFailed) {
+      try await manager.handleLogoutToken(party.logoutToken(), for: configuration)
+    }
+    #expect(await store.list() == ["two"])
+  }
+
+  @Test func `one session's logout is done by the next attempt, if the store failed`() async throws
+  {
+    let party = try await OpenIDFixture(.es256)
+    try await party.signIn()
+    let store = ScriptedStore()
+    try await store.save(try await party.record("one"))
+    let manager = AccountManager(store: store, environment: party.oauth.environment)
+    let module = try await manager.account(
+      #require(party.oauth.module.configuration), id: "one")
+    let text = try party.logoutToken()
+    store.fails(toErase: true)
+    await failure(.storeFailed) { try await module.handleLogoutToken(text) }
+    store.fails()
+    _ = try await module.handleLogoutToken(text)
+    #expect(try await store.list() == [])
+    await failure(.logoutTokenInvalid) { try await module.handleLogoutToken(text) }
+  }
+
+  @Test(arguments: [SQOAuthError.Code.storeDamaged, .storeTooNew, .wrongPassphrase])
+  func `a record that cannot be read stops no other logout`(code: SQOAuthError.Code) async throws {
+    let party = try await OpenIDFixture(.es256)
+    try await party.signIn()
+    let store = PartlyBrokenStore(["b"], fails: .toLoad(code))
+    for id in ["a", "b", "c"] { await store.save(try await party.record(id)) }
+    let manager = AccountManager(store: store, environment: party.oauth.environment)
+    let configuration = try #require(party.oauth.module.configuration)
+    let text = try party.logoutToken()
+    #expect(try await manager.handleLogoutToken(text, for: configuration) == ["a", "c"])
+    #expect(await store.list() == ["b"])
+    // An account that another host can read may be the one that is named.
+    let next = try party.logoutToken()
+    if code == .storeDamaged {
+      #expect(try await manager.handleLogoutToken(next, for: configuration) == [])
+    } else {
+      await failure(code) { try await manager.handleLogoutToken(next, for: configuration) }
+    }
+  }
+
+  @Test func `a token for one client ends no session of another`() async throws {
+    let party = try await OpenIDFixture(.es256) { options in
+      options.clients.append(SandboxClient(id: "second", secret: OpenIDFixture.secret))
+    }
+    let configuration = try #require(party.oauth.module.configuration)
+    let second = try ClientConfiguration(
+      clientID: "second", clientSecret: OpenIDFixture.secret,
+      redirectURI: "http://127.0.0.1/callback", scope: "openid", provider: configuration.provider)
+    let manager = AccountManager(
+      store: MemoryTokenStore(), environment: party.oauth.environment)
+    let modules = [
+      try await manager.account(configuration, id: "one"),
+      try await manager.account(second, id: "two"),
+    ]
+    for module in modules { try await module.signIn() }
+    let subjects = Set(modules.map { $0.currentToken?.idToken?.subject })
+    #expect(subjects.count == 1 && subjects != [nil])
+    let text = try party.logoutToken(session: false)
+    #expect(try await manager.handleLogoutToken(text, for: configuration) == ["one"])
+    #expect(modules[0].currentToken == nil && modules[1].currentToken != nil)
+    #expect(try await manager.store.list() == ["two"])
+  }
+
+  @Test func `an object that cannot be asked still makes a token count once`() async throws {
+    let party = try await OpenIDFixture(.es256)
+    party.oauth.environment.oneTimeValues = NotingOnly()
+    let text = try party.logoutToken()
+    for isFirst in [true, false] {
+      try await party.signIn()
+      if isFirst {
+        #expect(try await party.oauth.handleLogoutToken(text).endedSession)
+      } else {
+        await failure(.logoutTokenInvalid) { try await party.oauth.handleLogoutToken(text) }
+        #expect(party.oauth.isAuthorized)
+      }
+    }
   }
 }
 
-extension AccountRecord {
-  /// The record under another name, as it comes from a store.
-  fileprivate func named(_ id: String) -> AccountRecord {
-    guard
-      var json = (try? JSONSerialization.jsonObject(with: json())) as? [String: Any]
-    else { return self }
-    json["id"] = id
-    let data = try? JSONSerialization.data(withJSONObject: json)
-    return data.flatMap { try? JSONDecoder().decode(AccountRecord.self, from: $0) } ?? self
+/// A memory of one-time values that has only what the protocol demands.
+private struct NotingOnly: OneTimeValues {
+  let memory = MemoryOneTimeValues()
+
+  func isFirstUse(of value: String, until end: Date, at now: Date) async throws -> Bool {
+    memory.isFirstUse(of: value, until: end, at: now)
   }
 }

@@ -1,0 +1,98 @@
+import Basics
+
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
+
+/// One account of a page of a store: its record, or why the record cannot be read.
+package struct AccountEntry: Sendable {
+  /// The UTF-8 bytes of the account's id; in a damaged store they may be no text.
+  package let key: Data
+  package let record: Result<AccountRecord, SQOAuthError>
+
+  package init(key: Data, record: Result<AccountRecord, SQOAuthError>) {
+    self.key = key
+    self.record = record
+  }
+
+  /// The account's id.
+  package var id: String { String(decoding: key, as: UTF8.self) }
+}
+
+/// A store that reads a page of accounts even if some of the records cannot be read.
+package protocol AccountEntryPages: TokenStore {
+  /// Reads the accounts that follow a key, at most `limit` of them, in the order of their keys.
+  ///
+  /// A page that is shorter than `limit` is the last one. The call throws only if the store cannot
+  /// be read as a whole.
+  func entries(after key: Data?, limit: Int) async throws(SQOAuthError) -> [AccountEntry]
+}
+
+extension TokenStore {
+  /// Calls a closure for each account, page by page; a record that cannot be read ends nothing.
+  ///
+  /// Only one page is in memory at a time. The order is that of ``records(pageSize:)``.
+  func forEachEntry(
+    pageSize: Int = 500, _ body: (AccountEntry) -> Void
+  ) async throws(SQOAuthError) {
+    guard let store = self as? any AccountEntryPages else {
+      return try await forEachPagedEntry(pageSize: pageSize, body)
+    }
+    var last: Data?
+    repeat {
+      let page = try await store.entries(after: last, limit: pageSize)
+      for entry in page { body(entry) }
+      last = page.count < pageSize ? nil : page.last?.key
+    } while last != nil
+  }
+
+  /// Does so for a store whose pages cannot be read if one of their records cannot.
+  private func forEachPagedEntry(
+    pageSize: Int, _ body: (AccountEntry) -> Void
+  ) async throws(SQOAuthError) {
+    var last: String?
+    repeat {
+      let after = last
+      do throws(SQOAuthError) {
+        let page = try await attempt("be read") { try await $0.page(after: after, limit: pageSize) }
+        for record in page { body(AccountEntry(record.id, .success(record))) }
+        last = page.count < pageSize ? nil : page.last?.id
+      } catch {
+        guard error.concernsOneRecord else { throw error }
+        let ids = try await attempt("be read") { try await $0.list() }
+          .page(after: after, limit: pageSize)
+        for id in ids { if let entry = try await entry(id) { body(entry) } }
+        last = ids.count < pageSize ? nil : ids.last
+      }
+    } while last != nil
+  }
+
+  /// One account; `nil` if another process has erased it.
+  private func entry(_ id: String) async throws(SQOAuthError) -> AccountEntry? {
+    do throws(SQOAuthError) {
+      let record = try await attempt("be read") { try await $0.load(id) }
+      return record.map { AccountEntry(id, .success($0)) }
+    } catch {
+      guard error.concernsOneRecord else { throw error }
+      return AccountEntry(id, .failure(error))
+    }
+  }
+}
+
+extension AccountEntry {
+  fileprivate init(_ id: String, _ record: Result<AccountRecord, SQOAuthError>) {
+    self.init(key: Data(id.utf8), record: record)
+  }
+}
+
+extension SQOAuthError {
+  /// Whether a store may throw the error because of one record, although it has others.
+  package var concernsOneRecord: Bool {
+    switch code {
+    case .storeDamaged, .storeTooNew, .wrongPassphrase: true
+    default: false
+    }
+  }
+}

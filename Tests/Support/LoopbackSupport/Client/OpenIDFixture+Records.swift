@@ -1,0 +1,27 @@
+import Foundation
+import OAuthSandbox
+import Testing
+
+@testable import SequencingOAuth
+
+extension OpenIDFixture {
+  /// The record of the account that signed in, as a store gives it back, under another name.
+  func record(_ id: String) async throws -> AccountRecord {
+    let store = try #require(oauth.environment.tokenStore as? MemoryTokenStore)
+    let record = try #require(await store.load("default"))
+    var json = try #require(
+      try JSONSerialization.jsonObject(with: record.json()) as? [String: Any])
+    json["id"] = id
+    return try JSONDecoder().decode(
+      AccountRecord.self, from: JSONSerialization.data(withJSONObject: json))
+  }
+
+  /// A logout token for the client, of the user who signed in.
+  func logoutToken(
+    user: Bool = true, session: Bool = true, fault: SandboxLogoutTokenFault? = nil
+  ) throws -> String {
+    try #require(
+      sandbox.logoutToken(
+        client: "relying-party", namesUser: user, namesSession: session, fault: fault))
+  }
+}
