@@ -9,7 +9,7 @@ public final class AccountManager: Sendable {
   public var store: any TokenStore { environment.tokenStore }
   let environment: ClientEnvironment
   var clock: any WallClock { environment.clock }
-  private let modules = Locked<[String: AuthorizationModule]>([:])
+  private let modules = Locked<[ExactText: AuthorizationModule]>([:])
 
   /// Makes a manager of the accounts in a store; the environment's own store is not used.
   public init(store: any TokenStore, environment: ClientEnvironment = ClientEnvironment()) {

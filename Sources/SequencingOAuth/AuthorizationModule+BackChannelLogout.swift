@@ -133,12 +133,12 @@ extension AccountManager {
 
   /// The sorted identifiers of the accounts that a logout token names, in the store or in memory.
   private func accounts(namedBy token: LogoutToken) async throws(SQOAuthError) -> [String] {
-    var ids = Set(
-      all.filter { $0.session.record.map(token.names) ?? false }.map(\.accountID))
+    var ids = Set<ExactText>(
+      of: all.filter { $0.session.record.map(token.names) ?? false }.map(\.accountID))
     var unreadable: SQOAuthError?
     try await store.forEachEntry { account in
       switch account.record {
-      case .success(let record) where token.names(record): ids.insert(record.id)
+      case .success(let record) where token.names(record): ids.insert(ExactText(record.id))
       case .success: break
       // No host can read a damaged record, or use its tokens.
       case .failure(let error): if error.code != .storeDamaged { unreadable = error }
@@ -146,7 +146,7 @@ extension AccountManager {
     }
     // An account that cannot be read may be the one that is named.
     if ids.isEmpty, let unreadable { throw unreadable }
-    return ids.sorted()
+    return ids.sorted().map(\.text)
   }
 }
 

@@ -4,7 +4,7 @@ import Basics
 final class Registry<Value: Sendable>: Sendable {
   /// What the values are in an error's message: `a pipe`.
   private let kind: String
-  private let values = Locked<[String: Value]>([:])
+  private let values = Locked<[ExactText: Value]>([:])
 
   init(of kind: String) {
     self.kind = kind
@@ -30,7 +30,7 @@ final class Registry<Value: Sendable>: Sendable {
   func remove(_ name: String) -> Value? { values.withLock { $0.removeValue(forKey: name) } }
 
   /// The names, in order.
-  var names: [String] { values.withLock { $0.keys.sorted() } }
+  var names: [String] { values.withLock { $0.texts } }
 }
 
 extension SQOAuthError {

@@ -140,7 +140,7 @@ public struct SQToken: Sendable, Hashable, Codable {
 
   /// Returns the scopes in `requested` that this token does not have.
   public func scopesMissing(from requested: String) -> [String] {
-    let granted = Set(scopes)
+    let granted = Set<ExactText>(of: scopes)
     return Self.split(requested).filter { !granted.contains($0) }
   }
 
@@ -219,7 +219,7 @@ public struct SQToken: Sendable, Hashable, Codable {
   /// Beside the ``issueDate`` of a later response it would be wrong. A `scope` that could not be
   /// read says nothing about a later token.
   private var lastingFields: [String: JSONValue] {
-    additionalFields.filter { $0.key != "scope" && !$0.key.lowercased().contains("expir") }
+    additionalFields.filter { $0.key != "scope" && !$0.key.asciiLowercased().contains("expir") }
   }
 
   private static func split(_ scope: String) -> [String] {

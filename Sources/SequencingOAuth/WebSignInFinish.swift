@@ -83,6 +83,6 @@ extension ClientConfiguration {
   /// Whether both configurations are of one client at one server.
   fileprivate func isOfClient(of other: ClientConfiguration) -> Bool {
     clientID == other.clientID
-      && provider.identifier.utf8.elementsEqual(other.provider.identifier.utf8)
+      && provider.identifier == other.provider.identifier
   }
 }

@@ -134,7 +134,7 @@ extension Keyring {
   private func records(
     _ session: KeyringSession, _ attributes: [String: String]
   ) throws(KeyringFailure) -> [AccountRecord] {
-    var records: [String: AccountRecord] = [:]
+    var records: [ExactText: AccountRecord] = [:]
     for item in try items(session, attributes) {
       let record = try decode(item)
       // An older item of the account is in a collection that was the default before.

@@ -34,7 +34,21 @@ public struct AccessTokenClaims: Sendable, Hashable {
   /// All claims, also those that have a property of their own.
   public let claims: [String: JSONValue]
 
-  /// Throws unless the token has all of some scopes.
+  /// Throws unless the token is for a service.
+  ///
+  /// The names are compared by their code points. The plain `audience.contains(…)` would take two
+  /// Unicode forms of a name for one.
+  ///
+  /// - Throws: ``SQOAuthError/Code/accessTokenInvalid``, which a resource server answers with status
+  ///   401.
+  /// - SeeAlso: RFC 7519, sections 4.1.3 and 7.3
+  public func require(audience needed: String) throws(SQOAuthError) {
+    guard audience.contains(needed) else {
+      throw SQOAuthError(.accessTokenInvalid, "the access token is for another service")
+    }
+  }
+
+  /// Throws unless the token has all of some scopes, compared by their code points.
   ///
   /// - Throws: ``SQOAuthError/Code/insufficientScope``, which a resource server answers with status
   ///   403.

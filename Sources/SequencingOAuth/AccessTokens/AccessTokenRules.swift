@@ -44,11 +44,11 @@ struct AccessTokenRules {
   ) throws(SQOAuthError) {
     let found = try reader.required("iss", reader.text)
     try require(
-      found.utf8.elementsEqual(issuer.utf8),
+      found == issuer,
       "is from another issuer: it names \"\(found.printable)\" and not \"\(issuer.printable)\"")
     _ = try reader.required("aud", reader.audience)
     try require(
-      claims.audience.contains { $0.utf8.elementsEqual(audience.utf8) }, "is for another service")
+      claims.audience.contains { $0 == audience }, "is for another service")
   }
 
   private func checkTimes(

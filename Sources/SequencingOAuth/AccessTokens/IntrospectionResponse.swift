@@ -65,7 +65,7 @@ struct IntrospectionResponse: Sendable {
     let reader = IntrospectionRules.reader(claims)
     let issuer = try reader.required("iss", reader.text)
     let audience = try reader.required("aud", reader.audience)
-    guard issuer.utf8.elementsEqual(signatures.issuer.utf8),
+    guard issuer == signatures.issuer,
       audience.contains(client.configuration.clientID)
     else {
       throw SQOAuthError(
@@ -98,6 +98,6 @@ struct IntrospectionResponse: Sendable {
     guard let named = content["jti"]?.string,
       let token = try? CompactJWS(request.token).claims()["jti"]?.string
     else { return true }
-    return token.utf8.elementsEqual(named.utf8)
+    return token == named
   }
 }

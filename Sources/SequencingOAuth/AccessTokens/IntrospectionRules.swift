@@ -42,7 +42,7 @@ struct IntrospectionRules {
     let claims = try AccessTokenClaims(reader)
     try checkType(members)
     if let issuer, let found = claims.issuer {
-      guard found.utf8.elementsEqual(issuer.utf8) else {
+      guard found == issuer else {
         throw SQOAuthError(
           .invalidResponse,
           "the \(Self.name) is about another issuer's token: it names \"\(found.printable)\" and "
@@ -65,7 +65,7 @@ struct IntrospectionRules {
         .unexpectedTokenType,
         "the \(Self.name) does not say of which type the token is (\"token_type\")")
     }
-    let own = members["typ"]?.string?.lowercased() ?? ""
+    let own = members["typ"]?.string?.asciiLowercased() ?? ""
     guard Self.allows(members["token_type"], Self.types),
       Self.allows(members["token_use"], Self.uses), !Self.foreignTypes.contains(own)
     else {
@@ -78,6 +78,6 @@ struct IntrospectionRules {
   /// Whether a member is missing or has one of some values.
   private static func allows(_ member: JSONValue?, _ values: Set<String>) -> Bool {
     guard let member else { return true }
-    return member.string.map { values.contains($0.lowercased()) } ?? false
+    return member.string.map { values.contains($0.asciiLowercased()) } ?? false
   }
 }

@@ -56,7 +56,7 @@ extension ClientContext {
     guard case .success(let configuration) = configuration else { return }
     guard record.clientID == configuration.clientID else { throw Self.isOfAnother(record) }
     if let issuer = configuration.provider.issuer, let recorded = record.issuer {
-      guard issuer.utf8.elementsEqual(recorded.utf8) else { throw Self.isOfAnother(record) }
+      guard issuer == recorded else { throw Self.isOfAnother(record) }
     } else if let metadata = configuration.metadata {
       try Self.check(record, metadata)
     }
@@ -74,7 +74,7 @@ extension ClientContext {
     _ record: AccountRecord, _ metadata: ProviderMetadata
   ) throws(SQOAuthError) {
     guard let recorded = record.tokenEndpoint else { return }
-    guard metadata.tokenEndpoint.absoluteString.utf8.elementsEqual(recorded.utf8) else {
+    guard metadata.tokenEndpoint.absoluteString == recorded else {
       throw isOfAnother(record)
     }
   }

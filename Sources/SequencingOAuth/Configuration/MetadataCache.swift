@@ -25,7 +25,7 @@ final class MetadataCache: Sendable {
   /// How long the SDK waits after a request in vain while it knows the metadata, in seconds.
   private static let rest = 60.0
 
-  private let fetches = SharedFetches<String, Known, SQOAuthError>()
+  private let fetches = SharedFetches<ExactText, Known, SQOAuthError>()
 
   /// Returns the metadata of an issuer; with `isFresh` it is fetched even if it is known.
   ///
@@ -35,14 +35,14 @@ final class MetadataCache: Sendable {
   ) async throws(SQOAuthError) -> ProviderMetadata {
     let now = discovery.clock.now
     let found = try await fetches.value(
-      of: discovery.issuer, if: { !isFresh && $0.isFresh(at: now) }
+      of: ExactText(discovery.issuer), if: { !isFresh && $0.isFresh(at: now) }
     ) { [fetches] () throws(SQOAuthError) in
       do throws(SQOAuthError) {
         let (metadata, lifetime) = try await discovery.fetch(with: client)
         let now = discovery.clock.now
         return Known(metadata: metadata, at: now, freshUntil: now.addingTimeInterval(lifetime))
       } catch {
-        guard let known = fetches.known(discovery.issuer) else { throw error }
+        guard let known = fetches.known(ExactText(discovery.issuer)) else { throw error }
         let now = discovery.clock.now
         return Known(
           metadata: known.metadata, at: now, freshUntil: now.addingTimeInterval(Self.rest),
@@ -56,6 +56,6 @@ final class MetadataCache: Sendable {
 
   /// Notes that an issuer may have other endpoints by now: the next call asks for its metadata.
   func expire(_ issuer: String) {
-    fetches.change(issuer) { $0.freshUntil = .distantPast }
+    fetches.change(ExactText(issuer)) { $0.freshUntil = .distantPast }
   }
 }

@@ -67,7 +67,7 @@ private struct MetadataMembers {
     guard let named = values["issuer"]?.string else {
       throw SQOAuthError(.invalidResponse, "the server's metadata names no issuer")
     }
-    guard named.utf8.elementsEqual(issuer.utf8) else {
+    guard named == issuer else {
       guard !named.contains("{") else { throw manyTenants(named) }
       throw SQOAuthError(
         .issuerMismatch,
@@ -115,14 +115,14 @@ private struct MetadataMembers {
 
   /// Whether a member is true, as a truth value or as a text.
   func flag(_ member: String) -> Bool {
-    values[member]?.bool ?? (values[member]?.string?.lowercased() == "true")
+    values[member]?.bool ?? (values[member]?.string?.asciiLowercased() == "true")
   }
 
   /// An endpoint must use https, unless the issuer is http itself.
   private func check(_ text: String, _ name: String) throws(SQOAuthError) -> URL {
     let name = "\(name) in the server's metadata"
     let url = try EndpointURL.check(text, name: name)
-    guard url.scheme?.lowercased() == "https" || issuer.lowercased().hasPrefix("http:") else {
+    guard url.scheme?.asciiLowercased() == "https" || issuer.asciiLowercased().hasPrefix("http:") else {
       throw SQOAuthError(
         .insecureEndpoint, "the \(name) uses http, although the issuer uses https")
     }

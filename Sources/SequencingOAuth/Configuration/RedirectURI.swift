@@ -42,7 +42,7 @@ public struct RedirectURI: Sendable, Hashable {
       throw SQOAuthError(.invalidConfiguration, "the redirect URI is empty")
     }
     guard EndpointURL.hasOnlyURLCharacters(string), let url = URL(string: string),
-      let scheme = url.scheme?.lowercased(), scheme.first?.isLetter == true,
+      let scheme = url.scheme?.asciiLowercased(), scheme.first?.isLetter == true,
       !string.contains("#"), url.user == nil, url.password == nil
     else {
       throw SQOAuthError(
@@ -90,7 +90,7 @@ public struct RedirectURI: Sendable, Hashable {
   ///
   /// - SeeAlso: RFC 8252, section 7.1
   public var hasWeakScheme: Bool {
-    let scheme = string.prefix { $0 != ":" }.lowercased()
+    let scheme = string.prefix { $0 != ":" }.asciiLowercased()
     return scheme != "http" && scheme != "https" && !scheme.contains(".")
   }
 }
@@ -107,7 +107,7 @@ struct LoopbackRedirect: Sendable, Hashable {
   let query: String?
 
   init(_ url: URL) throws(SQOAuthError) {
-    let host = url.host()?.lowercased() ?? ""
+    let host = url.host()?.asciiLowercased() ?? ""
     guard ["127.0.0.1", "::1", "[::1]", "localhost"].contains(host) else {
       throw SQOAuthError(
         .invalidConfiguration,

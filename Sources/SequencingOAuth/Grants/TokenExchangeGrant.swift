@@ -71,7 +71,8 @@ struct TokenExchangeGrant: Sendable {
         .unexpectedTokenType,
         "the server issued a token of the type \"\(type.printable)\", which was not asked for")
     }
-    guard type != TokenType.accessToken.rawValue || token.tokenType.lowercased() == "bearer" else {
+    guard type != TokenType.accessToken.rawValue || token.tokenType.asciiLowercased() == "bearer"
+    else {
       throw SQOAuthError(
         .invalidResponse, "the server issued an access token that no request can carry")
     }
@@ -93,7 +94,7 @@ struct TokenExchangeGrant: Sendable {
       claims: claims, subject: "issued token", missing: .invalidResponse,
       malformed: .invalidResponse
     ).audience("aud")
-    guard let audience, audience.allSatisfy(asked.contains) else {
+    guard let audience, audience.allSatisfy({ asked.contains($0) }) else {
       throw SQOAuthError(
         .unexpectedAudience,
         "the server issued a token for another service than those that were asked for")
@@ -112,7 +113,7 @@ private struct TokenExchangeParser: TokenResponseParser {
   func token(
     from response: HTTPResponse, members: [String: JSONValue]?, context: TokenResponseContext
   ) throws -> SQToken {
-    guard var members, members["token_type"]?.string?.lowercased() == "n_a" else {
+    guard var members, members["token_type"]?.string?.asciiLowercased() == "n_a" else {
       return try parser.token(from: response, members: members, context: context)
     }
     members["token_type"] = "Bearer"

@@ -12,7 +12,7 @@ enum HTTPFreshness {
     guard let field = headers["Cache-Control"] else { return usual }
     var lifetime = usual
     for directive in field.split(separator: ",") {
-      let parts = directive.lowercased().split(separator: "=", maxSplits: 1)
+      let parts = directive.asciiLowercased().split(separator: "=", maxSplits: 1)
       let name = parts.first.map { $0.filter { $0 != " " && $0 != "\t" } } ?? ""
       if ["no-store", "no-cache"].contains(name) { return bounds.lowerBound }
       if name == "max-age", parts.count == 2 {

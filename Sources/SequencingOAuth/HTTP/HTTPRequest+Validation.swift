@@ -13,10 +13,10 @@ extension HTTPRequest {
     for field in headers {
       if let flaw = field.flaw { throw Self.malformed(flaw) }
       switch field.name.utf8.count {
-      case 4 where field.name.lowercased() == "host": hosts += 1
+      case 4 where field.name.asciiLowercased() == "host": hosts += 1
       case 14, 17:
         // Two different lengths in one request let an attacker smuggle a second request in it.
-        let name = field.name.lowercased()
+        let name = field.name.asciiLowercased()
         if name == "content-length" || name == "transfer-encoding" {
           throw Self.malformed(
             "the HTTP client sets \(field.name) from the body, so the request must not set it")

@@ -30,7 +30,7 @@ package struct RequestTarget {
     guard let schemeEnd = bytes.firstIndex(of: UInt8(ascii: ":")) else {
       throw Self.malformed("is not absolute")
     }
-    switch text[..<schemeEnd].lowercased() {
+    switch text[..<schemeEnd].asciiLowercased() {
     case "https": isSecure = true
     case "http": isSecure = false
     default: throw Self.malformed("is neither http nor https")
@@ -85,7 +85,7 @@ package struct RequestTarget {
     guard isValid else { throw malformed("has no host, or a host with a forbidden character") }
     guard let port = port(digits, defaultPort) else { throw malformed("has an invalid port") }
     let host = isLiteral ? name.dropFirst().dropLast() : name
-    return (String(Substring(host)).lowercased(), port)
+    return (String(Substring(host)).asciiLowercased(), port)
   }
 
   private static func port(_ digits: Substring.UTF8View?, _ defaultPort: UInt16) -> UInt16? {

@@ -44,7 +44,7 @@ struct IDTokenRules {
   // MARK: Who issued it, and for whom
 
   private func checkIssuer(_ claims: IDTokenClaims) throws(SQOAuthError) {
-    guard claims.issuer.utf8.elementsEqual(issuer.utf8) else {
+    guard claims.issuer == issuer else {
       throw SQOAuthError(
         .idTokenIssuer,
         "the ID token names the issuer \"\(claims.issuer.printable)\" and not "
@@ -56,8 +56,8 @@ struct IDTokenRules {
   private func checkUser(
     _ claims: IDTokenClaims, of previous: IDToken
   ) throws(SQOAuthError) {
-    guard claims.subject.utf8.elementsEqual(previous.subject.utf8),
-      claims.issuer.utf8.elementsEqual(previous.issuer.utf8)
+    guard claims.subject == previous.subject,
+      claims.issuer == previous.issuer
     else {
       throw SQOAuthError(
         .idTokenSubject, "the refresh brought the ID token of another user; sign in again")
@@ -87,12 +87,12 @@ struct IDTokenRules {
         "the ID token is also for others than this client; if you trust them, name them in the "
           + "configuration's trustedAudiences")
     }
-    guard claims.authorizedParty != nil || Set(claims.audience).count == 1 else {
+    guard claims.authorizedParty != nil || claims.audience.allSatisfy({ $0 == clientID }) else {
       throw SQOAuthError(
         .idTokenAuthorizedParty,
         "the ID token does not say to which of its audiences it was issued (\"azp\")")
     }
-    guard Set(claims.audience).isSuperset(of: previous?.audience ?? []) else {
+    guard (previous?.audience ?? []).allSatisfy({ claims.audience.contains($0) }) else {
       throw SQOAuthError(
         .idTokenAudience, "the ID token of the refresh lacks an audience of the sign-in's ID token")
     }

@@ -59,7 +59,7 @@ public struct LogoutToken: Sendable, Hashable {
       }
     }
     try require(
-      issuer.utf8.elementsEqual(expected.utf8),
+      issuer == expected,
       "is from another issuer: it names \"\(issuer.printable)\" and not \"\(expected.printable)\"")
     try require(audience.contains(clientID), "is for another client")
     try require(claims["events"]?[Self.event]?.object != nil, "has no logout event")
@@ -75,7 +75,7 @@ public struct LogoutToken: Sendable, Hashable {
   ///
   /// Another client of the same program gets a logout token of its own.
   func names(_ record: AccountRecord) -> Bool {
-    guard record.clientID.utf8.elementsEqual(clientID.utf8) else { return false }
+    guard record.clientID == clientID else { return false }
     return record.withKeptIdentity().token.idToken.map(names) ?? false
   }
 

@@ -48,7 +48,7 @@ enum SignedText: Sendable {
   ///
   /// - SeeAlso: RFC 8725, section 3.11; RFC 9068, section 4; RFC 9701, section 5
   func allows(type: String?) -> Bool {
-    var type = type?.lowercased()
+    var type = type?.asciiLowercased()
     if let found = type, found.hasPrefix("application/") {
       type = String(found.dropFirst("application/".count))
     }

@@ -19,7 +19,7 @@ extension SigningKeys {
     }
 
     func hash(into hasher: inout Hasher) {
-      hasher.combine(issuer)
+      hasher.combine(ExactText(issuer))
       hasher.combine(uri)
     }
   }

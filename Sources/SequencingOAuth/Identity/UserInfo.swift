@@ -28,7 +28,7 @@ public struct UserInfo: UserClaims, Hashable {
       claims: claims, subject: SignedText.userInfo.name, missing: .userInfoInvalid,
       malformed: .userInfoInvalid)
     let subject = try reader.required("sub", reader.text)
-    guard subject.utf8.elementsEqual(idToken.subject.utf8) else {
+    guard subject == idToken.subject else {
       throw SQOAuthError(
         .userInfoInvalid, "the UserInfo response is about another user than the ID token")
     }

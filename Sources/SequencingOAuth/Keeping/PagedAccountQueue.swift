@@ -19,7 +19,7 @@ final class PagedAccountQueue: AccountQueue {
 
   private struct State {
     /// When each account is due; accounts that are not known yet are not in it.
-    var entries: [String: Entry] = [:]
+    var entries: [ExactText: Entry] = [:]
     var pauses: [ServerName: BackOff] = [:]
     var readAt: Date?
   }
@@ -47,7 +47,7 @@ final class PagedAccountQueue: AccountQueue {
       let due = open.filter { $0.value.date <= now }
         .sorted { $0.value.date < $1.value.date }.prefix(count)
       for (id, _) in due { state.entries[id]?.date = now.addingTimeInterval(time / .seconds(1)) }
-      return (due.map(\.key), open.values.map(\.date).min())
+      return (due.map(\.key.text), open.values.map(\.date).min())
     }
     var accounts: [DueAccounts.Account] = []
     for id in ids {
@@ -101,8 +101,8 @@ final class PagedAccountQueue: AccountQueue {
   }
 
   /// Reads all accounts; one whose record cannot be read is due, so that it is reported.
-  private func entries(at now: Date) async throws(SQOAuthError) -> [String: Entry] {
-    var found: [String: Entry] = [:]
+  private func entries(at now: Date) async throws(SQOAuthError) -> [ExactText: Entry] {
+    var found: [ExactText: Entry] = [:]
     try await store.forEachEntry { account in
       switch account.record {
       case .success(let record): found[account.id] = Self.entry(record, at: now)

@@ -88,7 +88,7 @@ private struct ChallengeParser {
   /// Reads `name = value`; RFC 9110, section 11.2, tells clients to accept the white space.
   private mutating func readParameter() -> Bool {
     guard let last = drafts.indices.last, drafts[last].takesParameters,
-      let name = readToken()?.lowercased()
+      let name = readToken()?.asciiLowercased()
     else { return false }
     skipSpace()
     guard skip("=") else { return false }

@@ -107,7 +107,7 @@ struct AuthorizationResponse: Sendable, Redacted {
     // Without a configured issuer there is nothing to compare it with (RFC 9207, section 2.4).
     guard let wanted = expected.issuer else { return false }
     // Compared as bytes: Swift's own comparison treats some different characters as equal.
-    guard issuer.utf8.elementsEqual(wanted.utf8) else {
+    guard issuer == wanted else {
       throw SQOAuthError(
         .issuerMismatch,
         "the \"iss\" in the redirect is not the issuer to which the user was sent to sign in")

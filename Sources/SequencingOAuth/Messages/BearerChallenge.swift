@@ -53,7 +53,7 @@ public struct BearerChallenge: Sendable, Hashable {
   /// read, and none of more than 8 KiB.
   public static func challenges(in fields: [String]) -> [BearerChallenge] {
     AuthenticationChallenge.challenges(in: fields)
-      .filter { $0.scheme.lowercased() == "bearer" }
+      .filter { $0.scheme.asciiLowercased() == "bearer" }
       .map { BearerChallenge(scheme: $0.scheme, parameters: $0.parameters) }
   }
 

@@ -82,7 +82,7 @@ struct ClientCredentials: Sendable {
 extension ClientCredentials {
   /// Whether Basic must encode a character of this identifier or secret.
   static func areChangedByBasic(id: String, secret: String) -> Bool {
-    [id, secret].contains { !FormCoding.encodeCredential($0).utf8.elementsEqual($0.utf8) }
+    [id, secret].contains { FormCoding.encodeCredential($0) != $0 }
   }
 
   /// Adds ways out to an error's message if the way of authentication may have caused the refusal.

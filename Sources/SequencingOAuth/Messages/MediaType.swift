@@ -8,6 +8,6 @@ enum MediaType {
     return String(
       decoding: field.utf8.prefix { $0 != UInt8(ascii: ";") }.filter { $0 != 0x20 && $0 != 0x09 },
       as: UTF8.self
-    ).lowercased()
+    ).asciiLowercased()
   }
 }

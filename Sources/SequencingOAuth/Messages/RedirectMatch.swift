@@ -30,7 +30,7 @@ enum RedirectMatch {
   private static func sameURI(_ first: Substring.UTF8View, _ second: Substring.UTF8View) -> Bool {
     let firstScheme = first.prefix { $0 != UInt8(ascii: ":") }
     let secondScheme = second.prefix { $0 != UInt8(ascii: ":") }
-    return Substring(firstScheme).lowercased() == Substring(secondScheme).lowercased()
+    return Substring(firstScheme).asciiLowercased() == Substring(secondScheme).asciiLowercased()
       && first.dropFirst(firstScheme.count).elementsEqual(second.dropFirst(secondScheme.count))
   }
 }

@@ -39,7 +39,7 @@ enum RefusalText {
     }
     guard let members = value.object else { return depth > 0 ? value.string : nil }
     let known = Dictionary(
-      members.map { ($0.key.lowercased().filter { $0 != "_" }, $0.value) },
+      members.map { ($0.key.asciiLowercased().filter { $0 != "_" }, $0.value) },
       uniquingKeysWith: { first, _ in first })
     let inside = containers.lazy.compactMap { name in
       known[name].flatMap { $0.string == nil ? text(in: $0, depth: depth + 1) : nil }

@@ -135,7 +135,7 @@ public struct StandardTokenResponseParser: TokenResponseParser {
       return "Bearer"
     }
     // RFC 6749, section 7.1: a client must not use a type that it does not understand.
-    guard type.lowercased() == "bearer" else { throw TokenResponseFault.tokenType(type) }
+    guard type.asciiLowercased() == "bearer" else { throw TokenResponseFault.tokenType(type) }
     return type
   }
 

@@ -52,7 +52,7 @@ private struct LinkReader {
       skip(Self.isSpace)
       guard take(UInt8(ascii: ";")) else { return link }
       skip(Self.isSpace)
-      let name = read(Self.isNameByte).lowercased()
+      let name = read(Self.isNameByte).asciiLowercased()
       skip(Self.isSpace)
       guard take(UInt8(ascii: "=")) else { continue }
       skip(Self.isSpace)
@@ -60,7 +60,7 @@ private struct LinkReader {
       // A second `rel` is ignored (section 3.3).
       if name == "rel", !hasRelation {
         hasRelation = true
-        link.relations = value.lowercased().split(separator: " ").map(String.init)
+        link.relations = value.asciiLowercased().split(separator: " ").map(String.init)
       }
       if name == "anchor" { link.hasAnchor = true }
     }

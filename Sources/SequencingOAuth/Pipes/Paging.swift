@@ -64,7 +64,7 @@ public struct Paging: Sendable, Hashable {
     switch place {
     case .linkHeader:
       let links = LinkHeader.links(in: response.headers.values(for: "Link"))
-      return (links[next.lowercased()], links[previous.lowercased()])
+      return (links[next.asciiLowercased()], links[previous.asciiLowercased()])
     case .headers:
       return (response.headers[next], response.headers[previous])
     case .body, .token:

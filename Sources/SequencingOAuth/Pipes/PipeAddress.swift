@@ -73,7 +73,7 @@ struct PipeAddress: Sendable, Redacted {
     var dots = 0
     while let byte = rest.first {
       let isEncoded = byte == UInt8(ascii: "%")
-      let isDot = isEncoded ? Substring(rest.prefix(3)).lowercased() == "%2e" : byte == 0x2E
+      let isDot = isEncoded ? Substring(rest.prefix(3)).asciiLowercased() == "%2e" : byte == 0x2E
       guard isDot else { return false }
       rest = rest.dropFirst(isEncoded ? 3 : 1)
       dots += 1

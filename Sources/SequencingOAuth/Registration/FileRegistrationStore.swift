@@ -14,7 +14,7 @@ import Basics
 /// the content is encrypted. A file that is damaged or has another key is refused, and stays as it
 /// is.
 public final class FileRegistrationStore: RegistrationStore {
-  private typealias Registrations = [String: ClientRegistration]
+  private typealias Registrations = NamedValues<ClientRegistration>
 
   /// The path of the file.
   public let path: String
@@ -44,7 +44,7 @@ public final class FileRegistrationStore: RegistrationStore {
   public func registration(
     at issuer: String
   ) async throws(SQOAuthError) -> ClientRegistration? {
-    try await queue.run { [self] () throws(SQOAuthError) in try read()?.content[issuer] ?? nil }
+    try await queue.run { [self] () throws(SQOAuthError) in try read()?.content[issuer] }
   }
 
   /// Keeps a registration in place of the one at the same server.
@@ -80,9 +80,9 @@ public final class FileRegistrationStore: RegistrationStore {
       let lock = try reported { () throws(FileError) in try file.lock() }
       defer { lock.release() }
       let old = try read()
-      var content = old?.content ?? [:]
+      var content = old?.content ?? Registrations()
       let value = change(&content)
-      guard content != old?.content ?? [:] else { return value }
+      guard content != old?.content ?? Registrations() else { return value }
       let bytes = try sealed(content, old?.sealer)
       try reported { () throws(FileError) in try file.replace(with: bytes) }
       return value
@@ -132,4 +132,8 @@ public final class FileRegistrationStore: RegistrationStore {
       "the file of registrations \(path.printable) is damaged or has another key; it is left as it is"
     )
   }
+}
+
+extension ClientRegistration: NamedValue {
+  var ownName: String { issuer }
 }

@@ -2,7 +2,7 @@ import Basics
 
 /// Keeps tokens in memory until the process ends.
 public final class MemoryTokenStore: TokenStore {
-  private let records = Locked<[String: AccountRecord]>([:])
+  private let records = Locked<[ExactText: AccountRecord]>([:])
 
   /// Makes an empty store.
   public init() {}
@@ -24,6 +24,6 @@ public final class MemoryTokenStore: TokenStore {
 
   /// Lists the ids of all accounts that have a record.
   public func list() async -> [String] {
-    records.withLock { $0.keys.sorted() }
+    records.withLock { $0.texts }
   }
 }

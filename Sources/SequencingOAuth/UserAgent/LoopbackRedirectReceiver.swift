@@ -144,7 +144,7 @@ final class LoopbackRedirectReceiver: Sendable {
   static func isHost(
     _ field: String?, of redirect: LoopbackRedirect, port: UInt16
   ) -> Bool {
-    guard let field = field?.lowercased() else { return false }
+    guard let field = field?.asciiLowercased() else { return false }
     return field == "\(redirect.host):\(port)" || (port == 80 && field == redirect.host)
   }
 

@@ -45,7 +45,7 @@ struct WebCodeGrant: Sendable {
   private func check(_ signIn: WebSignIn) throws(SQOAuthError) {
     let configuration = client.configuration
     guard signIn.request.clientID == configuration.clientID,
-      signIn.request.provider.utf8.elementsEqual(configuration.provider.identifier.utf8)
+      signIn.request.provider == configuration.provider.identifier
     else {
       throw SQOAuthError(
         .webSignInInvalid, "the sign-in was begun for another client or at another server")

@@ -23,6 +23,35 @@ import Testing
     try await store.reset()
   }
 
+  @Test(arguments: StoreKind.all)
+  func `names that differ only in their Unicode form are two accounts`(
+    kind: StoreKind
+  ) async throws {
+    let folder = try TemporaryFolder()
+    let store = try kind.open(folder)
+    let ids = ["caf\u{E9}", "cafe\u{301}", "Key", "\u{212A}ey"]
+    for id in ids { try await store.save(record(id, token: SQToken(accessToken: "of \(id)"))) }
+    let stores = kind.address == nil ? [store] : [store, try kind.open(folder)]
+    for store in stores {
+      for id in ids {
+        #expect(try await store.load(id)?.token.accessToken == "of \(id)")
+      }
+      #expect(try await store.list().count == 4)
+      #expect(Set(try await store.all().map { Array($0.id.utf8) }).count == 4)
+      #expect(try await store.page(after: nil, limit: 10).count == 4)
+    }
+    try await store.save(record(ids[0], token: SQToken(accessToken: "new")))
+    try await store.erase(ids[1])
+    #expect(try await store.load(ids[0])?.token.accessToken == "new")
+    #expect(try await store.load(ids[1]) == nil)
+    // The lease of one excludes nobody from the other.
+    let lease = try #require(try await store.lease(ids[2]))
+    let other = try await store.lease(ids[3])
+    #expect(other != nil)
+    other?.release()
+    lease.release()
+  }
+
   /// Ids whose order in Swift differs from that of their bytes.
   private static let ids = ["", "a", "ab", "a b", "é", "e\u{301}z", "\u{FFEE}", "😀", "z"]
 

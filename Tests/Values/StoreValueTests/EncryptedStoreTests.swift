@@ -124,15 +124,6 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
-  /// A name is one account in all its Unicode forms, as it is in the other stores.
-  @Test func `a name in another normal form is the same account`() async throws {
-    try await store().save(record("caf\u{E9}"))
-    #expect(try await store().load("cafe\u{301}") == record("cafe\u{301}"))
-    try await store().save(record("cafe\u{301}", token: SQToken(accessToken: "new")))
-    #expect(try await store().load("caf\u{E9}")?.token.accessToken == "new")
-    #expect(try await store().list().count == 1)
-  }
-
   @Test func `a service has its own file and its own key`() throws {
     let one = try EncryptedFileTokenStore(service: "one")
     #expect(one.path.hasSuffix("/one/tokens.sealed"))

@@ -123,7 +123,7 @@ extension SQOAuthError {
     let words = detail.dropFirst(start.count).split(separator: " ", maxSplits: 3)
     guard detail.hasPrefix(start), words.count > 2, words[1] == "port", let port = UInt16(words[2])
     else { return nil }
-    let host = words[0].lowercased()
+    let host = words[0].asciiLowercased()
     let tried = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     return tried == authority ? nil : tried.printable
   }

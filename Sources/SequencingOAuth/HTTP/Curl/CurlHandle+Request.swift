@@ -115,8 +115,10 @@ extension CurlHandle {
       }
       list = longer
       hasContentType =
-        hasContentType || field.name.utf8.count == 12 && field.name.lowercased() == "content-type"
-      hasExpect = hasExpect || field.name.utf8.count == 6 && field.name.lowercased() == "expect"
+        hasContentType
+        || field.name.utf8.count == 12 && field.name.asciiLowercased() == "content-type"
+      hasExpect =
+        hasExpect || field.name.utf8.count == 6 && field.name.asciiLowercased() == "expect"
     }
     if !request.body.isEmpty || request.method != "GET" {
       if !hasContentType { list = curl_slist_append(list, "Content-Type:") }

@@ -82,7 +82,7 @@ extension HTTPFields {
   fileprivate var haveOneLength: Bool {
     var length: Substring?
     for field in self where field.name.utf8.count == 14 {
-      guard field.name.lowercased() == "content-length" else { continue }
+      guard field.name.asciiLowercased() == "content-length" else { continue }
       for part in field.value.split(separator: ",", omittingEmptySubsequences: false) {
         let digits = String(part).trimmed
         guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),

@@ -10,7 +10,7 @@ enum ContentRange: Hashable {
   /// Reads a field; `nil` for a unit other than bytes, an unknown total or a malformed value.
   init?(_ field: String?) {
     guard let words = field?.split(separator: " "), words.count == 2,
-      words[0].lowercased() == "bytes"
+      words[0].asciiLowercased() == "bytes"
     else { return nil }
     let halves = words[1].split(separator: "/", omittingEmptySubsequences: false)
     guard halves.count == 2, let total = Self.number(halves[1]) else { return nil }

@@ -29,7 +29,7 @@ struct DownloadRecord: Codable, Hashable, Sendable {
   ///
   /// It can be resumed only if the SDK can recognize that a later response has the same bytes.
   init?(_ head: HTTPResponseHead, url: URL, total: Int64?, now: Date = Date()) {
-    let acceptsRanges = head.headers["Accept-Ranges"]?.lowercased() != "none"
+    let acceptsRanges = head.headers["Accept-Ranges"]?.asciiLowercased() != "none"
     // Ranges would count the bytes of the coded form.
     guard acceptsRanges, head.isUncoded, let validator = head.strongValidator(now) else {
       return nil
@@ -107,7 +107,7 @@ struct DownloadRecord: Codable, Hashable, Sendable {
 extension HTTPResponseHead {
   /// Whether the content has no coding, so that it is the resource's own bytes.
   var isUncoded: Bool {
-    headers.values(for: "Content-Encoding").allSatisfy { $0.lowercased() == "identity" }
+    headers.values(for: "Content-Encoding").allSatisfy { $0.asciiLowercased() == "identity" }
   }
 
   /// The validator that a later request may send in `If-Range`; `nil` if there is none.

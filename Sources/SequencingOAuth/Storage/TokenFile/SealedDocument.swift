@@ -7,26 +7,21 @@
 /// The content of an encrypted token file: one sealed box for each account.
 package struct SealedDocument: TokenFileContent {
   let sealer: RecordSealer
-  private var boxes: [String: Data] = [:]
+  private var boxes: [ExactText: Data] = [:]
 
   /// Makes a document without accounts.
   package init(_ sealer: RecordSealer) {
     self.sealer = sealer
   }
 
-  var ids: [String] { Array(boxes.keys) }
+  var ids: [String] { boxes.texts }
 
   func record(_ id: String) throws(SQOAuthError) -> AccountRecord? {
-    // Two Unicode forms of an id are one key of the dictionary, but the box opens only with the
-    // form under which it was sealed.
-    guard let index = boxes.index(forKey: id) else { return nil }
-    return try sealer.open(boxes[index].value, id: boxes[index].key)
+    try boxes[id].map { box throws(SQOAuthError) in try sealer.open(box, id: id) }
   }
 
   package mutating func save(_ record: AccountRecord) throws(SQOAuthError) {
-    let box = try sealer.seal(record)
-    boxes[record.id] = nil
-    boxes[record.id] = box
+    boxes[record.id] = try sealer.seal(record)
   }
 
   mutating func erase(_ id: String) { boxes[id] = nil }
@@ -34,7 +29,7 @@ package struct SealedDocument: TokenFileContent {
   /// Makes a document with these records, sealed under another key.
   func resealed(_ sealer: RecordSealer) throws(SQOAuthError) -> SealedDocument {
     var document = SealedDocument(sealer)
-    for id in boxes.keys {
+    for id in ids {
       if let record = try record(id) { try document.save(record) }
     }
     return document
@@ -66,7 +61,7 @@ extension SealedDocument {
     let entries = boxes.sorted { $0.key < $1.key }
     let names: Data
     do {
-      names = try JSONEncoder().encode(entries.map(\.key))
+      names = try JSONEncoder().encode(entries.map(\.key.text))
     } catch {
       throw SQOAuthError(.storeFailed, "the accounts' names cannot be encoded", cause: error)
     }

@@ -9,13 +9,13 @@ struct TokenDocument: Codable, Sendable {
   static let currentVersion = 1
 
   private let version: Int
-  private var accounts: [String: AccountRecord]
+  private var accounts: NamedValues<AccountRecord>
   /// The ``EmbeddedDigest``; older versions of the SDK neither read nor write it.
   private var sha256: String?
 
   init() {
     version = Self.currentVersion
-    accounts = [:]
+    accounts = NamedValues()
   }
 
   /// The version and the names of the members, which can be read also if the accounts cannot.
@@ -41,7 +41,7 @@ struct TokenDocument: Codable, Sendable {
 }
 
 extension TokenDocument: TokenFileContent {
-  var ids: [String] { Array(accounts.keys) }
+  var ids: [String] { accounts.names }
 
   func record(_ id: String) -> AccountRecord? { accounts[id] }
 
@@ -64,10 +64,7 @@ extension TokenDocument {
 
     func decode(_ bytes: Data) throws(SQOAuthError) -> TokenDocument {
       guard let document = try? JSONDecoder().decode(TokenDocument.self, from: bytes),
-        document.version == currentVersion,
-        // A record under another id would stay, with its refresh token, when it is saved under its
-        // own id.
-        document.accounts.allSatisfy({ $0.key == $0.value.id })
+        document.version == currentVersion
       else {
         _ = try outline(of: bytes)
         throw Self.damaged

@@ -1,0 +1,64 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A value that is kept under a name of its own.
+protocol NamedValue: Codable, Sendable, Hashable {
+  var ownName: String { get }
+}
+
+/// Values by their own names, written as one JSON object.
+///
+/// Foundation reads the members of an object as a dictionary, in which two Unicode forms of a name
+/// are one key. So the member for such a second name ends with a NUL and a number.
+struct NamedValues<Value: NamedValue>: Sendable, Hashable {
+  private var values: [ExactText: Value] = [:]
+
+  /// The names in the order of their UTF-8 bytes.
+  var names: [String] { values.texts }
+
+  subscript(name: String) -> Value? {
+    get { values[name] }
+    set { values[name] = newValue }
+  }
+}
+
+extension NamedValues: Codable {
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    for (member, value) in try container.decode([String: Value].self) {
+      // A value under a foreign name would stay when it is replaced under its own one.
+      guard Self.is(member, of: value.ownName) else {
+        throw DecodingError.dataCorruptedError(
+          in: container, debugDescription: "a value is under a foreign name")
+      }
+      values[value.ownName] = value
+    }
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var members: [String: Value] = [:]
+    for name in names {
+      var (member, number) = (name, 1)
+      while members.index(forKey: member) != nil {
+        number += 1
+        member = "\(name)\u{0}\(number)"
+      }
+      members[member] = values[name]
+    }
+    var container = encoder.singleValueContainer()
+    try container.encode(members)
+  }
+
+  private static func `is`(_ member: String, of name: String) -> Bool {
+    guard member.utf8.starts(with: name.utf8) else { return false }
+    let end = member.utf8.dropFirst(name.utf8.count)
+    return end.isEmpty || end.first == 0 && Int(String(end.dropFirst()) ?? "") != nil
+  }
+}
+
+extension AccountRecord: NamedValue {
+  var ownName: String { id }
+}
