@@ -38,6 +38,8 @@ extension AuthorizationModule {
   func handling<Value: Sendable>(
     _ text: String, _ work: @escaping @Sendable (LogoutToken) async throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
+    // Anyone may send a text, so one that cannot be a token costs the provider no request.
+    let text = try SignedText.logoutToken.read(text)
     let client = try await context.client()
     let token = try await logoutToken(text, client)
     return try await uncancelled { () throws(SQOAuthError) in
@@ -56,12 +58,12 @@ extension AuthorizationModule {
   }
 
   private func logoutToken(
-    _ text: String, _ client: RegisteredClient
+    _ text: CompactJWS, _ client: RegisteredClient
   ) async throws(SQOAuthError) -> LogoutToken {
     let configuration = client.configuration
     let signatures = try IssuerSignatures(configuration, client.metadata, client.environment)
     return try LogoutToken(
-      try await signatures.claims(of: text, as: .logoutToken), issuer: signatures.issuer,
+      try await signatures.claims(of: text, as: .logoutToken).claims, issuer: signatures.issuer,
       clientID: configuration.clientID, clockTolerance: configuration.clockTolerance,
       now: client.environment.clock.now)
   }

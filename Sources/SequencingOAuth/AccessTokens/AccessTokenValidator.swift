@@ -75,11 +75,13 @@ public struct AccessTokenValidator: Sendable {
   ///   says nothing about the token. If keys are known, a token by an unknown key is invalid even
   ///   when the keys cannot be fetched again.
   public func validate(_ token: String) async throws(SQOAuthError) -> AccessTokenClaims {
+    let kind = SignedText.accessToken(isTyped: profile == .rfc9068)
+    // Anyone may send a text, so one that cannot be a token costs the server no request.
+    let text = try kind.read(token)
     let client = try await context.client()
     let signatures = try IssuerSignatures(
       ofTokensBy: algorithms, client.configuration, client.metadata, client.environment)
-    let claims = try await signatures.claims(
-      of: token, as: .accessToken(isTyped: profile == .rfc9068))
+    let (claims, _) = try await signatures.claims(of: text, as: kind)
     return try AccessTokenRules(
       issuer: signatures.issuer, audience: audience, profile: profile,
       clockTolerance: client.configuration.clockTolerance, now: client.environment.clock.now

@@ -68,8 +68,7 @@ struct UserInfoRequest: Sendable {
   ) async throws(SQOAuthError) -> [String: JSONValue] {
     let configuration = client.configuration
     let signatures = try IssuerSignatures(
-      configuration, client.metadata, client.environment,
-      algorithm: configuration.userInfoAlgorithm)
+      configuration, client.metadata, client.environment, for: .userInfo)
     let text = String(decoding: response.body, as: UTF8.self)
     let claims = try await signatures.claims(of: text, as: .userInfo)
     let reader = ClaimReader(

@@ -67,12 +67,13 @@ package struct IDTokenValidator: Sendable {
   private func verified(
     _ compactForm: String
   ) async throws(SQOAuthError) -> (IDTokenClaims, IDTokenRules) {
-    let claims = try IDTokenClaims(try await signatures.claims(of: compactForm, as: .idToken))
+    let text = try SignedText.idToken.read(compactForm)
+    let (members, algorithm) = try await signatures.claims(of: text, as: .idToken)
+    let claims = try IDTokenClaims(members)
     let rules = IDTokenRules(
       issuer: signatures.issuer, clientID: configuration.clientID,
       trustedAudiences: configuration.trustedAudiences,
-      clockTolerance: configuration.clockTolerance, algorithm: signatures.algorithm,
-      now: clock.now)
+      clockTolerance: configuration.clockTolerance, algorithm: algorithm, now: clock.now)
     return (claims, rules)
   }
 }

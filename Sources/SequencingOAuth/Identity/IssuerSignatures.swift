@@ -8,32 +8,28 @@ import Basics
 
 /// Verifies what an issuer signed for one client or one resource server.
 ///
-/// A client expects one algorithm, a resource server a few. What a header proposes is never
-/// believed.
+/// It accepts a few algorithms, which the app or the issuer's metadata names. A header chooses one
+/// of them, and the key must fit it. What else a header proposes is never believed.
 ///
 /// - SeeAlso: RFC 8725, section 3.1
 struct IssuerSignatures: Sendable {
   let issuer: String
-  /// The algorithm of the client; for a resource server, the first of those that it accepts.
-  let algorithm: JWSAlgorithm
-  private let otherAlgorithms: Set<JWSAlgorithm>
-  private let key: Key
+  private let algorithms: Set<JWSAlgorithm>
+  private let keys: SigningKeys.Source?
+  private let secret: Secret?
   private let environment: ClientEnvironment
 
-  private enum Key: Sendable, Redacted {
-    case publicKeys(SigningKeys.Source)
-    case secret(Data)
+  private struct Secret: Sendable, Redacted {
+    let bytes: Data
   }
 
-  /// Finds what the issuer's signatures are verified with; no request is made.
+  /// Finds what a client's signed texts of a kind are verified with; no request is made.
   ///
-  /// Without an `algorithm`, the signatures must be by that of the client's ID tokens.
-  ///
-  /// - Throws: ``SQOAuthError/Code/openIDUnsupported`` if the provider has no issuer or no keys, or
-  ///   the client no secret for an algorithm that needs one.
+  /// - Throws: ``SQOAuthError/Code/openIDUnsupported`` if the provider has no issuer, no keys or no
+  ///   algorithm that the SDK knows, or the client no secret for an algorithm that needs one.
   init(
     _ configuration: ClientConfiguration, _ metadata: ProviderMetadata,
-    _ environment: ClientEnvironment, algorithm registered: JWSAlgorithm? = nil
+    _ environment: ClientEnvironment, for kind: SignedText = .idToken
   ) throws(SQOAuthError) {
     guard let issuer = metadata.issuer else {
       throw SQOAuthError(
@@ -41,27 +37,24 @@ struct IssuerSignatures: Sendable {
         "the provider has no issuer, without which no ID token can be verified; use "
           + "Provider.issuer(_:), give the issuer, or leave \"openid\" out of the scope")
     }
-    let algorithm =
-      if let registered {
-        registered
-      } else {
-        try configuration.idTokenAlgorithm(supported: metadata.idTokenAlgorithms)
-      }
+    algorithms = try configuration.algorithms(of: kind, metadata)
     self.issuer = issuer
-    self.algorithm = algorithm
-    otherAlgorithms = []
     self.environment = environment
-    if algorithm.isSymmetric {
-      key = .secret(try configuration.hmacKey(for: algorithm))
-    } else if let uri = try metadata.address(of: .keys) {
-      key = .publicKeys(
-        SigningKeys.Source(issuer: issuer, uri: uri, timeout: configuration.timeout))
-    } else {
+    let symmetric = algorithms.first(where: \.isSymmetric)
+    secret = try symmetric.map { algorithm throws(SQOAuthError) in
+      Secret(bytes: try configuration.hmacKey(for: algorithm))
+    }
+    guard !algorithms.allSatisfy(\.isSymmetric) else {
+      keys = nil
+      return
+    }
+    guard let uri = try metadata.address(of: .keys) else {
       throw SQOAuthError(
         .openIDUnsupported,
         "the provider names no keys (\"jwks_uri\"), without which no ID token can be verified; give "
           + "their address, or leave \"openid\" out of the scope")
     }
+    keys = SigningKeys.Source(issuer: issuer, uri: uri, timeout: configuration.timeout)
   }
 
   /// Finds what the issuer's access tokens are verified with at a resource server.
@@ -79,43 +72,47 @@ struct IssuerSignatures: Sendable {
           + "verified")
     }
     // The server's keys are public, so a secret would be no proof.
-    guard let first = algorithms.min(by: { $0.rawValue < $1.rawValue }),
-      !algorithms.contains(where: \.isSymmetric)
-    else {
+    guard !algorithms.isEmpty, !algorithms.contains(where: \.isSymmetric) else {
       throw SQOAuthError(
         .invalidConfiguration, "a resource server needs algorithms of public keys")
     }
     self.issuer = issuer
-    algorithm = first
-    otherAlgorithms = algorithms
+    self.algorithms = algorithms
     self.environment = environment
-    key = .publicKeys(
-      SigningKeys.Source(issuer: issuer, uri: uri, timeout: configuration.timeout))
+    secret = nil
+    keys = SigningKeys.Source(issuer: issuer, uri: uri, timeout: configuration.timeout)
   }
 
   /// Fetches the issuer's keys if they are not known; a failure shows at the first verification.
   func prepare() async {
-    guard case .publicKeys(let source) = key else { return }
-    _ = try? await environment.signingKeys.keys(of: source, environment, isAhead: true)
+    guard let keys else { return }
+    _ = try? await environment.signingKeys.keys(of: keys, environment, isAhead: true)
   }
 
   /// Verifies a signed text and returns its claims; the issuer's keys are fetched if need be.
   func claims(
     of compactForm: String, as kind: SignedText
   ) async throws(SQOAuthError) -> [String: JSONValue] {
-    let text = try kind.explaining { () throws(JWSFailure) in try CompactJWS(compactForm) }
-    guard kind.allows(type: text.type) else { throw kind.error(.type) }
-    // An algorithm that is not accepted fails against the first one.
-    let algorithm = otherAlgorithms.first { $0.rawValue == text.algorithmName } ?? algorithm
-    switch key {
-    case .secret(let secret):
-      try kind.explaining { () throws(JWSFailure) in
-        try text.verify(secret: secret, algorithm: algorithm)
-      }
-    case .publicKeys(let source):
-      try await verify(text, source, algorithm, kind)
+    try await claims(of: try kind.read(compactForm), as: kind).claims
+  }
+
+  /// Verifies a signed text; returns its claims, and the algorithm of its signature.
+  func claims(
+    of text: CompactJWS, as kind: SignedText
+  ) async throws(SQOAuthError) -> (claims: [String: JSONValue], algorithm: JWSAlgorithm) {
+    guard let algorithm = algorithms.first(where: { $0.rawValue == text.algorithmName }) else {
+      throw kind.error(.algorithm(found: text.algorithmName))
     }
-    return try kind.explaining { () throws(JWSFailure) in try text.claims() }
+    if algorithm.isSymmetric {
+      try kind.explaining { () throws(JWSFailure) in
+        try text.verify(secret: secret?.bytes ?? Data(), algorithm: algorithm)
+      }
+    } else if let keys {
+      try await verify(text, keys, algorithm, kind)
+    } else {
+      throw kind.error(.noKey)
+    }
+    return (try kind.explaining { () throws(JWSFailure) in try text.claims() }, algorithm)
   }
 
   /// Verifies by the issuer's public keys; if none fits, they are fetched again.
@@ -152,21 +149,37 @@ struct IssuerSignatures: Sendable {
 }
 
 extension ClientConfiguration {
-  /// The algorithm of the client's ID tokens.
+  /// The algorithms by which a text of a kind may be signed for the client.
+  fileprivate func algorithms(
+    of kind: SignedText, _ metadata: ProviderMetadata
+  ) throws(SQOAuthError) -> Set<JWSAlgorithm> {
+    guard case .userInfo = kind else { return try idTokenAlgorithms(metadata) }
+    if let userInfoAlgorithm { return [userInfoAlgorithm] }
+    let listed = JWSAlgorithm.publicKeyAlgorithms(in: metadata.userInfoAlgorithms)
+    guard !listed.isEmpty else { return try idTokenAlgorithms(metadata) }
+    // A provider may sign both texts in the way for which the client is registered.
+    return idTokenAlgorithm.map { listed.union([$0]) } ?? listed
+  }
+
+  /// The algorithms of the client's ID tokens and logout tokens.
   ///
-  /// It is the algorithm that the app set. Otherwise, if the server's metadata lists a single
-  /// algorithm, it is that algorithm, unless it is symmetric or unknown: then this call throws.
-  /// Otherwise it is `RS256`.
-  fileprivate func idTokenAlgorithm(supported: [String]?) throws(SQOAuthError) -> JWSAlgorithm {
-    if let idTokenAlgorithm { return idTokenAlgorithm }
-    guard let supported, supported.count == 1 else { return .rs256 }
-    guard let only = JWSAlgorithm(rawValue: supported[0]), !only.isSymmetric else {
+  /// It is the algorithm that the app set. Otherwise it is any of those in the server's metadata
+  /// whose keys are public, and without such a list `RS256`.
+  ///
+  /// - SeeAlso: OpenID Connect Core 1.0, section 3.1.3.7
+  private func idTokenAlgorithms(
+    _ metadata: ProviderMetadata
+  ) throws(SQOAuthError) -> Set<JWSAlgorithm> {
+    if let idTokenAlgorithm { return [idTokenAlgorithm] }
+    guard let names = metadata.idTokenAlgorithms, !names.isEmpty else { return [.rs256] }
+    let listed = JWSAlgorithm.publicKeyAlgorithms(in: names)
+    guard !listed.isEmpty else {
       throw SQOAuthError(
         .openIDUnsupported,
-        "the server signs ID tokens by an algorithm that the client did not ask for; if your app "
-          + "is registered for it and the SDK has it, set idTokenAlgorithm")
+        "the server signs ID tokens by no algorithm that the client could expect unasked; if your "
+          + "app is registered for one and the SDK has it, set idTokenAlgorithm")
     }
-    return only
+    return listed
   }
 
   /// The key of a symmetric algorithm: the client secret.
@@ -182,5 +195,12 @@ extension ClientConfiguration {
           + "idTokenAlgorithm")
     }
     return key
+  }
+}
+
+extension JWSAlgorithm {
+  /// The algorithms of public keys in a list of names; the others need the app's word.
+  fileprivate static func publicKeyAlgorithms(in names: [String]?) -> Set<JWSAlgorithm> {
+    Set((names ?? []).compactMap(JWSAlgorithm.init).filter { !$0.isSymmetric })
   }
 }

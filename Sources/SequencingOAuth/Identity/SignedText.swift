@@ -9,6 +9,13 @@ enum SignedText: Sendable {
   case accessToken(isTyped: Bool)
   case introspection
 
+  /// Reads a text of this kind and verifies nothing but its form; no request is made.
+  func read(_ compactForm: String) throws(SQOAuthError) -> CompactJWS {
+    let text = try explaining { () throws(JWSFailure) in try CompactJWS(compactForm) }
+    guard allows(type: text.type) else { throw error(.type) }
+    return text
+  }
+
   /// The error of a text that could not be verified.
   func error(_ failure: JWSFailure) -> SQOAuthError {
     SQOAuthError(code(failure), "the \(name) \(Self.reason(failure))")
