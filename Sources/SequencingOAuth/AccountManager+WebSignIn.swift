@@ -86,7 +86,8 @@ extension AccountManager {
     _ configuration: ClientConfiguration
   ) async throws(SQOAuthError) -> WebCodeGrant {
     WebCodeGrant(
-      client: try await ClientContext(.success(configuration), environment).client(),
+      client: try await ClientContext(.success(configuration), environment)
+        .client(for: .strangers),
       oneTimeValues: environment.sharedOneTimeValues)
   }
 }

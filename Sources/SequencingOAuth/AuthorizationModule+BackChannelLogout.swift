@@ -40,7 +40,7 @@ extension AuthorizationModule {
   ) async throws(SQOAuthError) -> Value {
     // Anyone may send a text, so one that cannot be a token costs the provider no request.
     let text = try SignedText.logoutToken.read(text)
-    let client = try await context.client()
+    let client = try await context.client(for: .strangers)
     let token = try await logoutToken(text, client)
     return try await uncancelled { () throws(SQOAuthError) in
       let mark = LogoutTokenMark(token, client)

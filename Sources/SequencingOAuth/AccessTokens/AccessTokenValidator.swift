@@ -78,7 +78,7 @@ public struct AccessTokenValidator: Sendable {
     let kind = SignedText.accessToken(isTyped: profile == .rfc9068)
     // Anyone may send a text, so one that cannot be a token costs the server no request.
     let text = try kind.read(token)
-    let client = try await context.client()
+    let client = try await context.client(for: .strangers)
     let signatures = try IssuerSignatures(
       ofTokensBy: algorithms, client.configuration, client.metadata, client.environment)
     let (claims, _) = try await signatures.claims(of: text, as: kind)

@@ -26,12 +26,15 @@ public final class TokenIntrospector: Sendable {
 
   private struct Answer: Sendable {
     let claims: AccessTokenClaims?
+    /// When the server was asked; it may have answered at that moment.
+    let asked: Date
   }
 
   /// Makes the introspector of a resource server; no request is made.
   ///
   /// `configuration` is the resource server's own client at the provider. An answer counts for
-  /// `cacheTime`, also that a token is not active; with zero the server is asked each time. At most
+  /// `cacheTime` from the question on, also that a token is not active; with zero the server is asked
+  /// each time. At most
   /// `cacheLimit` answers are kept.
   ///
   /// With `signatureAlgorithms` the server must sign its answers, by one of these. The signature must
@@ -71,16 +74,21 @@ public final class TokenIntrospector: Sendable {
     guard !token.isEmpty else { return nil }
     let digest = Digest.sha256(token)
     let clock = context.environment.clock
-    if let known = cache.claims(of: digest, at: clock.now) { return known }
-    let answer = try await questions.value(of: digest) { [self] () throws(SQOAuthError) in
-      let question = cache.begin(digest)
-      defer { cache.end(question) }
-      let claims = try await ask(token)
-      cache.keep(claims, for: question, from: clock.now, for: cacheTime)
-      return Answer(claims: claims)
+    let called = clock.now
+    if let known = cache.claims(of: digest, at: called) { return known }
+    while true {
+      let answer = try await questions.value(of: digest) { [self] () throws(SQOAuthError) in
+        let question = cache.begin(digest)
+        defer { cache.end(question) }
+        let asked = clock.now
+        let claims = try await ask(token)
+        cache.keep(claims, for: question, from: asked, for: cacheTime)
+        return Answer(claims: claims, asked: asked)
+      }
+      guard let answer else { throw .waitCancelled }
+      // The question of another call may be older than an answer may be.
+      if called <= answer.asked.addingTimeInterval(cacheTime.seconds) { return answer.claims }
     }
-    guard let answer else { throw .waitCancelled }
-    return answer.claims
   }
 
   /// Forgets what is known about a token, such as one that its user has just given up.
@@ -93,7 +101,7 @@ public final class TokenIntrospector: Sendable {
   }
 
   private func ask(_ token: String) async throws(SQOAuthError) -> AccessTokenClaims? {
-    let client = try await context.client()
+    let client = try await context.client(for: .strangers)
     let signatures: IssuerSignatures? =
       if let signatureAlgorithms {
         try IssuerSignatures(

@@ -92,16 +92,19 @@ final class ClientContext: Sendable {
   /// The client with its server's metadata, which is fetched if it is not known.
   ///
   /// With `isFresh`, metadata that was fetched before is fetched again.
-  func client(isFresh: Bool = false) async throws(SQOAuthError) -> RegisteredClient {
+  func client(
+    isFresh: Bool = false, for askers: MetadataCache.Askers = .app
+  ) async throws(SQOAuthError) -> RegisteredClient {
     let (result, environment) = state.withLock { ($0.configuration, $0.environment) }
     let configuration = try result.get()
     return RegisteredClient(
       configuration: configuration, environment: environment,
-      metadata: try await metadata(configuration, environment, isFresh: isFresh))
+      metadata: try await metadata(configuration, environment, isFresh: isFresh, for: askers))
   }
 
   private func metadata(
-    _ configuration: ClientConfiguration, _ environment: ClientEnvironment, isFresh: Bool
+    _ configuration: ClientConfiguration, _ environment: ClientEnvironment, isFresh: Bool,
+    for askers: MetadataCache.Askers
   ) async throws(SQOAuthError) -> ProviderMetadata {
     if let known = configuration.metadata { return known }
     // A provider without configured endpoints has an issuer.
@@ -109,7 +112,7 @@ final class ClientContext: Sendable {
       issuer: configuration.provider.identifier, timeout: configuration.timeout,
       clock: environment.clock)
     return try await environment.metadata.metadata(
-      by: discovery, environment.httpClient, isFresh: isFresh)
+      by: discovery, environment.httpClient, isFresh: isFresh, for: askers)
   }
 
   /// Gets the next token of a session from its server, by the client from ``client(of:)``.

@@ -4,10 +4,12 @@ import Basics
 extension ClientConfiguration {
   /// The algorithm by which the provider signs this client's ID tokens; `nil` lets the SDK decide.
   ///
-  /// With `nil` it is the only algorithm that the provider's metadata lists, and otherwise `RS256`.
-  /// Set it if the client was registered with another `id_token_signed_response_alg`. An ID token
-  /// by any other algorithm is refused. The symmetric algorithms, such as `HS256`, use the client
-  /// secret as the key, and are used only if they are set here.
+  /// With `nil` it is any algorithm of public keys that the provider's metadata lists
+  /// (`id_token_signing_alg_values_supported`), and `RS256` without such a list. Set it to the
+  /// client's `id_token_signed_response_alg`, if it was registered with one. An ID token by any
+  /// other algorithm is refused, as is one by a key that does not fit the algorithm. Logout tokens
+  /// follow the same rule. The symmetric algorithms, such as `HS256`, use the client secret as the
+  /// key, and are used only if they are set here.
   ///
   /// - SeeAlso: OpenID Connect Core 1.0, section 3.1.3.7
   public var idTokenAlgorithm: JWSAlgorithm? {
@@ -17,9 +19,10 @@ extension ClientConfiguration {
 
   /// The algorithm by which the provider signs its UserInfo responses to this client.
   ///
-  /// With `nil`, the default, a signed response must use the algorithm of the ID tokens. Set it if
-  /// the client was registered with another `userinfo_signed_response_alg`. If it is set, the
-  /// request accepts a signed response only, and any other response is refused.
+  /// With `nil`, the default, a signed response may use any algorithm of public keys that the
+  /// provider's metadata lists for it (`userinfo_signing_alg_values_supported`), or what an ID token
+  /// may use. Set it if the client was registered with a `userinfo_signed_response_alg`. If it is
+  /// set, the request accepts a signed response only, and any other response is refused.
   ///
   /// - SeeAlso: OpenID Connect Core 1.0, section 5.3.2
   public var userInfoAlgorithm: JWSAlgorithm? {

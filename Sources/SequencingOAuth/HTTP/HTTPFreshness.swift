@@ -5,9 +5,9 @@ enum HTTPFreshness {
   private static let bounds = 300.0...86_400
   private static let usual = 3600.0
 
-  /// The seconds from the arrival of an answer until it must be fetched again.
+  /// The seconds from the request for an answer until it must be fetched again.
   ///
-  /// - SeeAlso: RFC 9111, sections 4.2 and 5.2.2
+  /// - SeeAlso: RFC 9111, sections 4.2 and 5.2.2; by section 4.2.3 the time on the way counts
   static func seconds(_ headers: HTTPFields) -> Double {
     guard let field = headers["Cache-Control"] else { return usual }
     var lifetime = usual

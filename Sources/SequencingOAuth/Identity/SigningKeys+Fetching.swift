@@ -51,6 +51,8 @@ extension SigningKeys.Source {
     var request = HTTPRequest(
       url: uri, headers: ["Accept": "application/jwk-set+json, application/json"])
     request.timeout = timeout
+    // The answer may be long on its way.
+    let asked = environment.clock.now
     let response: HTTPResponse
     do throws(SQOAuthError) {
       response = try await environment.httpClient.exchange(request)
@@ -67,7 +69,7 @@ extension SigningKeys.Source {
     do throws(JWSFailure) {
       return SigningKeys.Fetched(
         keys: try JSONWebKeySet(response.body), at: now,
-        freshUntil: now.addingTimeInterval(HTTPFreshness.seconds(response.headers)))
+        freshUntil: asked.addingTimeInterval(HTTPFreshness.seconds(response.headers)))
     } catch {
       throw SQOAuthError(
         .invalidResponse, "the address of the issuer's keys answered with no set of keys",

@@ -12,6 +12,7 @@ import Testing
   let server = Gate(isOpen: false)
   let wasCancelled = OneShot<Bool>()
   let http = ScriptedHTTPClient()
+  let clock = ManualClock()
 
   init() {
     http.answer { [server, wasCancelled] _ in
@@ -28,10 +29,13 @@ import Testing
     #"{"issuer":"https://id.example","token_endpoint":"https://id.example/token"}"#)
 
   /// Starts a caller, and returns when it waits with all others.
-  func caller(isFresh: Bool = false) -> Task<ProviderMetadata, any Error> {
-    begin { [cache, http] in
+  func caller(
+    isFresh: Bool = false, for askers: MetadataCache.Askers = .strangers
+  ) -> Task<ProviderMetadata, any Error> {
+    begin { [cache, http, clock] in
       try await cache.metadata(
-        by: Discovery(issuer: "https://id.example", timeout: .seconds(1)), http, isFresh: isFresh)
+        by: Discovery(issuer: "https://id.example", timeout: .seconds(1), clock: clock), http,
+        isFresh: isFresh, for: askers)
     }
   }
 
@@ -63,7 +67,64 @@ import Testing
     for caller in callers { await failure(.connectionFailed) { try await caller.value } }
     #expect(http.requests.count == 1)
     http.answer(Self.document)
+    clock.advance(by: 1)
     #expect(try await caller().value.issuer == "https://id.example")
+  }
+
+  @Test func `a user may try again at once, unless the issuer asks to wait`() async throws {
+    http.answer { _ in throw SQOAuthError(.connectionFailed, "x") }
+    for (asker, count) in [(MetadataCache.Askers.app, 1), (.app, 2), (.strangers, 2)] {
+      await failure(.connectionFailed) { try await caller(for: asker).value }
+      #expect(http.requests.count == count)
+    }
+    let requests = http.requests.count
+    http.answer { _ in
+      HTTPResponse(status: 503, headers: ["Retry-After": "2"], body: Data())
+    }
+    clock.advance(by: 1)
+    await failure(.temporarilyUnavailable) { try await caller(for: .app).value }
+    let more = http.requests.count
+    #expect(more > requests)
+    await failure(.temporarilyUnavailable) { try await caller(for: .app).value }
+    #expect(http.requests.count == more)
+    http.answer(Self.document)
+    clock.advance(by: 2)
+    #expect(try await caller(for: .app).value.issuer == "https://id.example")
+  }
+
+  /// What strangers send to a service must not become a burden for an issuer that is weak.
+  @Test(arguments: [(nil, 1.0), (5.0, 5.0), (0.5, 1.0), (1e6, 300.0)])
+  func `an issuer that fails is left alone for a second, or as long as it asks`(
+    asked: Double?, rest: Double
+  ) async throws {
+    http.answer { _ in
+      var headers: HTTPFields = ["Content-Type": "text/plain"]
+      if let asked { headers["Retry-After"] = "\(Int(asked.rounded(.up)))" }
+      return HTTPResponse(status: 503, headers: headers, body: Data())
+    }
+    await failure(.temporarilyUnavailable) { try await caller().value }
+    let requests = http.requests.count
+    for isFresh in [false, true, false] {
+      await failure(.temporarilyUnavailable) { try await caller(isFresh: isFresh).value }
+    }
+    clock.advance(by: rest - 0.1)
+    await failure(.temporarilyUnavailable) { try await caller().value }
+    #expect(http.requests.count == requests)
+    http.answer(Self.document)
+    // A clock that was moved back proves nothing.
+    clock.advance(by: rest.truncatingRemainder(dividingBy: 2) == 0 ? -1000 : 0.1)
+    #expect(try await caller().value.issuer == "https://id.example")
+    #expect(http.requests.count == requests + 1)
+  }
+
+  @Test func `a request that was given up says nothing about the issuer`() async throws {
+    let first = caller()
+    try await server.isHolding()
+    first.cancel()
+    await failure(.cancelled) { try await first.value }
+    let second = caller()
+    server.open()
+    #expect(try await second.value.issuer == "https://id.example")
   }
 
   @Test func `whoever gives up leaves the others their answer`() async throws {

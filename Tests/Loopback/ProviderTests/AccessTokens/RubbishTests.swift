@@ -1,0 +1,30 @@
+import OAuthSandbox
+import SequencingOAuth
+import Testing
+
+@testable import LoopbackSupport
+@testable import TestSupport
+
+/// What strangers can make a service ask.
+@Suite("Texts of strangers", .timeLimit(.minutes(1))) struct RubbishTests {
+  private static let texts = [
+    "", "rubbish", "a.b", "a.b.c", "a.b.c.d.e", "e30.e30.e30",
+    // A header without an algorithm, and that of an ID token.
+    "eyJ0eXAiOiJhdCtqd3QifQ.e30.AA",
+  ]
+
+  @Test(arguments: texts)
+  func `a text that is no token costs the server no request`(text: String) async throws {
+    let server = try await ResourceServerFixture()
+    await failure(.accessTokenInvalid) { try await server.validator().validate(text) }
+    await failure(.accessTokenInvalid) { try await server.validator(.anyJWT).validate(text) }
+    #expect(server.sandbox.requests.isEmpty)
+    let party = try await OpenIDFixture()
+    await failure(.logoutTokenInvalid) { try await party.oauth.handleLogoutToken(text) }
+    await failure(.logoutTokenInvalid) {
+      try await AccountManager(store: MemoryTokenStore()).handleLogoutToken(
+        text, for: #require(party.oauth.module.configuration))
+    }
+    #expect(party.sandbox.requests.isEmpty)
+  }
+}

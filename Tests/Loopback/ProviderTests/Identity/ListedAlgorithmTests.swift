@@ -1,0 +1,72 @@
+import OAuthSandbox
+import SequencingOAuth
+import Testing
+
+@testable import LoopbackSupport
+@testable import TestSupport
+
+/// What a client accepts that did not name an algorithm.
+@Suite("Listed algorithms", .timeLimit(.minutes(2))) struct ListedAlgorithmTests {
+  private static let publicKeys = SandboxSigningAlgorithm.allCases.filter {
+    !$0.rawValue.hasPrefix("HS")
+  }
+
+  /// A sandbox that signs all texts by an algorithm, and a client that named none.
+  private func party(
+    _ algorithm: SandboxSigningAlgorithm, listed: [SandboxJSON]? = nil
+  ) async throws -> OpenIDFixture {
+    let party = try await OpenIDFixture(
+      algorithm, changeSandbox: { $0.clients[0].userInfoAlgorithm = algorithm },
+      change: { $0.idTokenAlgorithm = nil })
+    if let listed {
+      party.sandbox.misbehave(
+        at: .metadata, .member("id_token_signing_alg_values_supported", .array(listed)), times: 2)
+    }
+    return party
+  }
+
+  @Test(arguments: publicKeys)
+  func `any listed algorithm of public keys is accepted`(
+    algorithm: SandboxSigningAlgorithm
+  ) async throws {
+    let party = try await party(algorithm)
+    let user = try await party.signIn()
+    #expect(try await party.oauth.userInfo().subject == user.subject)
+    try await party.oauth.refresh()
+    #expect(try await party.oauth.handleLogoutToken(party.logoutToken()).endedSession)
+  }
+
+  @Test(arguments: [SandboxSigningAlgorithm.rs512, .es256, .edDSA])
+  func `an algorithm that is not listed is refused`(
+    algorithm: SandboxSigningAlgorithm
+  ) async throws {
+    let party = try await party(algorithm, listed: ["RS256", "ES384", "ES256K"])
+    await failure(.idTokenAlgorithm) { try await party.signIn() }
+    #expect(!party.oauth.isAuthorized)
+  }
+
+  @Test func `a symmetric algorithm needs the app's word, although it is listed`() async throws {
+    let party = try await party(.hs256, listed: ["HS256", "RS256"])
+    await failure(.idTokenAlgorithm) { try await party.signIn() }
+    let other = try await self.party(.hs256, listed: ["HS256", "none", "ES256K"])
+    await failure(.openIDUnsupported) { try await other.signIn() }
+    #expect(other.sandbox.requests(to: .authorization).isEmpty)
+  }
+
+  @Test(arguments: [(SandboxSigningAlgorithm.rs256, true), (.es256, false)])
+  func `without a list it is RS256`(
+    algorithm: SandboxSigningAlgorithm, isAccepted: Bool
+  ) async throws {
+    let party = try await party(algorithm, listed: [])
+    if isAccepted {
+      try await party.signIn()
+    } else {
+      await failure(.idTokenAlgorithm) { try await party.signIn() }
+    }
+  }
+
+  @Test func `the app's word counts alone`() async throws {
+    let party = try await OpenIDFixture(.es256, change: { $0.idTokenAlgorithm = .rs256 })
+    await failure(.idTokenAlgorithm) { try await party.signIn() }
+  }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// From when on an introspection counts.
+@Suite(.timeLimit(.minutes(1))) struct IntrospectionTimeTests {
+  private let clock = ManualClock()
+  private let http = ScriptedHTTPClient()
+
+  private func introspector(cacheTime: Duration) throws -> TokenIntrospector {
+    var environment = ClientEnvironment()
+    environment.clock = clock
+    environment.httpClient = http
+    return TokenIntrospector(
+      try ClientConfiguration(
+        clientID: "service", clientSecret: "secret",
+        provider: .endpoints(
+          authorization: "https://id.example/authorize", token: "https://id.example/token",
+          introspection: "https://id.example/introspect")), cacheTime: cacheTime,
+      environment: environment)
+  }
+
+  private static func answer(_ isActive: Bool) -> ScriptedHTTPClient.Answer {
+    ScriptedHTTPClient.json(#"{"active":\#(isActive),"sub":"alice"}"#)
+  }
+
+  /// The server answers at once, and the answer arrives ten seconds later.
+  private func answerSlowly(_ isActive: Bool) {
+    http.answer { [clock] request in
+      clock.advance(by: 10)
+      return try await Self.answer(isActive)(request)
+    }
+  }
+
+  @Test func `an answer that was long on its way counts from the question on`() async throws {
+    let introspector = try introspector(cacheTime: .seconds(15))
+    answerSlowly(true)
+    #expect(try await introspector.claims(of: "token") != nil)
+    http.answer(Self.answer(false))
+    clock.advance(by: 4)
+    #expect(try await introspector.claims(of: "token") != nil)
+    clock.advance(by: 1)
+    #expect(try await introspector.claims(of: "token") == nil)
+    #expect(http.requests.count == 2)
+  }
+
+  @Test func `an answer that took longer than it counts is not kept`() async throws {
+    let introspector = try introspector(cacheTime: .seconds(3))
+    answerSlowly(true)
+    for _ in 0..<2 { #expect(try await introspector.claims(of: "token") != nil) }
+    #expect(http.requests.count == 2)
+  }
+
+  @Test(arguments: [(14.0, 1), (16.0, 2)])
+  func `a call does not take the answer to a question that is too old`(
+    delay: Double, requests: Int
+  ) async throws {
+    let introspector = try introspector(cacheTime: .seconds(15))
+    let wire = Gate(isOpen: false)
+    http.answer { request in
+      await wire.pass()
+      return try await Self.answer(true)(request)
+    }
+    let first = begin { try await introspector.claims(of: "token") }
+    try await wire.isHolding()
+    clock.advance(by: delay)
+    let second = begin { try await introspector.claims(of: "token") }
+    http.answer(Self.answer(false))
+    wire.open()
+    #expect(try await first.value != nil)
+    #expect(try await (second.value == nil) == (requests == 2))
+    #expect(http.requests.count == requests)
+  }
+}
