@@ -6,6 +6,8 @@ struct Request: Sendable {
   /// The path with the query, as it came.
   let target: String
   let cookies: [String: String]
+  /// The names of the cookies, those first that the browser has had longest.
+  let cookieNames: [String]
   let body: Data
 
   var path: String { String(target.prefix { $0 != "?" }) }
@@ -26,6 +28,7 @@ struct Request: Sendable {
     let pairs = Self.field("cookie", lines).split(separator: ";").map { pair in
       pair.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
     }
+    cookieNames = pairs.filter { $0.count == 2 }.map { $0[0] }
     cookies = Dictionary(pairs.filter { $0.count == 2 }.map { ($0[0], $0[1]) }) { first, _ in first
     }
     self.body = body

@@ -16,13 +16,14 @@ struct Response: Sendable {
     return response
   }
 
-  /// Behind https, which an application on the network needs, add `Secure`.
-  mutating func setCookie(_ name: String, to value: String) {
-    fields.append(("Set-Cookie", "\(name)=\(value); Path=/; HttpOnly; SameSite=Lax"))
+  /// Sets a cookie for a time, or until the browser ends.
+  mutating func set(_ name: String, to value: String, for time: Duration? = nil, _ all: Cookies) {
+    let age = time.map { "; Max-Age=\($0.components.seconds)" } ?? ""
+    fields.append(("Set-Cookie", "\(name)=\(value)\(age)\(all.attributes)"))
   }
 
-  mutating func removeCookie(_ name: String) {
-    fields.append(("Set-Cookie", "\(name)=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax"))
+  mutating func remove(_ name: String, _ all: Cookies) {
+    set(name, to: "", for: .zero, all)
   }
 
   static func page(

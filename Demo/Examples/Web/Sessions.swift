@@ -21,18 +21,13 @@ struct Session: Sendable {
     set { (values[name], isChanged) = (newValue, true) }
   }
 
-  /// Keeps the session even without a value, because something is bound to its id.
-  mutating func begin() {
-    isChanged = true
-  }
-
   /// Gives the session another id.
   mutating func renew() {
     (id, isChanged) = (Self.newID(), true)
   }
 
   /// 256 bits of the system's random numbers.
-  private static func newID() -> String {
+  static func newID() -> String {
     (0..<4).map { _ in String(UInt64.random(in: 0...UInt64.max), radix: 36) }.joined(separator: "-")
   }
 }

@@ -12,10 +12,11 @@ struct SmallServer {
   private static let longest = 1 << 16
   private let socket: Int32
   private let sessions: Sessions
+  private let cookies: Cookies
 
   /// Listens on a port of this machine, which several processes may do at once.
-  init(port: UInt16, sessions: Sessions) throws {
-    self.sessions = sessions
+  init(port: UInt16, sessions: Sessions, cookies: Cookies) throws {
+    (self.sessions, self.cookies) = (sessions, cookies)
     socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var yes: Int32 = 1
     setsockopt(socket, SOL_SOCKET, SO_REUSEPORT, &yes, socklen_t(MemoryLayout<Int32>.size))
@@ -40,13 +41,13 @@ struct SmallServer {
     while true {
       let connection = accept(socket, nil, nil)
       guard connection >= 0 else { continue }
-      Thread.detachNewThread { [sessions] in
+      Thread.detachNewThread { [sessions, cookies] in
         guard let request = Self.read(connection) else {
           _ = close(connection)
           return
         }
         Task {
-          Self.write(await Self.answer(request, sessions, app), to: connection)
+          Self.write(await Self.answer(request, sessions, cookies, app), to: connection)
           close(connection)
         }
       }
@@ -59,14 +60,14 @@ struct SmallServer {
   }
 
   private static func answer(
-    _ request: Request, _ sessions: Sessions, _ app: App
+    _ request: Request, _ sessions: Sessions, _ cookies: Cookies, _ app: App
   ) async -> Response {
-    var session = sessions.session(request.cookies["session"])
+    var session = sessions.session(request.cookies[cookies.session])
     var response = await app(request, &session)
     do {
       try sessions.keep(session)
       if session.isChanged, session.id != session.oldID {
-        response.setCookie("session", to: session.id)
+        response.set(cookies.session, to: session.id, cookies)
       }
     } catch {
       response = .page(500, "Something went wrong", "Please try again.")

@@ -11,11 +11,13 @@ struct WebApp: Sendable {
   let accounts: AccountManager
   let sealer: WebSignInSealer
 
+  private var cookies: Cookies { Cookies(address: address) }
+
   func answer(_ request: Request, _ session: inout Session) async -> Response {
     do {
       switch "\(request.method) \(request.path)" {
       case "GET /": return try await home(&session)
-      case "GET /login": return try await login(&session)
+      case "GET /login": return try await login(request)
       case "GET /callback": return try await callback(request, &session)
       case "POST /logout": return try await logout(&session)
       case "POST /logged-out": return try await loggedOut(request)
@@ -44,19 +46,32 @@ struct WebApp: Sendable {
   }
 
   /// Sends the browser to the provider; what the end of the sign-in needs goes into a cookie.
-  private func login(_ session: inout Session) async throws -> Response {
-    session.begin()
+  ///
+  /// Each sign-in has a cookie of its own, since each tab of the browser may have begun one.
+  private func login(_ request: Request) async throws -> Response {
     let (url, signIn) = try await accounts.beginSignIn(client)
     var response = Response.redirect(to: url.absoluteString)
-    response.setCookie("sign-in", to: try sealer.seal(signIn, session: session.id))
+    let browser = request.cookies[cookies.browser] ?? Session.newID()
+    response.set(cookies.browser, to: browser, for: .seconds(365 * 86_400), cookies)
+    response.set(
+      cookies.signIn(signIn.name), to: try sealer.seal(signIn, session: browser),
+      for: client.signInTimeout, cookies)
+    // A page may send the browser here again and again; the oldest sign-ins make room.
+    for old in request.cookieNames.filter(cookies.isSignIn).dropLast(7) {
+      response.remove(old, cookies)
+    }
     return response
   }
 
-  /// The browser is back; whatever happens, the cookie goes.
+  /// The browser is back with the answer to one of its sign-ins, or with what somebody made up.
   private func callback(_ request: Request, _ session: inout Session) async throws -> Response {
+    // A redirect that answers none of the browser's sign-ins ends none.
+    guard let name = WebSignIn.name(inRedirect: request.target).map(cookies.signIn),
+      let sealed = request.cookies[name]
+    else { return Self.failure(Self.isNotAsked) }
     var response = Response.redirect(to: "/")
     do {
-      let signIn = try sealer.open(request.cookies["sign-in"] ?? "", session: session.id)
+      let signIn = try sealer.open(sealed, session: request.cookies[cookies.browser] ?? "")
       let account = try await accounts.finishSignIn(
         signIn, redirect: address + request.target, client)
       // Another name for the session: one that an attacker planted must not be signed in now.
@@ -65,9 +80,12 @@ struct WebApp: Sendable {
     } catch {
       response = Self.failure(error)
     }
-    response.removeCookie("sign-in")
+    response.remove(name, cookies)
     return response
   }
+
+  private static let isNotAsked = SQOAuthError(
+    .stateMismatch, "the redirect answers no sign-in that this browser has begun")
 
   private func logout(_ session: inout Session) async throws -> Response {
     if let id = session["account"] {

@@ -33,7 +33,9 @@ do {
   let app = WebApp(
     address: address, client: client, accounts: AccountManager(store: store),
     sealer: try WebSignInSealer(key: .file("\(folder)/web.key")))
-  let server = try SmallServer(port: port, sessions: Sessions(folder: "\(folder)/sessions"))
+  let server = try SmallServer(
+    port: port, sessions: Sessions(folder: "\(folder)/sessions"),
+    cookies: Cookies(address: address))
   SmallServer.log("Serving \(address) from process \(getpid())")
   server.run { request, session in await app.answer(request, &session) }
 } catch {

@@ -44,7 +44,7 @@ struct AuthorizationResponse: Sendable, Redacted {
     // Parameters that nobody reads may be written in any way. Without a single, readable `state`,
     // nothing shows that the redirect answers the request.
     let pairs = FormCoding.mend(Substring(query))
-    guard let state = single("state", in: pairs), sameSecret(state, expected.state) else {
+    guard let state = state(in: pairs), sameSecret(state, expected.state) else {
       return .wrongState(unboundError(in: pairs))
     }
     return .answer(
@@ -171,8 +171,9 @@ struct AuthorizationResponse: Sendable, Redacted {
     return code
   }
 
-  private static func single(_ name: String, in pairs: [FormCoding.Pair]) -> String? {
-    let values = pairs.filter { $0.name == name }
+  /// The single `state` of an answer; `nil` if there is none or more than one.
+  static func state(in pairs: [FormCoding.Pair]) -> String? {
+    let values = pairs.filter { $0.name == "state" }
     return values.count == 1 ? values[0].value : nil
   }
 

@@ -43,6 +43,36 @@ import Testing
     #expect(await fixture.store.list().count == 2 && fixture.tokenRequests == 2)
   }
 
+  @Test func `a redirect finds its own sign-in, and one that is made up finds none`() async throws {
+    let fixture = try await WebFixture()
+    let host = fixture.host()
+    var (kept, redirects): ([String: WebSignIn], [String]) = ([:], [])
+    for _ in 0..<2 {
+      let (url, signIn) = try await host.beginSignIn(fixture.configuration)
+      kept[signIn.name] = signIn
+      redirects.append(try await fixture.visit(url))
+    }
+    #expect(kept.count == 2)
+    let queries = redirects.map { $0.drop { $0 != "?" }.dropFirst() }
+    for made in [
+      "", "?", "?x", "?state", "?state=", "?state=a&code=b", "?\(queries[0])&\(queries[1])",
+      "#?\(queries[0])",
+    ] {
+      let name = WebSignIn.name(inRedirect: WebFixture.redirectURI + made)
+      #expect(name.flatMap { kept[$0] } == nil, "\(made)")
+    }
+    for redirect in redirects.reversed() {
+      let name = try #require(WebSignIn.name(inRedirect: redirect))
+      // A server that serves the redirect URI knows the target of the request only.
+      let target = redirect.dropFirst("https://app.example.com".count)
+      #expect(WebSignIn.name(inRedirect: String(target)) == name)
+      let signIn = try #require(kept.removeValue(forKey: name))
+      #expect(name.utf8.count == 22 && !redirect.contains(name))
+      _ = try await host.finishSignIn(signIn, redirect: redirect, fixture.configuration)
+    }
+    #expect(fixture.tokenRequests == 2)
+  }
+
   @Test func `an answer may be posted`() async throws {
     let fixture = try await WebFixture()
     var options = SignInOptions()
@@ -53,6 +83,10 @@ import Testing
       "\(FormCoding.encodeValue($0.name))=\(FormCoding.encodeValue($0.value))"
     }
     let body = Data(form.joined(separator: "&").utf8)
+    #expect(WebSignIn.name(inForm: body) == signIn.name)
+    for made in ["", "state", "code=a", "\u{E9}"] {
+      #expect(WebSignIn.name(inForm: Data(made.utf8)) == nil)
+    }
     let (_, unposted) = try await fixture.host().beginSignIn(fixture.configuration)
     await failure(.invalidAuthorizationResponse) {
       try await fixture.host().finishSignIn(unposted, form: body, fixture.configuration)
