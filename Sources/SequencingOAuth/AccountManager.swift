@@ -68,6 +68,8 @@ public final class AccountManager: Sendable {
   var all: [AuthorizationModule] { modules.withLock { Array($0.values) } }
 
   /// Reads the records of all accounts in the store, in the order of their ids.
+  ///
+  /// The token of each record says who the user is (``SQToken/idToken``), whatever the store.
   public func accounts() async throws(SQOAuthError) -> [AccountRecord] {
     try await store.attempt("be read") { try await $0.all() }
   }

@@ -71,8 +71,8 @@ public final class AuthorizationModule: Sendable {
 
   /// Values that the app keeps with the account, such as a name to show.
   ///
-  /// They are stored with the next token, after a sign-in or a refresh. If the app sets none, they
-  /// are those in the store. A sign-out keeps them for the next sign-in, so an app whose users
+  /// They are stored with the next token, after a sign-in or a refresh, or by ``settle()``. If the app
+  /// sets none, they are those in the store. A sign-out keeps them for the next sign-in, so an app whose users
   /// change must set them again.
   public var attributes: [String: String] {
     get { context.attributes }

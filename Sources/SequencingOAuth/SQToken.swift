@@ -54,7 +54,7 @@ public struct SQToken: Sendable, Hashable, Codable {
   /// whose answer has no ID token. ``AuthorizationModule/idToken()`` says which of these it is.
   /// A refresh that brings no ID token keeps it. It is not part of the encoded token: a token that
   /// an app decodes has only the text `id_token` in ``additionalFields``, which is not
-  /// validated. The SDK's stores keep what the SDK needs to have it again.
+  /// validated. The token of an ``AccountRecord`` has it again when a store has read the record.
   ///
   /// - SeeAlso: OpenID Connect Core 1.0, section 2
   public var idToken: IDToken? { storage.idToken }

@@ -77,6 +77,11 @@ final class ClientContext: Sendable {
     state.withLock { $0.hasNewAttributes ? $0.attributes : old.attributes }
   }
 
+  /// The data that the app has set since the last record was sent to the store; `nil` for none.
+  var newAttributes: [String: String]? {
+    state.withLock { $0.hasNewAttributes ? $0.attributes : nil }
+  }
+
   /// Notes that a record is about to be stored; data that the app sets from now on is new.
   func willSave(_ record: AccountRecord) {
     state.withLock { if $0.attributes == record.attributes { $0.hasNewAttributes = false } }

@@ -76,7 +76,7 @@ public struct LogoutToken: Sendable, Hashable {
   /// Another client of the same program gets a logout token of its own.
   func names(_ record: AccountRecord) -> Bool {
     guard record.clientID == clientID else { return false }
-    return record.withKeptIdentity().token.idToken.map(names) ?? false
+    return record.token.idToken.map(names) ?? false
   }
 
   /// Whether the token names the session that an ID token began.

@@ -225,6 +225,11 @@ extension SessionState {
     self.failure = failure
   }
 
+  /// Takes a record into memory that has the same token and other attributes.
+  mutating func hold(attributesOf record: AccountRecord) {
+    self.record = record
+  }
+
   /// Takes over a record that another process stored, and reports its access token if that is new.
   ///
   /// A process that gets an ID token too stores the refresh token first, with the access token of

@@ -43,8 +43,7 @@ extension StoredAccount {
     {
       throw error
     }
-    return try await store.attempt("be read") { [id] in try await $0.load(id) }?
-      .withKeptIdentity()
+    return try await store.attempt("be read") { [id] in try await $0.load(id) }
   }
 
   /// Reads the account's record as ``load()`` does, and returns an error instead of throwing it.

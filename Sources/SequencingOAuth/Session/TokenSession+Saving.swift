@@ -29,7 +29,9 @@ extension TokenSession {
         hold(stored, in: &state, at: now)
         state.report(.takenOver(stored.token))
         return nil
-      case .success(let stored?) where stored.token.isSame(as: record.token):
+      case .success(let stored?)
+      where stored.token.isSame(as: record.token)
+        && (stored.session != record.session || stored.attributes == record.attributes):
         // The stored record is of this sign-in, and has its name.
         hold(stored, in: &state, at: now)
         return nil
@@ -104,7 +106,46 @@ extension TokenSession {
     return nil
   }
 
+  /// Stores the attributes that the app has set, with the token that the store has.
+  ///
+  /// - Returns: The error of a store that could not be read.
+  private func saveAttributes() async -> SQOAuthError? {
+    guard context.newAttributes != nil, unsavedError == nil, token != nil else { return nil }
+    return await account.leased { _ in
+      let found = await account.look()
+      let now = now
+      let write = decide { state in attributesWrite(found, &state, at: now) }
+      guard let (record, write) = write else { return found.error }
+      let error = await account.made(write).error
+      let then = self.now
+      decide { $0.didSave(record, error, at: then) }
+      return nil
+    }
+  }
+
+  /// Requests that the store's record gets new attributes; `nil` if there is nothing to write.
+  private func attributesWrite(
+    _ found: Result<AccountRecord?, SQOAuthError>, _ state: inout SessionState, at now: Date
+  ) -> (AccountRecord, StoreWrites.PendingWrite)? {
+    guard let attributes = context.newAttributes, state.changeUnderWay == nil,
+      let held = state.record, case .success(let stored) = found
+    else { return nil }
+    guard let stored else {
+      if account.wasSeen { endElsewhere(&state) }
+      return nil
+    }
+    if isNewer(stored, than: held) {
+      hold(stored, in: &state, at: now)
+      state.report(.takenOver(stored.token))
+    }
+    guard let record = state.record?.with(attributes: attributes) else { return nil }
+    state.hold(attributesOf: record)
+    return (record, account.add(.save(record)))
+  }
+
   /// Waits until no change of the token is under way and the store has the newest state.
+  ///
+  /// That includes attributes that the app has set since the last record.
   ///
   /// - Throws: The error because of which the store does not have the newest token, which is then
   ///   only in memory, or could not erase an ended session.
@@ -114,9 +155,10 @@ extension TokenSession {
       _ = try? await settled()
       await account.allMade()
       await saveAgain(at: nil)
+      let attributesError = await saveAttributes()
       if let write = account.eraseAgain() { _ = await account.made(write) }
       changed()
-      return unsavedError ?? account.failedErase
+      return unsavedError ?? account.failedErase ?? attributesError
     }
     if let error = await settling.value { throw error }
   }

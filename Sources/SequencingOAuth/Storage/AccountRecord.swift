@@ -84,7 +84,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
   ///
   /// If it did, a refresh whose answer is lost does not end the sign-in.
   public var reusesRefreshToken: Bool { values.value.reusesRefreshToken }
-  /// The newest token, with the refresh token that is valid now.
+  /// The newest token, with the refresh token that is valid now, and with the user's identity.
   public var token: SQToken { values.value.token }
   /// Whether the SDK has validated the text `id_token` of the token.
   var hasVerifiedIDToken: Bool { values.value.hasVerifiedIDToken }
@@ -147,6 +147,14 @@ public struct AccountRecord: Sendable, Hashable, Codable {
         usedAt: usedAt, attributes: attributes))
   }
 
+  /// Makes the record with other data of the app.
+  func with(attributes: [String: String]) -> AccountRecord {
+    AccountRecord(
+      with(
+        token: token, unverified: unverifiedToken, generation: generation,
+        reusesRefreshToken: reusesRefreshToken, usedAt: usedAt, attributes: attributes))
+  }
+
   /// Makes the record whose unverified token has been validated.
   func verified(_ token: SQToken) -> AccountRecord {
     AccountRecord(
@@ -206,9 +214,12 @@ public struct AccountRecord: Sendable, Hashable, Codable {
 extension AccountRecord {
   /// Reads a record from a decoder; fields that older versions of the SDK did not write may be
   /// missing.
+  ///
+  /// The token has its ``SQToken/idToken`` again, if the SDK validated it before the record was
+  /// written.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
-    self.init(
+    let record = AccountRecord(
       Values(
         id: try container.decode(String.self, forKey: .id),
         clientID: try container.decode(String.self, forKey: .clientID),
@@ -227,6 +238,7 @@ extension AccountRecord {
         usedAt: try container.decodeIfPresent(Date.self, forKey: .usedAt),
         attributes: try container.decodeIfPresent([String: String].self, forKey: .attributes)
           ?? [:]))
+    self = record.withKeptIdentity()
   }
 
   /// Writes the record to an encoder, without the fields that are `nil`, empty or `false`.

@@ -1,0 +1,53 @@
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// Who the user of an account is, as every store knows it.
+@Suite(.timeLimit(.minutes(2))) struct KeptIdentityTests {
+  private static let claims: [String: JSONValue] = [
+    "iss": "https://id.example", "sub": "alice", "aud": "client", "exp": 1_700_000_100,
+    "iat": 1_700_000_000, "name": "Alice",
+  ]
+
+  private func record(clientID: String = "client", isValidated: Bool = true) throws -> AccountRecord {
+    let parts = [Data(#"{"alg":"ES256"}"#.utf8), try JSONEncoder().encode(Self.claims), Data([1])]
+    let text = parts.map { Base64URL.encode($0) }.joined(separator: ".")
+    var token = SQToken(
+      accessToken: "a", refreshToken: "r", additionalFields: ["id_token": .string(text)])
+    if isValidated {
+      let idToken = IDToken(validated: try IDTokenClaims(Self.claims), compactForm: text)
+      token = token.identifying(idToken, nonce: nil)
+    }
+    return AccountRecord(
+      id: "a", clientID: clientID, issuer: "https://id.example", token: token)
+  }
+
+  @Test(arguments: StoreKind.all)
+  func `each record says who the user is`(kind: StoreKind) async throws {
+    let folder = try TemporaryFolder()
+    let saved = try record()
+    try await kind.open(folder).save(saved)
+    guard kind.address != nil else { return }
+    let store = try kind.open(folder)
+    var found = [try #require(try await store.load("a"))] + (try await store.all())
+    found += try await store.page(after: nil, limit: 1)
+    found += try await AccountManager(store: store).accounts()
+    for record in found {
+      #expect(record == saved && record.token.idToken?.name == "Alice")
+    }
+    #expect(found.count == 4)
+    // What was not validated, or is of another client, is no identity.
+    for other in [try record(isValidated: false), try record(clientID: "another")] {
+      try await store.save(other)
+      #expect(try await kind.open(folder).load("a")?.token.idToken == nil)
+    }
+  }
+
+  @Test func `a store in memory says the same`() async throws {
+    let store = MemoryTokenStore()
+    await store.save(try record())
+    #expect(try await store.all().map { $0.token.idToken?.name } == ["Alice"])
+  }
+}

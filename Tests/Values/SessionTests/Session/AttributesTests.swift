@@ -1,0 +1,76 @@
+import SequencingOAuth
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// The app's own values, which come into the store without another token.
+@Suite(.timeLimit(.minutes(1))) struct AttributesTests {
+  private let store = ScriptedStore()
+  private let module: AuthorizationModule
+
+  init() async throws {
+    let configuration = try ClientConfiguration(
+      clientID: "client",
+      provider: .endpoints(
+        authorization: "https://id.example/authorize", token: "https://id.example/token",
+        issuer: "https://id.example"))
+    try await store.save(Self.record("T1"))
+    module = try await AccountManager(store: store).account(configuration, id: "default")
+  }
+
+  private static func record(
+    _ token: String, _ attributes: [String: String] = [:]
+  ) -> AccountRecord {
+    AccountRecord(
+      id: "default", clientID: "client", issuer: "https://id.example", session: "one",
+      token: SQToken(accessToken: token, refreshToken: "R"), attributes: attributes)
+  }
+
+  @Test func `attributes that were set after a sign-in are stored by settling`() async throws {
+    module.attributes = ["name": "Alice"]
+    try await module.settle()
+    #expect(await store.memory.load("default") == Self.record("T1", ["name": "Alice"]))
+    #expect(module.currentToken?.accessToken == "T1")
+    // Nothing has changed since.
+    let saves = store.saves.count
+    try await module.settle()
+    #expect(store.saves.count == saves)
+    module.attributes = [:]
+    try await module.settle()
+    #expect(await store.memory.load("default")?.attributes == [:])
+  }
+
+  @Test func `a newer token in the store stays`() async throws {
+    await store.memory.save(Self.record("T2", ["name": "Bob"]))
+    module.attributes = ["name": "Alice"]
+    try await module.settle()
+    #expect(await store.memory.load("default") == Self.record("T2", ["name": "Alice"]))
+    #expect(module.currentToken?.accessToken == "T2")
+  }
+
+  @Test func `an account that was erased elsewhere does not come back`() async throws {
+    await store.memory.erase("default")
+    module.attributes = ["name": "Alice"]
+    try await module.settle()
+    #expect(await store.memory.load("default") == nil && module.currentToken == nil)
+  }
+
+  @Test(arguments: [true, false])
+  func `a store that fails is reported, and gets them later`(failsToLoad: Bool) async throws {
+    store.fails(toLoad: failsToLoad, toSave: !failsToLoad)
+    module.attributes = ["name": "Alice"]
+    await failure(.storeFailed) { try await module.settle() }
+    #expect(module.currentToken?.accessToken == "T1")
+    store.fails()
+    try await module.settle()
+    #expect(await store.memory.load("default")?.attributes == ["name": "Alice"])
+  }
+
+  @Test func `a token that counts as expired stays so`() async throws {
+    module.session.invalidate()
+    module.attributes = ["name": "Alice"]
+    try await module.settle()
+    #expect(module.session.validToken == nil)
+  }
+}
