@@ -9,7 +9,7 @@ public final class AccountManager: Sendable {
   public var store: any TokenStore { environment.tokenStore }
   let environment: ClientEnvironment
   var clock: any WallClock { environment.clock }
-  private let modules = Locked<[ExactText: AuthorizationModule]>([:])
+  private let modules = Locked(TextDictionary<AuthorizationModule>())
 
   /// Makes a manager of the accounts in a store; the environment's own store is not used.
   public init(store: any TokenStore, environment: ClientEnvironment = ClientEnvironment()) {
@@ -65,7 +65,7 @@ public final class AccountManager: Sendable {
   }
 
   /// The modules of all accounts for which ``account(_:id:)`` was called.
-  var all: [AuthorizationModule] { modules.withLock { Array($0.values) } }
+  var all: [AuthorizationModule] { modules.withLock { Array($0.all) } }
 
   /// Reads the records of all accounts in the store, in the order of their ids.
   ///

@@ -135,8 +135,8 @@ extension AccountManager {
 
   /// The sorted identifiers of the accounts that a logout token names, in the store or in memory.
   private func accounts(namedBy token: LogoutToken) async throws(SQOAuthError) -> [String] {
-    var ids = Set<ExactText>(
-      of: all.filter { $0.session.record.map(token.names) ?? false }.map(\.accountID))
+    var ids = Set(
+      all.filter { $0.session.record.map(token.names) ?? false }.map { ExactText($0.accountID) })
     var unreadable: SQOAuthError?
     try await store.forEachEntry { account in
       switch account.record {

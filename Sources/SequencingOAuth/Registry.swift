@@ -4,7 +4,7 @@ import Basics
 final class Registry<Value: Sendable>: Sendable {
   /// What the values are in an error's message: `a pipe`.
   private let kind: String
-  private let values = Locked<[ExactText: Value]>([:])
+  private let values = Locked(TextDictionary<Value>())
 
   init(of kind: String) {
     self.kind = kind

@@ -140,7 +140,7 @@ public struct SQToken: Sendable, Hashable, Codable {
 
   /// Returns the scopes in `requested` that this token does not have.
   public func scopesMissing(from requested: String) -> [String] {
-    let granted = Set<ExactText>(of: scopes)
+    let granted = scopes
     return Self.split(requested).filter { !granted.contains($0) }
   }
 

@@ -47,7 +47,7 @@ final class HeldLeases: Sendable {
     }
   }
 
-  private let leases = Locked<[ExactText: Lease]>([:])
+  private let leases = Locked(TextDictionary<Lease>())
 
   /// The lease of an account; `nil` if this process does not have it.
   func lease(_ id: String) -> Lease? {

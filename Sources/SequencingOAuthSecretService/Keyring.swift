@@ -134,13 +134,13 @@ extension Keyring {
   private func records(
     _ session: KeyringSession, _ attributes: [String: String]
   ) throws(KeyringFailure) -> [AccountRecord] {
-    var records: [ExactText: AccountRecord] = [:]
+    var records = TextDictionary<AccountRecord>()
     for item in try items(session, attributes) {
       let record = try decode(item)
       // An older item of the account is in a collection that was the default before.
       if records[record.id] == nil { records[record.id] = record }
     }
-    return Array(records.values)
+    return Array(records.all)
   }
 
   private func decode(_ item: KeyringItem) throws(KeyringFailure) -> AccountRecord {

@@ -137,7 +137,7 @@ struct Discovery: Sendable {
       MediaType.essence(of: response.headers["Content-Type"])
       .map { "the content type \"\($0.printable(atMost: 100))\"" } ?? "no content type"
     let named = JSONMessage.members(of: response.body)?["issuer"]?.string
-    let isDocument = named?.utf8.elementsEqual(issuer.utf8) ?? false
+    let isDocument = named == issuer
     let advice =
       isDocument
       ? "and this issuer's metadata; let the server call it application/json, or give the "

@@ -122,7 +122,8 @@ private struct MetadataMembers {
   private func check(_ text: String, _ name: String) throws(SQOAuthError) -> URL {
     let name = "\(name) in the server's metadata"
     let url = try EndpointURL.check(text, name: name)
-    guard url.scheme?.asciiLowercased() == "https" || issuer.asciiLowercased().hasPrefix("http:") else {
+    guard url.scheme?.asciiLowercased() == "https" || issuer.asciiLowercased().hasPrefix("http:")
+    else {
       throw SQOAuthError(
         .insecureEndpoint, "the \(name) uses http, although the issuer uses https")
     }

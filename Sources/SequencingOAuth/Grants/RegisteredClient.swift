@@ -84,7 +84,7 @@ final class RegisteredClient: Sendable {
   /// Throws if the token lacks a scope that the app requires.
   func checkScope(of token: SQToken) throws(SQOAuthError) {
     guard !configuration.requiredScopes.isEmpty else { return }
-    let granted = Set<ExactText>(of: token.scopes)
+    let granted = token.scopes
     let missing = configuration.requiredScopes.filter { !granted.contains($0) }.sorted()
     guard missing.isEmpty else {
       throw SQOAuthError(

@@ -65,7 +65,7 @@ final class PagedAccountQueue: AccountQueue {
       let date = record?.dueDate(at: now, jitter: 1)
       return state.withLock { state in
         guard let record, let date, date <= now else {
-          state.entries[id] = Self.entry(record, date)
+          state.entries[ExactText(id)] = Self.entry(record, date)
           return nil
         }
         return DueAccounts.Account(
@@ -105,8 +105,8 @@ final class PagedAccountQueue: AccountQueue {
     var found: [ExactText: Entry] = [:]
     try await store.forEachEntry { account in
       switch account.record {
-      case .success(let record): found[account.id] = Self.entry(record, at: now)
-      case .failure: found[account.id] = Entry(date: now, server: nil)
+      case .success(let record): found[ExactText(account.id)] = Self.entry(record, at: now)
+      case .failure: found[ExactText(account.id)] = Entry(date: now, server: nil)
       }
     }
     return found
@@ -125,14 +125,14 @@ final class PagedAccountQueue: AccountQueue {
     _ account: DueAccounts.Account, by time: Duration
   ) async throws(SQOAuthError) {
     let date = clock.now.addingTimeInterval(time / .seconds(1))
-    state.withLock { $0.entries[account.id]?.date = date }
+    state.withLock { $0.entries[ExactText(account.id)]?.date = date }
   }
 
   func finish(
     _ account: DueAccounts.Account, with record: AccountRecord?
   ) async throws(SQOAuthError) {
     let entry = Self.entry(record, at: clock.now)
-    state.withLock { $0.entries[account.id] = entry }
+    state.withLock { $0.entries[ExactText(account.id)] = entry }
   }
 
   func pause(

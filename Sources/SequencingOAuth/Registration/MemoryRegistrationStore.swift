@@ -2,7 +2,7 @@ import Basics
 
 /// Keeps registrations in memory, until the process ends.
 public final class MemoryRegistrationStore: RegistrationStore {
-  private let registrations = Locked<[ExactText: ClientRegistration]>([:])
+  private let registrations = Locked(TextDictionary<ClientRegistration>())
 
   /// Makes an empty store.
   public init() {}

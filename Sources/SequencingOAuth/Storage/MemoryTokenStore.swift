@@ -2,7 +2,7 @@ import Basics
 
 /// Keeps tokens in memory until the process ends.
 public final class MemoryTokenStore: TokenStore {
-  private let records = Locked<[ExactText: AccountRecord]>([:])
+  private let records = Locked(TextDictionary<AccountRecord>())
 
   /// Makes an empty store.
   public init() {}

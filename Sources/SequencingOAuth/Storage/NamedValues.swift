@@ -14,7 +14,7 @@ protocol NamedValue: Codable, Sendable, Hashable {
 /// Foundation reads the members of an object as a dictionary, in which two Unicode forms of a name
 /// are one key. So the member for such a second name ends with a NUL and a number.
 struct NamedValues<Value: NamedValue>: Sendable, Hashable {
-  private var values: [ExactText: Value] = [:]
+  private var values = TextDictionary<Value>()
 
   /// The names in the order of their UTF-8 bytes.
   var names: [String] { values.texts }

@@ -3,7 +3,7 @@
 // Swift's own comparison takes Unicode's different forms of a text for one: the Kelvin sign U+212A
 // for the letter K, and an e with an accent for an é. To the protocol these are two subjects, two
 // scopes or two issuers. Swift prefers these operators and calls to its own ones, also in an
-// equality that the compiler makes. What hashes a text needs an ``ExactText`` as its key.
+// equality that the compiler makes. A dictionary of texts is a ``TextDictionary``.
 //
 // - SeeAlso: RFC 7519, section 7.3; RFC 8259, section 8.3
 

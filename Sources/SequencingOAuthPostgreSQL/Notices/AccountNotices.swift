@@ -18,7 +18,7 @@ final class AccountNotices: Sendable {
   }
 
   private struct State {
-    var accounts: [ExactText: Account] = [:]
+    var accounts = TextDictionary<Account>()
     var ids: [NoticeName: String] = [:]
     var lastObserver = 0
     /// The accounts that this process has changed, and has not announced yet.
@@ -166,7 +166,7 @@ final class AccountNotices: Sendable {
   var observedIDs: [String] { state.withLock { $0.accounts.texts } }
 
   /// Compares what the database has of some accounts with what this process knows of them.
-  func compare(_ ids: [String], with versions: [ExactText: Int64]) {
+  func compare(_ ids: [String], with versions: TextDictionary<Int64>) {
     let observers = state.withLock { state in
       ids.flatMap { id -> [@Sendable () -> Void] in
         guard let account = state.accounts[id], account.version != .some(versions[id]) else {

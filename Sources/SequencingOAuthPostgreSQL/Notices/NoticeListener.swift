@@ -100,7 +100,7 @@ final class NoticeListener: Sendable {
     let ids = notices.observedIDs
     for start in stride(from: 0, to: ids.count, by: Self.pageSize) {
       let page = Array(ids[start..<min(start + Self.pageSize, ids.count)])
-      var versions: [ExactText: Int64] = [:]
+      var versions = TextDictionary<Int64>()
       let array = SQLValue.array(page.map { Data($0.utf8) })
       for row in try connection.run(statements.versions, [array], until: .now + Self.limit) {
         if let id = row.text(0) { versions[id] = row.integer(1) }

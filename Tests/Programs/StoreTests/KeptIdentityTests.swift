@@ -11,7 +11,8 @@ import Testing
     "iat": 1_700_000_000, "name": "Alice",
   ]
 
-  private func record(clientID: String = "client", isValidated: Bool = true) throws -> AccountRecord {
+  private func record(clientID: String = "client", isValidated: Bool = true) throws -> AccountRecord
+  {
     let parts = [Data(#"{"alg":"ES256"}"#.utf8), try JSONEncoder().encode(Self.claims), Data([1])]
     let text = parts.map { Base64URL.encode($0) }.joined(separator: ".")
     var token = SQToken(

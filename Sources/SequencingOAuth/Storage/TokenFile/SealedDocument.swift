@@ -7,7 +7,7 @@
 /// The content of an encrypted token file: one sealed box for each account.
 package struct SealedDocument: TokenFileContent {
   let sealer: RecordSealer
-  private var boxes: [ExactText: Data] = [:]
+  private var boxes = TextDictionary<Data>()
 
   /// Makes a document without accounts.
   package init(_ sealer: RecordSealer) {
@@ -58,14 +58,14 @@ extension SealedDocument {
   }
 
   package func encoded() throws(SQOAuthError) -> Data {
-    let entries = boxes.sorted { $0.key < $1.key }
+    let ids = ids
     let names: Data
     do {
-      names = try JSONEncoder().encode(entries.map(\.key.text))
+      names = try JSONEncoder().encode(ids)
     } catch {
       throw SQOAuthError(.storeFailed, "the accounts' names cannot be encoded", cause: error)
     }
-    var bytes = SealedFile.joined(header: sealer.header, boxes: entries.map(\.value))
+    var bytes = SealedFile.joined(header: sealer.header, boxes: ids.compactMap { boxes[$0] })
     let seal = try sealer.seal(names, as: Self.purpose, with: bytes)
     SealedFile.append(seal, to: &bytes)
     return bytes

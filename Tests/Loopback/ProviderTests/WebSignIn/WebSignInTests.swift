@@ -66,7 +66,7 @@ import Testing
       // A server that serves the redirect URI knows the target of the request only.
       let target = redirect.dropFirst("https://app.example.com".count)
       #expect(WebSignIn.name(inRedirect: String(target)) == name)
-      let signIn = try #require(kept.removeValue(forKey: name))
+      let signIn = try #require(kept[name])
       #expect(name.utf8.count == 22 && !redirect.contains(name))
       _ = try await host.finishSignIn(signIn, redirect: redirect, fixture.configuration)
     }
