@@ -13,11 +13,11 @@ public import SequencingOAuth
 public struct RPCError: Error, Sendable {
   /// The status with which the call ended.
   public let status: RPCStatus
-  /// What happened, in the server's words or, if ``isFromServer`` is `false`, in the SDK's.
+  /// What happened: in the server's words if it sent any, and otherwise in the SDK's.
   public let message: String
   /// The server's headers and trailers, as in ``RPCCall/responseMetadata``.
   public let metadata: RPCMetadata
-  /// Whether the server reported the failure.
+  /// Whether the server reported the failure, or reset the call.
   ///
   /// If not, the call failed in this program or on the way to the server.
   public let isFromServer: Bool

@@ -64,7 +64,7 @@ import Testing
     let seen = try await desktop.call(
       "/org/freedesktop/secrets/collection/login/1", "org.freedesktop.DBus.Properties.GetAll",
       "string:org.freedesktop.Secret.Item")
-    #expect(seen.contains("\"app: account \"alicexxx"))
+    #expect(seen.contains("\"app: account \"alice xxx"))
     #expect(seen.contains("oauth-account"))
     #expect(!seen.contains(secret) && !seen.contains("client"))
     #expect(seen.utf8.count < 2_000)

@@ -199,7 +199,8 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
 
   /// How many bytes without content the connection may bring.
   var wireAllowance: Int64 {
-    download == nil ? WireMeter.allowance : WireMeter.allowance + WireMeter.window
+    let isHTTP2 = reader.isHeadComplete ? reader.isHTTP2 : handle.maySpeakHTTP2(to: target)
+    return isHTTP2 ? WireMeter.allowance + WireMeter.window : WireMeter.allowance
   }
 
   /// Gives up because far more bytes came than content.

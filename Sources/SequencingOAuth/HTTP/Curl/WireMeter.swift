@@ -8,9 +8,10 @@ import CCurl
 struct WireMeter {
   /// How many bytes without content may come.
   static let allowance: Int64 = 1 << 20
-  /// How many more bytes may come while the app has not taken the content that libcurl holds.
+  /// How many more bytes may come over HTTP/2.
   ///
-  /// It is the largest window that libcurl opens for a stream of HTTP/2.
+  /// It is the largest window that libcurl opens for a stream: so much content it may hold for a
+  /// request that is not at its turn, and so much may come for a request that was given up.
   static let window: Int64 = 32 << 20
   /// How many bytes may come for each byte of content or of a head.
   ///

@@ -13,18 +13,20 @@ enum SecretNames {
 
   /// The values that have a secret's name and hold no secret, with the reason.
   static let harmless = [
+    "AccountEntry: let key: Data": "the name of an account",
     "Arguments: var values: [String : [String]]": "secrets are never among the words",
     "AuthorizationRefusal: let code: String": "an error's code",
     "CallReport: let body: String?": "an answer, which the command prints",
     "CallReport: let headers: [String : String]": "an answer, which the command prints",
     "ClientAuthentication: let rawValue: String": "the name of a method",
+    "Endpoints: var token: String": "the address of an endpoint",
     "Failure: let code: String": "an error's code",
     "ClaimsRequest: var idToken: [String : ClaimsRequest.Claim]": "names of claims",
     "KeyHint: let key: String": "a key of the keyboard",
     "TokenType: let rawValue: String": "the name of a type",
-    "Registry: let values: Locked<[String : Value]>": "the values that it holds are redacted",
     "LoopbackRedirect: let query: String?": "from the redirect URI that was registered",
     "OAuthFault: let code: String": "an error's code",
+    "MetadataMembers: let values: [String : JSONValue]": "a document that anyone may read",
     "Option: let value: String?": "a placeholder of the help",
     "Paging.Place: case token(parameter: String)": "the name of a parameter",
     "ParsedJSON.Name: let stringValue: String": "the name of a member",
@@ -34,8 +36,6 @@ enum SecretNames {
     "SandboxMisbehaviour.Alteration: case value(String)": "a test's own text",
     "SandboxVisitor.Page: let body: String": "a page, which a test prints to see it",
     "SealedFile: let header: Data": "is stored unencrypted",
-    "Server: case endpoints(authorization: String, token: String, revocation: String?)":
-      "the addresses of endpoints",
     "SignInOptions.Prompt: let rawValue: String": "a value of the parameter prompt",
     "SignInButton.Colors: let key: String": "the color of an image of a key",
     "TokenDocument.Member: let stringValue: String": "the name of a member",
