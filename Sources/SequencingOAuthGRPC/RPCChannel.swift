@@ -45,7 +45,7 @@ public final class RPCChannel: Sendable {
   /// client lists its servers and this server is not in the list.
   ///
   /// The channel speaks HTTP/2 only; it ignores the version in the configuration. Its calls name
-  /// the configuration's ``HTTPClientConfiguration/userAgent`` before this library.
+  /// the configuration's `userAgent` before this library.
   ///
   /// - Throws: ``RPCStatus/invalidArgument`` if the URL is anything else than `https` or `http`, a
   ///   host and a port.
