@@ -30,7 +30,7 @@ extension JSONEncoder {
 }
 
 extension String {
-  /// The same JSON, in which nothing commands a terminal.
+  /// The JSON with escapes for all characters that could command a terminal.
   ///
   /// JSON lets control characters from U+007F on and characters that change the direction of text
   /// stand as they are. They occur only in strings, where an escape means the same.

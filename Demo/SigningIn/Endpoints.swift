@@ -17,6 +17,16 @@ struct Endpoints: Sendable, Equatable {
     .authorize, .tokenEndpoint, .revocationEndpoint, .deviceEndpoint, .jwks, .userInfo,
   ]
 
+  /// The SDK's description of the server.
+  var provider: Provider {
+    .endpoints(
+      authorization: authorization, token: token, revocation: revocation,
+      deviceAuthorization: deviceAuthorization, jwks: jwks, userInfo: userInfo, issuer: issuer)
+  }
+}
+
+// In an extension, so that Swift still makes the initializer of the values.
+extension Endpoints {
   /// The endpoints that the options name; `nil` if they lack one that every sign-in needs.
   init?(_ arguments: Arguments) {
     guard let authorization = arguments[.authorize], let token = arguments[.tokenEndpoint] else {
@@ -26,26 +36,5 @@ struct Endpoints: Sendable, Equatable {
       authorization: authorization, token: token, revocation: arguments[.revocationEndpoint],
       deviceAuthorization: arguments[.deviceEndpoint], jwks: arguments[.jwks],
       userInfo: arguments[.userInfo], issuer: arguments[.issuer])
-  }
-
-  init(
-    authorization: String, token: String, revocation: String? = nil,
-    deviceAuthorization: String? = nil, jwks: String? = nil, userInfo: String? = nil,
-    issuer: String? = nil
-  ) {
-    self.authorization = authorization
-    self.token = token
-    self.revocation = revocation
-    self.deviceAuthorization = deviceAuthorization
-    self.jwks = jwks
-    self.userInfo = userInfo
-    self.issuer = issuer
-  }
-
-  /// The SDK's description of the server.
-  var provider: Provider {
-    .endpoints(
-      authorization: authorization, token: token, revocation: revocation,
-      deviceAuthorization: deviceAuthorization, jwks: jwks, userInfo: userInfo, issuer: issuer)
   }
 }

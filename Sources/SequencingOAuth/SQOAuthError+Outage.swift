@@ -3,7 +3,7 @@
 extension SQOAuthError {
   /// Whether the server could not be reached, or could not answer any request.
   ///
-  /// The same request may succeed later.
+  /// A later attempt may succeed.
   var isOutage: Bool {
     switch code {
     case .serverError, .temporarilyUnavailable: true

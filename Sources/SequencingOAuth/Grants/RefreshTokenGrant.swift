@@ -15,21 +15,22 @@ struct RefreshTokenGrant: Sendable {
       .init("refresh_token", refreshToken),
     ]
     // Fails before the refresh token is sent.
-    _ = try validator(of: token)
+    let validator = try validator(of: token)
     do throws(SQOAuthError) {
       // A response without a scope means that the scope did not change. The server may have
       // replaced the refresh token already, so its answer is given more time than others.
       let (answer, reader) = try await client.answer(
         to: parameters, at: client.metadata.refreshEndpoint, scope: token.scope,
         leastTimeout: ClientConfiguration.longestTimeout)
-      return try successor(of: token, in: answer, by: reader)
+      return try successor(of: token, in: answer, by: reader, validator)
     } catch {
       throw error.answeringRefresh()
     }
   }
 
   private func successor(
-    of token: SQToken, in answer: HTTPResponse, by reader: TokenResponse
+    of token: SQToken, in answer: HTTPResponse, by reader: TokenResponse,
+    _ validator: IDTokenValidator?
   ) throws(SQOAuthError) -> RefreshedToken {
     let issued: IssuedToken
     do throws(SQOAuthError) {
@@ -41,7 +42,7 @@ struct RefreshTokenGrant: Sendable {
     }
     return RefreshedToken(
       token: issued.token.refreshing(token),
-      identity: try validator(of: token).flatMap { Identification($0, of: issued, after: token) })
+      identity: validator.flatMap { Identification($0, of: issued, after: token) })
   }
 
   /// The validator for an ID token in the answer; `nil` if such a token is not looked at.
