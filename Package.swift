@@ -17,6 +17,18 @@ let settings: [SwiftSetting] = [
 let librarySettings =
   settings + (Context.environment["SQ_OPTIMIZED"] == nil ? [] : [.unsafeFlags(["-O"])])
 
+/// pkg-config's name for a library whose headers the compiler finds by itself on Linux.
+///
+/// On Debian 13, libcurl and libpq name flags of Kerberos that SwiftPM does not allow. With them, each
+/// build of each app would show a warning.
+#if os(Linux)
+  let curl: String? = nil
+  let postgreSQL: String? = nil
+#else
+  let curl: String? = "libcurl"
+  let postgreSQL: String? = "libpq"
+#endif
+
 let products: [Product] = [
   .library(name: "SequencingOAuth", targets: ["SequencingOAuth"]),
   .library(name: "SequencingOAuthFoundation", targets: ["SequencingOAuthFoundation"]),
@@ -79,7 +91,7 @@ let libraries: [Target] = [
   .target(name: "Basics", swiftSettings: librarySettings),
   .systemLibrary(name: "CSockets"),
   .systemLibrary(
-    name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    name: "CCurl", pkgConfig: curl, providers: [.apt(["libcurl4-openssl-dev"])]),
   .systemLibrary(
     name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
   .systemLibrary(name: "CTLS", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
@@ -88,7 +100,7 @@ let libraries: [Target] = [
   .systemLibrary(
     name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
   .systemLibrary(
-    name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+    name: "CPostgreSQL", pkgConfig: postgreSQL, providers: [.apt(["libpq-dev"])]),
   .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
   .executableTarget(
     name: "sq-demo",

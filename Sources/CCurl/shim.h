@@ -10,6 +10,40 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <time.h>
+#ifdef __linux__
+#include <asm/ioctls.h>
+#endif
+
+// libcurl's numbers with a type of their own. A number is a macro in one version of libcurl and an
+// enumerator in another, and a macro's type differs too: Swift sees each of these as another type.
+static const long sq_global_default = CURL_GLOBAL_DEFAULT;
+static const long sq_netrc_ignored = CURL_NETRC_IGNORED;
+static const long sq_http_1_1 = CURL_HTTP_VERSION_1_1;
+static const long sq_http_2_over_tls = CURL_HTTP_VERSION_2TLS;
+static const long sq_tls_1_2 = CURL_SSLVERSION_TLSv1_2;
+static const long sq_tls_1_3 = CURL_SSLVERSION_TLSv1_3;
+static const long sq_tls_1_2_at_most = CURL_SSLVERSION_MAX_TLSv1_2;
+static const long sq_multiplex = CURLPIPE_MULTIPLEX;
+static const long sq_no_multiplex = CURLPIPE_NOTHING;
+static const long sq_read_abort = CURL_READFUNC_ABORT;
+static const long sq_read_pause = CURL_READFUNC_PAUSE;
+static const long sq_write_pause = CURL_WRITEFUNC_PAUSE;
+static const long sq_error_size = CURL_ERROR_SIZE;
+static const int sq_continue = CURLPAUSE_CONT;
+static const int sq_seek_done = CURL_SEEKFUNC_OK;
+static const int sq_seek_failed = CURL_SEEKFUNC_FAIL;
+static const int sq_socket_accepted = CURL_SOCKOPT_OK;
+static const int sq_prerequest_go = CURL_PREREQFUNC_OK;
+static const int sq_prerequest_abort = CURL_PREREQFUNC_ABORT;
+static const int sq_poll_in = CURL_POLL_IN;
+static const int sq_poll_out = CURL_POLL_OUT;
+static const int sq_poll_both = CURL_POLL_INOUT;
+static const int sq_select_in = CURL_CSELECT_IN;
+static const int sq_select_out = CURL_CSELECT_OUT;
+static const int sq_select_error = CURL_CSELECT_ERR;
+static const unsigned int sq_final_header = CURLH_HEADER;
+static const curl_socket_t sq_no_socket = CURL_SOCKET_BAD;
+static const curl_socket_t sq_timer_socket = CURL_SOCKET_TIMEOUT;
 
 typedef size_t (*sq_data_callback)(char *, size_t, size_t, void *);
 
@@ -114,12 +148,12 @@ extern int ioctl(int, int, ...);
 // The bytes that were read from a TCP socket, or 0. Linux counts them since 4.1, in the 17th word
 // of 64 bits of its tcp_info; glibc's own header ends before that.
 static inline uint64_t sq_received_bytes(int socket) {
-  enum { tcp = 6, tcp_info = 11, bytes_received = 16, unread_bytes = 0x541B };
+  enum { tcp = 6, tcp_info = 11, bytes_received = 16 };
   uint64_t info[bytes_received + 1] = {0};
   socklen_t size = sizeof info;
   int unread = 0;
   if (getsockopt(socket, tcp, tcp_info, info, &size) != 0 || size < sizeof info) return 0;
-  if (ioctl(socket, unread_bytes, &unread) != 0) return 0;
+  if (ioctl(socket, FIONREAD, &unread) != 0) return 0;
   uint64_t received = info[bytes_received];
   return received > (uint64_t)unread ? received - (uint64_t)unread : 0;
 }

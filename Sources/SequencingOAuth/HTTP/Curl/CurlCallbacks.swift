@@ -34,16 +34,16 @@ func curlWantsBody(
   _ context: UnsafeMutableRawPointer?
 ) -> Int {
   let room = UnsafeMutableRawBufferPointer(start: room, count: size * count)
-  return transfer(context)?.fill(room) ?? Int(CURL_READFUNC_ABORT)
+  return transfer(context)?.fill(room) ?? sq_read_abort
 }
 
 func curlWantsRewind(
   _ context: UnsafeMutableRawPointer?, _ offset: curl_off_t, _ origin: Int32
 ) -> Int32 {
   guard origin == SEEK_SET, offset == 0, transfer(context)?.rewind() == true else {
-    return CURL_SEEKFUNC_FAIL
+    return sq_seek_failed
   }
-  return CURL_SEEKFUNC_OK
+  return sq_seek_done
 }
 
 func curlWillConnect(
@@ -52,14 +52,14 @@ func curlWillConnect(
   let transfer = transfer(context)
   transfer?.handle.recordErrors()
   transfer?.opening?.tries(socket)
-  return CURL_SOCKOPT_OK
+  return sq_socket_accepted
 }
 
 func curlWillSend(
   _ context: UnsafeMutableRawPointer?, _ remoteAddress: UnsafeMutablePointer<CChar>?,
   _ localAddress: UnsafeMutablePointer<CChar>?, _ remotePort: Int32, _ localPort: Int32
 ) -> Int32 {
-  transfer(context)?.willSend() == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+  transfer(context)?.willSend() == true ? sq_prerequest_go : sq_prerequest_abort
 }
 
 /// libcurl's progress callback, which libcurl calls each time it has read.
@@ -78,7 +78,7 @@ func curlOpenSocket(
   _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype,
   _ address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {
-  guard let multi = multi(context), let address else { return CURL_SOCKET_BAD }
+  guard let multi = multi(context), let address else { return sq_no_socket }
   let socket = socket(
     address.pointee.family, address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue),
     address.pointee.protocol)
@@ -96,7 +96,7 @@ func curlWatchSocket(
   _ context: UnsafeMutableRawPointer?, _ socketContext: UnsafeMutableRawPointer?
 ) -> Int32 {
   multi(context)?.sockets.watch(socket, what)
-  if let easy, what == CURL_POLL_IN || what == CURL_POLL_INOUT {
+  if let easy, what == sq_poll_in || what == sq_poll_both {
     transfer(sq_get_private(easy))?.socket = socket
   }
   return 0

@@ -23,7 +23,7 @@ final class CurlConnections {
     // libcurl's default shrinks with the number of running requests, and closes kept connections.
     sq_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 128)
     sq_multi_set_long(
-      multi, CURLMOPT_PIPELINING, Int(areShared ? CURLPIPE_MULTIPLEX : CURLPIPE_NOTHING))
+      multi, CURLMOPT_PIPELINING, areShared ? sq_multiplex : sq_no_multiplex)
   }
 
   /// Makes libcurl tell which sockets to watch; `context` is a pointer to the ``CurlMulti``.
@@ -61,7 +61,7 @@ final class CurlConnections {
   func advance(_ now: UInt64) -> Bool {
     guard timer <= now else { return false }
     timer = .max
-    return act(CURL_SOCKET_TIMEOUT, 0)
+    return act(sq_timer_socket, 0)
   }
 
   private func act(_ socket: Int32, _ mask: Int32) -> Bool {

@@ -47,7 +47,7 @@ final class CurlEventLoop: Sendable {
     // The bell is edge-triggered, so nothing reads it: every write wakes the thread once.
     var event = epoll_event(
       events: EPOLLIN.rawValue | EPOLLET.rawValue, data: epoll_data_t(fd: bell))
-    guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK,
+    guard curl_global_init(sq_global_default) == CURLE_OK,
       epoll_ctl(poller, EPOLL_CTL_ADD, bell, &event) == 0
     else {
       throw SQOAuthError(.connectionFailed, "libcurl could not be started")

@@ -53,8 +53,8 @@ extension CurlHandle {
   /// Sets the options for a connection without a request.
   fileprivate func setOpening() -> Bool {
     set(CURLOPT_CONNECT_ONLY, 1) && set(CURLOPT_HTTPPROXYTUNNEL, 1)
-      && set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
-      && set(CURLOPT_PROXY_SSLVERSION, CURL_SSLVERSION_MAX_TLSv1_2)
+      && set(CURLOPT_HTTP_VERSION, sq_http_1_1)
+      && set(CURLOPT_PROXY_SSLVERSION, sq_tls_1_2_at_most)
       && sq_set_context_callback(easy, curlHasContext) == CURLE_OK
       && set(CURLOPT_SSL_CTX_DATA, Unmanaged.passUnretained(self).toOpaque())
   }

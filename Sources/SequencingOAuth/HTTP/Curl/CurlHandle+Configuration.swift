@@ -16,7 +16,7 @@ extension CurlHandle {
     set(CURLOPT_QUICK_EXIT, 1)
     set(CURLOPT_PROTOCOLS_STR, text: "http,https")
     set(CURLOPT_FOLLOWLOCATION, 0)
-    set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
+    set(CURLOPT_NETRC, sq_netrc_ignored)
     set(CURLOPT_HTTP09_ALLOWED, 0)
     set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     // "" allows every coding that this libcurl decodes; sizes are counted after the decoder.
@@ -63,16 +63,16 @@ extension CurlHandle {
     }
     let version =
       switch configuration.version {
-      case .automatic: CURL_HTTP_VERSION_2TLS
-      case .http1: CURL_HTTP_VERSION_1_1
+      case .automatic: sq_http_2_over_tls
+      case .http1: sq_http_1_1
       }
     let minimum =
       switch configuration.minimumTLSVersion {
-      case .tls12: CURL_SSLVERSION_TLSv1_2
-      case .tls13: CURL_SSLVERSION_TLSv1_3
+      case .tls12: sq_tls_1_2
+      case .tls13: sq_tls_1_3
       }
-    guard set(CURLOPT_HTTP_VERSION, Int(version)),
-      set(CURLOPT_SSLVERSION, Int(minimum)),
+    guard set(CURLOPT_HTTP_VERSION, version),
+      set(CURLOPT_SSLVERSION, minimum),
       setAuthorities(configuration), setCertificate(configuration.clientCertificate),
       set(CURLOPT_USERAGENT, text: configuration.userAgent)
     else {

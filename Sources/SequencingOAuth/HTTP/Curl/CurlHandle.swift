@@ -33,7 +33,7 @@ final class CurlHandle: @unchecked Sendable {
   /// Certificates in PEM that replace the system's file of authorities; `nil` if none do.
   var authorities: Data?
   var trustsSystemAuthorities = true
-  private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+  private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: sq_error_size)
   private var fields: UnsafeMutablePointer<curl_slist>?
 
   /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if libcurl does not support an option.
@@ -44,7 +44,7 @@ final class CurlHandle: @unchecked Sendable {
     self.easy = easy
     multiContext = loop.multiContext
     version = configuration.version
-    errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    errorText.initialize(repeating: 0, count: sq_error_size)
     setFixedOptions()
     setCallbacks()
     try setConnection(configuration)

@@ -83,7 +83,7 @@ final class CurlMulti {
     guard case .running = transfer.phase else { return }
     transfer.clock.resume()
     nextCheck = min(nextCheck, transfer.clock.deadline)
-    curl_easy_pause(transfer.handle.easy, CURLPAUSE_CONT)
+    curl_easy_pause(transfer.handle.easy, sq_continue)
   }
 
   // MARK: What time and the network bring
@@ -91,10 +91,10 @@ final class CurlMulti {
   func handle(_ socket: Int32, _ events: UInt32) {
     guard sockets.isWanted(socket) else { return }
     var mask: Int32 = 0
-    if events & EPOLLIN.rawValue != 0 { mask |= CURL_CSELECT_IN }
-    if events & EPOLLOUT.rawValue != 0 { mask |= CURL_CSELECT_OUT }
+    if events & EPOLLIN.rawValue != 0 { mask |= sq_select_in }
+    if events & EPOLLOUT.rawValue != 0 { mask |= sq_select_out }
     // After a hang-up, the next read or write returns the error.
-    if mask == 0 { mask = CURL_CSELECT_IN | CURL_CSELECT_OUT | CURL_CSELECT_ERR }
+    if mask == 0 { mask = sq_select_in | sq_select_out | sq_select_error }
     let hasMore = shared.handle(socket, mask)
     if unshared.handle(socket, mask) || hasMore { unread.append(socket) }
   }

@@ -22,7 +22,7 @@ extension CurlTransfer {
       progress?.sent(Int64(sentOfBytes))
       return rest.count
     }
-    guard let upload else { return Int(CURL_READFUNC_ABORT) }
+    guard let upload else { return sq_read_abort }
     switch upload.fill(room) {
     case .bytes(let count):
       uncounted += Int64(count)
@@ -30,10 +30,10 @@ extension CurlTransfer {
       return count
     case .wait:
       clock.isWaitingForWriter = true
-      return Int(CURL_READFUNC_PAUSE)
+      return sq_read_pause
     case .failed(let error):
       giveUp(error)
-      return Int(CURL_READFUNC_ABORT)
+      return sq_read_abort
     }
   }
 

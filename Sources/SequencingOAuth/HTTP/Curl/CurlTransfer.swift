@@ -179,7 +179,7 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
     if let download {
       guard download.append(bytes) else {
         clock.isWaitingForReader = true
-        return Int(CURL_WRITEFUNC_PAUSE)
+        return sq_write_pause
       }
     } else {
       body.append(contentsOf: bytes)

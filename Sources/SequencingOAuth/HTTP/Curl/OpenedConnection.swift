@@ -29,7 +29,7 @@ package final class OpenedConnection: @unchecked Sendable {
 /// The opening of a connection that libcurl does not keep; its transfer's callbacks use it.
 final class ConnectionOpening {
   /// The sockets with which libcurl has tried to reach the server or the proxy.
-  private var sockets: [Int32] = []
+  private var attempts: [Attempt] = []
   private(set) var connection: OpenedConnection?
   /// Whether the proxy itself asks for TLS: then the connection cannot be handed over.
   private(set) var isProxySecure = false
@@ -40,7 +40,7 @@ final class ConnectionOpening {
   static let proxyMark = TLS1_2_VERSION
 
   func tries(_ socket: Int32) {
-    sockets.append(socket)
+    attempts.append(Attempt(socket))
   }
 
   /// Takes a copy of the socket; libcurl then closes its own.
@@ -53,8 +53,9 @@ final class ConnectionOpening {
 
   /// Takes the socket with the context that libcurl has made for the handshake.
   ///
-  /// libcurl does not name the socket at this moment. It is the one that is connected and has the
-  /// local port that libcurl names; a second attempt may be connected too.
+  /// libcurl does not name the socket at this moment. It is open and connected, and has the local
+  /// port that libcurl names. Since 8.10, libcurl names a port only after the handshake; but by then
+  /// it has closed the sockets of its other attempts.
   func take(_ context: OpaquePointer, of handle: CurlHandle) {
     guard sq_ssl_ctx_newest_version(context) != Self.proxyMark else {
       isProxySecure = true
@@ -62,15 +63,35 @@ final class ConnectionOpening {
     }
     sq_ssl_ctx_forget_sessions(context)
     let port = sq_get_long(handle.easy, CURLINFO_LOCAL_PORT)
-    let connected = sockets.last {
-      Self.port($0, peer: true) != nil && Self.port($0, peer: false) == port
+    let connected = attempts.last {
+      $0.isOpen && $0.port(peer: true) != nil && (port <= 0 || $0.port(peer: false) == port)
     }
     guard let connected, handle.setAuthorities(of: context) else { return }
-    take(connected, context: context)
+    take(connected.socket, context: context)
+  }
+}
+
+/// A socket with which libcurl tries to reach a server.
+private struct Attempt {
+  let socket: Int32
+  /// The socket's number in the file system, which no later socket with the same descriptor has.
+  private let identity: ino_t?
+
+  init(_ socket: Int32) {
+    self.socket = socket
+    identity = Self.identity(of: socket)
   }
 
-  /// The port of a socket's own end or of the other end; `nil` if there is none.
-  private static func port(_ socket: Int32, peer: Bool) -> Int? {
+  /// Whether libcurl has not closed the socket since.
+  var isOpen: Bool { identity != nil && Self.identity(of: socket) == identity }
+
+  private static func identity(of socket: Int32) -> ino_t? {
+    var status = stat()
+    return fstat(socket, &status) == 0 ? status.st_ino : nil
+  }
+
+  /// The port of the socket's own end or of the other end; `nil` if there is none.
+  func port(peer: Bool) -> Int? {
     var address = sockaddr_storage()
     var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
     return withUnsafeMutableBytes(of: &address) { bytes in

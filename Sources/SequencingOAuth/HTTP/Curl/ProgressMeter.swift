@@ -48,7 +48,7 @@ struct ProgressMeter {
   private static func announcedLength(_ handle: CurlHandle) -> Int64? {
     var field: UnsafeMutablePointer<curl_header>?
     let coding = curl_easy_header(
-      handle.easy, "Content-Encoding", 0, UInt32(CURLH_HEADER), -1, &field)
+      handle.easy, "Content-Encoding", 0, sq_final_header, -1, &field)
     guard coding != CURLHE_OK else { return nil }
     let length = sq_get_size(handle.easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
     return length >= 0 ? Int64(length) : nil

@@ -52,9 +52,9 @@ struct SocketTable {
     let index = Int(socket)
     let wanted: UInt32 =
       switch what {
-      case CURL_POLL_IN: EPOLLIN.rawValue
-      case CURL_POLL_OUT: EPOLLOUT.rawValue
-      case CURL_POLL_INOUT: EPOLLIN.rawValue | EPOLLOUT.rawValue
+      case sq_poll_in: EPOLLIN.rawValue
+      case sq_poll_out: EPOLLOUT.rawValue
+      case sq_poll_both: EPOLLIN.rawValue | EPOLLOUT.rawValue
       default: 0
       }
     entries[index].wanted = wanted

@@ -77,7 +77,9 @@ extension UploadQueue {
     switch body {
     case .empty, .bytes: return nil
     case .stream(let length, let makeChunks):
-      return UploadQueue(length: length, makeChunks: makeChunks)
+      let queue = UploadQueue(length: length, makeChunks: makeChunks)
+      if length == 0 { try await queue.checkEmpty() }
+      return queue
     case .file(let url):
       do throws(FileError) {
         let length = try await BlockingQueue("file").result { () throws(FileError) in

@@ -101,7 +101,6 @@ final class UploadQueue: Sendable {
     // When the chunk is empty, the producer may use its memory again.
     state.chunk = piece.count == state.chunk.count ? Data() : state.chunk.dropFirst(piece.count)
     state.sent += Int64(piece.count)
-    if let length, state.sent > length { return .failed(Self.mismatch) }
     return .bytes(piece.count)
   }
 
@@ -117,21 +116,63 @@ final class UploadQueue: Sendable {
   /// It calls `available` after each chunk, after the end of the body, and after an error.
   func produce(_ available: @Sendable () -> Void) async {
     var attempt = -1
-    var next: (@Sendable () async throws -> Data?)?
+    var chunks: Chunks?
     while let wanted = await demand(), !Task.isCancelled {
       do {
-        if next == nil || attempt != wanted {
-          next = try makeChunks()
+        if attempt != wanted {
+          chunks = Chunks(next: try makeChunks(), length: length)
           attempt = wanted
         }
-        // An empty chunk does not end the body, so it is skipped.
-        var chunk = try await next?()
-        while let empty = chunk, empty.isEmpty, !Task.isCancelled { chunk = try await next?() }
-        provide(chunk, wanted)
+        provide(try await chunks?.next(), wanted)
       } catch {
         state.withLock { $0.error = error }
       }
       available()
+    }
+  }
+
+  /// Checks that a body of length 0 has no content, since libcurl never asks for any.
+  func checkEmpty() async throws(SQOAuthError) {
+    do {
+      var chunks = Chunks(next: try makeChunks(), length: 0)
+      _ = try await chunks.next()
+    } catch {
+      throw Self.wrap(error)
+    }
+  }
+
+  /// The chunks of one attempt to send the body.
+  private struct Chunks {
+    private let makeNext: @Sendable () async throws -> Data?
+    private let length: Int64?
+    private var count: Int64 = 0
+    private var isEnded = false
+
+    init(next: @escaping @Sendable () async throws -> Data?, length: Int64?) {
+      makeNext = next
+      self.length = length
+    }
+
+    /// Returns the next chunk, or `nil` at the end of the body.
+    ///
+    /// The last announced byte is handed on only after the body has ended there. libcurl never asks
+    /// for bytes beyond the announced length, so a longer body would be cut off, and the server
+    /// would take the part for the whole.
+    mutating func next() async throws -> Data? {
+      guard !isEnded, let chunk = try await nonempty() else { return nil }
+      count += Int64(chunk.count)
+      guard let length, count >= length else { return chunk }
+      guard count == length, try await nonempty() == nil else { throw UploadQueue.mismatch }
+      isEnded = true
+      return chunk
+    }
+
+    /// An empty chunk does not end the body, so it is skipped.
+    private func nonempty() async throws -> Data? {
+      while let chunk = try await makeNext(), !Task.isCancelled {
+        if !chunk.isEmpty { return chunk }
+      }
+      return nil
     }
   }
 

@@ -65,8 +65,9 @@ import Testing
   /// Root may write everywhere, so a child of root first becomes another user.
   @Test(.ownThreads) func `a folder that may not be written is a typed error`() async throws {
     let folder = try TemporaryFolder()
+    try FileManager.default.createDirectory(
+      atPath: folder.file("shut"), withIntermediateDirectories: false)
     for path in [folder.path, folder.file("shut")] {
-      try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
       try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: path)
     }
     await #expect(processExitsWith: .success) { [path = folder.file("shut") as String] in
