@@ -23,6 +23,16 @@ static inline void sq_ssl_ctx_forget_sessions(SSL_CTX *context) {
   SSL_CTX_sess_set_new_cb(context, NULL);
 }
 
+// Lets a read fail if the other side ends TCP without TLS's close_notify.
+static inline void sq_ssl_ctx_expect_close_notify(SSL_CTX *context) {
+#ifdef SSL_OP_IGNORE_UNEXPECTED_EOF
+  SSL_CTX_clear_options(context, SSL_OP_IGNORE_UNEXPECTED_EOF);
+#endif
+}
+
+// Whether a read that brought nothing is to be tried again later.
+static inline int sq_bio_should_retry(BIO *bio) { return BIO_should_retry(bio); }
+
 static inline void sq_ssl_forbid_renegotiation(SSL *ssl) {
   SSL_set_options(ssl, SSL_OP_NO_RENEGOTIATION);
 }

@@ -60,6 +60,13 @@ extension SQOAuthError {
           + "out of reach; check the proxy settings, and that the proxy runs", cause: cause)
       return
     }
+    if curl == CURLE_RECV_ERROR, Self.endsOfTCP.contains(where: detail.contains) {
+      self.init(
+        .connectionFailed,
+        "\(authority) ended the connection without TLS's close_notify, so its response is missing or "
+          + "may be cut off", cause: cause)
+      return
+    }
     if isTLS {
       let advice =
         detail.contains("wrong version number")
@@ -101,11 +108,22 @@ extension SQOAuthError {
       self.init(
         .responseTooLarge, "\(authority) announced more bytes than any response can have",
         cause: cause)
-    case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING,
-      CURLE_HTTP2:
+    case CURLE_OUT_OF_MEMORY, Self.tooLarge:
+      // libcurl's limit for a line is 100 kB, and before 8.6 it says that memory has run out.
+      self.init(
+        .responseTooLarge,
+        "\(authority) sent a line of more than 100 kB in the head of its response, or this "
+          + "process is out of memory", cause: cause)
+    case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING:
       self.init(
         .invalidResponse,
         "\(authority) did not answer with a valid HTTP response: \(cause.text)", cause: cause)
+    case CURLE_WRITE_ERROR:
+      // No callback refused the content, so a decoder of libcurl did.
+      self.init(
+        .invalidResponse,
+        "\(authority) sent content that cannot be decoded: more follows the end of its coding",
+        cause: cause)
     case CURLE_URL_MALFORMAT:
       self.init(.malformedRequest, "the request's URL is malformed", cause: cause)
     default:
@@ -127,6 +145,12 @@ extension SQOAuthError {
     let tried = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     return tried == authority ? nil : tried.printable
   }
+
+  /// OpenSSL's and libcurl's words for an end of TCP before the end of TLS.
+  private static let endsOfTCP = ["unexpected eof", "SSL_ERROR_SYSCALL, errno 0"]
+
+  /// libcurl's code for a value that exceeds one of its limits, which older headers do not name.
+  private static let tooLarge = CURLcode(100)
 
   /// The codes for which libcurl stores the system's `errno`; for others the value may be an old
   /// one.

@@ -39,7 +39,7 @@ extension CurlHandle {
     guard set(CURLOPT_CAINFO, text: file), set(CURLOPT_CAPATH, text: folder) else { return false }
     guard var authorities = configuration.additionalAuthorities else { return true }
     let isNeeded = folder == nil || Self.variable("SSL_CERT_FILE") != nil
-    if isNeeded, let file, let content = try? Data(contentsOf: URL(filePath: file)) {
+    if isNeeded, let file, let content = try? Data(contentsOf: URL(unexpandedPath: file)) {
       authorities += Data("\n".utf8) + content
     }
     self.authorities = authorities

@@ -29,9 +29,12 @@ enum ReadingTurn {
   /// Limits the turns of the connections of an OpenSSL context, an `SSL_CTX`.
   ///
   /// It also keeps their secrets out of the file that the variable `SSLKEYLOGFILE` names, with
-  /// which anyone could read tokens on the network.
+  /// which anyone could read tokens on the network. And it makes a read fail at the end of TCP
+  /// without an end of TLS: anybody on the network can end TCP, and so cut off a response that has no
+  /// length of its own (RFC 9112, section 9.8).
   static func prepare(_ context: OpaquePointer) {
     SSL_CTX_set_keylog_callback(context, nil)
+    sq_ssl_ctx_expect_close_notify(context)
     SSL_CTX_set_info_callback(context, watchHandshake)
   }
 
@@ -68,7 +71,9 @@ private func watchReading(
   case BIO_CB_READ where !ReadingTurn.mayRead(): return sq_bio_wait(source)
   case BIO_CB_READ | BIO_CB_RETURN:
     if result > 0, let count { ReadingTurn.hasRead(count.pointee) }
-    return Int(result)
+    // TCP ended before TLS did. libcurl's source of bytes does not tell OpenSSL that this is an end,
+    // so an error takes its place.
+    return result == 0 && sq_bio_should_retry(source) == 0 ? -1 : Int(result)
   case _ where event & BIO_CB_RETURN != 0: return Int(result)
   default: return 1
   }

@@ -73,6 +73,14 @@ import Testing
     #expect(try await client.send(try server.request()).text == "short")
   }
 
+  @Test(arguments: ["HTTP/1.1 200 ", "HTTP/1.1 200 OK\r\nX: "])
+  func `a line of the head that is too long is named`(start: String) async throws {
+    let line = String(repeating: "x", count: 200_000)
+    let server = try Server.saying("\(start)\(line)\r\nContent-Length: 0\r\n\r\n")
+    let error = await failure(.responseTooLarge) { try await client.send(try server.request()) }
+    #expect(error?.message.contains("sent a line of more than 100 kB") == true)
+  }
+
   /// The bytes that a server repeats without end after its head.
   struct Flood: CustomTestStringConvertible, Sendable {
     let testDescription: String

@@ -193,6 +193,30 @@ struct HTTPTLSTests {
     }
   }
 
+  @Test(
+    .requires(ProgramRequirement(programs: ["python3"])),
+    arguments: [
+      ("\r\npart", false), ("Content-Length: 4\r\n\r\npart", true),
+      ("Transfer-Encoding: chunked\r\n\r\n4\r\npart\r\n0\r\n\r\n", true),
+    ])
+  func `content without a length ends with TLS's own end, and not with TCP's`(
+    rest: String, isWhole: Bool
+  ) async throws {
+    let server = try RawServer { connection in
+      guard connection.readHead() != nil else { return }
+      connection.write("HTTP/1.1 200 OK\r\n" + rest)
+    }
+    defer { server.stop() }
+    let front = try await TLSFront(before: server, speaking: "http/1.1")
+    let request = HTTPRequest(url: try #require(front.url))
+    if isWhole {
+      #expect(try await front.client().send(request).text == "part")
+    } else {
+      let error = await failure(.connectionFailed) { try await front.client().send(request) }
+      #expect(error?.message.contains("may be cut off") == true)
+    }
+  }
+
   @Test func `a server that speaks http on the port is suspected`() async throws {
     let server = try LoopbackServer { _ in .response(LoopbackResponse(status: 200)) }
     let error = await failure(.tlsFailed) {

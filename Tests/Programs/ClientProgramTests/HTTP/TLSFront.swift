@@ -6,9 +6,10 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// Puts TLS with the choice of HTTP/2 before a server of the tests that has none.
+/// Puts TLS before a server of the tests that has none.
 ///
-/// Python does it, with its OpenSSL. A connection ends on both sides as soon as one side ends it.
+/// Python does it, with its OpenSSL. A connection ends on both sides as soon as one side ends it,
+/// and without TLS's `close_notify`.
 struct TLSFront {
   private let program: Program
   private let certificates: Certificates
@@ -18,7 +19,7 @@ struct TLSFront {
 
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(sys.argv[3], sys.argv[4])
-    context.set_alpn_protocols(["h2"])
+    context.set_alpn_protocols([sys.argv[5]])
 
     def copy(source, target):
         try:
@@ -46,14 +47,14 @@ struct TLSFront {
         threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
     """
 
-  /// Starts before a server on this machine.
-  init(before server: RawServer) async throws {
+  /// Starts before a server on this machine that speaks a version of HTTP, by its name in ALPN.
+  init(before server: RawServer, speaking version: String = "h2") async throws {
     let certificates = try await Certificates()
     self.certificates = certificates
     program = try await Program.serving { port in
       [
         "/usr/bin/python3", "-c", Self.script, "\(port)", "\(server.port)",
-        certificates.path("server.pem"), certificates.path("server.key"),
+        certificates.path("server.pem"), certificates.path("server.key"), version,
       ]
     }
   }
