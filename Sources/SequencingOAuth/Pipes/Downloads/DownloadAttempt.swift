@@ -81,13 +81,14 @@ final class DownloadAttempt: @unchecked Sendable {
     }
     if let failure { throw failure }
     switch answer {
-    case .refusal(let body) where response.status != 416 || start == 0:
-      response.body = body
-      return response
-    case .refusal:
-      guard isWhole(response.head) else { throw misfit() }
+    case .refusal where start > 0 && response.status == 416 && isWhole(response.head):
       answer = .complete
       return HTTPResponse(status: 200, headers: response.headers)
+    case .refusal where start > 0 && Self.refusesPart(response.status):
+      throw misfit()
+    case .refusal(let body):
+      response.body = body
+      return response
     default:
       guard isComplete else {
         throw SQOAuthError(
@@ -194,6 +195,14 @@ final class DownloadAttempt: @unchecked Sendable {
     throw SQOAuthError(
       .responseTooLarge,
       "the file has more than the \(download.maximumBytes ?? .max) bytes that are allowed")
+  }
+
+  /// Whether a status may mean that the server serves the resource, but not the part of it.
+  ///
+  /// Status 416 means so (RFC 9110, section 15.5.17); servers that know no `Range` or no `If-Range`
+  /// also answer with others.
+  private static func refusesPart(_ status: Int) -> Bool {
+    [400, 405, 412, 416, 417, 501].contains(status)
   }
 
   /// Whether a response of status 416 means that the partial file has all bytes of the resource.

@@ -208,6 +208,27 @@ import Testing
     try expectContent(content)
   }
 
+  @Test(arguments: [400, 405, 412, 416, 417, 501])
+  func `a server that refuses the rest is asked for the whole`(status: Int) async throws {
+    let server = try RangeServer(content)
+    try await fixture.bring(150_000, of: server)
+    server.fail(.reply(.response(LoopbackResponse(status: status))))
+    #expect(try await fixture.download(server).status == 200)
+    #expect(server.ranges.suffix(2) == ["bytes=150000-", nil])
+    try expectContent(content)
+  }
+
+  @Test(arguments: [403, 404, 410])
+  func `a refusal of the resource keeps the bytes that are there`(status: Int) async throws {
+    let server = try RangeServer(content)
+    try await fixture.bring(150_000, of: server)
+    server.fail(.reply(.response(LoopbackResponse(status: status))))
+    #expect(try await fixture.download(server).status == status)
+    #expect(try await fixture.download(server).status == 206)
+    #expect(server.ranges.suffix(2) == ["bytes=150000-", "bytes=150000-"])
+    try expectContent(content)
+  }
+
   @Test func `a file that has become shorter is fetched anew`() async throws {
     let server = try RangeServer(content)
     try await fixture.bring(150_000, of: server)
