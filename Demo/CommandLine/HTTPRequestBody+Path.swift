@@ -13,7 +13,7 @@ extension HTTPRequestBody {
   /// Creates a body from a path: a file is read while it is sent, a pipe or a device at once.
   init(contentOf path: String) throws(FileReading.ReadError) {
     guard let content = try FileReading.stream(at: path, atMost: Self.mostInMemory) else {
-      self = .file(URL(filePath: path))
+      self = .file(URL(unexpandedPath: path))
       return
     }
     self = .bytes(Data(content))

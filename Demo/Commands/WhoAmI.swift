@@ -34,6 +34,7 @@ struct WhoAmI: Command {
         throw await noIdentity(account)
       }
       if let problem = user.problem {
+        if problem.code == .cancelled { throw Failure(problem) }
         // The kept ID token says who it was, but nobody is signed in any more.
         if !account.oauth.module.hasAccessToken { throw Failure(problem) }
         console.warn(
@@ -52,6 +53,7 @@ struct WhoAmI: Command {
     } catch {
       reason = error
     }
+    if let reason, reason.code == .cancelled { return Failure(reason) }
     let why = reason.map { ": \($0.message)" } ?? ""
     let failure = Failure(
       "no_identity", "the provider did not say who the user is\(why)", status: .notAuthorized)

@@ -87,7 +87,7 @@ struct Drive: Sendable {
   ) async throws(Failure) {
     do throws(PipeError) {
       try await files.download(
-        id: file.id, parameters: ["alt": "media"], to: URL(filePath: path),
+        id: file.id, parameters: ["alt": "media"], to: URL(unexpandedPath: path),
         replacing: replacing, progress: progress)
     } catch {
       guard case .failed(let reason) = error, (reason.cause as? FileError)?.code == EEXIST else {

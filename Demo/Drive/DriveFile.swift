@@ -21,14 +21,21 @@ extension DriveFile: Decodable {
   }
 
   /// Reads a file in the format of Google Drive v2, where sizes are texts.
+  ///
+  /// Only the ID is needed. What is odd in one file must not hide the others.
   init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: Key.self)
-    id = try values.decode(String.self, forKey: .id)
-    title = try values.decode(String.self, forKey: .title)
-    size = try values.decodeIfPresent(String.self, forKey: .fileSize).flatMap { Int64($0) }
-    modified = try values.decodeIfPresent(String.self, forKey: .modifiedDate)
-      .map { Self.moment($0) }
-    type = try values.decodeIfPresent(String.self, forKey: .mimeType)
+    func text(_ key: Key) -> String? { try? values.decode(String.self, forKey: key) }
+    func number(_ key: Key) -> Int64? { try? values.decode(Int64.self, forKey: key) }
+    if let number = number(.id) {
+      id = String(number)
+    } else {
+      id = try values.decode(String.self, forKey: .id)
+    }
+    title = text(.title) ?? ""
+    size = text(.fileSize).map { Int64($0) } ?? number(.fileSize)
+    modified = text(.modifiedDate).map { Self.moment($0) }
+    type = text(.mimeType)
   }
 
   /// A page of a drive's list; it can also read Sequencing's list, which has only one page.
@@ -87,9 +94,23 @@ extension DriveFile {
   /// The name for the file on this machine.
   ///
   /// A title can be any text, so it is changed: the name must not lead to another folder, hide the
-  /// file, or look like an option to the commands that get it.
+  /// file, be too long for a file system, or look like an option or a home folder to the commands
+  /// that get it.
   var localName: String {
     let name = (title.isEmpty ? id : title).onScreen.replacing("/", with: "_")
-    return name.hasPrefix(".") || name.hasPrefix("-") ? "_" + name.dropFirst() : name
+    let isOdd = [".", "-", "~"].contains { name.hasPrefix($0) }
+    return Self.shortened(isOdd ? "_" + name.dropFirst() : name)
+  }
+
+  /// Cuts a name that is too long for a file system, before its extension.
+  private static func shortened(_ name: String) -> String {
+    // File systems take 255 bytes, and a download adds endings of its own.
+    let limit = 200
+    guard name.utf8.count > limit else { return name }
+    let end = name.lastIndex(of: ".").map { name[$0...] } ?? ""
+    let kept = end.utf8.count <= 20 ? end : ""
+    var start = name.dropLast(kept.count)
+    while start.utf8.count + kept.utf8.count > limit { start.removeLast() }
+    return String(start + kept)
   }
 }

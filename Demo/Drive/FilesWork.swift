@@ -69,7 +69,7 @@ enum FilesWork: Sendable, Equatable {
       }
       try report.done(file, "Saved as \(destination.onScreen).")
     case .put(let path, let title):
-      let title = title ?? URL(filePath: path).lastPathComponent
+      let title = title ?? URL(unexpandedPath: path).lastPathComponent
       let file = try await report.console.showingProgress(of: title) {
         progress throws(Failure) in
         try await drive.put(content, title: title, progress: progress)

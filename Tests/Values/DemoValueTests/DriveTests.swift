@@ -53,12 +53,17 @@ import Testing
     let folder = try JSONDecoder().decode(
       DriveFile.self, from: Data(#"{"id":"1","title":"T"}"#.utf8))
     #expect(FileTable([folder]).text == "1  -  -  T")
+    let odd = try JSONDecoder().decode(
+      DriveFile.self, from: Data(#"{"id":7,"title":null,"fileSize":12,"mimeType":[]}"#.utf8))
+    #expect(odd == DriveFile(id: "7", title: "", size: 12, modified: nil, type: nil))
   }
 
   @Test(arguments: [
     ("a b.txt", "a b.txt"), ("a/b", "a_b"), ("..", "_."), (".bashrc", "_bashrc"), ("", "id"),
     ("\u{1B}[2J", "?[2J"), ("/etc/passwd", "_etc_passwd"), (".", "_"),
-    ("-rf", "_rf"), ("a-b", "a-b"),
+    ("-rf", "_rf"), ("a-b", "a-b"), ("~", "_"), ("~root", "_root"), ("a~", "a~"),
+    (String(repeating: "ä", count: 200) + ".tar", String(repeating: "ä", count: 98) + ".tar"),
+    ("x." + String(repeating: "y", count: 300), "x." + String(repeating: "y", count: 198)),
   ])
   func `has a name here that stays in the folder`(title: String, name: String) {
     let file = DriveFile(id: "id", title: title, size: nil, modified: nil, type: nil)
@@ -69,6 +74,15 @@ import Testing
     let file = DriveFile(
       id: "a\u{9B}b c", title: "t\r\n\u{1B}[2J", size: 1, modified: "now\u{7}", type: nil)
     #expect(FileTable([file]).text == "a?b_c  1  now?  t???[2J")
+  }
+}
+
+@Suite struct `A path` {
+  @Test(arguments: ["~", "~root", "~/file", "file", "/tmp/~"])
+  func `is used as it is`(path: String) {
+    #expect(
+      URL(unexpandedPath: path).path(percentEncoded: false).hasSuffix(path),
+      "no part of it became a home folder")
   }
 }
 
