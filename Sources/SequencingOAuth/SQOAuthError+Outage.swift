@@ -13,15 +13,21 @@ extension SQOAuthError {
     }
   }
 
-  /// Whether the status shows that the server could not process requests at all: 429 or 5xx.
+  /// Whether the status shows that the server did not process the request.
   var isOfServerInTrouble: Bool {
     status.map { HTTPResponse.isOfServerInTrouble($0) } ?? false
   }
 }
 
 extension HTTPResponse {
-  /// Whether a status shows that the server could not process requests at all.
+  /// Whether a status shows that the server did not process the request, but may do so later.
   ///
-  /// - SeeAlso: RFC 6585, section 4; RFC 9110, section 15.6
-  static func isOfServerInTrouble(_ status: Int) -> Bool { status == 429 || status >= 500 }
+  /// These are 5xx, 429 (too many requests), 408 (the request did not come in time), 421 (another
+  /// server's connection), 425 (too early) and 407, which is a proxy's.
+  ///
+  /// - SeeAlso: RFC 9110, sections 15.5.8, 15.5.9, 15.5.20 and 15.6; RFC 8470, section 5.2; RFC
+  ///   6585, section 4
+  static func isOfServerInTrouble(_ status: Int) -> Bool {
+    status >= 500 || [407, 408, 421, 425, 429].contains(status)
+  }
 }

@@ -115,6 +115,7 @@ final class ClientContext: Sendable {
     // A provider without configured endpoints has an issuer.
     let discovery = Discovery(
       issuer: configuration.provider.identifier, timeout: configuration.timeout,
+      isForIdentity: RegisteredClient.asksWho(configuration.scope),
       clock: environment.clock)
     return try await environment.metadata.metadata(
       by: discovery, environment.httpClient, isFresh: isFresh, for: askers)

@@ -12,6 +12,8 @@ import Basics
 struct Discovery: Sendable {
   let issuer: String
   let timeout: Duration
+  /// Whether the client asks for the user's identity, and so needs the issuer's keys.
+  var isForIdentity = false
   /// The clock that a date in `Retry-After` is compared with.
   var clock: any WallClock = SystemClock()
 
@@ -19,16 +21,22 @@ struct Discovery: Sendable {
   ///
   /// At an address where they have nothing, servers redirect, fail or show a page, so these answers
   /// do not end the search. If every address fails, the error that helps a developer most is
-  /// thrown.
+  /// thrown. Some servers have two documents, and only that of OpenID Connect names their keys; then
+  /// it adds what the other document leaves out.
   ///
   /// - Returns: The metadata, and for how many seconds it is fresh.
   func fetch(
     with client: any HTTPClient
   ) async throws(SQOAuthError) -> (metadata: ProviderMetadata, lifetime: Double) {
     var worst: Miss?
-    for url in try addresses() {
+    let addresses = try addresses()
+    for (index, url) in addresses.enumerated() {
       do throws(Miss) {
-        return try await document(at: url, client)
+        var document = try await document(at: url, client)
+        if isForIdentity, index == 0 {
+          document = await completed(document, by: addresses.dropFirst(), client)
+        }
+        return (document.metadata, document.lifetime)
       } catch {
         guard let weight = error.weight else { throw error.error }
         if weight > worst?.weight ?? 0 { worst = error }
@@ -36,6 +44,44 @@ struct Discovery: Sendable {
     }
     throw worst?.error
       ?? SQOAuthError(.invalidResponse, "the issuer has no metadata document")
+  }
+
+  /// A document of the issuer that was found to be usable.
+  private struct Document {
+    let members: [String: JSONValue]
+    var metadata: ProviderMetadata
+    /// For how many seconds it is fresh.
+    var lifetime: Double
+  }
+
+  /// How long a document counts that could not be completed because the server was in trouble, in
+  /// seconds.
+  private static let incompleteLifetime = 60.0
+
+  /// Adds to the document of RFC 8414 what only that of OpenID Connect says, if the first one does
+  /// not name the issuer's keys.
+  private func completed(
+    _ found: Document, by addresses: ArraySlice<URL>, _ client: any HTTPClient
+  ) async -> Document {
+    guard found.members["jwks_uri"]?.string?.isEmpty != false else { return found }
+    var whole = found
+    for url in addresses {
+      do throws(Miss) {
+        let other = try await document(at: url, client)
+        let members = other.members.merging(found.members.filter { $0.value != .null }) { $1 }
+        guard let metadata = try? ProviderMetadata(members: members, issuer: issuer) else {
+          return found
+        }
+        whole.metadata = metadata
+        whole.lifetime = min(whole.lifetime, other.lifetime)
+        return whole
+      } catch {
+        // An issuer without OpenID Connect has no other document.
+        guard error.error.isOutage else { continue }
+        whole.lifetime = min(whole.lifetime, Self.incompleteLifetime)
+      }
+    }
+    return whole
   }
 
   /// Why one address brought no metadata.
@@ -80,7 +126,7 @@ struct Discovery: Sendable {
 
   private func document(
     at url: URL, _ client: any HTTPClient
-  ) async throws(Miss) -> (metadata: ProviderMetadata, lifetime: Double) {
+  ) async throws(Miss) -> Document {
     var request = HTTPRequest(url: url, headers: ["Accept": "application/json"])
     request.timeout = timeout
     let response: HTTPResponse
@@ -92,10 +138,10 @@ struct Discovery: Sendable {
     guard response.status == 200 else { throw Miss(status: statusError(response, from: url)) }
     try checkType(of: response, from: url)
     do throws(SQOAuthError) {
-      return (
-        try ProviderMetadata(document: response.body, issuer: issuer),
-        HTTPFreshness.seconds(response.headers)
-      )
+      let members = try JSONMessage.members(of: response.body, as: "metadata document")
+      return Document(
+        members: members, metadata: try ProviderMetadata(members: members, issuer: issuer),
+        lifetime: HTTPFreshness.seconds(response.headers))
     } catch {
       throw Miss(document: error)
     }
@@ -151,15 +197,14 @@ struct Discovery: Sendable {
   }
 
   private func statusError(_ response: HTTPResponse, from url: URL) -> SQOAuthError {
-    switch response.status {
-    case 300..<400, 429, 500...:
-      .failure(
+    let status = response.status
+    guard !(300..<400).contains(status), !HTTPResponse.isOfServerInTrouble(status) else {
+      return .failure(
         of: "the metadata address \(url)", response, now: clock.now, removing: SentSecrets([]))
-    default:
-      SQOAuthError(
-        .invalidResponse,
-        "the issuer has no metadata document at \(url) (status \(response.status)); "
-          + "check the issuer, or give the endpoints by hand", status: response.status)
     }
+    return SQOAuthError(
+      .invalidResponse,
+      "the issuer has no metadata document at \(url) (status \(status)); "
+        + "check the issuer, or give the endpoints by hand", status: status)
   }
 }

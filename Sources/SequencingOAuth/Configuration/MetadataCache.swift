@@ -62,7 +62,8 @@ final class MetadataCache: Sendable {
     by discovery: Discovery, _ client: any HTTPClient, isFresh: Bool,
     for askers: Askers = .app
   ) async throws(SQOAuthError) -> ProviderMetadata {
-    let (issuer, now) = (ExactText(discovery.issuer), discovery.clock.now)
+    let issuer = Self.key(discovery.issuer, isForIdentity: discovery.isForIdentity)
+    let now = discovery.clock.now
     if fetches.known(issuer) == nil, let failed = failures.withLock({ $0[issuer] }),
       failed.isInForce(at: now, for: askers)
     {
@@ -99,6 +100,15 @@ final class MetadataCache: Sendable {
 
   /// Notes that an issuer may have other endpoints by now: the next call asks for its metadata.
   func expire(_ issuer: String) {
-    fetches.change(ExactText(issuer)) { $0.freshUntil = .distantPast }
+    for isForIdentity in [false, true] {
+      fetches.change(Self.key(issuer, isForIdentity: isForIdentity)) {
+        $0.freshUntil = .distantPast
+      }
+    }
+  }
+
+  /// A client that asks for the user's identity may need more documents of an issuer than others.
+  private static func key(_ issuer: String, isForIdentity: Bool) -> ExactText {
+    ExactText(isForIdentity ? "openid " + issuer : issuer)
   }
 }

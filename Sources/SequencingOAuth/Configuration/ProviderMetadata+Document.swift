@@ -14,8 +14,13 @@ extension ProviderMetadata {
   ///
   /// - SeeAlso: RFC 8414, sections 2 and 3.3
   init(document: Data, issuer: String) throws(SQOAuthError) {
-    let members = MetadataMembers(
-      values: try JSONMessage.members(of: document, as: "metadata document"), issuer: issuer)
+    try self.init(
+      members: try JSONMessage.members(of: document, as: "metadata document"), issuer: issuer)
+  }
+
+  /// Checks the members of a metadata document that was fetched for an issuer.
+  init(members values: [String: JSONValue], issuer: String) throws(SQOAuthError) {
+    let members = MetadataMembers(values: values, issuer: issuer)
     try members.checkIssuer()
     self.issuer = issuer
     authorizationEndpoint = try members.endpoint(

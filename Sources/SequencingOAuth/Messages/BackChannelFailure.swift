@@ -36,6 +36,16 @@ extension SQOAuthError {
     let (code, what, advice): (Code, String, String) =
       switch status {
       case 429, 503: (.temporarilyUnavailable, "is busy (status \(status))", "; try again later")
+      case 408, 421, 425:
+        (
+          .temporarilyUnavailable, "did not process the request (status \(status))",
+          "; try again"
+        )
+      case 407:
+        (
+          .connectionFailed, "was not reached, because a proxy wants credentials (status 407)",
+          "; check the proxy settings"
+        )
       case 500...: (.serverError, "failed with status \(status)", "")
       case 401, 403:
         (
@@ -48,7 +58,7 @@ extension SQOAuthError {
     return SQOAuthError(
       code, "\(endpoint) \(what)\(words(of: response, removing: secrets) ?? advice)",
       status: status,
-      retryAfter: status == 429 || status >= 500
+      retryAfter: HTTPResponse.isOfServerInTrouble(status)
         ? RetryAfter.delay(in: response.headers, now: now) : nil)
   }
 

@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(
-    arguments: [429, 500, 502, 503, 504, 599],
+    arguments: [407, 408, 421, 425, 429, 500, 502, 503, 504, 599],
     ["too_many_requests", "invalid_grant", "invalid_client", "slow_down_please", "cancelled"])
   func `a status of trouble ends no sign-in, whatever code comes with it`(
     status: Int, code: String

@@ -95,6 +95,39 @@ import Testing
     #expect(fixture.http.requests.allSatisfy { Self.addresses.contains($0.url.absoluteString) })
   }
 
+  @Test(arguments: ["openid email", "email", nil])
+  func `the document of OpenID Connect adds the keys that the other leaves out`(
+    scope: String?
+  ) async throws {
+    let revocation = #","revocation_endpoint":"https://id.example/"#
+    let short = DiscoverySignInTests.document(revocation + #"first""#)
+    let keys = revocation + #"r","jwks_uri":"https://id.example/keys""#
+    let fixture = try OAuthFixture(
+      answer: { request in
+        let place = Self.addresses.firstIndex(of: request.url.absoluteString)
+        let document = [short, nil, DiscoverySignInTests.document(keys)]
+        return place.flatMap { document[$0] }.map { Self.page($0) } ?? HTTPResponse(status: 404)
+      }
+    ).register(scope: scope, provider: .issuer(Self.issuer))
+    let metadata = try await fixture.oauth.module.providerMetadata()
+    let isComplete = scope?.hasPrefix("openid") == true
+    #expect(metadata.jwksURI?.absoluteString == (isComplete ? "https://id.example/keys" : nil))
+    #expect(metadata.revocationEndpoint?.absoluteString == "https://id.example/first")
+    let urls = fixture.http.requests.map(\.url.absoluteString)
+    #expect(urls == (isComplete ? Self.addresses : [Self.addresses[0]]))
+  }
+
+  @Test func `keys in a second document of another issuer do not count`() async throws {
+    let foreign = Self.document(issuer: "https://evil.example")
+    let fixture = try OAuthFixture(
+      answer: { request in
+        request.url.absoluteString == Self.addresses[0]
+          ? Self.page(Self.document()) : Self.page(foreign)
+      }
+    ).register(scope: "openid", provider: .issuer(Self.issuer))
+    #expect(try await fixture.oauth.module.providerMetadata().jwksURI == nil)
+  }
+
   @Test func `a document of a wrong content type is told, with its type`() async throws {
     let fixture = try fixture { request in
       request.url.absoluteString == Self.addresses[1]

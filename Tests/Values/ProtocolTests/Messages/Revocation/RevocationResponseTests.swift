@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [429, 503])
+  @Test(arguments: [408, 421, 425, 429, 503])
   func `a busy server says when to come again`(status: Int) {
     for (text, delay) in [
       ("7", Duration.seconds(7)), ("Sun, 06 Nov 1994 08:49:37 GMT", .zero), ("soon", nil),
