@@ -209,7 +209,11 @@ struct AccountStatements: Sendable {
         SELECT pg_catalog.current_setting('transaction_read_only') = 'off'
           AND pg_catalog.has_table_privilege('\(Self.quoted(accounts))', 'INSERT')
           AND pg_catalog.has_table_privilege('\(Self.quoted(accounts))', 'UPDATE')
+          AND pg_catalog.has_table_privilege('\(Self.quoted(accounts))', 'SELECT')
+          AND pg_catalog.has_table_privilege('\(Self.quoted(keys))', 'SELECT')
+          AND pg_catalog.has_table_privilege('\(Self.quoted(leases))', 'SELECT')
           AND pg_catalog.has_table_privilege('\(Self.quoted(leases))', 'INSERT')
+          AND pg_catalog.has_table_privilege('\(Self.quoted(leases))', 'UPDATE')
         """)
   }
 

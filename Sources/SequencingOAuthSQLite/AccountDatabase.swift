@@ -40,6 +40,26 @@ final class AccountDatabase: Sendable {
     }
   }
 
+  /// Checks that a missing database can be made, by making another one beside its place, which is
+  /// removed again.
+  func checkMaking() throws(SQOAuthError) {
+    do throws(SQOAuthError) {
+      try state.withLock(\.key)?.check()
+      let lock = try FileError.reported("its lock file failed") { () throws(FileError) in
+        try PrivateFile(path: path).lock()
+      }
+      defer { lock.remove() }
+      let other = path + ".sq.try"
+      let files = ["", "-wal", "-shm", "-journal"].map { PrivateFile(path: other + $0) }
+      // A process that was killed in the middle of this check has left them.
+      for file in files { try? file.remove() }
+      defer { for file in files { try? file.remove() } }
+      try AccountTable(path: other, key: nil, busyTimeout: busyTimeout).checkWriting()
+    } catch {
+      throw naming(error)
+    }
+  }
+
   /// Closes the database; a later call would open it again.
   func close() {
     state.withLock { $0.table = nil }
@@ -54,10 +74,13 @@ final class AccountDatabase: Sendable {
       // The next call opens and checks the database again, unless another process was only busy
       // with it.
       if (error.cause as? SQLiteError)?.kind != SQLITE_BUSY { state.table = nil }
-      throw SQOAuthError(
-        error.code, "the token database \(path.printable): \(error.message)",
-        cause: error.cause)
+      throw naming(error)
     }
+  }
+
+  private func naming(_ error: SQOAuthError) -> SQOAuthError {
+    SQOAuthError(
+      error.code, "the token database \(path.printable): \(error.message)", cause: error.cause)
   }
 
   private func open(_ state: inout State) throws(SQOAuthError) -> AccountTable {

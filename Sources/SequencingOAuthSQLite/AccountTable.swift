@@ -80,7 +80,7 @@ final class AccountTable {
   ) throws(SQOAuthError) -> AccountReservation {
     var newest: AccountRecord?
     try connection.transaction { () throws(SQOAuthError) in
-      guard record != nil, let stored = try stored(id) else { return }
+      guard record != nil, let stored = try stored(id) else { return try write() }
       newest = stored
       // The landing file is about to be replaced, so a record in it moves to the database.
       guard let landed = try landedRecords.landed(after: stored, coding.sealer) else { return }
@@ -92,6 +92,19 @@ final class AccountTable {
       return AccountReservation()
     }
     return try landedRecords.reserve(after: newest, coding.sealer, syncingOn: queue)
+  }
+
+  /// Checks that a record can be written.
+  func checkWriting() throws(SQOAuthError) {
+    try connection.transaction { () throws(SQOAuthError) in try write() }
+  }
+
+  /// Writes as much as a record takes, and removes it in the same transaction.
+  private func write() throws(SQOAuthError) {
+    try connection.run(
+      "INSERT INTO meta (name, value) VALUES ('check', zeroblob(\(LandedRecords.smallestRoom)))"
+    ) { _ in }
+    try connection.run("DELETE FROM meta WHERE name = 'check'") { _ in }
   }
 
   private func put(_ record: AccountRecord) throws(SQOAuthError) {

@@ -15,6 +15,7 @@ struct DatabaseFile {
     orMake make: (_ emptyFile: String) throws(SQOAuthError) -> Void
   ) throws(SQOAuthError) -> String {
     try FileError.reported("its folder cannot be created") { () throws(FileError) in
+      try file.refuseFolder()
       try file.makeFolder()
     }
     let folder = try making { () throws(FileError) in try file.realFolder() }

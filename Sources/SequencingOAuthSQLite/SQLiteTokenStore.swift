@@ -132,8 +132,10 @@ public final class SQLiteTokenStore: TokenStore {
     _ id: String, replacing record: AccountRecord?
   ) async throws(SQOAuthError) -> AccountReservation {
     try await queue.run { [queue, locks, database, landedRecords] () throws(SQOAuthError) in
+      try landedRecords.checkPath()
       guard record != nil || landedRecords.hasStore else {
         try landedRecords.check()
+        try database.checkMaking()
         return AccountReservation()
       }
       // A new sign-in may have no lease here; this checks that its refreshes can get one.

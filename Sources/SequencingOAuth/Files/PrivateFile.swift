@@ -29,6 +29,7 @@ package struct PrivateFile: Sendable {
 
   /// Reads the content; returns `nil` if the file does not exist.
   package func read() throws(FileError) -> Data? {
+    try refuseFolder()
     let file: FileDescriptor
     do throws(FileError) {
       file = try .reading(path)
@@ -56,6 +57,10 @@ package struct PrivateFile: Sendable {
   ///
   /// - SeeAlso: rename(2), fsync(2)
   package func replace(with content: Data) throws(FileError) {
+    try replace(path, with: content)
+  }
+
+  private func replace(_ place: String, with content: Data) throws(FileError) {
     // Content that could not be read again must not replace content that can.
     guard content.count <= trust.maximumBytes else { throw trust.tooLarge }
     try makeFolder()
@@ -66,13 +71,33 @@ package struct PrivateFile: Sendable {
       defer { file.close() }
       try file.write(content)
       try file.sync()
-      guard rename(temporary, path) == 0 else { throw FileError(call: "rename") }
+      guard rename(temporary, place) == 0 else { throw FileError(call: "rename") }
     } catch {
       unlink(temporary)
       throw error
     }
     // The new name is on the disk only when the folder is.
     try syncFolder()
+  }
+
+  /// Checks that the content can be replaced, by replacing it with itself; a file that is missing
+  /// stays missing, and its folder is made.
+  ///
+  /// Only one process may do so at a time, as with ``replace(with:)``.
+  package func checkReplacing() throws(FileError) {
+    if let content = try read() { return try replace(with: content) }
+    // The steps that a first and a second save will take, with a name of the same length.
+    let place = path + ".sq.try"
+    try makeFolder()
+    // A process that was killed in the middle of these steps has left it.
+    try FileDescriptor.making(place).close()
+    defer { unlink(place) }
+    for content in [Data("1".utf8), Data("2".utf8)] { try replace(place, with: content) }
+    guard try PrivateFile(path: place, trust: trust).read() == Data("2".utf8) else {
+      throw FileError(
+        "its file system keeps the old file when a new one takes its name: choose another folder",
+        code: EIO)
+    }
   }
 
   /// Removes the file, if it exists.
@@ -84,6 +109,7 @@ package struct PrivateFile: Sendable {
   ///
   /// - Throws: After the limit, an error that names the lock file and its holder.
   package func lock(limit: Duration = .seconds(30)) throws(FileError) -> FileLock {
+    try refuseFolder()
     try makeFolder()
     return try FileLock.wait(for: path + ".lock", limit: limit)
   }
@@ -119,7 +145,18 @@ package struct PrivateFile: Sendable {
     try PrivateFile(path: folder).syncFolder()
   }
 
+  /// Refuses a path that can name a folder only, whether or not that folder exists.
+  package func refuseFolder() throws(FileError) {
+    let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+    guard !["", ".", ".."].contains(name) else {
+      throw FileError(
+        "a path that ends with a slash or a dot is a folder's: add the name of a file",
+        code: EISDIR)
+    }
+  }
+
   private func refuseLink() throws(FileError) {
+    try refuseFolder()
     if let status = try FileStatus(at: path), !status.isRegular { throw Self.link }
   }
 

@@ -28,8 +28,10 @@ struct KeyFile: Sendable, Redacted {
     return key
   }
 
-  /// Throws if the file exists and its key cannot be read.
-  func check() throws(SQOAuthError) { _ = try file.read(key) }
+  /// Throws if the file exists and its key cannot be read, or if it is missing and cannot be made.
+  func check() throws(SQOAuthError) {
+    if try file.read(key) == nil { try file.checkMaking() }
+  }
 
   /// Reads the key, or creates the file with a new key if it is missing.
   ///

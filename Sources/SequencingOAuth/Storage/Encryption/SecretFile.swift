@@ -8,8 +8,9 @@ import Basics
 
 /// A private file with one secret, which the first program that needs the secret makes.
 ///
-/// It has mode 0600, in a folder that is created with mode 0700. A file that belongs to root may be
-/// readable by other users too, as a container's secrets are. Every call blocks its thread.
+/// It has mode 0600, in a folder that is created with mode 0700; a file that other users can read is
+/// refused. A file that belongs to root may be readable by other users, as a container's secrets
+/// are. Every call blocks its thread.
 struct SecretFile: Sendable {
   /// The file in an error's message.
   let name: String
@@ -49,6 +50,13 @@ struct SecretFile: Sendable {
       try write(content)
       return secret
     }
+  }
+
+  /// Checks that a missing file can be created, and creates none.
+  func checkMaking() throws(SQOAuthError) {
+    let lock = try reported("be locked") { () throws(FileError) in try file.lock() }
+    defer { lock.remove() }
+    try reported("be written") { () throws(FileError) in try file.checkReplacing() }
   }
 
   /// Replaces the content; only the holder of the lock may do so.

@@ -79,8 +79,8 @@ extension StoreKey {
     }
   }
 
-  /// Throws if the key cannot be used; a key file that does not exist yet is no error.
-  func check() throws(SQOAuthError) {
+  /// Throws if the key cannot be used; a key file that can be made is no error.
+  package func check() throws(SQOAuthError) {
     if case .file(let path, let passphrase) = source {
       try KeyFile(path: path, passphrase: passphrase).check()
     } else {

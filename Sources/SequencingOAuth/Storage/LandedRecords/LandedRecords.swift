@@ -15,7 +15,7 @@ import Basics
 /// lease creates a landing file.
 package struct LandedRecords: Sendable {
   /// The least space that is reserved, in bytes, for a record and for what a server may add to it.
-  private static let smallestRoom = 64 * 1024
+  package static let smallestRoom = 64 * 1024
   private static let purpose = "landing"
 
   private let store: String
@@ -65,18 +65,21 @@ package struct LandedRecords: Sendable {
       release: { file.finish() })
   }
 
-  /// Checks that a landing file can be created, and leaves no file.
-  ///
-  /// If the store's folder does not exist yet, the check uses the nearest folder above it.
-  package func check() throws(SQOAuthError) {
-    var folder = PrivateFile(path: PrivateFile(path: store).folder)
-    while !folder.isThere, folder.path != "/", folder.path != "." {
-      folder = PrivateFile(path: folder.folder)
+  /// Throws if the store's path can be a folder's only.
+  package func checkPath() throws(SQOAuthError) {
+    try FileError.reported("the store \(store.printable) cannot be made") {
+      () throws(FileError) in try PrivateFile(path: store).refuseFolder()
     }
-    let name = "landing-check-\(UInt32.random(in: 0...UInt32.max))"
+  }
+
+  /// Checks that a landing file can be created, and leaves no file; a missing folder is made.
+  package func check() throws(SQOAuthError) {
+    // As long as a landing file's name, which has room for fewer letters than the store's own.
+    let path = "\(store).landing-\(Hexadecimal.encode(try RandomBytes.make(16)))"
+    try reported(path, "be made") { file throws(FileError) in try file.makeFolder() }
     // A store that is replaced whole needs its own size a second time.
     let size = (try? FileStatus(at: store))?.size ?? 0
-    try make("\(folder.path)/\(name)", size: Int(size) + Self.smallestRoom).finish()
+    try make(path, size: Int(size) + Self.smallestRoom).finish()
   }
 
   /// Whether an account has a landing file, empty or not.

@@ -13,15 +13,22 @@ extension TokenFile {
 
   /// Creates a landing file for the successor of a record; without a record, checks that it could.
   ///
+  /// The check takes the steps of a save, with names of the same lengths.
+  ///
   /// It also takes the token file's lock for a moment, because no new token can be saved while
   /// another program holds that lock.
   func reserve(
     _ id: String, replacing record: AccountRecord?
   ) async throws(SQOAuthError) -> AccountReservation {
     try await run { file throws(SQOAuthError) in
+      try file.landedRecords.checkPath()
       guard record != nil || file.landedRecords.hasStore else {
         try file.naming("be made") { () throws(SQOAuthError) in try file.format.checkKey() }
         try file.landedRecords.check()
+        let lock = try file.lock()
+        // The store may stay away.
+        defer { lock.remove() }
+        try file.checkReplacing()
         return AccountReservation()
       }
       // Before a sign-in the caller has no lease; this checks that later refreshes can take one.
@@ -33,6 +40,7 @@ extension TokenFile {
       else {
         _ = try file.content()
         try file.landedRecords.check()
+        try file.checkReplacing()
         return AccountReservation()
       }
       return try file.landedRecords.reserve(

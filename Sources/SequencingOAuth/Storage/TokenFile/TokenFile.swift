@@ -208,6 +208,11 @@ extension TokenFile {
     try reported("be locked") { () throws(FileError) in try file.lock(limit: lockLimit) }
   }
 
+  /// Checks that the file can be replaced; the caller holds the file's lock.
+  func checkReplacing() throws(SQOAuthError) {
+    try reported("be written") { () throws(FileError) in try file.checkReplacing() }
+  }
+
   /// Adds the file's path to an error that does not name it.
   func naming<Value>(
     _ what: String, _ body: () throws(SQOAuthError) -> Value

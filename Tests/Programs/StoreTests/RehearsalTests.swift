@@ -1,0 +1,157 @@
+import Foundation
+import ProgramSupport
+import SequencingOAuth
+import SequencingOAuthSQLite
+import TestSupport
+import Testing
+
+/// Before a sign-in, a store takes the steps of a save, so that no user signs in for nothing.
+@Suite(.timeLimit(.minutes(3))) struct RehearsalTests {
+  /// A store at a path, of each kind that is on a disk.
+  static let kinds: [(name: String, open: @Sendable (String) -> any TokenStore)] = [
+    ("file", { FileTokenStore(path: $0) }),
+    ("encrypted", { EncryptedFileTokenStore(path: $0, key: .raw(Data(repeating: 1, count: 32))) }),
+    ("SQLite", { SQLiteTokenStore(path: $0) }),
+    ("encrypted SQLite", { SQLiteTokenStore(path: $0, key: .raw(Data(repeating: 1, count: 32))) }),
+  ]
+
+  @Test(arguments: StoreKind.onDisk)
+  func `it leaves no file, and a store as it was`(kind: StoreKind) async throws {
+    let folder = try TemporaryFolder()
+    let store = try kind.open(folder)
+    try await store.reserve("a", replacing: nil).release()
+    // A lock file goes a moment after its holder.
+    try await eventually("no file is left") { try folder.files().isEmpty }
+    try await store.save(record("a"))
+    try await store.reserve("b", replacing: nil).release()
+    #expect(try await store.all() == [record("a")])
+    #expect(try await kind.open(folder).all() == [record("a")])
+  }
+
+  @Test(arguments: kinds.indices, ["new/", "new/.", "new/..", "there/", "there/."])
+  func `a path that only a folder can have is refused`(kind: Int, name: String) async throws {
+    let folder = try TemporaryFolder()
+    try FileManager.default.createDirectory(
+      atPath: folder.file("there"), withIntermediateDirectories: false)
+    let store = Self.kinds[kind].open(folder.file(name))
+    for error in [
+      await failure(.storeFailed) { try await store.load("a") },
+      await failure(.storeFailed) { try await store.reserve("a", replacing: nil) },
+      await failure(.storeFailed) { try await store.save(record("a")) },
+    ] {
+      let message = try #require(error?.message)
+      #expect(message.contains("add the name of a file"), "\(message)")
+    }
+    #expect(try folder.contents() == ["there"])
+  }
+
+  /// The longest name that a store may have leaves room for the files beside it.
+  @Test(arguments: kinds.indices)
+  func `a name that is too long for the files beside the store is refused at once`(
+    kind: Int
+  ) async throws {
+    let folder = try TemporaryFolder()
+    for length in [200, 214, 215, 250, 255] {
+      let store = Self.kinds[kind].open(folder.file(String(repeating: "n", count: length)))
+      do {
+        try await store.reserve("a", replacing: nil).release()
+      } catch let error as SQOAuthError {
+        #expect(error.code == .storeFailed && length > 214, "\(length) \(error)")
+        continue
+      }
+      #expect(length <= 214)
+      try await store.save(record("a"))
+      let room = try await store.reserve("a", replacing: record("a"))
+      let newer = record("a", token: SQToken(accessToken: "newer"))
+      await room.land(newer)
+      try await store.save(newer)
+      room.release()
+      #expect(try await store.load("a") == newer)
+    }
+  }
+
+  @Test func `a key that cannot be made is refused at once`() async throws {
+    let folder = try TemporaryFolder()
+    try Data().write(to: URL(filePath: folder.file("file")))
+    let key = StoreKey.file(folder.file("file/key"))
+    for store: any TokenStore in [
+      EncryptedFileTokenStore(path: folder.file("tokens"), key: key),
+      SQLiteTokenStore(path: folder.file("tokens"), key: key),
+    ] {
+      let error = await failure(.storeFailed) { try await store.reserve("a", replacing: nil) }
+      #expect(error?.message.contains("file/key") == true, "\(String(describing: error))")
+    }
+    try await eventually("no file is left") { try folder.contents() == ["file"] }
+  }
+
+  /// What some file systems of FUSE and some network shares do with rename(2).
+  @Test(
+    .requires(FaultLibrary.requirement), arguments: [StoreKind.file, .encrypted],
+    ["EIO", "EEXIST", "kept"])
+  func `a file system that does not rename is refused at once`(
+    kind: StoreKind, how: String
+  ) async throws {
+    let folder = try TemporaryFolder()
+    let library = folder.file("rename.so")
+    let source = folder.file("rename.c")
+    try Self.renameSource.write(toFile: source, atomically: false, encoding: .utf8)
+    let built = try await ChildProcess.run(["clang", "-shared", "-fPIC", "-o", library, source])
+    try #require(built.status == 0, "\(built.errors)")
+    let environment = ["LD_PRELOAD": library, "SQ_RENAME": how]
+    func check() async throws -> ChildProcess.Result {
+      try await StoreProbe.run(kind, in: folder, ["check", "a"], environment: environment)
+    }
+    let missing = try await check()
+    #expect(missing.code == .storeFailed, "\(missing.output)\(missing.errors)")
+    guard how != "kept" else { return }
+    try await kind.open(folder).save(record("a"))
+    let existing = try await check()
+    #expect(existing.code == .storeFailed, "\(existing.output)\(existing.errors)")
+    #expect(try await kind.open(folder).all() == [record("a")])
+  }
+
+  /// Every rename fails, one that would replace a file fails, or such a one does nothing.
+  private static let renameSource = """
+    #include <errno.h>
+    #include <stdlib.h>
+    #include <string.h>
+    #include <sys/syscall.h>
+    #include <unistd.h>
+    int rename(const char *old, const char *new) {
+      const char *how = getenv("SQ_RENAME");
+      int is_there = access(new, F_OK) == 0;
+      if (strcmp(how, "EIO") == 0) { errno = EIO; return -1; }
+      if (is_there && strcmp(how, "EEXIST") == 0) { errno = EEXIST; return -1; }
+      if (is_there && strcmp(how, "kept") == 0) return unlink(old);
+      return (int)syscall(SYS_rename, old, new);
+    }
+    """
+
+  /// SQLite opens such a database, and could not write to it.
+  @Test(.requires("the right to mount a file system", SmallDisk.isAllowed))
+  func `a database with no room for a record is refused at once`() async throws {
+    let folder = try TemporaryFolder()
+    let kind = StoreKind.sqlite
+    try await kind.open(folder).save(record("a"))
+    let script = """
+      set -e; cp -a "$0" "$0.kept"; mount -t tmpfs -o size=1m,mode=0700 tmpfs "$0"
+      cp -a "$0.kept/." "$0"; cat /dev/zero >"$0/filler" 2>/dev/null || true
+      exec "$@"
+      """
+    let result = try await ChildProcess.run(
+      SmallDisk.unshare + ["bash", "-c", script, folder.path, StoreProbe.executable]
+        + [kind.address?(folder) ?? "", "check", "b"])
+    #expect(result.code == .storeFailed, "\(result.output)\(result.errors)")
+  }
+}
+
+extension TemporaryFolder {
+  /// The files below the folder, without folders.
+  fileprivate func files() throws -> [String] {
+    try FileManager.default.subpathsOfDirectory(atPath: path).filter { name in
+      var isFolder: ObjCBool = false
+      return FileManager.default.fileExists(atPath: file(name), isDirectory: &isFolder)
+        && !isFolder.boolValue
+    }
+  }
+}
