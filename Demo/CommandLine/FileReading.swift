@@ -27,6 +27,25 @@ enum FileReading {
     return try bytes(of: file, atMost: limit)
   }
 
+  /// Reads the start of a file with a secret; refuses this user's file if other users can read it.
+  ///
+  /// A pipe is read as it is, and so is another owner's file: that owner has chosen its readers.
+  static func secret(of path: String, atMost limit: Int) throws(ReadError) -> [UInt8] {
+    let file = try opened(path)
+    defer { close(file) }
+    var status = stat()
+    guard fstat(file, &status) == 0 else { throw .last }
+    // Root's files may be a container's secrets, which every user of the container reads.
+    let isOwn = status.st_uid == geteuid() && status.st_uid != 0
+    guard status.st_mode & S_IFMT != S_IFREG || !isOwn || status.st_mode & 0o077 == 0 else {
+      throw ReadError(
+        "other users can read it (its mode is 0\(String(status.st_mode & 0o777, radix: 8))), so they "
+          + "may have its secret: make a new one if they are not trusted, and set its mode with "
+          + "chmod 600")
+    }
+    return try bytes(of: file, atMost: limit)
+  }
+
   /// Reads a pipe, a device or another source that can be read only once; returns `nil` for a file.
   ///
   /// It waits until the writer of a pipe has finished.

@@ -15,7 +15,7 @@ struct Secret: Sendable, Equatable {
     self.value = value
   }
 
-  /// Reads the first line of a file.
+  /// Reads the first line of a file, which other users must not be able to read.
   init(_ kind: Kind, file path: String) throws(Failure) {
     let content: String
     do throws(FileReading.ReadError) {
@@ -33,7 +33,7 @@ struct Secret: Sendable, Equatable {
 
   private static func read(_ path: String) throws(FileReading.ReadError) -> String {
     // The limit is longer than any secret, and it ends the read of a source without an end.
-    let bytes = try FileReading.start(of: path, atMost: 64 * 1024)
+    let bytes = try FileReading.secret(of: path, atMost: 64 * 1024)
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw FileReading.ReadError("it is not text in UTF-8")
     }

@@ -119,6 +119,12 @@ extension FileDescriptor {
     return FileStatus(status)
   }
 
+  /// Whether the file's system is mounted read-only.
+  var isReadOnly: Bool {
+    var status = statvfs()
+    return fstatvfs(number, &status) == 0 && status.f_flag & UInt(ST_RDONLY) != 0
+  }
+
   /// Gives the file the mode 0600.
   func setOwnersMode() throws(FileError) {
     guard fchmod(number, 0o600) == 0 else { throw FileError(call: "fchmod") }

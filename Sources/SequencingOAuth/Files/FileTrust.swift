@@ -6,9 +6,10 @@
 
 /// The rules by which the SDK decides whether to trust a file's content.
 ///
-/// If other users can read the file, the SDK closes it to them and trusts it, since only its owner
-/// can have written it. If other users can write the file, the SDK refuses it, since they may have
-/// written its content.
+/// If other users can write a file, the SDK refuses it, since they may have written its content. If
+/// they can only read it, that depends on what it is. A file of tokens is closed to them and
+/// trusted, since only its owner can have written it, and its tokens are replaced soon. A key is
+/// refused, as ssh(1) does: it stays the same, and only its owner can tell whether others have it.
 package struct FileTrust: Sendable {
   /// The largest size of the file in bytes.
   let maximumBytes: Int64
@@ -26,7 +27,7 @@ package struct FileTrust: Sendable {
   ///
   /// - Throws: If the file must be refused, an error that says why, and what the user can do.
   package func needsMending(
-    _ status: FileStatus, user: UInt32 = geteuid()
+    _ status: FileStatus, user: UInt32 = geteuid(), isReadOnly: Bool = false
   ) throws(FileError) -> Bool {
     guard status.isRegular else {
       throw FileError(
@@ -46,12 +47,20 @@ package struct FileTrust: Sendable {
           + "its content: remove it, or look at it and then set its mode to 0600", code: EPERM)
     }
     guard status.size <= maximumBytes else { throw tooLarge }
-    return status.mode & 0o077 != 0 && !isRoots
+    guard status.mode & 0o077 != 0, !isRoots else { return false }
+    // On a read-only file system the administrator has chosen the permissions.
+    guard !mayBeRoots || isReadOnly else {
+      throw FileError(
+        "other users can read it (its mode is \(octal(status.mode))), so they may have its secret: "
+          + "make a new one if they are not trusted, and set its mode with chmod 600",
+        code: EPERM)
+    }
+    return true
   }
 
   /// Refuses an open file that breaks the rules, and closes it to other users if needed.
   func check(_ file: FileDescriptor) throws(FileError) {
-    guard try needsMending(file.status()) else { return }
+    guard try needsMending(file.status(), isReadOnly: file.isReadOnly) else { return }
     do throws(FileError) {
       try Self.closeToOthers(file)
     } catch {

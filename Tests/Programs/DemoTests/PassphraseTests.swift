@@ -163,4 +163,28 @@ import Testing
     #expect(failure.status == .wrongUsage)
     #expect(failure.message.contains("encrypted-sqlite:PATH"))
   }
+
+  /// Root's files may be a container's, so a process of root first becomes another user.
+  @Test(
+    .requires("root", getuid() == 0), arguments: ["--passphrase-file", "--client-secret-file"],
+    [0o644, 0o640, 0o604, 0o600])
+  func `a secret's file that other users can read is refused`(
+    option: String, mode: Int
+  ) async throws {
+    let (folder, files) = (try TemporaryFolder(), FileManager.default)
+    try folder.write("open sesame\n", to: "secret")
+    try files.setAttributes([.posixPermissions: mode], ofItemAtPath: folder.file("secret"))
+    for path in [folder.path, folder.file("secret")] {
+      try files.setAttributes([.ownerAccountID: 65534], ofItemAtPath: path)
+    }
+    let outcome = try await DemoProcess.run(
+      [
+        "login", "--issuer", "http://127.0.0.1:1", "--client-id", "app", "--store",
+        "encrypted:" + folder.file("tokens"), option, folder.file("secret"),
+      ],
+      in: folder, starter: ["setpriv", "--reuid=65534", "--clear-groups"])
+    #expect(outcome.status != 0)
+    #expect(outcome.errors.contains("chmod 600") == (mode != 0o600), "\(outcome.errors)")
+    #expect(outcome.firstError.hasPrefix("error: usage: ") == (mode != 0o600), "\(outcome.errors)")
+  }
 }

@@ -20,7 +20,8 @@ import Testing
     ("tokens", 1001, 0o600, .refused), ("tokens", 65_534, 0o600, .refused),
     ("database", me, 0o600, .believed), ("database", me, 0o644, .mended),
     ("database", me, 0o660, .refused), ("database", 0, 0o600, .refused),
-    ("key", me, 0o600, .believed), ("key", me, 0o644, .mended), ("key", me, 0o666, .refused),
+    ("key", me, 0o600, .believed), ("key", me, 0o400, .believed), ("key", me, 0o644, .refused),
+    ("key", me, 0o640, .refused), ("key", me, 0o604, .refused), ("key", me, 0o666, .refused),
     ("key", 0, 0o444, .believed), ("key", 0, 0o440, .believed), ("key", 0, 0o664, .refused),
     ("key", 0, 0o602, .refused), ("key", 1001, 0o444, .refused),
   ]
@@ -36,6 +37,15 @@ import Testing
       #expect(throws: FileError.self) { try trust.needsMending(status, user: Self.me) }
     } else {
       #expect(try trust.needsMending(status, user: Self.me) == (row.verdict == .mended))
+    }
+  }
+
+  @Test func `a key on a read-only disk has the rights that its administrator chose`() throws {
+    let status = FileStatus(owner: Self.me, mode: 0o644)
+    #expect(try FileTrust.key.needsMending(status, user: Self.me, isReadOnly: true))
+    #expect(throws: FileError.self) {
+      try FileTrust.key.needsMending(
+        FileStatus(owner: Self.me, mode: 0o666), user: Self.me, isReadOnly: true)
     }
   }
 

@@ -1,8 +1,10 @@
 package import Foundation
 
 extension TemporaryFolder {
+  /// Writes a file that only its owner can read, as one with a secret must be.
   package func write(_ content: String, to name: String) throws {
     try Data(content.utf8).write(to: URL(filePath: file(name)))
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file(name))
   }
 
   /// The content of a file; empty if the file does not exist.
