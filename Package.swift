@@ -45,7 +45,9 @@ let products: [Product] = [
 let libraries: [Target] = [
   .target(
     name: "SequencingOAuth",
-    dependencies: ["Basics", "LoopbackHTTP", "LoopbackPages", "CCurl", "CCrypto", "CTLS"],
+    dependencies: [
+      "Basics", "LoopbackHTTP", "LoopbackPages", "CCurl", "CCrypto", "CSockets", "CTLS",
+    ],
     // To be copied; a resource would link Foundation, for its Bundle.
     exclude: ["SignInButton/Images"],
     swiftSettings: librarySettings),
@@ -107,7 +109,7 @@ let libraries: [Target] = [
     dependencies: [
       "SequencingOAuth", "SequencingOAuthSQLite", "SequencingOAuthPostgreSQL",
       "SequencingOAuthSecretService", "SequencingOAuthGRPC", "OAuthSandbox", "OAuthSandboxGRPC",
-      "Basics",
+      "Basics", "CSockets",
     ],
     path: "Demo",
     // The examples are a package of their own, so that no build of this one links them.

@@ -17,13 +17,27 @@ struct SQDemo {
     _exit(status.rawValue)
   }
 
+  /// The arguments without the program's own name.
+  private static func words() throws(Failure) -> [String] {
+    let arguments = CommandLine.arguments
+    // Swift reads them from /proc. Without that there is not even the program's name, and the
+    // program must not take this for a call without arguments, which is the tour.
+    guard !arguments.isEmpty else {
+      throw Failure(
+        "no_arguments",
+        "the program's arguments cannot be read, as on a system without /proc: mount it, and start "
+          + "the program without a library that is loaded before it (LD_PRELOAD)",
+        status: .notAuthorized)
+    }
+    return Array(arguments.dropFirst())
+  }
+
   static func main() async {
     StandardStreams.prepare()
     let secrets = Secrets.takeFromEnvironment()
-    let words = Array(CommandLine.arguments.dropFirst())
     let console = Console()
     do throws(Failure) {
-      switch try Invocation(words, commands: commands, secrets: secrets) {
+      switch try Invocation(words(), commands: commands, secrets: secrets) {
       case .run(let command):
         try await Interrupts.cancelling { () async throws(Failure) in
           try await command.run(console)

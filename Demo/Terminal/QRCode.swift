@@ -1,3 +1,4 @@
+import CSockets
 import Glibc
 
 /// A QR code for a terminal, drawn by the program `qrencode` where it is installed.
@@ -65,6 +66,7 @@ enum QRCode {
     posix_spawn_file_actions_adddup2(&actions, input, 0)
     posix_spawn_file_actions_adddup2(&actions, output, 1)
     posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+    posix_spawn_file_actions_addclosefrom_np(&actions, 3)
     var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
     arguments.append(nil)
     defer { arguments.forEach { free($0) } }

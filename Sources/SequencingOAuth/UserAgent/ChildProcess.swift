@@ -2,6 +2,7 @@ import Basics
 import Dispatch
 
 #if canImport(Glibc)
+  import CSockets
   import Glibc
 #else
   import Darwin
@@ -28,7 +29,7 @@ struct SpawnError: Error, CustomStringConvertible {
 
 /// Runs a program without a shell.
 ///
-/// All files and sockets of the SDK are close-on-exec, so the program inherits none of them.
+/// The program inherits no file and no socket of this process.
 enum ChildProcess {
   /// What becomes of what the program prints.
   enum Output: Sendable {
@@ -88,6 +89,10 @@ enum ChildProcess {
       posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
       posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
     }
+    #if canImport(Glibc)
+      // libcurl's sockets between its own threads are not close-on-exec.
+      posix_spawn_file_actions_addclosefrom_np(&actions, 3)
+    #endif
     var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
     arguments.append(nil)
     defer { arguments.forEach { free($0) } }

@@ -131,6 +131,28 @@ import Testing
     #expect(await demo.outcome().status == 3)
   }
 
+  @Test func `the program that draws the code inherits no file and no socket`() async throws {
+    let sandbox = try await sandbox()
+    let terminal = try PseudoTerminal(columns: 80, rows: 50)
+    try FileManager.default.createDirectory(
+      atPath: folder.file("bin"), withIntermediateDirectories: false)
+    try folder.write(
+      "#!/bin/sh\n/bin/ls /proc/self/fd >\(folder.file("seen"))\necho end >>\(folder.file("seen"))\n",
+      to: "bin/qrencode")
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o700], ofItemAtPath: folder.file("bin/qrencode"))
+    let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+    let demo = try DemoProcess(
+      login(sandbox), in: folder, environment: ["PATH": "\(folder.file("bin")):\(path)"],
+      input: terminal.handle, output: terminal.handle)
+    try await eventually("it has run") { folder.read("seen").hasSuffix("end\n") }
+    // The last one is the folder that the program lists.
+    #expect(folder.read("seen") == "0\n1\n2\n3\nend\n")
+    demo.send(SIGINT)
+    #expect(await demo.outcome().status == 3)
+    await sandbox.stop()
+  }
+
   @Test func `draws no code to scan on a narrow terminal`() async throws {
     let sandbox = try await sandbox()
     let terminal = try PseudoTerminal(columns: 30, rows: 50)

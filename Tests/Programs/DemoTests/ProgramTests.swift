@@ -32,6 +32,21 @@ import Testing
     #expect(!folder.exists("state"))
   }
 
+  /// Swift reads a program's arguments from /proc.
+  @Test(
+    .requires("the right to mount a file system", SmallDisk.isAllowed),
+    arguments: [["token"], [], ["help"]])
+  func `does not take a lack of arguments on a system without proc for the tour`(
+    arguments: [String]
+  ) async throws {
+    let outcome = try await DemoProcess.run(
+      arguments, in: folder,
+      starter: SmallDisk.unshare + ["sh", "-c", "umount -l /proc && exec \"$@\"", "sh"])
+    #expect(outcome.status == 1 && outcome.output.isEmpty, "\(outcome.output)\(outcome.errors)")
+    #expect(outcome.firstError.hasPrefix("error: no_arguments: "))
+    #expect(outcome.errors.contains("/proc"))
+  }
+
   @Test func `prints its help and its version on standard output`() async throws {
     for arguments in [["help"], ["login", "--help"], ["--version"]] {
       let outcome = try await DemoProcess.run(arguments, in: folder)

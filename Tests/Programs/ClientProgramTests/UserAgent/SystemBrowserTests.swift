@@ -29,6 +29,20 @@ import Testing
     #expect(error.map { !everyText(of: $0).contains("C4N4RY") } == true)
   }
 
+  /// libcurl has sockets that a child process would inherit.
+  @Test func `a browser inherits no file and no socket`() async throws {
+    let folder = try TemporaryFolder()
+    var sockets: [Int32] = [-1, -1]
+    try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &sockets) == 0)
+    defer { for socket in sockets { close(socket) } }
+    let script = #"ls /proc/self/fd > "$0""#
+    let browser = SystemBrowser(command: ["sh", "-c", script, folder.file("seen")])
+    try await browser.open(try #require(URL(string: "https://id.example/a")))
+    // The last one is the folder that the program lists.
+    let seen = try String(contentsOfFile: folder.file("seen"), encoding: .utf8)
+    #expect(seen == "0\n1\n2\n3\n")
+  }
+
   @Test func `a browser lives on when nobody waits for it any more`() async throws {
     let folder = try TemporaryFolder()
     let script = #"touch "$0"; while [ ! -e "$0.go" ]; do sleep 0.05; done; touch "$0.end""#
