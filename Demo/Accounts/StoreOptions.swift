@@ -1,3 +1,4 @@
+import Basics
 import SequencingOAuth
 import SequencingOAuthPostgreSQL
 import SequencingOAuthSQLite
@@ -104,7 +105,9 @@ extension StoreOptions {
     case .postgreSQL(let address):
       return try await open(address, console)
     case .keyring, nil:
-      return try await Failure.translating { () throws(SQOAuthError) in try openDesktop() }
+      return try await Failure.translating { () throws(SQOAuthError) in
+        try openDesktop(console)
+      }
     }
   }
 
@@ -131,20 +134,37 @@ extension StoreOptions {
   }
 
   /// Opens the default store; a second, sealed store remembers how its accounts were signed in.
-  private func openDesktop() throws(SQOAuthError) -> OpenStore {
+  private func openDesktop(_ console: Console) throws(SQOAuthError) -> OpenStore {
     let folder = try StateFolder.path(service: Self.service)
     let key = StoreKey.file(folder + "/clients.key")
     let clients = EncryptedFileTokenStore(path: folder + "/clients.sealed", key: key)
     let registrations = Self.registrations(of: folder + "/clients", key)
     guard option == .keyring else {
       return OpenStore(
-        try DesktopTokenStore(service: Self.service), clients: clients,
+        try DesktopTokenStore(service: Self.service, whenWaiting: notice(console)),
+        clients: clients,
         registrations: registrations)
     }
     return OpenStore(
-      try SecretServiceTokenStore(service: Self.service), clients: clients,
-      registrations: registrations,
+      try SecretServiceTokenStore(service: Self.service, whenWaiting: notice(console)),
+      clients: clients, registrations: registrations,
       place: "the desktop's keyring")
+  }
+
+  /// What a store calls when it waits for the keyring: tells the user, at most once in two minutes.
+  private func notice(_ console: Console) -> @Sendable () -> Void {
+    let last = Locked<ContinuousClock.Instant?>(nil)
+    return {
+      let isNew = last.withLock { last in
+        let now = ContinuousClock.now
+        guard last.map({ now - $0 > .seconds(120) }) ?? true else { return false }
+        last = now
+        return true
+      }
+      guard isNew else { return }
+      try? console.errors.write(
+        "Waiting for the desktop's keyring, which may ask in a window on the desktop's screen.\n")
+    }
   }
 
   /// The path of the second store, which remembers how the accounts of a store were signed in.

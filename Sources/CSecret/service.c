@@ -78,7 +78,9 @@ void sq_secret_service_register(const SQSecretFunctions *functions) {
 
 SecretService *sq_secret_service_open(GDBusConnection *connection, GCancellable *cancellable,
                                       GError **error) {
+  // The service may live as long as the process. Its signals would collect in memory between calls.
   return (SecretService *)secret->g_initable_new(
       class, cancellable, error, "g-connection", connection, "g-default-timeout", G_MAXINT,
-      "flags", SECRET_SERVICE_OPEN_SESSION, NULL);
+      "g-flags", G_DBUS_PROXY_FLAGS_DO_NOT_CONNECT_SIGNALS, "flags", SECRET_SERVICE_OPEN_SESSION,
+      NULL);
 }

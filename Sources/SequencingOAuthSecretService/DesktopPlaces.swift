@@ -13,7 +13,8 @@ import SequencingOAuth
 /// later, the accounts do not seem to have disappeared. Every call blocks its thread.
 struct DesktopPlaces: Sendable {
   let folder: String
-  let keyring: Keyring
+  var keyring: Keyring
+  private let silence = KeyringSilence()
   /// Whether there is a screen on which the keyring can ask the user to unlock it.
   let hasDisplay: Bool
 
@@ -21,18 +22,50 @@ struct DesktopPlaces: Sendable {
   var keyPath: String { folder + "/tokens.key" }
   private var marker: PrivateFile { PrivateFile(path: folder + "/tokens.place") }
 
+  init(folder: String, keyring: Keyring, hasDisplay: Bool) {
+    self.folder = folder
+    self.keyring = keyring
+    self.hasDisplay = hasDisplay
+  }
+
   /// The place of the accounts; `nil` while no place was chosen and no keyring answers.
   func current() throws(SQOAuthError) -> DesktopTokenStore.Place? {
     if let place = try remembered() { return place }
-    return try keyring.state() == nil ? nil : .keyring
+    switch try answer() {
+    case .none: return nil
+    // Perhaps it asks for a password, which the user can give on a display only.
+    case .silence: return hasDisplay ? .keyring : nil
+    case .state(let state):
+      return state.holdsAccounts || state.isOpen || hasDisplay ? .keyring : nil
+    }
   }
 
   /// The place of the accounts, or the place that a first save would choose now.
   func next() throws(SQOAuthError) -> DesktopTokenStore.Place {
     if let place = try remembered() { return place }
-    guard let state = try keyring.state() else { return file }
+    switch try answer() {
+    case .none: return file
+    case .silence: return hasDisplay ? .keyring : file
     // A locked keyring without a screen would refuse every save.
-    return state.holdsAccounts || state.isOpen || hasDisplay ? .keyring : file
+    case .state(let state):
+      return state.holdsAccounts || state.isOpen || hasDisplay ? .keyring : file
+    }
+  }
+
+  /// What the keyring answers; one that was silent is left alone for a minute.
+  private func answer() throws(SQOAuthError) -> KeyringAnswer {
+    if silence.isRecent { return .silence }
+    let answer = try keyring.state()
+    if answer == .silence { silence.begin() }
+    return answer
+  }
+
+  /// Makes sure that the keyring will be remembered as the place of the accounts.
+  func checkRemembering() throws(SQOAuthError) {
+    guard try reported("read", { () throws(FileError) in try marker.read() }) == nil else { return }
+    let lock = try reported("locked") { () throws(FileError) in try marker.lock() }
+    defer { lock.remove() }
+    try reported("written") { () throws(FileError) in try marker.checkReplacing() }
   }
 
   /// Saves a record if its place is the keyring, and returns its place; chooses it if needed.
@@ -61,7 +94,7 @@ struct DesktopPlaces: Sendable {
     do throws(SQOAuthError) {
       try keyring.save(record)
     } catch {
-      if let state = try? keyring.state(), !state.holdsAccounts {
+      if case .state(let state) = try? keyring.state(), !state.holdsAccounts {
         try? marker.remove()
       }
       throw error
@@ -103,4 +136,14 @@ struct DesktopPlaces: Sendable {
   ) throws(SQOAuthError) -> Value {
     try FileError.reported("\(marker.path.printable) cannot be \(what)", calls)
   }
+}
+
+/// The time since when a keyring has been silent.
+private final class KeyringSilence: Sendable {
+  private static let duration = Duration.seconds(60)
+  private let start = Locked<ContinuousClock.Instant?>(nil)
+
+  var isRecent: Bool { start.withLock { $0.map { .now - $0 < Self.duration } ?? false } }
+
+  func begin() { start.withLock { $0 = .now } }
 }

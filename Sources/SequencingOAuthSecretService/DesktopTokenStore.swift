@@ -9,8 +9,8 @@ public import SequencingOAuth
 
 /// The store for a desktop user: the keyring if there is one, and otherwise an encrypted file.
 ///
-/// The store chooses when it saves the first account. It takes the keyring if one answers, and if
-/// that keyring is unlocked, or has accounts of this service, or can ask the user on a display; see
+/// The store chooses when it saves the first account. It takes the keyring if one answers within ten
+/// seconds, and if that keyring is unlocked, or has accounts of this service, or can ask the user on a display; see
 /// ``SecretServiceTokenStore``. Otherwise it takes the file `tokens.sealed`, with its key in
 /// `tokens.key` beside it, both in `$XDG_STATE_HOME/SERVICE` or `~/.local/state/SERVICE`; see
 /// `EncryptedFileTokenStore`.
@@ -56,22 +56,31 @@ public final class DesktopTokenStore: TokenStore {
 
   /// Makes a store for a service, whose name separates an app's accounts from those of other apps.
   ///
+  /// `whenWaiting` is called, on some thread, each time that a call has waited three seconds for the
+  /// keyring, which may be asking the user on another screen.
+  ///
   /// - Throws: `SQOAuthError.Code.invalidConfiguration` if the name is empty, begins with a dot or
   ///   contains a slash; `SQOAuthError.Code.storeFailed` if there is no state folder.
-  public convenience init(service: String) throws(SQOAuthError) {
+  public convenience init(
+    service: String, whenWaiting: (@Sendable () -> Void)? = nil
+  ) throws(SQOAuthError) {
     let environment = ProcessInfo.processInfo.environment
     self.init(
-      keyring: Keyring(service: service), folder: try StateFolder.path(service: service),
+      keyring: Keyring(service: service, whenWaiting: whenWaiting),
+      folder: try StateFolder.path(service: service),
       hasDisplay: ["WAYLAND_DISPLAY", "DISPLAY"].contains { environment[$0]?.isEmpty == false })
   }
 
   /// Makes a store with a bus, a folder and a library of a test's choice.
   package convenience init(
     service: String, folder: String, bus: String, hasDisplay: Bool,
-    limit: Duration = .seconds(120), library: String? = nil
+    limit: Duration = .seconds(120), library: String? = nil,
+    whenWaiting: (@Sendable () -> Void)? = nil
   ) {
     self.init(
-      keyring: Keyring(service: service, bus: bus, limit: limit, library: library),
+      keyring: Keyring(
+        service: service, address: KeyringAddress(bus: bus, library: library), limit: limit,
+        whenWaiting: whenWaiting),
       folder: folder, hasDisplay: hasDisplay)
   }
 
@@ -97,8 +106,16 @@ public final class DesktopTokenStore: TokenStore {
   ///
   /// The first save chooses the place.
   public func save(_ record: AccountRecord) async throws {
-    let place = try await run { places throws(SQOAuthError) in try places.save(record) }
-    if place != .keyring { try await file.save(record) }
+    let place = Locked<Place?>(nil)
+    try await keyring.save(record.id) { attempt throws(SQOAuthError) in
+      let saved = try await run { places throws(SQOAuthError) in
+        var places = places
+        places.keyring = places.keyring.making(attempt)
+        return try places.save(record)
+      }
+      place.withLock { $0 = saved }
+    }
+    if place.withLock(\.self) != .keyring { try await file.save(record) }
   }
 
   /// Removes the record of an account.
@@ -109,6 +126,11 @@ public final class DesktopTokenStore: TokenStore {
 
   /// Loads the records of all accounts.
   public func all() async throws -> [AccountRecord] { try await store()?.all() ?? [] }
+
+  /// Loads the records of the accounts that follow an id, at most `limit` of them.
+  public func page(after id: String?, limit: Int) async throws -> [AccountRecord] {
+    try await store()?.page(after: id, limit: limit) ?? []
+  }
 
   /// Takes the exclusive right to change an account; returns `nil` while another caller has it.
   ///
@@ -147,8 +169,16 @@ public final class DesktopTokenStore: TokenStore {
     _ id: String, replacing record: AccountRecord?
   ) async throws(SQOAuthError) -> AccountReservation {
     switch try await run({ places throws(SQOAuthError) in try places.next() }) {
-    case .keyring: try await keyring.reserve(id, replacing: record)
-    case .encryptedFile: try await file.reserve(id, replacing: record)
+    case .keyring:
+      if record == nil {
+        try await run { places throws(SQOAuthError) in try places.checkRemembering() }
+      }
+      return try await keyring.reserve(id, replacing: record)
+    case .encryptedFile:
+      if record == nil {
+        try await run { places throws(SQOAuthError) in try places.checkRemembering() }
+      }
+      return try await file.reserve(id, replacing: record)
     }
   }
 

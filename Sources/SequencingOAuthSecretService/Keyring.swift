@@ -7,8 +7,17 @@ import SequencingOAuth
   import Foundation
 #endif
 
+/// What a keyring answers while it may ask the user nothing.
+enum KeyringAnswer: Sendable, Hashable {
+  /// There is no keyring that could be used.
+  case none
+  /// There is a keyring, which does not answer, perhaps because it asks the user by itself.
+  case silence
+  case state(KeyringState)
+}
+
 /// The facts about a keyring that can be read without unlocking it.
-struct KeyringState: Hashable {
+struct KeyringState: Sendable, Hashable {
   /// Whether the keyring has accounts of the service.
   let holdsAccounts: Bool
   /// Whether a save would succeed without a question to the user.
@@ -17,7 +26,7 @@ struct KeyringState: Hashable {
 
 /// The accounts of a service in the keyring; every call blocks its thread.
 ///
-/// Each account is an item, whose secret is the record as JSON, and whose attributes are the
+/// Each account is an item, whose secret is the record as ``PlainJSON``, and whose attributes are the
 /// service and a digest of the account's id. The id itself is no attribute, because the keyring
 /// keeps attributes in clear and D-Bus cannot carry a text with a NUL. The attributes do not have
 /// the usual names: when a program stores an item whose only attribute is a `service`, the keyring
@@ -26,13 +35,35 @@ struct Keyring: Sendable {
   /// The format of the items that this version writes.
   static let format = 1
 
+  /// How long the keyring's state and presence may take to find out.
+  private static let shortLimit = Duration.seconds(10)
+
   let service: String
-  /// The address of the session bus; `nil` takes it from the environment.
-  var bus: String?
+  private let address: KeyringAddress
   /// How long one call may take, including the user's answer to a prompt.
-  var limit: Duration = .seconds(120)
-  /// The file of the library that asks the keyring; `nil` for the system's.
-  var library: String?
+  private(set) var limit: Duration
+  /// Called on some thread when a call has waited for 3 s.
+  let whenWaiting: (@Sendable () -> Void)?
+  /// Whether a save may ask the user; otherwise a locked keyring is an error.
+  private var asks = true
+
+  init(
+    service: String, address: KeyringAddress = KeyringAddress(), limit: Duration = .seconds(120),
+    whenWaiting: (@Sendable () -> Void)? = nil
+  ) {
+    self.service = service
+    self.address = address
+    self.limit = limit
+    self.whenWaiting = whenWaiting
+  }
+
+  /// The keyring for one attempt to save a record.
+  func making(_ attempt: OwedRecords.Attempt) -> Keyring {
+    var keyring = self
+    keyring.asks = attempt.asks
+    if let limit = attempt.limit { keyring.limit = min(keyring.limit, limit) }
+    return keyring
+  }
 
   func load(_ id: String) throws(SQOAuthError) -> AccountRecord? {
     try run { session throws(KeyringFailure) in try records(session, attributes(id)).first }
@@ -45,13 +76,14 @@ struct Keyring: Sendable {
   }
 
   func save(_ record: AccountRecord) throws(SQOAuthError) {
-    let secret = try record.json()
+    let secret = PlainJSON.escapingBraces(try record.json())
     let attributes = attributes(record.id)
     try run { session throws(KeyringFailure) in
-      let items = try items(session, attributes)
+      let items = try items(session, attributes, asks: asks)
       // An item that cannot be understood must not be overwritten.
       for item in items { _ = try decode(item) }
       guard let newest = items.first else {
+        if !asks, try !session.isOpen() { throw .locked }
         return try session.store(
           secret, label: label(record.id),
           attributes: attributes.merging(["oauth-format": "\(Self.format)"]) { $1 })
@@ -62,7 +94,9 @@ struct Keyring: Sendable {
     }
   }
 
-  /// Unlocks the account's item, or the default collection if there is no item; changes nothing.
+  /// Unlocks the account's item, or the default collection if there is no item.
+  ///
+  /// A default collection that is missing is created, as a save would create it.
   func unlock(_ id: String) throws(SQOAuthError) {
     guard try load(id) == nil else { return }
     try run { session throws(KeyringFailure) in try session.open() }
@@ -79,42 +113,53 @@ struct Keyring: Sendable {
 
   func erase(_ id: String) throws(SQOAuthError) {
     try run { session throws(KeyringFailure) in
+      try uncover(session, asks: true)
       for item in try session.items(attributes(id)) { try session.delete(item) }
     }
   }
 
-  /// Reads the keyring's state without a question to the user; `nil` if there is no keyring.
-  func state() throws(SQOAuthError) -> KeyringState? {
+  /// Finds out the keyring's state, within ten seconds and without a question to the user.
+  func state() throws(SQOAuthError) -> KeyringAnswer {
     do throws(KeyringFailure) {
-      return try KeyringSession.with(
-        bus: bus, library: library, limit: limit
-      ) { session throws(KeyringFailure) in
-        KeyringState(
-          holdsAccounts: try !session.items(attributes()).isEmpty, isOpen: try session.isOpen())
-      }
+      return .state(try beside { session throws(KeyringFailure) in try state(session) })
     } catch {
       switch error {
-      case .noLibrary, .noFunction, .noBus, .noService: return nil
+      case .noLibrary, .noFunction, .noBus, .noService, .noSession: return .none
+      case .tooLong, .noAnswer: return .silence
       // There is a keyring, but what it contains is not known.
       default: throw error.error
       }
     }
   }
 
-  /// Whether a keyring answers, locked or not.
+  private func state(_ session: KeyringSession) throws(KeyringFailure) -> KeyringState {
+    // A search might make the keyring ask the user.
+    if try session.hidesItems() { return KeyringState(holdsAccounts: false, isOpen: false) }
+    return KeyringState(
+      holdsAccounts: try !session.items(attributes()).isEmpty, isOpen: try session.isOpen())
+  }
+
+  /// Whether a keyring answers within ten seconds, locked or not.
   func answers() -> Bool {
-    (try? KeyringSession.with(bus: bus, library: library, limit: limit) { _ in true }) ?? false
+    (try? beside { _ in true }) ?? false
+  }
+
+  private func beside<Value>(
+    _ body: (KeyringSession) throws(KeyringFailure) -> Value
+  ) throws(KeyringFailure) -> Value {
+    try SharedKeyring.beside(address, limit: min(limit, Self.shortLimit), body)
   }
 }
 
 extension Keyring {
-  private func run<Value>(
+  private func run<Value: Sendable>(
     _ body: (KeyringSession) throws(KeyringFailure) -> Value
   ) throws(SQOAuthError) -> Value {
     var attempts = 3
     while true {
       do throws(KeyringFailure) {
-        return try KeyringSession.with(bus: bus, library: library, limit: limit, body)
+        return try SharedKeyring.at(address).use(
+          limit: limit, whenWaiting: whenWaiting, body)
       } catch {
         attempts -= 1
         // Another process erased an item after the search had found it.
@@ -125,9 +170,17 @@ extension Keyring {
 
   /// Finds the items with these attributes and unlocks them; the newest comes first.
   private func items(
-    _ session: KeyringSession, _ attributes: [String: String]
+    _ session: KeyringSession, _ attributes: [String: String], asks: Bool = true
   ) throws(KeyringFailure) -> [KeyringItem] {
-    try session.openItems(attributes).sorted { $0.modified > $1.modified }
+    try uncover(session, asks: asks)
+    return try session.openItems(attributes, asks: asks).sorted { $0.modified > $1.modified }
+  }
+
+  /// Unlocks a default collection that hides its items, so that none seems to be missing.
+  private func uncover(_ session: KeyringSession, asks: Bool) throws(KeyringFailure) {
+    guard try session.hidesItems() else { return }
+    guard asks else { throw .locked }
+    try session.open()
   }
 
   /// Finds the newest record of each account with these attributes.
@@ -166,7 +219,10 @@ extension Keyring {
   }
 
   /// The item's label, which the user sees in the desktop's keyring program.
+  ///
+  /// It has no braces either; see ``PlainJSON``.
   private func label(_ id: String) -> String {
     "\(service.printable): account \"\(id.printable.prefix(100))\""
+      .replacing("{", with: "(").replacing("}", with: ")")
   }
 }

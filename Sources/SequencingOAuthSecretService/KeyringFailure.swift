@@ -14,6 +14,9 @@ enum KeyringFailure: Error, Hashable {
   case noFunction(String)
   /// No program on the bus offers the Secret Service.
   case noService
+  /// The keyring opens no session, for the reason with this name: the two sides do not agree on how
+  /// to encrypt.
+  case noSession(String)
   /// The keyring does not answer, or ended during the call.
   case noAnswer
   /// The limit in seconds has passed, perhaps while a prompt waited for the user.
@@ -56,6 +59,21 @@ enum KeyringFailure: Error, Hashable {
     }
   }
 
+  /// Finds the reason why no session was opened, and frees the error.
+  init(opening error: UnsafeMutablePointer<GError>?, limit: KeyringLimit) {
+    let library = limit.library
+    // No secret is under way yet, so the bus's name of the error can be shown.
+    let name = error.flatMap { library.c.g_dbus_error_get_remote_error($0) }
+    defer { library.c.g_free(name) }
+    switch Self(adopting: error, limit: limit) {
+    // No item was found yet, so the missing object is the service.
+    case .vanished: self = .noService
+    case .other(let domain, let code):
+      self = .noSession(name.map { String(cString: $0) } ?? "\(domain) \(code)")
+    case let failure: self = failure
+    }
+  }
+
   private init(secret code: Int32) {
     switch UInt32(bitPattern: code) {
     case SECRET_ERROR_IS_LOCKED.rawValue: self = .locked
@@ -93,6 +111,16 @@ enum KeyringFailure: Error, Hashable {
 }
 
 extension KeyringFailure {
+  /// Whether a new session may succeed where this one failed.
+  ///
+  /// A user who has closed KeePassXC's question has refused it for as long as the connection lasts.
+  var mayEndWithSession: Bool {
+    switch self {
+    case .noBus, .noService, .noSession, .noAnswer, .vanished, .locked, .other: true
+    case .noLibrary, .noFunction, .tooLong, .noCollection, .damaged, .tooNew: false
+    }
+  }
+
   /// The error that the store throws for this failure.
   var error: SQOAuthError {
     SQOAuthError(code, "the desktop's keyring \(reason)", cause: self)
@@ -127,6 +155,11 @@ extension KeyringFailure {
       """
       cannot be asked: no program on the D-Bus session offers it; start gnome-keyring, KWallet or \
       KeePassXC, or choose another store
+      """
+    case .noSession(let name):
+      """
+      does not agree on how to encrypt the connection (\(name.printable)); KWallet needs the package \
+      libqca-qt5-2-plugins for that on Debian
       """
     case .noAnswer: "does not answer, or it has ended; try again when it runs"
     case .tooLong(let seconds):

@@ -8,6 +8,8 @@ import Dispatch
 final class KeyringLimit {
   /// How long a cancelled call has to end by itself.
   private static let grace = Duration.seconds(2)
+  /// How long a call takes before the app learns that it waits.
+  private static let quiet = Duration.seconds(3)
 
   let library: KeyringLibrary
   let duration: Duration
@@ -15,7 +17,11 @@ final class KeyringLimit {
   private var timers: [any DispatchSourceTimer] = []
 
   /// Starts the time.
-  init(_ duration: Duration, _ library: KeyringLibrary) {
+  ///
+  /// `whenWaiting` is called if the calls have not ended after 3 s, or after half of a shorter limit.
+  init(
+    _ duration: Duration, _ library: KeyringLibrary, whenWaiting: (@Sendable () -> Void)? = nil
+  ) {
     self.library = library
     self.duration = duration
     cancellable = library.c.g_cancellable_new()
@@ -26,6 +32,7 @@ final class KeyringLimit {
     } end: {
       library.c.g_object_unref(shared.cancellable)
     }
+    if let whenWaiting { after(min(Self.quiet, duration / 2), whenWaiting) }
   }
 
   deinit {

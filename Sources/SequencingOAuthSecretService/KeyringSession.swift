@@ -6,62 +6,19 @@ import CSecret
   import Foundation
 #endif
 
-/// A session with the keyring on a connection of its own; its calls block their thread.
-///
-/// The SDK does not use the connection that GLib shares in a process. That one ends the process
-/// when the bus ends, and a session on it stays open after the keyring that opened it has ended.
-///
-/// - SeeAlso: Secret Service API specification, freedesktop.org
-final class KeyringSession {
+/// A session with the keyring during one call, which ends with a limit; its calls block their
+/// thread.
+struct KeyringSession {
+  private let link: KeyringLink
   private let limit: KeyringLimit
-  private let connection: KeyringConnection
-  private let service: UnsafeMutablePointer<SecretService>
 
-  /// Opens a session, runs a body with it, and closes it.
-  ///
-  /// If `bus` is `nil`, the address of the bus comes from the environment. The first session of a
-  /// process loads the library.
-  static func with<Value>(
-    bus: String?, library file: String?, limit duration: Duration,
-    _ body: (KeyringSession) throws(KeyringFailure) -> Value
-  ) throws(KeyringFailure) -> Value {
-    let library = try KeyringLibrary.load(file)
-    // Signals go to this context and end with it. So they neither reach the app's main loop, nor
-    // collect in memory if the app has no main loop.
-    let context = library.c.g_main_context_new()
-    library.c.g_main_context_push_thread_default(context)
-    defer {
-      // Signals that stay in the context would keep it alive.
-      while library.c.g_main_context_iteration(context, 0) != 0 {}
-      library.c.g_main_context_pop_thread_default(context)
-      library.c.g_main_context_unref(context)
-    }
-    let session = try KeyringSession(bus: bus, limit: KeyringLimit(duration, library))
-    defer { session.close() }
-    return try body(session)
-  }
-
-  private init(bus: String?, limit: KeyringLimit) throws(KeyringFailure) {
+  init(_ link: KeyringLink, _ limit: KeyringLimit) {
+    self.link = link
     self.limit = limit
-    connection = try KeyringConnection(bus: bus, limit: limit)
-    limit.govern(connection)
-    var error: UnsafeMutablePointer<GError>?
-    guard let service = sq_secret_service_open(connection.pointer, limit.cancellable, &error)
-    else {
-      connection.close()
-      let failure = KeyringFailure(adopting: error, limit: limit)
-      // No item was found yet, so the missing object is the service.
-      throw failure == .vanished ? .noService : failure
-    }
-    self.service = service
   }
 
+  private var service: UnsafeMutablePointer<SecretService> { link.service }
   private var library: KeyringLibrary { limit.library }
-
-  private func close() {
-    library.c.g_object_unref(service)
-    connection.close()
-  }
 }
 
 extension KeyringSession {
@@ -76,11 +33,14 @@ extension KeyringSession {
 
   /// Finds the items that have these attributes, unlocks them, and loads their secrets.
   ///
-  /// The keyring may ask the user.
-  func openItems(_ attributes: [String: String]) throws(KeyringFailure) -> [KeyringItem] {
+  /// The keyring may ask the user, unless `asks` is `false`.
+  func openItems(
+    _ attributes: [String: String], asks: Bool = true
+  ) throws(KeyringFailure) -> [KeyringItem] {
     var items = try items(attributes)
     let locked = items.filter(\.isLocked)
     if !locked.isEmpty {
+      guard asks else { throw .locked }
       try unlock(locked)
       // The content of locked items could not be read before.
       items = try self.items(attributes)
@@ -165,14 +125,40 @@ extension KeyringSession {
     return library.c.secret_collection_get_locked(collection) == 0
   }
 
-  /// Unlocks the default collection, which may ask the user.
-  ///
-  /// Without a default collection, it does nothing: the first save creates the collection.
+  /// Unlocks the default collection, or creates it if there is none; both may ask the user.
   func open() throws(KeyringFailure) {
-    guard let collection = try defaultCollection() else { return }
+    guard let collection = try defaultCollection() else { return try makeDefaultCollection() }
     defer { library.c.g_object_unref(collection) }
     guard library.c.secret_collection_get_locked(collection) != 0 else { return }
     try unlock(UnsafeMutableRawPointer(collection))
+  }
+
+  /// Whether the default collection is locked and does not tell which items it has.
+  ///
+  /// KeePassXC knows nothing of a locked database, not even when it was created. A search in it
+  /// finds nothing, or asks the user to unlock a database and finds nothing if the user refuses.
+  func hidesItems() throws(KeyringFailure) -> Bool {
+    guard let collection = try defaultCollection() else { return false }
+    defer { library.c.g_object_unref(collection) }
+    guard library.c.secret_collection_get_locked(collection) != 0 else { return false }
+    let proxy = UnsafeMutableRawPointer(collection).assumingMemoryBound(to: GDBusProxy.self)
+    guard let created = library.c.g_dbus_proxy_get_cached_property(proxy, "Created") else {
+      return true
+    }
+    library.c.g_variant_unref(created)
+    return false
+  }
+
+  private func makeDefaultCollection() throws(KeyringFailure) {
+    var error: UnsafeMutablePointer<GError>?
+    // By the name that libsecret gives it when it saves the first item.
+    let collection = library.c.secret_collection_create_sync(
+      service, "Default keyring", "default", SECRET_COLLECTION_CREATE_NONE, limit.cancellable,
+      &error)
+    if let collection { return library.c.g_object_unref(collection) }
+    guard error != nil else { throw limit.isOver ? refusal : .noCollection }
+    let failure = KeyringFailure(adopting: error, limit: limit)
+    throw failure == .vanished || failure == .locked ? .noCollection : failure
   }
 
   private func defaultCollection() throws(KeyringFailure) -> UnsafeMutablePointer<SecretCollection>?

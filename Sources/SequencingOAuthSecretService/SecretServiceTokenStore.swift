@@ -15,7 +15,13 @@ public import SequencingOAuth
 /// programs that run as the same user while the keyring is unlocked, nor against root.
 ///
 /// A locked keyring asks the user. If a call takes two minutes, including that question, or finds
-/// no keyring, it throws `SQOAuthError.Code.storeFailed`, and the message says what to do.
+/// no keyring, it throws `SQOAuthError.Code.storeFailed`, and the message says what to do. A new
+/// token that the server gives only once gets more time: if the keyring is locked, ends or hangs
+/// while the server answers, the save is repeated for two and a half minutes.
+///
+/// All stores of a process share one connection to the keyring, which opens again when the keyring
+/// or the bus has ended. So KeePassXC, which asks the user before a program reads an item, asks once
+/// for each account and process. Calls are made one after the other.
 ///
 /// Several processes may use the keyring at once. Their leases are files in the user's state
 /// folder, `$XDG_STATE_HOME/SERVICE/locks` or `~/.local/state/SERVICE/locks`, so processes that
@@ -31,30 +37,42 @@ public final class SecretServiceTokenStore: TokenStore {
   public let service: String
   private let keyring: Keyring
   private let locks: AccountLocks
+  private let owed: OwedRecords
   // A queue, since libsecret blocks its thread, perhaps until the user answers.
   private let queue = BlockingQueue("SecretServiceTokenStore")
 
   /// Makes a store for the accounts of a service; the store's first call connects to the keyring.
   ///
+  /// `whenWaiting` is called, on some thread, each time that a call has waited three seconds for the
+  /// keyring, which may be asking the user on another screen.
+  ///
   /// - Throws: `SQOAuthError.Code.invalidConfiguration` if the name is empty, begins with a dot or
   ///   contains a slash; `SQOAuthError.Code.storeFailed` if there is no state folder.
-  public convenience init(service: String) throws(SQOAuthError) {
-    self.init(keyring: Keyring(service: service), folder: try StateFolder.path(service: service))
+  public convenience init(
+    service: String, whenWaiting: (@Sendable () -> Void)? = nil
+  ) throws(SQOAuthError) {
+    self.init(
+      keyring: Keyring(service: service, whenWaiting: whenWaiting),
+      folder: try StateFolder.path(service: service))
   }
 
-  /// Makes a store with a bus, a time limit and a library of a test's choice.
+  /// Makes a store with a bus, time limits and a library of a test's choice.
   package convenience init(
     service: String, folder: String, bus: String, limit: Duration = .seconds(120),
-    library: String? = nil
+    patience: Duration? = nil, library: String? = nil, whenWaiting: (@Sendable () -> Void)? = nil
   ) {
     self.init(
-      keyring: Keyring(service: service, bus: bus, limit: limit, library: library), folder: folder)
+      keyring: Keyring(
+        service: service, address: KeyringAddress(bus: bus, library: library), limit: limit,
+        whenWaiting: whenWaiting),
+      folder: folder, patience: patience)
   }
 
-  init(keyring: Keyring, folder: String) {
+  init(keyring: Keyring, folder: String, patience: Duration? = nil) {
     service = keyring.service
     self.keyring = keyring
     locks = AccountLocks(folder: folder + "/locks")
+    owed = OwedRecords(patience: patience)
   }
 
   /// Whether a keyring answers, locked or not.
@@ -67,7 +85,7 @@ public final class SecretServiceTokenStore: TokenStore {
   /// Whether a keyring answers, with a bus and a library of a test's choice.
   package static func isAvailable(bus: String?, library: String? = nil) async -> Bool {
     let answers = OneShot<Bool>()
-    let keyring = Keyring(service: "", bus: bus, limit: .seconds(10), library: library)
+    let keyring = Keyring(service: "", address: KeyringAddress(bus: bus, library: library))
     DispatchQueue.global().async { answers.resolve(keyring.answers()) }
     return await answers.wait()
   }
@@ -81,7 +99,16 @@ public final class SecretServiceTokenStore: TokenStore {
   ///
   /// If the earlier record cannot be understood, this throws and changes nothing.
   public func save(_ record: AccountRecord) async throws(SQOAuthError) {
-    try await run { keyring throws(SQOAuthError) in try keyring.save(record) }
+    try await save(record.id) { attempt throws(SQOAuthError) in
+      try await run { keyring throws(SQOAuthError) in try keyring.making(attempt).save(record) }
+    }
+  }
+
+  /// Saves a record by an attempt, which is repeated if the record must not be lost.
+  func save(
+    _ id: String, by attempt: (OwedRecords.Attempt) async throws(SQOAuthError) -> Void
+  ) async throws(SQOAuthError) {
+    try await owed.save(id, whenWaiting: keyring.whenWaiting, by: attempt)
   }
 
   /// Removes the record of an account, even if the record cannot be understood.
@@ -99,6 +126,15 @@ public final class SecretServiceTokenStore: TokenStore {
     try await run { keyring throws(SQOAuthError) in try keyring.all() }
   }
 
+  /// Loads the records of the accounts that follow an id, at most `limit` of them.
+  ///
+  /// The keyring gives out all records at once, so each page costs as much as ``all()``.
+  public func page(
+    after id: String?, limit: Int
+  ) async throws(SQOAuthError) -> [AccountRecord] {
+    try await all().page(after: id, limit: limit)
+  }
+
   /// Takes the exclusive right to change an account; returns `nil` while another caller has it.
   ///
   /// The right holds for all processes that share the state folder.
@@ -113,15 +149,23 @@ public final class SecretServiceTokenStore: TokenStore {
 
   /// Unlocks the keyring and saves the account's record again, which shows that saving works.
   ///
+  /// Before a sign-in, it also creates the keyring's default collection if that is missing, and
+  /// checks that refreshes will get the account's lease.
+  ///
   /// The store writes no token to another place. So if the process is killed after the server's
   /// answer and before the keyring has the new token, that token is lost.
   public func reserve(
     _ id: String, replacing record: AccountRecord?
   ) async throws(SQOAuthError) -> AccountReservation {
-    try await run { keyring throws(SQOAuthError) in
-      if record == nil { try keyring.unlock(id) } else { try keyring.rewrite(id) }
+    guard record != nil else {
+      try await lease(id)?.release()
+      try await run { keyring throws(SQOAuthError) in try keyring.unlock(id) }
+      owed.add(id)
+      return AccountReservation()
     }
-    return AccountReservation()
+    try await run { keyring throws(SQOAuthError) in try keyring.rewrite(id) }
+    owed.add(id)
+    return AccountReservation(release: { [owed] in owed.remove(id) })
   }
 
   private func run<Value: Sendable>(

@@ -67,6 +67,7 @@ SQ_FUNCTION(gpointer, g_initable_new,
              ...))
 SQ_FUNCTION(GQuark, g_io_error_quark, (void))
 SQ_FUNCTION(GQuark, g_dbus_error_quark, (void))
+SQ_FUNCTION(gchar *, g_dbus_error_get_remote_error, (const GError *error))
 
 SQ_FUNCTION(gchar *, g_dbus_address_get_for_bus_sync,
             (GBusType bus, GCancellable *cancellable, GError **error))
@@ -75,6 +76,10 @@ SQ_FUNCTION(GDBusConnection *, g_dbus_connection_new_for_address_sync,
              GCancellable *cancellable, GError **error))
 SQ_FUNCTION(gboolean, g_dbus_connection_close_sync,
             (GDBusConnection *connection, GCancellable *cancellable, GError **error))
+SQ_FUNCTION(gboolean, g_dbus_connection_is_closed, (GDBusConnection *connection))
+SQ_FUNCTION(gchar *, g_dbus_proxy_get_name_owner, (GDBusProxy *proxy))
+SQ_FUNCTION(GVariant *, g_dbus_proxy_get_cached_property,
+            (GDBusProxy *proxy, const gchar *property))
 SQ_FUNCTION(void, g_dbus_proxy_set_default_timeout, (GDBusProxy *proxy, gint milliseconds))
 
 // libsecret
@@ -85,6 +90,9 @@ SQ_FUNCTION(GType, secret_service_get_type, (void))
 SQ_FUNCTION(SecretCollection *, secret_collection_for_alias_sync,
             (SecretService *service, const gchar *alias, SecretCollectionFlags flags,
              GCancellable *cancellable, GError **error))
+SQ_FUNCTION(SecretCollection *, secret_collection_create_sync,
+            (SecretService *service, const gchar *label, const gchar *alias,
+             SecretCollectionCreateFlags flags, GCancellable *cancellable, GError **error))
 SQ_FUNCTION(gboolean, secret_collection_get_locked, (SecretCollection *collection))
 
 SQ_FUNCTION(GList *, secret_service_search_sync,

@@ -73,6 +73,7 @@ typedef struct {
 
 typedef enum { SECRET_SEARCH_NONE = 0, SECRET_SEARCH_ALL = 1 << 1 } SecretSearchFlags;
 typedef enum { SECRET_COLLECTION_NONE = 0 } SecretCollectionFlags;
+typedef enum { SECRET_COLLECTION_CREATE_NONE = 0 } SecretCollectionCreateFlags;
 typedef enum {
   SECRET_SERVICE_NONE = 0,
   SECRET_SERVICE_OPEN_SESSION = 1 << 1

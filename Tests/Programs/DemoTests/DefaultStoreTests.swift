@@ -69,6 +69,41 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test(.timeLimit(.minutes(3)), .requires(.keePassXC))
+  func `asks once for a token where KeePassXC is the keyring, and for all refreshes of a watch`()
+    async throws
+  {
+    var options = SandboxOptions()
+    options.accessTokenLifetime = .seconds(2)
+    let sandbox = try await SandboxServer.start(options)
+    let desktop = try await PrivateDesktop()
+    let keePassXC = try await KeePassXC(on: desktop)
+    let bus = ["DBUS_SESSION_BUS_ADDRESS": desktop.address]
+    let login = try await DemoProcess.run(
+      login(sandbox) + ["--store", "keyring"], in: folder, environment: bus)
+    #expect(login.status == 0, "\(login.errors)")
+    let before = keePassXC.questions
+    let store = SecretServiceTokenStore(
+      service: "sq-demo", folder: folder.file("state/sq-demo"), bus: desktop.address)
+    try await store.expire("default")
+    // An answer is counted a moment after it was given.
+    try await eventually("the test was asked for") { keePassXC.questions == before + 1 }
+    let token = try await DemoProcess.run(
+      ["token", "--store", "keyring"], in: folder, environment: bus)
+    #expect(token.output.hasPrefix("access-"), "\(token.errors)")
+    try await eventually("the token was asked for") { keePassXC.questions == before + 2 }
+    let watch = try DemoProcess(["watch", "--store", "keyring"], in: folder, environment: bus)
+    try await eventually("ten refreshes", within: .seconds(90)) {
+      watch.output.matches(of: /(?m)^refreshed/).count >= 10
+    }
+    watch.send(SIGTERM)
+    _ = await watch.outcome()
+    #expect(keePassXC.questions == before + 3)
+    await keePassXC.stop()
+    await desktop.stop()
+    await sandbox.stop()
+  }
+
   @Test func `that is named and not there is told with what to do`() async throws {
     let outcome = try await DemoProcess.run(["accounts", "--store", "keyring"], in: folder)
     #expect(outcome.status == 1)

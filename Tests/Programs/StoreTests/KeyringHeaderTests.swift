@@ -56,7 +56,7 @@ import Testing
     "GObjectClass", "GCancellable", "GDBusProxy", "GDBusProxyClass", "GBusType",
     "GDBusConnectionFlags", "SecretService", "SecretServiceClass", "SecretCollection", "SecretItem",
     "SecretPrompt", "SecretSchema", "SecretSchemaAttribute", "SecretSearchFlags",
-    "SecretCollectionFlags",
+    "SecretCollectionFlags", "SecretCollectionCreateFlags", "GDBusProxyFlags",
   ]
   private static let members = [
     "GError, domain", "GError, code", "GError, message", "GList, data", "GList, next",

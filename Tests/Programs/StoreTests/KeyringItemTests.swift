@@ -76,6 +76,21 @@ import Testing
     await desktop.stop()
   }
 
+  @Test func `a record with braces, as earlier versions wrote it, is read`() async throws {
+    let desktop = try await PrivateDesktop(keyring: true)
+    let old = record("a", token: SQToken(accessToken: "{TITLE}"))
+    let json = String(decoding: try JSONEncoder().encode(old), as: UTF8.self)
+    try #require(json.contains("{TITLE}"))
+    try await put(json, attributes, in: desktop)
+    let store = store(desktop)
+    #expect(try await store.load("a") == old)
+    try await store.save(old)
+    let kept = try await ChildProcess.run(
+      ["secret-tool", "lookup", "oauth-account", digest], environment: desktop.environment)
+    #expect(kept.output.contains(#"\u007bTITLE\u007d"#))
+    await desktop.stop()
+  }
+
   @Test(arguments: ["", "null", "{}", "no JSON", #"{"id":"b","client_id":"c"}"#])
   func `an item that is no account is left as it is, and can be erased`(
     secret: String

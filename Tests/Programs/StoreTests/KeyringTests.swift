@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import ProgramSupport
 import SequencingOAuth
@@ -14,10 +15,12 @@ import Testing
   }
 
   private func store(
-    _ desktop: PrivateDesktop, service: String = "app", limit: Duration = .seconds(60)
+    _ desktop: PrivateDesktop, service: String = "app", limit: Duration = .seconds(60),
+    patience: Duration? = nil, whenWaiting: (@Sendable () -> Void)? = nil
   ) -> SecretServiceTokenStore {
     SecretServiceTokenStore(
-      service: service, folder: folder.path, bus: desktop.address, limit: limit)
+      service: service, folder: folder.path, bus: desktop.address, limit: limit,
+      patience: patience, whenWaiting: whenWaiting)
   }
 
   @Test func `without a bus the store says what to do`() async throws {
@@ -88,8 +91,11 @@ import Testing
     try await desktop.startKeyring(unlocked: false)
     let store = store(desktop)
     #expect(try await store.list() == [])
-    let error = await failure(.storeFailed) { try await store.save(record("a")) }
-    #expect(error?.message.contains("collection") == true)
+    for error in [
+      await failure(.storeFailed) { try await store.save(record("a")) },
+      // So no user signs in for a token that could not be kept.
+      await failure(.storeFailed) { try await store.reserve("a", replacing: nil) },
+    ] { #expect(error?.message.contains("collection") == true) }
     await desktop.stop()
   }
 
@@ -104,10 +110,11 @@ import Testing
 
   @Test func `a question that nobody answers ends with the limit`() async throws {
     let (desktop, prompter) = try await askingDesktop()
-    let error = await failure(.storeFailed) {
-      try await store(desktop, limit: .milliseconds(500)).load("a")
-    }
+    let waits = Locked(0)
+    let store = store(desktop, limit: .milliseconds(500)) { waits.withLock { $0 += 1 } }
+    let error = await failure(.storeFailed) { try await store.load("a") }
     #expect(error?.message.contains("did not answer within") == true)
+    #expect(waits.withLock(\.self) == 1, "the app was told that the user may be asked")
     await prompter.stop()
     await desktop.stop()
   }
@@ -170,6 +177,66 @@ import Testing
     let loaded = try #require(try await store.load("a"))
     // What was saved is there; what failed may be.
     #expect([records[last], records[last + 1]].contains(loaded))
+    await desktop.stop()
+  }
+
+  /// What may happen to the keyring while the server answers.
+  enum Trouble: CaseIterable { case killed, locked, withoutBus }
+
+  /// The server has replaced the refresh token by then.
+  @Test(arguments: Trouble.allCases)
+  func `a new token waits for a keyring that is away when it comes`(
+    trouble: Trouble
+  ) async throws {
+    let desktop = try await PrivateDesktop(keyring: true)
+    let (waits, hasFailed) = AsyncStream.makeStream(of: Void.self)
+    let store = store(desktop) { hasFailed.yield() }
+    try await store.save(record("a"))
+    let newer = record("a", token: SQToken(accessToken: "newer"))
+    let room = try await store.reserve("a", replacing: record("a"))
+    switch trouble {
+    case .killed: try await desktop.killKeyring()
+    case .locked:
+      try await desktop.killKeyring()
+      try await desktop.startKeyring(unlocked: false)
+    case .withoutBus: try await desktop.killBus()
+    }
+    let saving = Task { try await store.save(newer) }
+    _ = await waits.first { _ in true }
+    switch trouble {
+    case .killed: break
+    case .locked: try await desktop.killKeyring()
+    case .withoutBus: try await desktop.restartBus()
+    }
+    try await desktop.startKeyring()
+    try await saving.value
+    room.release()
+    #expect(try await store.load("a") == newer)
+    await desktop.stop()
+  }
+
+  @Test func `a new token does not wait for ever`() async throws {
+    let desktop = try await PrivateDesktop(keyring: true)
+    let store = store(desktop, patience: .milliseconds(500))
+    try await store.save(record("a"))
+    let room = try await store.reserve("a", replacing: record("a"))
+    try await desktop.killKeyring()
+    await failure(.storeFailed) { try await store.save(record("a")) }
+    room.release()
+    await desktop.stop()
+  }
+
+  @Test func `a session goes on with a bus and a keyring that were started again`() async throws {
+    let desktop = try await PrivateDesktop(keyring: true)
+    let store = store(desktop)
+    try await store.save(record("a"))
+    try await desktop.killKeyring()
+    try await desktop.startKeyring()
+    #expect(try await store.load("a") == record("a"))
+    try await desktop.killBus()
+    try await desktop.restartBus()
+    try await desktop.startKeyring()
+    #expect(try await store.load("a") == record("a"))
     await desktop.stop()
   }
 

@@ -9,7 +9,7 @@ package final class PrivateDesktop: Sendable {
   /// The value of `DBUS_SESSION_BUS_ADDRESS` for this session.
   package let address: String
   private let folder: TemporaryFolder
-  private let bus: ChildProcess
+  private let bus: Locked<ChildProcess>
   private let keyring = Locked<ChildProcess?>(nil)
 
   /// Starts a session in an empty folder; it ends with ``stop()``, or with its last reference.
@@ -24,12 +24,17 @@ package final class PrivateDesktop: Sendable {
     // The system's own configuration would start a keyring as soon as a program asks for one.
     try Self.configuration(address)
       .write(toFile: self.folder.file("bus.conf"), atomically: false, encoding: .utf8)
-    bus = try Self.start([
-      "dbus-daemon", "--config-file=\(self.folder.file("bus.conf"))", "--nofork", "--nopidfile",
+    bus = Locked(try await Self.startBus(in: self.folder))
+    if keyring { try await startKeyring() }
+  }
+
+  private static func startBus(in folder: TemporaryFolder) async throws -> ChildProcess {
+    let bus = try start([
+      "dbus-daemon", "--config-file=\(folder.file("bus.conf"))", "--nofork", "--nopidfile",
       "--print-address=1",
     ])
     _ = try await bus.line(after: "unix:")
-    if keyring { try await startKeyring() }
+    return bus
   }
 
   /// The address of a session in a folder.
@@ -99,15 +104,28 @@ package final class PrivateDesktop: Sendable {
 
   /// Kills the bus, and so ends all programs on it.
   package func killBus() async throws {
+    let bus = bus.withLock(\.self)
     bus.signal(SIGKILL)
     try await eventually("the bus is gone") { !bus.isRunning }
+  }
+
+  /// Starts the bus again after ``killBus()``, at its old address, without a program on it.
+  package func restartBus() async throws {
+    try FileManager.default.removeItem(atPath: folder.file("bus"))
+    let process = keyring.withLock { keyring in
+      defer { keyring = nil }
+      return keyring
+    }
+    await process?.stop()
+    let new = try await Self.startBus(in: folder)
+    bus.withLock { $0 = new }
   }
 
   /// Ends everything and removes the files.
   package func stop() async {
     let process = keyring.withLock { $0 }
     await process?.stop()
-    await bus.stop()
+    await bus.withLock(\.self).stop()
   }
 
   /// Calls a method of the keyring, and returns the answer in the format of `dbus-send`.
@@ -119,7 +137,7 @@ package final class PrivateDesktop: Sendable {
     try await send("org.freedesktop.secrets", path, method, arguments)
   }
 
-  private func hasKeyring() async throws -> Bool { try await hasOwner("org.freedesktop.secrets") }
+  func hasKeyring() async throws -> Bool { try await hasOwner("org.freedesktop.secrets") }
 
   private func hasOwner(_ name: String) async throws -> Bool {
     try await send(
@@ -138,7 +156,7 @@ package final class PrivateDesktop: Sendable {
   }
 
   /// Starts a program that ends when this process ends, or earlier.
-  private static func start(
+  static func start(
     _ command: [String], environment: [String: String?] = [:]
   ) throws -> ChildProcess {
     try ChildProcess(

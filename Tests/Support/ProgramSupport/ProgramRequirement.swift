@@ -18,6 +18,8 @@ package struct ProgramRequirement: Sendable {
     programs: [
       "dbus-daemon", "dbus-send", "dbus-test-tool", "gnome-keyring-daemon", "secret-tool", "bash",
     ])
+  package static let keePassXC = Self(
+    programs: keyring.programs + ["keepassxc", "keepassxc-cli", "Xvfb", "xdotool"])
   package static let nginx = Self(programs: ["nginx", "openssl", "sh"])
   package static let pgbouncer = Self(programs: postgreSQL.programs + ["pgbouncer"])
   package static let postgreSQL = Self(

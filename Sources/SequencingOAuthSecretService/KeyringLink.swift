@@ -1,0 +1,125 @@
+import CSecret
+
+/// An open session with the keyring, on a connection of its own; its calls block their thread.
+///
+/// The SDK does not use the connection that GLib shares in a process. That one ends the process
+/// when the bus ends, and a session on it stays open after the keyring that opened it has ended.
+/// Only one thread at a time may use a link.
+///
+/// - SeeAlso: Secret Service API specification, freedesktop.org
+final class KeyringLink: @unchecked Sendable {
+  /// How often a session is requested that the keyring refuses.
+  ///
+  /// KWallet refuses a public key that begins with a zero byte, which is one of 256.
+  private static let attempts = 3
+
+  let service: UnsafeMutablePointer<SecretService>
+  private let library: KeyringLibrary
+  private let connection: KeyringConnection
+  private let context: KeyringContext
+  /// The keyring's own name on the bus, which no later keyring has; `nil` if it is not known.
+  private let owner: String?
+
+  /// Connects to the bus at an address and opens a session; if the address is `nil`, takes it from
+  /// the environment.
+  init(bus: String?, limit: KeyringLimit) throws(KeyringFailure) {
+    let context = KeyringContext(limit.library)
+    let (connection, service) = try context.run { () throws(KeyringFailure) in
+      let connection = try KeyringConnection(bus: bus, limit: limit)
+      limit.govern(connection)
+      do throws(KeyringFailure) {
+        return (connection, try Self.openSession(on: connection, limit))
+      } catch {
+        connection.close()
+        throw error
+      }
+    }
+    library = limit.library
+    self.context = context
+    self.connection = connection
+    self.service = service
+    owner = Self.owner(of: service, library)
+  }
+
+  private static func openSession(
+    on connection: KeyringConnection, _ limit: KeyringLimit
+  ) throws(KeyringFailure) -> UnsafeMutablePointer<SecretService> {
+    var left = attempts
+    while true {
+      var error: UnsafeMutablePointer<GError>?
+      if let service = sq_secret_service_open(connection.pointer, limit.cancellable, &error) {
+        return service
+      }
+      let failure = KeyringFailure(opening: error, limit: limit)
+      left -= 1
+      guard case .noSession = failure, left > 0 else { throw failure }
+    }
+  }
+
+  /// Runs a body with a session whose calls end with a limit.
+  func run<Value>(
+    _ limit: KeyringLimit, _ body: (KeyringSession) throws(KeyringFailure) -> Value
+  ) throws(KeyringFailure) -> Value {
+    limit.govern(connection)
+    return try context.run { () throws(KeyringFailure) in try body(KeyringSession(self, limit)) }
+  }
+
+  /// Whether the connection is closed, or another keyring has taken the place of this one.
+  var isGone: Bool {
+    context.deliverSignals()
+    if library.c.g_dbus_connection_is_closed(connection.pointer) != 0 { return true }
+    return owner != nil && Self.owner(of: service, library) != owner
+  }
+
+  /// Ends the session; called once.
+  func close() {
+    context.run {
+      library.c.g_object_unref(service)
+      connection.close()
+    }
+  }
+
+  private static func owner(
+    of service: UnsafeMutablePointer<SecretService>, _ library: KeyringLibrary
+  ) -> String? {
+    let proxy = UnsafeMutableRawPointer(service).assumingMemoryBound(to: GDBusProxy.self)
+    guard let name = library.c.g_dbus_proxy_get_name_owner(proxy) else { return nil }
+    defer { library.c.g_free(name) }
+    return String(cString: name)
+  }
+}
+
+/// A context of GLib's own, for the signals of one connection.
+///
+/// So the signals neither reach the app's main loop, nor collect in memory if the app has none.
+private final class KeyringContext {
+  private let library: KeyringLibrary
+  private let pointer: OpaquePointer?
+
+  init(_ library: KeyringLibrary) {
+    self.library = library
+    pointer = library.c.g_main_context_new()
+  }
+
+  deinit {
+    library.c.g_main_context_unref(pointer)
+  }
+
+  /// Runs a body whose calls get their signals in this context.
+  func run<Value, Failure>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+    library.c.g_main_context_push_thread_default(pointer)
+    defer {
+      // Signals that stay in the context would keep it alive.
+      deliver()
+      library.c.g_main_context_pop_thread_default(pointer)
+    }
+    return try body()
+  }
+
+  /// Delivers the signals that have arrived since the last call.
+  func deliverSignals() { run {} }
+
+  private func deliver() {
+    while library.c.g_main_context_iteration(pointer, 0) != 0 {}
+  }
+}

@@ -1,0 +1,35 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// JSON without braces in its strings, for keyrings that replace texts in braces.
+///
+/// KeePassXC resolves its placeholders in what it gives out: `{USERNAME}` in a client's id would
+/// become the item's user name, and `{DB_DIR}` in a refresh token the folder of the user's
+/// database, which the next refresh would send to the server.
+enum PlainJSON {
+  /// Writes each brace in a string as an escape sequence, which every reader of JSON understands.
+  static func escapingBraces(_ json: Data) -> Data {
+    var escaped = Data(capacity: json.count)
+    var isInString = false
+    var isEscaped = false
+    for byte in json {
+      switch byte {
+      case _ where isEscaped: isEscaped = false
+      case UInt8(ascii: "\\"): isEscaped = isInString
+      case UInt8(ascii: "\""): isInString.toggle()
+      case UInt8(ascii: "{") where isInString:
+        escaped += Data(#"\u007b"#.utf8)
+        continue
+      case UInt8(ascii: "}") where isInString:
+        escaped += Data(#"\u007d"#.utf8)
+        continue
+      default: break
+      }
+      escaped.append(byte)
+    }
+    return escaped
+  }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import TestSupport
+
+/// KeePassXC as it is installed, as the keyring of a private session, on a display of its own.
+///
+/// It asks the user before a program reads an item.
+package final class KeePassXC: Sendable {
+  /// What the user has when the program starts.
+  package enum Start: Sendable {
+    case openDatabase, lockedDatabase, noDatabase
+  }
+
+  private let display: ChildProcess
+  private let program: ChildProcess
+  private let user: ChildProcess
+  private let environment: [String: String?]
+
+  /// Starts the program, with a user who allows what a program asks for and unlocks nothing.
+  package init(on desktop: PrivateDesktop, _ start: Start = .openDatabase) async throws {
+    let folder = try TemporaryFolder()
+    self.folder = folder
+    display = try PrivateDesktop.start([
+      "Xvfb", "-displayfd", "1", "-screen", "0", "1024x768x24", "-nolisten", "tcp",
+    ])
+    let number = try await display.line(after: "")
+    environment = desktop.environment.merging([
+      "DISPLAY": ":\(number)", "XDG_CONFIG_HOME": folder.path,
+      "XDG_CACHE_HOME": folder.file("cache"),
+      // It has the file there by which it notices that it runs already.
+      "TMPDIR": folder.path,
+    ]) { $1 }
+    try Self.write(Self.settings, to: folder.file("keepassxc.ini"))
+    try await Self.makeDatabase(in: folder)
+    let database = start == .noDatabase ? "" : folder.file("tokens.kdbx")
+    let open =
+      start == .openDatabase ? "printf password | exec keepassxc --pw-stdin" : "exec keepassxc"
+    program = try PrivateDesktop.start(
+      ["bash", "-c", "\(open) --config \"$0\" $1", folder.file("keepassxc.ini"), database],
+      environment: environment)
+    user = try PrivateDesktop.start(["bash", "-c", Self.user], environment: environment)
+    try await eventually("KeePassXC is there") {
+      guard start == .openDatabase else { return try await desktop.hasKeyring() }
+      return try await desktop.call(
+        "/org/freedesktop/secrets/aliases/default", "org.freedesktop.DBus.Properties.Get",
+        "string:org.freedesktop.Secret.Collection", "string:Locked"
+      ).contains("boolean false")
+    }
+  }
+
+  private let folder: TemporaryFolder
+
+  /// How often the user was asked to let a program read an item.
+  package var questions: Int { lines("asked") }
+  /// How often the user was asked for the database's password, and gave none.
+  package var refusals: Int { lines("refused") }
+
+  private func lines(_ word: String) -> Int {
+    user.output.split(separator: "\n").count { $0 == word }
+  }
+
+  /// Locks the database as the user does by the keyboard.
+  package func lock(_ desktop: PrivateDesktop) async throws {
+    try await eventually("the database is locked") {
+      _ = try await ChildProcess.run(
+        ["bash", "-c", Self.lock], environment: environment)
+      return try await desktop.call(
+        "/org/freedesktop/secrets/collection/tokens", "org.freedesktop.DBus.Properties.Get",
+        "string:org.freedesktop.Secret.Collection", "string:Locked"
+      ).contains("boolean true")
+    }
+  }
+
+  /// Ends everything.
+  package func stop() async {
+    await user.stop()
+    await program.stop()
+    await display.stop()
+  }
+
+  private static func write(_ text: String, to path: String) throws {
+    try text.write(toFile: path, atomically: false, encoding: .utf8)
+  }
+
+  private static func makeDatabase(in folder: TemporaryFolder) async throws {
+    try write(database, to: folder.file("tokens.xml"))
+    let result = try await ChildProcess.run(
+      [
+        "keepassxc-cli", "import", "-q", "-p", "-t", "100", folder.file("tokens.xml"),
+        folder.file("tokens.kdbx"),
+      ],
+      environment: ["HOME": folder.path, "XDG_CONFIG_HOME": folder.path],
+      input: .text("password\npassword\n"))
+    guard result.status == 0 else { throw ChildProcessError(message: result.errors) }
+  }
+
+  /// The integration is off until the user turns it on; everything else is as it is installed.
+  private static let settings = """
+    [General]
+    ConfigVersion=2
+    UpdateCheckMessageShown=true
+    [FdoSecrets]
+    Enabled=true
+    [GUI]
+    CheckForUpdates=false
+    """
+
+  /// Answers each question when its window appears, and writes a line.
+  private static let user = #"""
+    answer() {
+      for window in $(xdotool search --onlyvisible --name "$1" 2>/dev/null); do
+        xdotool windowfocus --sync "$window" key "$2" 2>/dev/null || continue
+        for _ in {1..50}; do
+          xdotool search --onlyvisible --name "$1" 2>/dev/null | grep -qx "$window" || break
+          sleep 0.02
+        done
+        xdotool search --onlyvisible --name "$1" 2>/dev/null | grep -qx "$window" || echo "$3"
+      done
+    }
+    while :; do
+      answer "Access Request" Return asked
+      answer "Unlock Database" Escape refused
+      sleep 0.05
+    done
+    """#
+
+  private static let lock = #"""
+    for window in $(xdotool search --onlyvisible --name "KeePassXC$"); do
+      xdotool windowfocus --sync "$window" key ctrl+l
+    done
+    """#
+
+  /// A database whose only group is offered to programs.
+  private static let database = """
+    <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+    <KeePassFile>
+      <Meta>
+        <DatabaseName>Tokens</DatabaseName>
+        <RecycleBinEnabled>True</RecycleBinEnabled>
+        <CustomData>
+          <Item>
+            <Key>FDO_SECRETS_EXPOSED_GROUP</Key>
+            <Value>{6b1f2a3c-4d5e-4f60-8a7b-9c0d1e2f3a4b}</Value>
+          </Item>
+        </CustomData>
+      </Meta>
+      <Root>
+        <Group>
+          <UUID>ax8qPE1eT2CKe5wNHi86Sw==</UUID>
+          <Name>Root</Name>
+          <Times>
+            <CreationTime>2026-01-01T00:00:00Z</CreationTime>
+            <LastModificationTime>2026-01-01T00:00:00Z</LastModificationTime>
+          </Times>
+        </Group>
+      </Root>
+    </KeePassFile>
+    """
+}
