@@ -13,10 +13,10 @@ struct Renewal: Sendable {
 
   let session: TokenSession
   let change: TokenChange
-  private let account: StoredAccount
-  private let context: ClientContext
+  let account: StoredAccount
+  let context: ClientContext
   /// Whether the app needs the token; a keeper's renewals only keep an account fresh.
-  private let isUse: Bool
+  let isUse: Bool
 
   init(_ session: TokenSession, _ change: TokenChange, isUse: Bool) {
     self.session = session
@@ -101,7 +101,7 @@ struct Renewal: Sendable {
   }
 
   /// Takes over a record that another process stored; returns its token if it is valid.
-  private func takeFromStore(_ record: AccountRecord) -> SQToken? {
+  func takeFromStore(_ record: AccountRecord) -> SQToken? {
     guard (try? context.check(record)) != nil else { return nil }
     let now = session.now
     return session.decide { state in
@@ -187,142 +187,5 @@ struct Renewal: Sendable {
       return
     }
     throw error.beforeSending
-  }
-
-  // MARK: The end
-
-  /// Stores a new token, then makes it the session's token; if the store fails, it stays in memory.
-  ///
-  /// With a new ID token, the new refresh token is stored first, and the new access token is used
-  /// only when the ID token has been validated.
-  private func keep(
-    _ refreshed: RefreshedToken, of old: AccountRecord, in room: AccountReservation
-  ) async throws(SQOAuthError) -> SQToken? {
-    let record = old.refreshed(
-      refreshed.token, attributes: context.attributes(after: old),
-      usedAt: isUse ? nil : old.lastUse, isVerified: refreshed.identity == nil)
-    guard isCurrent else { return nil }
-    // This comes first: after it, the token is not lost even if the process ends.
-    await room.land(record)
-    if let failure = refreshed.failure {
-      guard await hold(record) else { return nil }
-      throw failure
-    }
-    guard let identity = refreshed.identity else { return await finish(record) }
-    guard await hold(record) else { return nil }
-    return await finish(record, identifiedBy: try await identity.run(refreshed.token))
-  }
-
-  /// Finishes with the token that was kept aside until its ID token was validated.
-  private func finish(
-    _ record: AccountRecord, identifiedBy result: (token: SQToken, flaw: SQOAuthError?),
-    isOfAnotherProcess: Bool = false
-  ) async -> SQToken? {
-    if let flaw = result.flaw {
-      session.decide { if $0.isCurrent(change) { $0.report(.idTokenIgnored(flaw)) } }
-    }
-    return await finish(
-      record.verified(result.token), isOfAnotherProcess: isOfAnotherProcess)
-  }
-
-  /// Validates the ID token of an earlier refresh, which could not be validated then.
-  ///
-  /// Returns `nil` if there is none, or if the token was refused: then another refresh may bring a
-  /// better one.
-  private func identify(
-    _ record: AccountRecord, isOfAnotherProcess: Bool
-  ) async throws(SQOAuthError) -> SQToken? {
-    guard let token = record.unverifiedToken,
-      let identity = try await context.identification(of: record)
-    else { return nil }
-    do throws(SQOAuthError) {
-      return await finish(
-        record, identifiedBy: try await identity.run(token), isOfAnotherProcess: isOfAnotherProcess)
-    } catch {
-      guard error.refusesIDToken, !error.endsSession else { throw error }
-      return nil
-    }
-  }
-
-  /// Stores the new record, makes it the session's, and ends the renewal.
-  private func finish(
-    _ record: AccountRecord, isOfAnotherProcess: Bool = false
-  ) async -> SQToken? {
-    guard let saved = await saved(record), await !gaveWay(saved.error) else { return nil }
-    let now = session.now
-    return session.decide { state in
-      guard state.isCurrent(change) else { return nil }
-      state.hold(record, at: now)
-      state.endRenewal(change, at: now)
-      if isOfAnotherProcess {
-        state.report(.takenOver(record.token))
-      } else {
-        state.refreshes += 1
-        state.report(.refreshed(record.token))
-      }
-      if case .failure(let error) = saved {
-        state.didSave(record, error, at: now)
-        state.report(.refreshFailed(error))
-      }
-      return record.token
-    }
-  }
-
-  /// Stores the new refresh token while its access token waits for the validation of the ID token,
-  /// or cannot be used.
-  ///
-  /// - Returns: `false` if the renewal was made void in the meantime.
-  private func hold(_ record: AccountRecord) async -> Bool {
-    guard let saved = await saved(record), await !gaveWay(saved.error) else { return false }
-    let now = session.now
-    return session.decide { state in
-      guard state.isCurrent(change) else { return false }
-      state.holdRefreshToken(of: record, at: now)
-      state.didSave(record, saved.error, at: now)
-      return true
-    }
-  }
-
-  /// If another host changed the account during the request, takes over what the store has now.
-  ///
-  /// Waiting callers then ask the session again. Returns `false` if the store's state is not known.
-  private func gaveWay(_ error: SQOAuthError?) async -> Bool {
-    guard error?.code == .accountChanged, case .success(let found) = await account.look() else {
-      return false
-    }
-    if let found {
-      _ = takeFromStore(found)
-      session.decide { $0.end(change) }
-    } else {
-      session.end(.signedOut, foundBy: change, erases: false)
-    }
-    return true
-  }
-
-  private func failed(_ error: SQOAuthError) async -> Outcome {
-    if error.endsSession {
-      guard session.end(.refused(error), foundBy: change) else { return .success(nil) }
-      // A program that exits on this error must not leave the account in the store.
-      await account.allMade()
-      return .failure(error)
-    }
-    let now = session.now
-    return session.decide { state in
-      // If this renewal was made void, its error does not count for the change that replaced it.
-      guard state.fail(change, error, at: now) else { return .success(nil) }
-      state.report(.refreshFailed(error))
-      return .failure(error)
-    }
-  }
-
-  // MARK: Unless it was made void
-
-  private var isCurrent: Bool { session.decide { $0.isCurrent(change) } }
-
-  /// Writes a record to the store; returns `nil` if the renewal was made void in the meantime.
-  private func saved(_ record: AccountRecord) async -> Result<Void, SQOAuthError>? {
-    let write = session.decide { $0.isCurrent(change) ? account.add(.save(record)) : nil }
-    guard let write else { return nil }
-    return await account.made(write)
   }
 }
