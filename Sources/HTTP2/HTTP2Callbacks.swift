@@ -1,3 +1,4 @@
+import Basics
 import CNghttp2
 
 // The functions that nghttp2 calls. They are ordinary functions, since a closure that is passed to
@@ -44,6 +45,7 @@ private func http2ReceivedField(
   _ context: UnsafeMutableRawPointer?
 ) -> Int32 {
   guard let frame, let session = session(context) else { return 0 }
+  session.meter.carried(Int64(nameLength + valueLength))
   let isTaken = session.owner.received(
     UnsafeRawBufferPointer(start: name, count: nameLength),
     UnsafeRawBufferPointer(start: value, count: valueLength), of: frame.pointee.hd.stream_id)
@@ -85,8 +87,9 @@ private func http2ReceivedContent(
   _: OpaquePointer?, _ flags: UInt8, _ stream: Int32, _ bytes: UnsafePointer<UInt8>?, _ count: Int,
   _ context: UnsafeMutableRawPointer?
 ) -> Int32 {
-  session(context)?.owner.received(
-    UnsafeRawBufferPointer(start: bytes, count: count), of: stream)
+  guard let session = session(context) else { return 0 }
+  session.meter.carried(Int64(count))
+  session.owner.received(UnsafeRawBufferPointer(start: bytes, count: count), of: stream)
   return 0
 }
 
@@ -105,8 +108,13 @@ private func http2SentFrame(
   guard let frame, let session = session(context) else { return 0 }
   if isOpening(frame) { session.owner.hasOpened(frame.pointee.hd.stream_id) }
   if session.isServer, isEndOfAnswer(frame) { session.endRequest(of: frame.pointee.hd.stream_id) }
-  if UInt32(frame.pointee.hd.type) == NGHTTP2_GOAWAY.rawValue {
-    session.noteBrokenRule(frame.pointee.goaway)
+  switch nghttp2_frame_type(rawValue: UInt32(frame.pointee.hd.type)) {
+  case NGHTTP2_GOAWAY: session.noteBrokenRule(frame.pointee.goaway)
+  // Content of the stream that is on the way is dropped.
+  case NGHTTP2_RST_STREAM: session.meter.expect(session.streamWindow)
+  // The other side answers content with WINDOW_UPDATE.
+  case NGHTTP2_DATA: session.meter.carried(Int64(frame.pointee.hd.length))
+  default: break
   }
   return 0
 }

@@ -1,3 +1,4 @@
+import Basics
 import CNghttp2
 
 /// One side of an HTTP/2 connection: frames, header compression and flow control, by nghttp2.
@@ -46,12 +47,18 @@ package final class HTTP2Session {
   /// The rule that the other side broke, so that this side ended the connection; in nghttp2's words.
   package private(set) var brokenRule: String?
 
+  /// What came over the connection, and what of it was content.
+  var meter = ContentMeter()
+  /// How much content of a stream may be on the way when this side resets the stream.
+  let streamWindow: Int64
+
   /// Makes a session and puts its first frames into the output; `nil` if there is no memory.
   ///
   /// The owner must live as long as the session.
   package init?(isServer: Bool, settings: Settings = Settings(), owner: any HTTP2SessionOwner) {
     self.isServer = isServer
     self.owner = owner
+    streamWindow = Int64(settings.streamWindow)
     guard let callbacks = Self.callbacks else { return nil }
     var options: OpaquePointer?
     guard nghttp2_option_new(&options) == 0 else { return nil }
@@ -96,6 +103,17 @@ package final class HTTP2Session {
     let count = nghttp2_session_mem_recv(session, start, bytes.count)
     guard count == bytes.count else { throw Self.failure(Int32(count)) }
   }
+
+  /// Counts bytes that came over the connection, with those of TLS, at a time of ``SocketLoop``.
+  package func arrived(_ count: Int, at now: UInt64) {
+    meter.arrived(Int64(count), at: now)
+  }
+
+  /// Whether the other side sent far more bytes than its content needs, such as empty frames without
+  /// end; the owner must end the connection then.
+  ///
+  /// - SeeAlso: RFC 9113, section 10.5
+  package var isFlooded: Bool { meter.excess > ContentMeter.allowance }
 
   /// Appends bytes to send, until there is nothing to send or the output has so many bytes.
   package func takeOutput(into output: inout [UInt8], limit: Int) throws(Failure) {

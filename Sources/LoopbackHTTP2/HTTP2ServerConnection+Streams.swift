@@ -68,8 +68,10 @@ extension HTTP2ServerConnection: HTTP2SessionOwner {
   func received(_ content: UnsafeRawBufferPointer, of stream: Int32) {
     session?.consumeOfConnection(content.count)
     session?.consume(content.count, of: stream)
-    guard let request = streams[stream], !request.isContentSettled else { return }
-    guard request.content.count + content.count <= limits.contentBytes,
+    // A copy of the stream would make each piece copy all content before it.
+    guard let count = streams[stream]?.content.count, streams[stream]?.isContentSettled == false
+    else { return }
+    guard count + content.count <= limits.contentBytes,
       buffered + content.count <= limits.connectionBytes
     else { return settle(stream, .tooLarge) }
     buffered += content.count

@@ -27,6 +27,8 @@ final class HTTP2ServerConnection {
     var waiters: [OneShot<Bool>] = []
   }
 
+  /// How many times a socket is read before others get their turn.
+  private static let turns = 64
   /// How long the client may take to close the connection, after the server has sent all.
   private static let lingerTime: UInt64 = 2_000_000_000
 
@@ -75,8 +77,9 @@ final class HTTP2ServerConnection {
 
   // MARK: Bytes
 
+  /// Reads what has arrived, up to a limit, so that other connections and times get their turn.
   func read() {
-    while !isClosed {
+    for _ in 0..<Self.turns where !isClosed {
       switch SocketIO.receive(place.socket, into: room) {
       case .bytes(let count):
         if !isLingering { take(UnsafeRawBufferPointer(rebasing: room[..<count])) }
@@ -88,10 +91,19 @@ final class HTTP2ServerConnection {
 
   private func take(_ bytes: UnsafeRawBufferPointer) {
     do throws(HTTP2Session.Failure) {
+      session?.arrived(bytes.count, at: SocketLoop.now())
       try session?.receive(bytes)
     } catch {
       isClosed = true
     }
+    if session?.isFlooded == true { breakOff() }
+  }
+
+  /// Ends a connection that brings far more bytes than content, and tells the client why.
+  private func breakOff() {
+    session?.terminate(.enhanceYourCalm)
+    flush()
+    isClosed = true
   }
 
   func flush() {

@@ -34,8 +34,11 @@ extension RPCConnection {
     guard failure == nil else { return false }
     switch bytes.receive(limit) {
     case .bytes(let count):
-      pulse.hasReceived(at: SocketLoop.now())
+      let now = SocketLoop.now()
+      pulse.hasReceived(at: now)
+      session?.arrived(count, at: now)
       takeArrived()
+      if session?.isFlooded == true { breakOffFlood() }
       flush()
       return count == limit
     case .wait: flush()
@@ -84,6 +87,19 @@ extension RPCConnection {
     fill()
     if !bytes.isSent { _ = bytes.send() }
     fail(breaking: session?.brokenRule ?? "the server broke a rule and reads nothing")
+  }
+
+  /// Ends a connection that brings far more bytes than content, and tells the server why.
+  private func breakOffFlood() {
+    session?.terminate(.enhanceYourCalm)
+    fill()
+    if !bytes.isSent { _ = bytes.send() }
+    fail(
+      RPCError(
+        .resourceExhausted,
+        "\(authority) sent far more bytes than the content of its answers needs: more than "
+          + "\(ContentMeter.allowance) bytes plus \(ContentMeter.bytesEach) for each byte of content"
+      ))
   }
 
   // MARK: What goes

@@ -114,6 +114,49 @@ import Testing
     }
   }
 
+  private static let floods: [(name: String, frame: [UInt8])] = [
+    ("empty content", Raw.frame(0, 0, 1, [])),
+    ("padding", Raw.frame(0, 8, 1, [3, 0, 0, 0])),
+    ("priorities", Raw.frame(2, 0, 1, [0, 0, 0, 0, 16])),
+    ("settings", Raw.frame(4, 0, 0, [])),
+    ("pings", Raw.frame(6, 0, 0, [UInt8](repeating: 0, count: 8))),
+    ("answers to pings", Raw.frame(6, 1, 0, [UInt8](repeating: 0, count: 8))),
+    ("windows", Raw.frame(8, 0, 0, [0, 0, 0, 1])),
+    ("unknown frames", Raw.frame(99, 0, 1, [1, 2, 3])),
+  ]
+
+  @Test(arguments: floods.map(\.name))
+  func `frames without content end a connection, and hold up no other`(name: String) async throws {
+    let frame = try #require(Self.floods.first { $0.name == name }).frame
+    let batch = [UInt8](repeatElement(frame, count: 16_384 / frame.count).joined())
+    try await KeepingServer.running { server in
+      let client = try server.connect()
+      client.ask(1, ends: false)
+      let exchange = try await server.exchange(0)
+      let flooding = Task.detached { while !client.hasEnded { client.send(batch) } }
+      try await Self.serves(server)
+      try await client.ended()
+      try await exchange.closed()
+      await flooding.value
+      try await Self.serves(server)
+    }
+  }
+
+  @Test func `small pieces of content are no flood`() async throws {
+    try await KeepingServer.running { server in
+      let client = try server.connect()
+      let count = 50_000
+      for (index, stream) in [UInt32(1), 3, 5].enumerated() {
+        client.ask(stream, ends: false)
+        let exchange = try await server.exchange(index)
+        let piece = Raw.frame(0, 0, stream, [7])
+        client.send([UInt8](repeatElement(piece, count: count).joined()))
+        client.write([], to: stream)
+        #expect(await exchange.content.value() == .whole([UInt8](repeating: 7, count: count)))
+      }
+    }
+  }
+
   /// Whether the server still serves others.
   private static func serves(_ server: KeepingServer) async throws {
     let client = try server.connect()

@@ -200,7 +200,7 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
   /// How many bytes without content the connection may bring.
   var wireAllowance: Int64 {
     let isHTTP2 = reader.isHeadComplete ? reader.isHTTP2 : handle.maySpeakHTTP2(to: target)
-    return isHTTP2 ? WireMeter.allowance + WireMeter.window : WireMeter.allowance
+    return isHTTP2 ? ContentMeter.allowance + WireMeter.window : ContentMeter.allowance
   }
 
   /// Gives up because far more bytes came than content.
@@ -209,7 +209,7 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
       SQOAuthError(
         .responseTooLarge,
         "\(target.authority) sent far more bytes than the content of its response needs: more than "
-          + "\(wireAllowance) bytes plus \(WireMeter.bytesEach) for each byte of content",
+          + "\(wireAllowance) bytes plus \(ContentMeter.bytesEach) for each byte of content",
         status: reader.head()?.status))
   }
 
