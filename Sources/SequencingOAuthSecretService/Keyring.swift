@@ -69,6 +69,23 @@ struct Keyring: Sendable {
     try run { session throws(KeyringFailure) in try records(session, attributes(id)).first }
   }
 
+  /// The ids of all accounts, except those whose items cannot be understood; ``load(_:)`` tells why.
+  ///
+  /// Only the secret has the id, so such an item has none to list.
+  func list() throws(SQOAuthError) -> [String] {
+    try run { session throws(KeyringFailure) in
+      var ids: Set<ExactText> = []
+      for item in try items(session, attributes()) {
+        do throws(KeyringFailure) {
+          ids.insert(ExactText(try decode(item).id))
+        } catch {
+          guard error.concernsOneItem else { throw error }
+        }
+      }
+      return ids.map(\.text).sorted()
+    }
+  }
+
   func all() throws(SQOAuthError) -> [AccountRecord] {
     try run { session throws(KeyringFailure) in
       try records(session, attributes()).sorted { $0.id < $1.id }

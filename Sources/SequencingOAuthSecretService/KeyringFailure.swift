@@ -34,6 +34,14 @@ enum KeyringFailure: Error, Hashable {
   /// Any other error, with the domain and the code of its `GError`.
   case other(String, Int32)
 
+  /// Whether only one item cannot be understood.
+  var concernsOneItem: Bool {
+    switch self {
+    case .damaged, .tooNew: true
+    default: false
+    }
+  }
+
   /// Finds the reason for an error of GLib, and frees that error.
   init(adopting error: UnsafeMutablePointer<GError>?, limit: KeyringLimit) {
     guard let error else {

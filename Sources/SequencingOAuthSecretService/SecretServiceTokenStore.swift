@@ -117,8 +117,11 @@ public final class SecretServiceTokenStore: TokenStore {
   }
 
   /// Lists the ids of all accounts that have a record.
+  ///
+  /// An item that cannot be understood has no id, so it is passed over; ``load(_:)`` of its account
+  /// reports it.
   public func list() async throws(SQOAuthError) -> [String] {
-    try await run { keyring throws(SQOAuthError) in try keyring.all().map(\.id) }
+    try await run { keyring throws(SQOAuthError) in try keyring.list() }
   }
 
   /// Loads the records of all accounts.

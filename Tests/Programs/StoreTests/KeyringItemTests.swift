@@ -100,7 +100,7 @@ import Testing
     try await store.save(record("b"))
     try await put(secret, attributes, in: desktop)
     await failure(.storeDamaged) { try await store.load("a") }
-    await failure(.storeDamaged) { try await store.list() }
+    #expect(try await store.list() == ["b"])
     await failure(.storeDamaged) { try await store.save(record("a")) }
     #expect(try await store.load("b") == record("b"))
     let kept = try await ChildProcess.run(
