@@ -3,6 +3,9 @@
 /// The new token replaces the current one. If the store cannot keep it, it is in memory
 /// nevertheless. ``TokenRefreshDelegate`` and ``events`` then get the store's error, the SDK tries
 /// again, and ``settle()`` throws while the store fails.
+///
+/// If the task is cancelled before the server answers, the request goes on. The tokens that it brings
+/// are revoked, as far as the server has an endpoint for that, and ``settle()`` waits for it.
 extension AuthorizationModule {
   /// Exchanges a user's name and password for a token, if the configuration allows it.
   ///
@@ -14,8 +17,8 @@ extension AuthorizationModule {
   public func requestAccessToken(
     username: String, password: String, scope: String? = nil
   ) async throws(SQOAuthError) -> SQToken {
-    try await take { client throws(SQOAuthError) in
-      try await PasswordGrant(client: client)
+    try await take { [unclaimed] client throws(SQOAuthError) in
+      try await PasswordGrant(client: client, unclaimed: unclaimed)
         .run(username: username, password: password, scope: scope)
     }
   }
@@ -27,8 +30,8 @@ extension AuthorizationModule {
   public func requestAccessTokenAsClient(
     scope: String? = nil
   ) async throws(SQOAuthError) -> SQToken {
-    try await take(.clientCredentials(scope: scope)) { client throws(SQOAuthError) in
-      try await ClientCredentialsGrant(client: client).run(scope: scope)
+    try await take(.clientCredentials(scope: scope)) { [unclaimed] client throws(SQOAuthError) in
+      try await ClientCredentialsGrant(client: client, unclaimed: unclaimed).run(scope: scope)
     }
   }
 
@@ -48,8 +51,8 @@ extension AuthorizationModule {
   public func requestAccessToken(
     asserting assertion: JWTAssertion, scope: String? = nil
   ) async throws(SQOAuthError) -> SQToken {
-    try await take(.jwtBearer(assertion, scope: scope)) { client throws(SQOAuthError) in
-      try await JWTBearerGrant(client: client).run(assertion, scope: scope)
+    try await take(.jwtBearer(assertion, scope: scope)) { [unclaimed] client throws(SQOAuthError) in
+      try await JWTBearerGrant(client: client, unclaimed: unclaimed).run(assertion, scope: scope)
     }
   }
 
@@ -63,8 +66,8 @@ extension AuthorizationModule {
   public func requestAccessToken(
     grantType: String, parameters: [String: String] = [:], scope: String? = nil
   ) async throws(SQOAuthError) -> SQToken {
-    try await take { client throws(SQOAuthError) in
-      try await ExtensionGrant(client: client)
+    try await take { [unclaimed] client throws(SQOAuthError) in
+      try await ExtensionGrant(client: client, unclaimed: unclaimed)
         .run(grantType: grantType, parameters: parameters, scope: scope)
     }
   }

@@ -21,7 +21,7 @@ extension AuthorizationModule {
       } else {
         .accessToken(try await token().accessToken)
       }
-    return try await TokenExchangeGrant(client: try await context.client())
+    return try await TokenExchangeGrant(client: try await context.client(), unclaimed: unclaimed)
       .run(exchange, subject: subject)
   }
 }

@@ -143,10 +143,14 @@ final class ClientContext: Sendable {
   private func repeated(
     _ grant: AccountRecord.Grant, by client: RegisteredClient
   ) async throws(SQOAuthError) -> SQToken {
+    // A renewal lets no cancellation through, so no token of it stays unclaimed.
+    let unclaimed = UnclaimedTokens()
     if let assertion = grant.assertion {
-      return try await JWTBearerGrant(client: client).run(assertion, scope: grant.scope)
+      return try await JWTBearerGrant(client: client, unclaimed: unclaimed)
+        .run(assertion, scope: grant.scope)
     }
-    return try await ClientCredentialsGrant(client: client).run(scope: grant.scope)
+    return try await ClientCredentialsGrant(client: client, unclaimed: unclaimed)
+      .run(scope: grant.scope)
   }
 
   /// The validation of the ID token of an earlier refresh, which could not be validated then.

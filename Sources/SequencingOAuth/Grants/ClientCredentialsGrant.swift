@@ -3,6 +3,8 @@
 /// - SeeAlso: RFC 6749, section 4.4
 struct ClientCredentialsGrant: Sendable {
   let client: RegisteredClient
+  /// What ends the tokens of a request that is cancelled meanwhile.
+  let unclaimed: UnclaimedTokens
 
   func run(scope: String?) async throws(SQOAuthError) -> SQToken {
     let configuration = client.configuration
@@ -12,7 +14,11 @@ struct ClientCredentialsGrant: Sendable {
     }
     var parameters: [FormCoding.Pair] = [.init("grant_type", "client_credentials")]
     if let scope { parameters.append(.init("scope", scope)) }
-    let token = try await client.token(parameters, scope: scope).token
+    let request = parameters
+    let token = try await unclaimed.token(of: client, orIfCancelled: .waitCancelled) {
+      [client] () throws(SQOAuthError) in
+      try await client.token(request, scope: scope)
+    }.token
     try client.checkScope(of: token)
     return token
   }

@@ -3,6 +3,8 @@
 /// - SeeAlso: RFC 6749, section 4.5
 struct ExtensionGrant: Sendable {
   let client: RegisteredClient
+  /// What ends the tokens of a request that is cancelled meanwhile.
+  let unclaimed: UnclaimedTokens
 
   func run(
     grantType: String, parameters: [String: String], scope: String?
@@ -17,7 +19,7 @@ struct ExtensionGrant: Sendable {
       request: "token request")
     var pairs = [FormCoding.Pair("grant_type", grantType)] + extra
     if let scope { pairs.append(.init("scope", scope)) }
-    return try await client.token(ofUserBy: pairs, scope: scope)
+    return try await client.token(ofUserBy: pairs, scope: scope, unclaimed)
   }
 
   /// Refuses grants that have a method of their own, and grants that the SDK does not offer.

@@ -3,6 +3,8 @@
 /// - SeeAlso: RFC 7523, section 2.1; RFC 7521, section 4.1
 struct JWTBearerGrant: Sendable {
   let client: RegisteredClient
+  /// What ends the tokens of a request that is cancelled meanwhile.
+  let unclaimed: UnclaimedTokens
 
   func run(_ assertion: JWTAssertion, scope: String?) async throws(SQOAuthError) -> SQToken {
     var parameters: [FormCoding.Pair] = [
@@ -11,6 +13,7 @@ struct JWTBearerGrant: Sendable {
     ]
     if let scope { parameters.append(.init("scope", scope)) }
     // The assertion says who asks (RFC 7521, section 4.1).
-    return try await client.token(ofUserBy: parameters, scope: scope, isAnonymous: true)
+    return try await client.token(
+      ofUserBy: parameters, scope: scope, unclaimed, isAnonymous: true)
   }
 }

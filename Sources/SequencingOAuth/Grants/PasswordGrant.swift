@@ -6,6 +6,8 @@
 /// - SeeAlso: RFC 6749, section 4.3
 struct PasswordGrant: Sendable {
   let client: RegisteredClient
+  /// What ends the tokens of a request that is cancelled meanwhile.
+  let unclaimed: UnclaimedTokens
 
   func run(
     username: String, password: String, scope: String?
@@ -20,6 +22,6 @@ struct PasswordGrant: Sendable {
       .init("grant_type", "password"), .init("username", username), .init("password", password),
     ]
     if let scope { parameters.append(.init("scope", scope)) }
-    return try await client.token(ofUserBy: parameters, scope: scope)
+    return try await client.token(ofUserBy: parameters, scope: scope, unclaimed)
   }
 }

@@ -68,12 +68,17 @@ final class RegisteredClient: Sendable {
 
   /// Gets a token for a user by a grant without a browser, and who the user is, if the scope asks
   /// for that.
+  ///
+  /// If the caller is cancelled, the request goes on, and what it brings is revoked.
   func token(
-    ofUserBy parameters: [FormCoding.Pair], scope: String?, isAnonymous: Bool = false
+    ofUserBy parameters: [FormCoding.Pair], scope: String?, _ unclaimed: UnclaimedTokens,
+    isAnonymous: Bool = false
   ) async throws(SQOAuthError) -> SQToken {
     let validator = try idTokenValidator(scope: scope)
-    let issued = try await token(
-      parameters, scope: scope, isAnonymous: isAnonymous)
+    let issued = try await unclaimed.token(of: self, orIfCancelled: .waitCancelled) {
+      () throws(SQOAuthError) in
+      try await self.token(parameters, scope: scope, isAnonymous: isAnonymous)
+    }
     try checkScope(of: issued.token)
     guard let validator, let text = issued.token.idTokenText else { return issued.token }
     let idToken = try await validator.validate(

@@ -11,6 +11,8 @@ import Basics
 /// - SeeAlso: RFC 8693
 struct TokenExchangeGrant: Sendable {
   let client: RegisteredClient
+  /// What ends the tokens of a request that is cancelled meanwhile.
+  let unclaimed: UnclaimedTokens
 
   func run(
     _ exchange: TokenExchange, subject: TokenExchange.Token
@@ -30,11 +32,14 @@ struct TokenExchangeGrant: Sendable {
     if let scope = exchange.scope { pairs.append(.init("scope", scope)) }
     // With the configuration's audience besides, the service could use the token there as well.
     let isForNamed = !(exchange.audiences + exchange.resources).isEmpty
-    let token = try await client.token(
-      pairs, scope: exchange.scope,
-      parser: TokenExchangeParser(parser: client.environment.tokenResponseParser),
-      omitting: isForNamed ? ["audience", "resource"] : []
-    ).token
+    let parameters = pairs
+    let token = try await unclaimed.token(of: client, orIfCancelled: .waitCancelled) {
+      [client] () throws(SQOAuthError) in
+      try await client.token(
+        parameters, scope: exchange.scope,
+        parser: TokenExchangeParser(parser: client.environment.tokenResponseParser),
+        omitting: isForNamed ? ["audience", "resource"] : [])
+    }.token
     try Self.check(token, exchange)
     return ExchangedToken(type: exchange.requestedType, token: token)
   }

@@ -1,9 +1,9 @@
 import Basics
 
-/// The token requests of sign-ins that were cancelled before the answer came.
+/// The token requests whose callers were cancelled before the answer came.
 ///
-/// The server may have issued tokens by then, and the device code or the authorization code is used
-/// up. So such a request goes on, and the tokens that it brings are revoked: otherwise they would
+/// The server may have issued tokens by then, and a device code or an authorization code is used up.
+/// So such a request goes on, and the tokens that it brings are revoked: otherwise they would
 /// live on, and nobody would have them.
 final class UnclaimedTokens: Sendable {
   private typealias Answer = Result<IssuedToken, SQOAuthError>
@@ -13,12 +13,14 @@ final class UnclaimedTokens: Sendable {
 
   init() {}
 
-  /// Sends a sign-in's token request, and returns its token if the caller still waits for it.
+  /// Sends a token request, and returns its token if the caller still waits for it.
+  ///
+  /// If not, the `cancellation` is thrown.
   func token(
-    of client: RegisteredClient,
+    of client: RegisteredClient, orIfCancelled cancellation: SQOAuthError = .signInCancelled,
     _ request: @escaping @Sendable () async throws(SQOAuthError) -> IssuedToken
   ) async throws(SQOAuthError) -> IssuedToken {
-    guard !Task.isCancelled else { throw .signInCancelled }
+    guard !Task.isCancelled else { throw cancellation }
     let answer = OneShot<Answer>()
     Task {
       do throws(SQOAuthError) {
@@ -29,7 +31,7 @@ final class UnclaimedTokens: Sendable {
     }
     if let answer = await answer.value() { return try answer.get() }
     revoke(answer, of: client)
-    throw .signInCancelled
+    throw cancellation
   }
 
   /// Returns when each of these requests has its answer and its tokens are revoked.

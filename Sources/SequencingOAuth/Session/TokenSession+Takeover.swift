@@ -34,7 +34,8 @@ extension TokenSession {
     do throws(SQOAuthError) {
       let client = try await context.client()
       let scope = client.configuration.scope
-      let token = try await ClientCredentialsGrant(client: client).run(scope: scope)
+      let token = try await ClientCredentialsGrant(client: client, unclaimed: UnclaimedTokens())
+        .run(scope: scope)
       await keep(
         context.record(of: token, from: client, .clientCredentials(scope: scope), id: account.id),
         by: change)

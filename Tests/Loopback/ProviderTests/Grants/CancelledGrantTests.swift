@@ -1,0 +1,58 @@
+import Foundation
+import OAuthSandbox
+import SequencingOAuth
+import Testing
+
+@testable import LoopbackSupport
+@testable import TestSupport
+
+/// Grants whose callers are cancelled while the server makes the tokens.
+@Suite(.timeLimit(.minutes(1))) struct CancelledGrantTests {
+  enum Grant: CaseIterable, Sendable { case password, client, exchange }
+
+  @Test(arguments: Grant.allCases)
+  func `tokens that come to a cancelled caller are revoked`(grant: Grant) async throws {
+    let client = SandboxClient.service
+    let fixture = try await SandboxFixture().register(
+      clientID: client.id, secret: client.secret
+    ) { $0.allowsPasswordGrant = true }
+    let module = fixture.oauth.module
+    let subject = fixture.sandbox.issueTokens(scopes: ["demo"]).accessToken
+    let answer = Gate(isOpen: false)
+    fixture.sandbox.misbehave(at: .token, .hold(until: { await answer.opened() }))
+    let caller = begin {
+      switch grant {
+      case .password:
+        _ = try await module.requestAccessToken(username: "alice", password: "alice-password")
+      case .client: _ = try await module.requestAccessTokenAsClient()
+      case .exchange:
+        _ = try await module.exchangeToken(
+          TokenExchange(subject: .accessToken(subject), audiences: ["https://b.example"]))
+      }
+    }
+    try await eventually("the request arrives") { fixture.tokenRequests.count == 1 }
+    caller.cancel()
+    await failure(.cancelled) { try await caller.value }
+    #expect(fixture.sandbox.requests(to: .revocation).isEmpty)
+    answer.open()
+    try await module.settle()
+    let revoked = fixture.sandbox.requests(to: .revocation)
+    #expect(revoked.count == (grant == .password ? 2 : 1))
+    #expect(revoked.allSatisfy { $0.form("token")?.isEmpty == false })
+    #expect(fixture.oauth.result.token == nil)
+  }
+
+  @Test func `a caller that is cancelled before sends nothing`() async throws {
+    let fixture = try await SandboxFixture().register { $0.allowsPasswordGrant = true }
+    let module = fixture.oauth.module
+    let gate = Gate(isOpen: false)
+    let caller = begin {
+      await gate.opened()
+      _ = try await module.requestAccessToken(username: "alice", password: "alice-password")
+    }
+    caller.cancel()
+    gate.open()
+    await failure(.cancelled) { try await caller.value }
+    #expect(fixture.tokenRequests.isEmpty)
+  }
+}
