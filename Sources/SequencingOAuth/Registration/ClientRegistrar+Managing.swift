@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 // A registration that exists already (RFC 7592).
 extension ClientRegistrar {
   /// Reads the registration as the server has it now; keep the result in place of the old one.
@@ -48,7 +54,7 @@ extension ClientRegistrar {
   ///
   /// - SeeAlso: RFC 7592, section 2.3
   public func delete(_ registration: ClientRegistration) async throws(SQOAuthError) {
-    try await end(try Self.management(of: registration))
+    try await end(try await management(of: registration))
   }
 
   func end(_ management: ClientRegistration.Management) async throws(SQOAuthError) {
@@ -62,7 +68,7 @@ extension ClientRegistrar {
   private func manage(
     _ registration: ClientRegistration, _ method: String, _ metadata: ClientMetadata?
   ) async throws(SQOAuthError) -> ClientRegistration {
-    let management = try Self.management(of: registration)
+    let management = try await management(of: registration)
     var members = metadata?.members
     members?["client_id"] = .string(registration.clientID)
     if let secret = registration.clientSecret { members?["client_secret"] = .string(secret) }
@@ -75,12 +81,26 @@ extension ClientRegistrar {
     return try reader.registration(in: answer, for: metadata, after: registration)
   }
 
-  private static func management(
+  /// Where a registration is managed, and the token for that.
+  ///
+  /// An older version of the SDK kept any address that the server named. One at another server than
+  /// that of the registration endpoint is not used, as ``register(_:)`` uses none.
+  private func management(
     of registration: ClientRegistration
-  ) throws(SQOAuthError) -> ClientRegistration.Management {
+  ) async throws(SQOAuthError) -> ClientRegistration.Management {
     guard let management = registration.management else {
       throw SQOAuthError(
         .registrationUnsupported, "the server does not let clients manage their registration")
+    }
+    let server = try await serverMetadata()
+    let endpoint = (try? server.address(of: .registration)) ?? URL(string: issuer)
+    guard let origin = try? ResourceOrigin(management.uri),
+      origin == endpoint.flatMap({ try? ResourceOrigin($0) })
+    else {
+      throw SQOAuthError(
+        .registrationUnsupported,
+        "the kept registration is managed at another server than the one that registers clients, so "
+          + "it cannot be managed; register the client again")
     }
     return management
   }

@@ -39,6 +39,29 @@ import Testing
     #expect(try await registrar.registration(of: app, in: store) != first)
   }
 
+  /// An older version kept whatever address the server named, such as one in the client's network.
+  @Test func `a kept registration that is managed elsewhere is not used for that`() async throws {
+    let other = try await SandboxServer.start()
+    let first = try await registrar.registration(of: app, in: store)
+    let json = String(decoding: try JSONEncoder().encode(first), as: UTF8.self)
+    let (own, foreign) = (sandbox.issuer.port ?? 0, other.issuer.port ?? 0)
+    // The address of the management, but not the issuer.
+    let path = "\\/register"
+    try #require(json.contains(":\(own)\(path)"))
+    let moved = json.replacingOccurrences(of: ":\(own)\(path)", with: ":\(foreign)\(path)")
+    let kept = try JSONDecoder().decode(ClientRegistration.self, from: Data(moved.utf8))
+    await failure(.registrationUnsupported) { try await registrar.read(kept) }
+    await failure(.registrationUnsupported) { try await registrar.update(kept, to: app) }
+    await failure(.registrationUnsupported) { try await registrar.delete(kept) }
+    store.save(kept)
+    var changed = app
+    changed.redirectURIs = ["com.example.app:/other"]
+    let found = try await registrar.registration(of: changed, in: store)
+    #expect(found.clientID != first.clientID && found.redirectURIs == changed.redirectURIs)
+    #expect(methods() == ["POST", "POST"])
+    #expect(other.requests.isEmpty)
+  }
+
   /// A registration in vain would let the accounts of one host fail on the other.
   @Test func `hosts that start together use one client, and delete the other`() async throws {
     // Neither host has its answer before both have found the store empty.
