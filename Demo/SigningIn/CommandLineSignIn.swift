@@ -111,7 +111,7 @@ struct CommandLineSignIn: Sendable {
         if options.redirectURI.isLoopback { pasted.offer(for: options.redirectURI) }
       },
       pass: { [oauth] in _ = oauth.module.handleRedirect($0) })
-    oauth.environment.userAgent = CustomUserAgent { [options, pasted] url in
+    oauth.environment.userAgent = SignInBrowser(console) { [options, pasted] url in
       announce()
       // A browser's command may run until it is closed, so read first; but print the address first.
       if !options.readsNoInput, options.browser != .print { pasted.read(for: options.redirectURI) }

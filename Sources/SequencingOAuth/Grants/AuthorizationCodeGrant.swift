@@ -65,6 +65,11 @@ struct AuthorizationCodeGrant: Sendable {
     guard !Task.isCancelled else { throw .signInCancelled }
     // A redirect that comes after a cancellation then gets the answer that it is too late.
     defer { pending.end(.signInCancelled) }
+    let telling = Task {
+      guard let error = await pending.unboundError.value() else { return }
+      environment.userAgent.didRefuse(error, for: question(pending))
+    }
+    defer { telling.cancel() }
     return try await wait.response(pending.response) {
       await open(url, pending)
     } atTimeout: {
@@ -79,12 +84,14 @@ struct AuthorizationCodeGrant: Sendable {
     do {
       // The sign-in may have ended before this task began.
       try Task.checkCancellation()
-      try await environment.userAgent.open(
-        url,
-        for: PendingSignIn(pending, clientID: configuration.clientID, accountID: accountID))
+      try await environment.userAgent.open(url, for: question(pending))
     } catch {
       pending.end(SQOAuthError(userAgent: error, secrets: [pending.expectation.state]))
     }
+  }
+
+  private func question(_ pending: PendingAuthorization) -> PendingSignIn {
+    PendingSignIn(pending, clientID: configuration.clientID, accountID: accountID)
   }
 
   private var configuration: ClientConfiguration { client.configuration }

@@ -17,6 +17,8 @@ final class PendingAuthorization: Sendable {
   let expectation: AuthorizationResponse.Expectation
   private let answer = OneShot<Result<AuthorizationResponse, SQOAuthError>>()
   private let misses = Locked(RedirectMisses())
+  /// The first error that came in a redirect without a `state`.
+  let unboundError = OneShot<SQOAuthError>()
 
   init(_ expectation: AuthorizationResponse.Expectation) {
     self.expectation = expectation
@@ -30,6 +32,7 @@ final class PendingAuthorization: Sendable {
       return .notAddressed
     case .wrongState(let error):
       misses.withLock { $0.missedState(saying: error) }
+      if let error { unboundError.resolve(SQOAuthError(.stateMismatch, error.withoutState)) }
       return .wrongState
     case .answer(let result):
       return answer.resolve(result) ? .taken : .tooLate

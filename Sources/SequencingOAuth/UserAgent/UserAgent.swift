@@ -31,9 +31,19 @@ public protocol UserAgent: Sendable {
   /// throwing hold here too. Implement it in a user agent that serves several accounts, or that
   /// receives the redirect itself and passes it to ``PendingSignIn/handleRedirect(_:)-(String)``.
   func open(_ url: URL, for signIn: PendingSignIn) async throws
+
+  /// Tells that a redirect came which said an error and does not name the sign-in, for the user.
+  ///
+  /// The sign-in goes on: without a `state` the redirect may come from anyone. But if the server
+  /// forgot the `state`, nothing else will come, and the user can cancel the sign-in. The SDK calls
+  /// this at most once for each sign-in, on any thread. The default does nothing.
+  func didRefuse(_ error: SQOAuthError, for signIn: PendingSignIn)
 }
 
 extension UserAgent {
+  /// Does nothing.
+  public func didRefuse(_ error: SQOAuthError, for signIn: PendingSignIn) {}
+
   /// Opens the URL by ``open(_:)``, which does not get the sign-in.
   public func open(_ url: URL, for signIn: PendingSignIn) async throws {
     try await open(url)

@@ -63,6 +63,24 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test func `with an error and no state is told at once, and the sign-in goes on`() async throws {
+    let uri = "com.example.app:/callback"
+    let sandbox = try await sandbox(uri)
+    let demo = try start(at: sandbox, uri)
+    try await eventually("it asks") { demo.errors.contains("It starts with \(uri). ") }
+    try write(uri + "?error=access_denied&error_description=Not%20you")
+    try await eventually("it is told") {
+      demo.errors.contains(
+        "warning: a redirect without a state said: access_denied (Not you)")
+    }
+    #expect(demo.errors.contains("the sign-in still waits, and Ctrl-C cancels it"))
+    let url = try #require(URL(string: String(demo.output.dropLast())))
+    try write(try await SandboxVisitor().visit(url).redirect)
+    let outcome = await demo.outcome()
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    await sandbox.stop()
+  }
+
   @Test func `is passed on by the sandbox's visitor`() async throws {
     let uri = "com.example.app:/callback"
     let sandbox = try await sandbox(uri)

@@ -1,0 +1,26 @@
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Opens the pages of a command's sign-in, and says at once what may have gone wrong.
+struct SignInBrowser: UserAgent {
+  private let console: Console
+  private let opener: @Sendable (URL) async throws -> Void
+
+  init(_ console: Console, opener: @escaping @Sendable (URL) async throws -> Void) {
+    self.console = console
+    self.opener = opener
+  }
+
+  func open(_ url: URL) async throws {
+    try await opener(url)
+  }
+
+  func didRefuse(_ error: SQOAuthError, for signIn: PendingSignIn) {
+    console.warn("\(error.message); the sign-in still waits, and Ctrl-C cancels it")
+  }
+}
