@@ -1,4 +1,4 @@
-/// Values that are fetched once for all callers and kept: one for each key.
+/// Values that are fetched once for all callers and kept: one for each key, up to a number of them.
 ///
 /// However many callers need a value at a time, it is fetched once. A cancelled caller stops
 /// waiting. When no caller waits any more, the fetch is cancelled.
@@ -19,11 +19,11 @@ package final class SharedFetches<Key: Hashable & Sendable, Value: Sendable, Fai
   }
 
   private struct State {
-    var found: [Key: Value] = [:]
+    var found: RecentValues<Key, Value>
     var underWay: [Key: Fetch] = [:]
 
     mutating func step(_ key: Key, _ isUsable: (Value) -> Bool) -> Step {
-      if let known = found[key], isUsable(known) { return .use(known) }
+      if let known = found.use(key), isUsable(known) { return .use(known) }
       if var fetch = underWay[key] {
         fetch.waiters += 1
         underWay[key] = fetch
@@ -35,13 +35,16 @@ package final class SharedFetches<Key: Hashable & Sendable, Value: Sendable, Fai
     }
   }
 
-  private let state = Locked(State())
+  private let state: Locked<State>
 
   private let keepsValues: Bool
 
   /// Makes an empty collection; without `keepsValues` a value is only for those who wait for it.
-  package init(keepsValues: Bool = true) {
+  ///
+  /// Others may choose the keys, so at most `limit` values are kept: those that were used last.
+  package init(keepsValues: Bool = true, limit: Int = 1000) {
     self.keepsValues = keepsValues
+    state = Locked(State(found: RecentValues(limit: limit)))
   }
 
   /// Returns the kept value of a key if it is usable; otherwise joins the fetch under way or starts
@@ -80,16 +83,15 @@ package final class SharedFetches<Key: Hashable & Sendable, Value: Sendable, Fai
 
   /// The value that is kept for a key, usable or not.
   package func known(_ key: Key) -> Value? {
-    state.withLock { $0.found[key] }
+    state.withLock { $0.found.use(key) }
   }
+
+  /// How many values are kept.
+  package var count: Int { state.withLock(\.found.count) }
 
   /// Changes the value that is kept for a key, if there is one.
   package func change(_ key: Key, _ body: (inout Value) -> Void) {
-    state.withLock { state in
-      guard var value = state.found[key] else { return }
-      body(&value)
-      state.found[key] = value
-    }
+    state.withLock { $0.found.change(key, body) }
   }
 
   /// Makes the next caller start a new fetch, even if one is under way.
@@ -103,7 +105,7 @@ package final class SharedFetches<Key: Hashable & Sendable, Value: Sendable, Fai
     state.withLock { state in
       guard state.underWay[key]?.work === work else { return }
       state.underWay[key] = nil
-      if keepsValues, case .success(let value) = outcome { state.found[key] = value }
+      if keepsValues, case .success(let value) = outcome { state.found.set(key, to: value) }
     }
     work.outcome.resolve(outcome)
   }

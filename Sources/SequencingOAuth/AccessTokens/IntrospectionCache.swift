@@ -13,8 +13,14 @@ import Basics
 final class IntrospectionCache: Sendable {
   private struct Entry: Sendable {
     let claims: AccessTokenClaims?
-    let from: Date
-    let until: Date
+    /// When the server was asked, and up to when the answer counts, by the clock's steady time.
+    let from: Duration
+    let until: Duration
+
+    /// Whether the answer counts; the end of the token itself is a date.
+    func counts(at now: Duration, _ date: Date) -> Bool {
+      from <= now && now < until && claims?.expirationDate.map { date < $0 } ?? true
+    }
   }
 
   private struct State {
@@ -45,11 +51,10 @@ final class IntrospectionCache: Sendable {
   }
 
   /// What is known about a token: its claims, or that it is not active (`.some(nil)`).
-  func claims(of digest: Data, at now: Date) -> AccessTokenClaims?? {
+  func claims(of digest: Data, at now: Duration, _ date: Date) -> AccessTokenClaims?? {
     state.withLock { state in
       guard let entry = state.young[digest] ?? state.old[digest] else { return nil }
-      // A clock that was moved back proves nothing.
-      guard entry.from <= now, now < entry.until else {
+      guard entry.counts(at: now, date) else {
         state.young[digest] = nil
         state.old[digest] = nil
         return nil
@@ -80,14 +85,12 @@ final class IntrospectionCache: Sendable {
   /// Nothing is kept if the token was forgotten after the question began: the server may have
   /// answered before the token was revoked.
   func keep(
-    _ claims: AccessTokenClaims?, for question: Question, from now: Date, for time: Duration
+    _ claims: AccessTokenClaims?, for question: Question, from now: Duration, for time: Duration
   ) {
-    let end = now.addingTimeInterval(time.seconds)
-    let until = claims?.expirationDate.map { min($0, end) } ?? end
-    guard now < until else { return }
+    guard time > .zero else { return }
     state.withLock { state in
       guard state.asked[question.digest]?.forgets == question.forgets else { return }
-      keep(question.digest, Entry(claims: claims, from: now, until: until), &state)
+      keep(question.digest, Entry(claims: claims, from: now, until: now + time), &state)
     }
   }
 

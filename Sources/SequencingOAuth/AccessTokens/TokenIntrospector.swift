@@ -22,12 +22,13 @@ public final class TokenIntrospector: Sendable {
   private let signatureAlgorithms: Set<JWSAlgorithm>?
   private let requiresTokenType: Bool
   private let cache: IntrospectionCache
+  private let outages = Locked(IntrospectionOutages())
   private let questions = SharedFetches<Data, Answer, SQOAuthError>(keepsValues: false)
 
   private struct Answer: Sendable {
     let claims: AccessTokenClaims?
-    /// When the server was asked; it may have answered at that moment.
-    let asked: Date
+    /// When the server was asked, by the clock's steady time; it may have answered at that moment.
+    let asked: Duration
   }
 
   /// Makes the introspector of a resource server; no request is made.
@@ -62,6 +63,10 @@ public final class TokenIntrospector: Sendable {
   /// What the server says about an access token, as it came after `Bearer` in the request; `nil` if
   /// it is not active, which a resource server answers with status 401.
   ///
+  /// A server that cannot be reached, or that says that it is overloaded, is left alone for a second
+  /// or for as long as it asks, up to half a minute: calls get its error meanwhile. After any other
+  /// failure of the server, the same is done for that token.
+  ///
   /// Compare ``AccessTokenClaims/audience`` with the name of your service, if the server issues
   /// tokens for several. A request takes at most ``ClientConfiguration/timeout``.
   ///
@@ -74,20 +79,23 @@ public final class TokenIntrospector: Sendable {
     guard !token.isEmpty else { return nil }
     let digest = Digest.sha256(token)
     let clock = context.environment.clock
-    let called = clock.now
-    if let known = cache.claims(of: digest, at: called) { return known }
+    let called = clock.steadyTime
+    if let known = cache.claims(of: digest, at: called, clock.now) { return known }
     while true {
+      if let failure = outages.withLock({ $0.failure(for: digest, at: clock.steadyTime) }) {
+        throw failure
+      }
       let answer = try await questions.value(of: digest) { [self] () throws(SQOAuthError) in
         let question = cache.begin(digest)
         defer { cache.end(question) }
-        let asked = clock.now
-        let claims = try await ask(token)
+        let asked = clock.steadyTime
+        let claims = try await ask(token, digest)
         cache.keep(claims, for: question, from: asked, for: cacheTime)
         return Answer(claims: claims, asked: asked)
       }
       guard let answer else { throw .waitCancelled }
       // The question of another call may be older than an answer may be.
-      if called <= answer.asked.addingTimeInterval(cacheTime.seconds) { return answer.claims }
+      if called <= answer.asked + cacheTime { return answer.claims }
     }
   }
 
@@ -98,6 +106,20 @@ public final class TokenIntrospector: Sendable {
     let digest = Digest.sha256(token)
     cache.forget(digest)
     questions.detach(digest)
+  }
+
+  /// Asks the server; what it says of a token, or that it failed, is noted.
+  private func ask(
+    _ token: String, _ digest: Data
+  ) async throws(SQOAuthError) -> AccessTokenClaims? {
+    do throws(SQOAuthError) {
+      let claims = try await ask(token)
+      outages.withLock { $0.answered() }
+      return claims
+    } catch {
+      outages.withLock { $0.note(error, for: digest, at: context.environment.clock.steadyTime) }
+      throw error
+    }
   }
 
   private func ask(_ token: String) async throws(SQOAuthError) -> AccessTokenClaims? {

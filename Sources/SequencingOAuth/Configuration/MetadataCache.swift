@@ -15,37 +15,47 @@ import Basics
 final class MetadataCache: Sendable {
   private struct Known: Sendable {
     let metadata: ProviderMetadata
-    let at: Date
-    var freshUntil: Date
+    /// When the issuer was asked, and how long the metadata is fresh, by the clock's steady time.
+    let at: Duration
+    let freshUntil: Duration
+    /// Whether the issuer may have other endpoints by now.
+    var isExpired = false
     /// Why the metadata could not be fetched again.
     var failure: SQOAuthError?
 
-    /// Whether the metadata counts without a new request; not if the clock was moved back.
-    func isFresh(at now: Date) -> Bool { at <= now && now < freshUntil }
+    /// Whether the metadata counts without a new request.
+    func isFresh(at now: Duration) -> Bool { !isExpired && at <= now && now < freshUntil }
   }
 
   /// A failed request for metadata that is not known.
   private struct Failed: Sendable {
     let error: SQOAuthError
-    let at: Date
+    let at: Duration
 
-    /// Whether other callers get the error without a new request; not if the clock was moved back.
-    func isInForce(at now: Date, for askers: Askers) -> Bool {
-      let asked = min(error.retryAfter?.seconds ?? 0, MetadataCache.longestRest)
+    /// Whether other callers get the error without a new request.
+    func isInForce(at now: Duration, for askers: Askers) -> Bool {
+      let asked = min(error.retryAfter ?? .zero, MetadataCache.longestRest)
       let rest = askers == .strangers ? max(asked, MetadataCache.strangersRest) : asked
-      return at <= now && now < at.addingTimeInterval(rest)
+      return at <= now && now < at + rest
     }
   }
 
-  /// How long the SDK waits after a request in vain while it knows the metadata, in seconds.
-  private static let rest = 60.0
-  /// How long strangers cause no further request if nothing is known, in seconds.
-  private static let strangersRest = 1.0
-  /// The longest rest that an issuer may ask for, in seconds.
-  private static let longestRest = 300.0
+  /// How long the SDK waits after a request in vain while it knows the metadata.
+  private static let rest = Duration.seconds(60)
+  /// How long strangers cause no further request if nothing is known.
+  private static let strangersRest = Duration.seconds(1)
+  /// The longest rest that an issuer may ask for.
+  private static let longestRest = Duration.seconds(300)
+  /// How many issuers are remembered, and how many failures: strangers may name any.
+  static let limit = 1000
 
-  private let fetches = SharedFetches<ExactText, Known, SQOAuthError>()
-  private let failures = Locked<[ExactText: Failed]>([:])
+  private let fetches = SharedFetches<ExactText, Known, SQOAuthError>(limit: limit)
+  private let failures = Locked(RecentValues<ExactText, Failed>(limit: limit))
+
+  /// How many failures are remembered.
+  var failureCount: Int { failures.withLock(\.count) }
+  /// How many issuers' metadata is remembered.
+  var knownCount: Int { fetches.count }
 
   /// Who makes the SDK ask an issuer.
   enum Askers: Sendable {
@@ -63,8 +73,8 @@ final class MetadataCache: Sendable {
     for askers: Askers = .app
   ) async throws(SQOAuthError) -> ProviderMetadata {
     let issuer = Self.key(discovery.issuer, isForIdentity: discovery.isForIdentity)
-    let now = discovery.clock.now
-    if fetches.known(issuer) == nil, let failed = failures.withLock({ $0[issuer] }),
+    let now = discovery.clock.steadyTime
+    if fetches.known(issuer) == nil, let failed = failures.withLock({ $0.use(issuer) }),
       failed.isInForce(at: now, for: askers)
     {
       throw failed.error
@@ -73,23 +83,23 @@ final class MetadataCache: Sendable {
       of: issuer, if: { !isFresh && $0.isFresh(at: now) }
     ) { [self] () throws(SQOAuthError) in
       // The answer may have been long on its way.
-      let asked = discovery.clock.now
+      let asked = discovery.clock.steadyTime
       do throws(SQOAuthError) {
         let (metadata, lifetime) = try await discovery.fetch(with: client)
-        failures.withLock { $0[issuer] = nil }
+        failures.withLock { $0.set(issuer, to: nil) }
         return Known(
-          metadata: metadata, at: asked, freshUntil: asked.addingTimeInterval(lifetime))
+          metadata: metadata, at: asked, freshUntil: asked + .seconds(lifetime))
       } catch {
-        let now = discovery.clock.now
+        let now = discovery.clock.steadyTime
         guard let known = fetches.known(issuer) else {
           // A cancelled request says nothing about the issuer.
           if error.code != .cancelled {
-            failures.withLock { $0[issuer] = Failed(error: error, at: now) }
+            failures.withLock { $0.set(issuer, to: Failed(error: error, at: now)) }
           }
           throw error
         }
         return Known(
-          metadata: known.metadata, at: now, freshUntil: now.addingTimeInterval(Self.rest),
+          metadata: known.metadata, at: now, freshUntil: now + Self.rest,
           failure: error)
       }
     }
@@ -101,9 +111,7 @@ final class MetadataCache: Sendable {
   /// Notes that an issuer may have other endpoints by now: the next call asks for its metadata.
   func expire(_ issuer: String) {
     for isForIdentity in [false, true] {
-      fetches.change(Self.key(issuer, isForIdentity: isForIdentity)) {
-        $0.freshUntil = .distantPast
-      }
+      fetches.change(Self.key(issuer, isForIdentity: isForIdentity)) { $0.isExpired = true }
     }
   }
 

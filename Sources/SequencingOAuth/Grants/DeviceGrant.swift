@@ -71,9 +71,10 @@ struct DeviceGrant: Sendable {
     _ device: DeviceAuthorizationResponse, scope: String?
   ) async throws(SQOAuthError) -> IssuedToken {
     let clock = client.environment.clock
-    let end = device.authorization.expirationDate
+    // A change of the date neither ends the code nor lengthens its life.
+    let end = clock.steadyTime + device.lifetime
     var polls = DevicePolls(interval: device.interval)
-    var next = clock.now.addingTimeInterval(polls.interval.seconds)
+    var next = clock.steadyTime + polls.interval
     while next < end {
       try await sleep(until: next)
       do throws(SQOAuthError) {
@@ -84,7 +85,7 @@ struct DeviceGrant: Sendable {
         }
       } catch {
         guard !Task.isCancelled, let pause = polls.pause(after: error) else { throw error }
-        next = clock.now.addingTimeInterval(pause.seconds)
+        next = clock.steadyTime + pause
       }
     }
     try await sleep(until: end)
@@ -94,9 +95,11 @@ struct DeviceGrant: Sendable {
         + "for a new code")
   }
 
-  private func sleep(until date: Date) async throws(SQOAuthError) {
+  /// Waits until a moment of the clock's steady time.
+  private func sleep(until end: Duration) async throws(SQOAuthError) {
+    let clock = client.environment.clock
     do {
-      try await client.environment.clock.sleep(until: date)
+      try await clock.sleep(for: max(.zero, end - clock.steadyTime))
     } catch {
       throw .signInCancelled
     }

@@ -42,10 +42,9 @@ struct RedirectWait: Sendable {
     opening open: @escaping @Sendable () async -> Void,
     atTimeout timeOut: @escaping @Sendable () -> Void
   ) async throws(SQOAuthError) -> Response {
-    let deadline = clock.now.addingTimeInterval(timeout.seconds)
     let opening = Task { await open() }
     let ending = Task {
-      try await clock.sleep(until: deadline)
+      try await clock.sleep(for: timeout)
       // A process that was suspended may not have read an answer that came in time.
       await receiver?.settle()
       timeOut()

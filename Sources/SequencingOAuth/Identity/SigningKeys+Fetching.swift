@@ -27,20 +27,21 @@ extension SigningKeys {
   /// The keys of an issuer as it answered once.
   struct Fetched: Sendable {
     let keys: JSONWebKeySet
-    let at: Date
-    let freshUntil: Date
+    /// When the answer came, and how long it is fresh, by the clock's steady time.
+    let at: Duration
+    let freshUntil: Duration
     /// Whether the issuer has answered without keys since then.
     var isWithdrawn = false
 
-    /// How long keys count after they were fresh while the issuer cannot be reached, in seconds.
-    private static let outage = 86_400.0
+    /// How long keys count after they were fresh while the issuer cannot be reached.
+    private static let outage = Duration.seconds(86_400)
 
-    /// Whether the keys count without a new request; not if the clock was moved back.
-    func isFresh(at now: Date) -> Bool { at <= now && now < freshUntil }
+    /// Whether the keys count without a new request.
+    func isFresh(at now: Duration) -> Bool { at <= now && now < freshUntil }
 
     /// Whether the keys count while the issuer cannot be reached.
-    func survivesOutage(at now: Date) -> Bool {
-      !isWithdrawn && at <= now && now < freshUntil.addingTimeInterval(Self.outage)
+    func survivesOutage(at now: Duration) -> Bool {
+      !isWithdrawn && at <= now && now < freshUntil + Self.outage
     }
   }
 }
@@ -52,7 +53,7 @@ extension SigningKeys.Source {
       url: uri, headers: ["Accept": "application/jwk-set+json, application/json"])
     request.timeout = timeout
     // The answer may be long on its way.
-    let asked = environment.clock.now
+    let asked = environment.clock.steadyTime
     let response: HTTPResponse
     do throws(SQOAuthError) {
       response = try await environment.httpClient.exchange(request)
@@ -68,8 +69,8 @@ extension SigningKeys.Source {
     }
     do throws(JWSFailure) {
       return SigningKeys.Fetched(
-        keys: try JSONWebKeySet(response.body), at: now,
-        freshUntil: asked.addingTimeInterval(HTTPFreshness.seconds(response.headers)))
+        keys: try JSONWebKeySet(response.body), at: environment.clock.steadyTime,
+        freshUntil: asked + .seconds(HTTPFreshness.seconds(response.headers)))
     } catch {
       throw SQOAuthError(
         .invalidResponse, "the address of the issuer's keys answered with no set of keys",

@@ -15,30 +15,31 @@ import Basics
 final class SigningKeys: Sendable {
   /// The last request to an issuer that brought no other keys than the known ones.
   private struct Vain: Sendable {
-    var at: Date
+    var at: Duration
     /// Why the request failed; `nil` if the issuer answered with the known keys.
     let failure: SQOAuthError?
 
-    /// How long no further request is made, in seconds.
-    var rest: Double { min(max(failure?.retryAfter?.seconds ?? 0, 60), SigningKeys.longestRest) }
-
-    /// Whether the request was made in the last seconds; not if the clock was moved back.
-    func isRecent(_ seconds: Double, at now: Date) -> Bool {
-      at <= now && now < at.addingTimeInterval(seconds)
+    /// How long no further request is made.
+    var rest: Duration {
+      min(max(failure?.retryAfter ?? .zero, .seconds(60)), SigningKeys.longestRest)
     }
+
+    /// Whether the request was made less than a time ago.
+    func isRecent(_ time: Duration, at now: Duration) -> Bool { at <= now && now < at + time }
   }
 
-  /// The longest rest that an issuer may ask for, in seconds.
+  /// The longest rest that an issuer may ask for.
   ///
   /// It is the shortest time for which keys count: a longer rest would hide a new or withdrawn key.
-  private static let longestRest = 300.0
-  /// How long other callers get the error of a failed request if there are no keys, in seconds.
+  private static let longestRest = Duration.seconds(300)
+  /// How long other callers get the error of a failed request if there are no keys.
   ///
   /// A user who signs in again after that finds a server that is back.
-  private static let sharedFailure = 1.0
+  private static let sharedFailure = Duration.seconds(1)
 
   private let fetches = SharedFetches<Source, Fetched, SQOAuthError>()
-  private let vain = Locked<[Source: Vain]>([:])
+  /// As many as ``SharedFetches`` keeps keys, since strangers may name any issuer.
+  private let vain = Locked(RecentValues<Source, Vain>(limit: 1000))
 
   /// The keys of an issuer; they are fetched if they are not known or no longer fresh.
   ///
@@ -46,8 +47,8 @@ final class SigningKeys: Sendable {
   func keys(
     of source: Source, _ environment: ClientEnvironment, isAhead: Bool = false
   ) async throws(SQOAuthError) -> JSONWebKeySet {
-    let now = environment.clock.now
-    let last = vain.withLock { $0[source] }
+    let now = environment.clock.steadyTime
+    let last = vain.withLock { $0.use(source) }
     let isOut = last.map { $0.failure?.isOutage == true && $0.isRecent($0.rest, at: now) } ?? false
     let isUsable = { @Sendable (known: Fetched) in
       known.isFresh(at: now) || isOut && known.survivesOutage(at: now)
@@ -58,13 +59,13 @@ final class SigningKeys: Sendable {
     }
     // In an outage one caller finds out whether the issuer is back, and the others do not wait.
     if last?.failure?.isOutage == true, fetches.known(source)?.survivesOutage(at: now) == true {
-      vain.withLock { $0[source]?.at = now }
+      vain.withLock { $0.change(source) { $0.at = now } }
     }
     do throws(SQOAuthError) {
       return try await fetched(source, environment, notesFailure: !isAhead, if: isUsable)
     } catch {
       guard error.isOutage, let known = fetches.known(source),
-        known.survivesOutage(at: environment.clock.now)
+        known.survivesOutage(at: environment.clock.steadyTime)
       else { throw error }
       return known.keys
     }
@@ -80,8 +81,8 @@ final class SigningKeys: Sendable {
     of source: Source, _ environment: ClientEnvironment, otherThan known: JSONWebKeySet,
     isFromIssuer: Bool
   ) async throws(SQOAuthError) -> JSONWebKeySet? {
-    let now = environment.clock.now
-    if let last = vain.withLock({ $0[source] }) {
+    let now = environment.clock.steadyTime
+    if let last = vain.withLock({ $0.use(source) }) {
       let isUrgent = isFromIssuer && last.failure != nil
       if last.isRecent(isUrgent ? Self.sharedFailure : last.rest, at: now) {
         if let current = fetches.known(source)?.keys, current != known { return current }
@@ -108,7 +109,7 @@ final class SigningKeys: Sendable {
       do throws(SQOAuthError) {
         let new = try await source.fetch(environment)
         let isVain = isExtra && new.keys == known?.keys
-        vain.withLock { $0[source] = isVain ? Vain(at: new.at, failure: nil) : nil }
+        vain.withLock { $0.set(source, to: isVain ? Vain(at: new.at, failure: nil) : nil) }
         return new
       } catch {
         // A cancelled request says nothing about the issuer.
@@ -116,7 +117,9 @@ final class SigningKeys: Sendable {
           fetches.change(source) { $0.isWithdrawn = true }
         }
         if error.code != .cancelled, notesFailure || known != nil {
-          vain.withLock { $0[source] = Vain(at: environment.clock.now, failure: error) }
+          vain.withLock {
+            $0.set(source, to: Vain(at: environment.clock.steadyTime, failure: error))
+          }
         }
         throw error
       }

@@ -13,6 +13,8 @@ struct DeviceAuthorizationResponse: Sendable, Redacted {
   /// The code with which the client asks for the token, `device_code`.
   let deviceCode: String
   let authorization: DeviceAuthorization
+  /// How long the codes count, `expires_in`.
+  let lifetime: Duration
   /// The shortest time between two requests for the token, `interval`.
   let interval: Duration
 
@@ -58,9 +60,10 @@ struct DeviceAuthorizationResponse: Sendable, Redacted {
   private init(members: [String: JSONValue], receivedAt now: Date) throws(SQOAuthError) {
     deviceCode = try Self.text("device_code", of: members)
     interval = try Self.interval(members["interval"])
-    guard let lifetime = try Self.seconds("expires_in", members["expires_in"]) else {
+    guard let seconds = try Self.seconds("expires_in", members["expires_in"]) else {
       throw Self.unusable("expires_in")
     }
+    lifetime = .seconds(min(seconds, DeviceAuthorization.longestLifetime))
     // Google's servers wrote `verification_url` before the RFC had another name.
     let isOld = members["verification_uri"] == nil && members["verification_url"] != nil
     let address = isOld ? "verification_url" : "verification_uri"
@@ -72,7 +75,7 @@ struct DeviceAuthorizationResponse: Sendable, Redacted {
       userCode: try Self.shown("user_code", of: members),
       verificationURI: try Self.page(try Self.text(address, of: members), address),
       verificationURIComplete: complete,
-      expirationDate: now.addingTimeInterval(min(lifetime, DeviceAuthorization.longestLifetime)))
+      expirationDate: now.addingTimeInterval(lifetime.seconds))
   }
 
   // MARK: Reading

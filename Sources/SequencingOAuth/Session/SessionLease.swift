@@ -95,13 +95,13 @@ final class SessionLease: Sendable {
     for store: any TokenStore, _ clock: any WallClock
   ) async throws(SQOAuthError) -> AccountLease {
     let id = accountID
-    let end = clock.now.addingTimeInterval(Self.longestWait)
+    let end = clock.steadyTime + .seconds(Self.longestWait)
     var pause = Duration.milliseconds(1)
     while true {
       if let lease = try await store.attempt("lock the account", { try await $0.lease(id) }) {
         return lease
       }
-      guard clock.now < end else { throw inUse(by: await store.leaseHolder(id)) }
+      guard clock.steadyTime < end else { throw inUse(by: await store.leaseHolder(id)) }
       try? await Task.sleep(for: pause)
       pause = min(pause * 2, .milliseconds(32))
       guard isWanted else { throw .waitCancelled }

@@ -20,6 +20,18 @@ public protocol WallClock: Sendable {
   /// The default is `false`.
   var showsSystemTime: Bool { get }
 
+  /// The time since a moment that the clock chooses, which no change of the date moves.
+  ///
+  /// It goes on while the machine sleeps. The SDK measures with it how long something takes, or how
+  /// long a value counts. The default follows ``now``, also when that is moved back.
+  var steadyTime: Duration { get }
+
+  /// Waits for a length of time, whatever date the clock shows in the meantime.
+  ///
+  /// It throws `CancellationError` if the task is cancelled. The default waits until the date after
+  /// that time.
+  func sleep(for duration: Duration) async throws
+
   /// Waits until a date; throws `CancellationError` if the task is cancelled.
   ///
   /// If the clock is moved back during the wait, the wait ends after its original length, although
@@ -30,6 +42,14 @@ public protocol WallClock: Sendable {
 extension WallClock {
   /// `false`: the SDK calls the clock to get the time.
   public var showsSystemTime: Bool { false }
+
+  /// The time since a fixed date.
+  public var steadyTime: Duration { .seconds(now.timeIntervalSinceReferenceDate) }
+
+  /// Waits until the date after that time.
+  public func sleep(for duration: Duration) async throws {
+    try await sleep(until: now.addingTimeInterval(duration.seconds))
+  }
 }
 
 /// The clock that shows the system's time, which the SDK uses by default.
@@ -42,6 +62,16 @@ public struct SystemClock: WallClock {
 
   /// `true`: the SDK reads the system's time itself.
   public var showsSystemTime: Bool { true }
+
+  private static let start = ContinuousClock.now
+
+  /// The time since the process first asked, with the time in which the machine was suspended.
+  public var steadyTime: Duration { ContinuousClock.now - Self.start }
+
+  /// Waits for a length of time; time in which the machine is suspended counts.
+  public func sleep(for duration: Duration) async throws {
+    try await Task.sleep(for: duration, clock: .continuous)
+  }
 
   /// Waits until a date; time in which the machine is suspended counts.
   ///

@@ -68,7 +68,7 @@ enum LandingPage: Sendable {
     _ outcome: OneShot<LandingPage>, _ clock: any WallClock
   ) async -> LandingPage {
     let timer = Task {
-      try await clock.sleep(until: clock.now.addingTimeInterval(10))
+      try await clock.sleep(for: .seconds(10))
       outcome.resolve(.underWay)
     }
     defer { timer.cancel() }

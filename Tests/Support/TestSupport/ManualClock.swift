@@ -5,15 +5,36 @@ public import SequencingOAuth
 /// A clock that stands still until a test advances it.
 public final class ManualClock: WallClock {
   private struct Sleeper {
-    let date: Date
+    /// When the sleep ends, by the date or by the steady time.
+    let end: End
     let continuation: CheckedContinuation<Void, any Error>
+  }
+
+  private enum End: Sendable {
+    case date(Date)
+    case steady(Duration)
   }
 
   private struct State {
     var now: Date
+    var steady = Duration.seconds(1_000_000)
     var sleepers: [Int: Sleeper] = [:]
     var lastSleeper = 0
     var watchers: [CheckedContinuation<Void, Never>] = []
+
+    func isOver(_ end: End) -> Bool {
+      switch end {
+      case .date(let date): date <= now
+      case .steady(let time): time <= steady
+      }
+    }
+
+    /// Removes and returns the tasks whose time has come.
+    mutating func takeDue() -> [Sleeper] {
+      let due = sleepers.filter { isOver($0.value.end) }
+      for id in due.keys { sleepers[id] = nil }
+      return Array(due.values)
+    }
   }
 
   private let state: Locked<State>
@@ -26,17 +47,29 @@ public final class ManualClock: WallClock {
   /// The time that the clock shows.
   public var now: Date { state.withLock(\.now) }
 
+  /// The time that only ``advance(by:)`` moves, and only forwards.
+  public var steadyTime: Duration { state.withLock(\.steady) }
+
   /// The number of tasks that sleep.
   public var sleepers: Int { state.withLock(\.sleepers.count) }
 
-  /// Moves the time forwards or back, and wakes the tasks whose time has come.
+  /// Lets time pass, and wakes the tasks whose time has come; a negative time moves the date alone.
   public func advance(by seconds: TimeInterval) {
-    let due: [Sleeper] = state.withLock { state in
-      let now = state.now + seconds
-      state.now = now
-      let due = state.sleepers.filter { $0.value.date <= now }
-      for id in due.keys { state.sleepers[id] = nil }
-      return Array(due.values)
+    wake { state in
+      state.now += seconds
+      state.steady += .seconds(max(seconds, 0))
+    }
+  }
+
+  /// Moves the date alone, as an administrator does.
+  public func moveDate(by seconds: TimeInterval) {
+    wake { $0.now += seconds }
+  }
+
+  private func wake(_ change: (inout State) -> Void) {
+    let due = state.withLock { state in
+      change(&state)
+      return state.takeDue()
     }
     for sleeper in due { sleeper.continuation.resume() }
   }
@@ -52,8 +85,17 @@ public final class ManualClock: WallClock {
     }
   }
 
-  /// Sleeps until the clock is advanced to a time.
+  /// Sleeps until the clock is advanced to a date.
   public func sleep(until date: Date) async throws {
+    try await sleep(until: .date(date))
+  }
+
+  /// Sleeps until the clock is advanced by a time.
+  public func sleep(for duration: Duration) async throws {
+    try await sleep(until: .steady(steadyTime + duration))
+  }
+
+  private func sleep(until end: End) async throws {
     let id = state.withLock { state in
       state.lastSleeper += 1
       return state.lastSleeper
@@ -62,8 +104,8 @@ public final class ManualClock: WallClock {
       try await withCheckedThrowingContinuation { continuation in
         let (isDue, watchers): (Bool, [CheckedContinuation<Void, Never>]) = state.withLock {
           state in
-          if date <= state.now || Task.isCancelled { return (true, []) }
-          state.sleepers[id] = Sleeper(date: date, continuation: continuation)
+          if state.isOver(end) || Task.isCancelled { return (true, []) }
+          state.sleepers[id] = Sleeper(end: end, continuation: continuation)
           defer { state.watchers = [] }
           return (false, state.watchers)
         }

@@ -104,6 +104,7 @@ import Testing
     server.sandbox.misbehave(at: .introspection, misbehaviour)
     let error = await failure(code) { try await introspector.claims(of: token) }
     if let error { #expect(!everyText(of: error).contains(token)) }
+    server.clock.advance(by: 1)
     #expect(try await introspector.claims(of: token) != nil)
   }
 

@@ -148,6 +148,23 @@ import Testing
     #expect(fixture.oauth.result.token == nil)
   }
 
+  @Test(arguments: [-100_000.0, 100_000])
+  func `a change of the date neither ends the code nor stops the polls`(
+    seconds: Double
+  ) async throws {
+    let fixture = try await DeviceFixture()
+    let (signIn, authorization) = try await fixture.begin()
+    try await fixture.passUntilNextPoll()
+    try await fixture.user(enters: authorization)
+    try await eventually("the SDK waits") { fixture.clock.sleepers > 0 }
+    let polls = fixture.polls.count
+    fixture.clock.moveDate(by: seconds)
+    #expect(fixture.clock.sleepers > 0 && fixture.polls.count == polls, "no poll before its time")
+    fixture.clock.moveDate(by: -seconds)
+    try await fixture.passUntilNextPoll()
+    #expect(try await signIn.value.scope == "demo")
+  }
+
   @Test func `an ID token of the answer is verified`() async throws {
     let fixture = try await DeviceFixture(scope: "openid")
     let (signIn, authorization) = try await fixture.begin()

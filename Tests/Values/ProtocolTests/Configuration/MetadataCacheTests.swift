@@ -107,14 +107,43 @@ import Testing
     for isFresh in [false, true, false] {
       await failure(.temporarilyUnavailable) { try await caller(isFresh: isFresh).value }
     }
-    clock.advance(by: rest - 0.1)
+    clock.advance(by: rest - 0.5)
+    await failure(.temporarilyUnavailable) { try await caller().value }
+    #expect(http.requests.count == requests)
+    // A change of the date neither ends the rest nor lengthens it.
+    clock.moveDate(by: rest.truncatingRemainder(dividingBy: 2) == 0 ? -1000 : 1000)
     await failure(.temporarilyUnavailable) { try await caller().value }
     #expect(http.requests.count == requests)
     http.answer(Self.document)
-    // A clock that was moved back proves nothing.
-    clock.advance(by: rest.truncatingRemainder(dividingBy: 2) == 0 ? -1000 : 0.1)
+    clock.advance(by: 0.5)
     #expect(try await caller().value.issuer == "https://id.example")
     #expect(http.requests.count == requests + 1)
+  }
+
+  /// A web application may take the issuer from what a stranger types.
+  @Test(arguments: [true, false])
+  func `any number of issuers take no more room than a thousand`(isKnown: Bool) async throws {
+    http.answer { request in
+      guard isKnown else { throw SQOAuthError(.connectionFailed, "x") }
+      let issuer = "https://\(request.url.host() ?? "")"
+      return try await ScriptedHTTPClient.json(
+        #"{"issuer":"\#(issuer)","token_endpoint":"\#(issuer)/token"}"#)(request)
+    }
+    func ask(_ name: String) async throws {
+      _ = try await cache.metadata(
+        by: Discovery(issuer: "https://\(name)", timeout: .seconds(1), clock: clock), http,
+        isFresh: false, for: .strangers)
+    }
+    for index in 0..<(3 * MetadataCache.limit) {
+      _ = try? await ask("s\(index).example")
+      // The service's own issuer is used all the time.
+      if index % 100 == 0 { _ = try? await ask("own.example") }
+    }
+    #expect(cache.failureCount <= MetadataCache.limit)
+    #expect(cache.knownCount <= MetadataCache.limit)
+    let requests = http.requests.count
+    _ = try? await ask("own.example")
+    #expect(http.requests.count == requests)
   }
 
   @Test func `a request that was given up says nothing about the issuer`() async throws {

@@ -69,6 +69,9 @@ import Testing
     let other = try await lease()
     let module = fixture.module
     let caller = begin { try await module.refresh() }
+    // A change of the date does not end the wait.
+    fixture.clock.moveDate(by: 1000)
+    fixture.clock.moveDate(by: -2000)
     fixture.clock.advance(by: 121)
     let error = await failure(.accountInUse) { try await caller.value }
     #expect(error?.requiresSignIn == false && error?.message.contains("default") == true)

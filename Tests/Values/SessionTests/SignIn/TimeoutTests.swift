@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import SequencingOAuth
 import Testing
@@ -69,6 +70,57 @@ import Testing
     let message = try #require(await error).message
     #expect(message.hasPrefix("a redirect without a state said: login_required (Please"))
     #expect(!message.contains("access_denied") && !message.contains("\n"))
+  }
+
+  @Test(arguments: [-86_400.0, -1, 1, 86_400])
+  func `a change of the date neither ends the wait nor lengthens it`(seconds: Double) async throws {
+    let fixture = try fixture()
+    async let error = failure(.timedOut) { try await fixture.oauth.signIn() }
+    _ = try await fixture.isWaiting()
+    await fixture.clock.hasSleeper()
+    fixture.clock.moveDate(by: seconds)
+    fixture.clock.advance(by: 299)
+    #expect(fixture.oauth.isSigningIn)
+    fixture.clock.advance(by: 1)
+    _ = await error
+  }
+
+  @Test func `an error without a state is told at once, and once`() async throws {
+    let told = Locked<[SQOAuthError]>([])
+    let fixture = try fixture()
+    fixture.oauth.environment.userAgent = Listener(
+      browser: fixture.oauth.environment.userAgent,
+      told: { error in
+        told.withLock { $0.append(error) }
+      })
+    fixture.oauth.authorizeUser()
+    let page = try await fixture.isWaiting()
+    for query in ["error=access_denied&state=x", "code=evil", "error=login_required", "error=x"] {
+      #expect(!fixture.oauth.handleRedirect(try page.forged(query)))
+    }
+    let error = try await eventually("it is told") { told.withLock(\.first) }
+    #expect(error.code == .stateMismatch)
+    #expect(error.message.hasPrefix("a redirect without a state said: login_required"))
+    #expect(fixture.oauth.handleRedirect(try page.redirect("code=good")))
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
+    #expect(told.withLock(\.count) == 1)
+  }
+
+  private struct Listener: UserAgent {
+    let browser: any UserAgent
+    let told: @Sendable (SQOAuthError) -> Void
+
+    func open(_ url: URL) async throws {
+      try await browser.open(url)
+    }
+
+    func open(_ url: URL, for signIn: PendingSignIn) async throws {
+      try await browser.open(url, for: signIn)
+    }
+
+    func didRefuse(_ error: SQOAuthError, for signIn: PendingSignIn) {
+      told(error)
+    }
   }
 
   @Test func `the right answer after a wrong one counts`() async throws {

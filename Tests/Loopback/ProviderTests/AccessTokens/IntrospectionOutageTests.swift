@@ -1,0 +1,74 @@
+import Foundation
+import OAuthSandbox
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// An introspection endpoint that fails, and the requests that it gets meanwhile.
+@Suite(.timeLimit(.minutes(1))) struct IntrospectionOutageTests {
+  @Test(arguments: [nil, 5, 100_000] as [Int?])
+  func `a server in trouble is left alone for a second, or as long as it asks`(
+    asked: Int?
+  ) async throws {
+    let server = try await ResourceServerFixture(nil)
+    let introspector = try server.introspector()
+    let headers = asked.map { ["Retry-After": "\($0)"] } ?? [:]
+    server.sandbox.misbehave(
+      at: .introspection, .status(503, headers: headers, body: ""), times: .max)
+    for _ in 0..<10 {
+      await failure(.temporarilyUnavailable) { try await introspector.claims(of: server.token()) }
+    }
+    #expect(server.questions == 1)
+    let rest = Double(min(asked ?? 1, 30))
+    server.clock.advance(by: rest - 0.5)
+    server.clock.moveDate(by: 1000)
+    await failure(.temporarilyUnavailable) { try await introspector.claims(of: server.token()) }
+    #expect(server.questions == 1)
+    server.clock.moveDate(by: -1000)
+    server.clock.advance(by: 0.5)
+    server.sandbox.behave()
+    #expect(try await introspector.claims(of: server.token()) != nil)
+    #expect(server.questions == 2)
+  }
+
+  @Test func `a server that cannot be reached is left alone too, and comes back`() async throws {
+    let server = try await ResourceServerFixture(nil)
+    let introspector = try server.introspector()
+    server.sandbox.misbehave(at: .introspection, .cut(.beforeProcessing), times: .max)
+    await failure(.connectionFailed) { try await introspector.claims(of: server.token()) }
+    let questions = server.questions
+    for _ in 0..<5 {
+      await failure(.connectionFailed) { try await introspector.claims(of: server.token()) }
+    }
+    #expect(server.questions == questions)
+    server.clock.advance(by: 1)
+    server.sandbox.behave()
+    for _ in 0..<3 { #expect(try await introspector.claims(of: server.token()) != nil) }
+    #expect(server.questions == questions + 3)
+  }
+
+  /// Anyone may send a token to a service, also one that makes the server fail.
+  @Test func `a failure that may lie in a token keeps no other token out`() async throws {
+    let server = try await ResourceServerFixture(nil)
+    let introspector = try server.introspector()
+    let (bad, good) = (server.token(), server.token())
+    server.sandbox.misbehave(at: .introspection, .status(500))
+    for _ in 0..<10 { await failure { try await introspector.claims(of: bad) } }
+    #expect(server.questions == 1)
+    #expect(try await introspector.claims(of: good) != nil)
+    server.clock.advance(by: 1)
+    #expect(try await introspector.claims(of: bad) != nil)
+    #expect(server.questions == 3)
+  }
+
+  @Test func `what is known stays known while the server fails`() async throws {
+    let server = try await ResourceServerFixture(nil)
+    let introspector = try server.introspector()
+    let token = server.token()
+    #expect(try await introspector.claims(of: token) != nil)
+    server.sandbox.misbehave(at: .introspection, .status(503), times: .max)
+    await failure { try await introspector.claims(of: server.token()) }
+    #expect(try await introspector.claims(of: token) != nil)
+  }
+}
