@@ -18,7 +18,8 @@ extension SQOAuth {
     let advice = Task.isCancelled ? " Ctrl-C ends this at once." : ""
     let timer = Task {
       try await Task.sleep(for: .seconds(1))
-      console.progress("Waiting for a refresh that is under way.\(advice)")
+      console.progress(
+        "Waiting for a refresh that is under way, or for the store to take its token.\(advice)")
     }
     defer { timer.cancel() }
     do throws(SQOAuthError) {

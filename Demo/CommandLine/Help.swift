@@ -40,7 +40,7 @@ enum Help {
       reason: 'error: CODE: message'.
 
       After Ctrl-C, or another signal that asks a program to end, sq-demo waits
-      until a refresh has ended; a second signal ends the program at once.
+      until a refresh has ended; another signal, half a second later, ends it at once.
       """
   }
 

@@ -3,7 +3,8 @@ import SequencingOAuth
 /// Lets Ctrl-C, and the other signals that ask a program to end, cancel the work of a command.
 ///
 /// Every command ends in the same way then: its work stops, the program waits for the end of a
-/// refresh, and exits with status 3. A second signal ends the program at once.
+/// refresh, and exits with status 3. A second signal ends the program at once, unless it comes
+/// within half a second.
 enum Interrupts {
   /// Runs a body in a task that a signal cancels.
   static func cancelling(
@@ -19,7 +20,10 @@ enum Interrupts {
       }
     }
     // The program listens for signals before the body starts and becomes visible.
-    let signals = TerminationSignals { _ in task.cancel() }
+    let signals = TerminationSignals { _ in
+      task.cancel()
+      OutputWaits.end()
+    }
     defer { signals.stop() }
     opening.finish()
     try await task.value.get()

@@ -48,13 +48,21 @@ struct Token: Command {
   private static func token(
     of oauth: SQOAuth, _ console: Console
   ) async throws(SQOAuthError) -> SQToken {
-    do throws(SQOAuthError) {
-      return try await oauth.token()
-    } catch {
-      guard error.code == .requestTimedOut, !Task.isCancelled else { throw error }
-      console.progress("Waiting for the server's answer to a refresh that is under way.")
-      try await oauth.settle()
-      return try await oauth.token()
+    var attempts = 0
+    while true {
+      do throws(SQOAuthError) {
+        return try await oauth.token()
+      } catch {
+        attempts += 1
+        guard error.code == .requestTimedOut, !Task.isCancelled, attempts < mostAttempts else {
+          throw error
+        }
+        guard attempts == 1 else { continue }
+        console.progress("Waiting for the server's answer to a refresh that is under way.")
+      }
     }
   }
+
+  /// How often the command waits as long as one call may; a refresh ends before.
+  private static let mostAttempts = 8
 }

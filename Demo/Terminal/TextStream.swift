@@ -6,9 +6,15 @@ struct TextStream: Sendable {
 
   /// The error of a write that failed, but not because the reader of a pipe has ended.
   struct WriteError: Error, CustomStringConvertible {
-    let errno: Int32
-    var description: String { String(cString: strerror(errno)) }
+    /// The system's number; `nil` if the wait for the reader was ended.
+    let errno: Int32?
+    var description: String {
+      errno.map { String(cString: strerror($0)) } ?? "what reads it has stopped reading"
+    }
   }
+
+  /// How many bytes a pipe takes without a wait when it takes any.
+  private static let portion = 4096
 
   /// Whether the descriptor is a terminal.
   var isTerminal: Bool { isatty(descriptor) == 1 }
@@ -22,6 +28,8 @@ struct TextStream: Sendable {
   }
 
   /// Writes a whole text; ends the program quietly if the reader of a pipe has ended.
+  ///
+  /// It waits for the reader, but not after a signal has asked the program to end.
   func write(_ text: String) throws(WriteError) {
     try write(Array(text.utf8))
   }
@@ -30,25 +38,23 @@ struct TextStream: Sendable {
   func write(_ bytes: [UInt8]) throws(WriteError) {
     var rest = bytes[...]
     while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
+      // A write could wait for the reader for ever.
+      guard OutputWaits.wait(for: descriptor) else { throw WriteError(errno: nil) }
+      let count = rest.prefix(Self.portion).withUnsafeBytes {
+        systemWrite(descriptor, $0.baseAddress, $0.count)
+      }
       if count >= 0 {
         rest = rest.dropFirst(count)
         continue
       }
       switch errno {
-      case EINTR: continue
-      case EAGAIN: waitUntilWritable()
+      case EINTR, EAGAIN: continue
       case EPIPE: StandardStreams.endByBrokenPipe()
       default: throw WriteError(errno: errno)
       }
     }
   }
 
-  /// Waits until the descriptor takes more, if another program made it non-blocking.
-  private func waitUntilWritable() {
-    var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-    poll(&request, 1, -1)
-  }
 }
 
 private func systemWrite(_ file: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {

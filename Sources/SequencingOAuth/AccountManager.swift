@@ -97,6 +97,29 @@ public final class AccountManager: Sendable {
     try await module.clearAccessToken()
   }
 
+  /// Stops the timers of all accounts and returns when no refresh is under way, the store has all
+  /// tokens, and other hosts can have the accounts.
+  ///
+  /// Call it at the end of a program whose framework handles the signals, such as a `ServiceGroup`
+  /// or a web server: ``TerminationSignals`` hears none there. Its limits are those of
+  /// ``AuthorizationModule/settle()``. A keeper of the accounts has ``AccountKeeper/stop()``, which
+  /// comes before.
+  ///
+  /// - Throws: ``SQOAuthError``: why a newest token could not be stored, so that it is lost when the
+  ///   program ends.
+  public func settle() async throws(SQOAuthError) {
+    let failures = Locked<[SQOAuthError]>([])
+    await settle { error in failures.withLock { $0.append(error) } }
+    if let error = failures.withLock(\.first) { throw error }
+  }
+
+  /// Settles all accounts, and passes each error on.
+  func settle(_ onFailure: @escaping @Sendable (SQOAuthError) -> Void) async {
+    await all.settle(onFailure)
+    // An account without a module may have been changed too.
+    await uncancelled { [store] in await store.settle() }
+  }
+
   /// The id of an account for which the app chooses none: `CLIENT at SERVER`.
   ///
   /// It consists of the client identifier and the issuer, or the token endpoint of a server without
@@ -114,5 +137,19 @@ public final class AccountManager: Sendable {
 
   private func forget(_ id: String, _ module: AuthorizationModule) {
     modules.withLock { if $0[id] === module { $0[id] = nil } }
+  }
+}
+
+extension [AuthorizationModule] {
+  /// Stops the timers of modules and waits for their refreshes and the store; passes each error on.
+  func settle(_ onFailure: @escaping @Sendable (SQOAuthError) -> Void) async {
+    for module in self { module.refreshesAutomatically = false }
+    await withTaskGroup(of: Void.self) { group in
+      for module in self {
+        group.addTask {
+          do throws(SQOAuthError) { try await module.settle() } catch { onFailure(error) }
+        }
+      }
+    }
   }
 }

@@ -167,10 +167,14 @@ extension AuthorizationModule {
 
   /// Returns when no refresh is under way and the store has the newest token.
   ///
-  /// Call it before the program ends: otherwise a refresh token that is on its way would be lost, and
-  /// tokens that the server issues to a sign-in that was cancelled meanwhile would not be revoked. If the store could not save a token before, this call tries again. Cancelling the task does
-  /// not end the call. It ends when the refresh under way does and the store has answered; each has
-  /// its own limit.
+  /// Call it before the program ends: otherwise a refresh token that is on its way would be lost,
+  /// tokens that the server issues to a sign-in that was cancelled meanwhile would not be revoked,
+  /// and other hosts would wait for the account. Cancelling the task does not end the call.
+  ///
+  /// A refresh that was sent ends within 100 s. If the store could not save a one-time token, it is
+  /// offered again every second, for 30 s. Leases of a database are given back and its other hosts
+  /// told, for 5 s at most. A refresh that only waits because another process has the account fails
+  /// with ``SQOAuthError/Code/accountInUse``: nothing is lost by it.
   ///
   /// - Throws: ``SQOAuthError``: the reason why the newest token could not be stored, so that it is
   ///   lost when the program ends; or why the store still has an account that was signed out.

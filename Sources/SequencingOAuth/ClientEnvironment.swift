@@ -14,6 +14,7 @@ public struct ClientEnvironment: Sendable {
     var tokenResponseParser: any TokenResponseParser = StandardTokenResponseParser()
     var requestAuthenticator: any ResourceRequestAuthenticator = BearerAuthenticator()
     var refreshesWithoutStore = false
+    var patienceWithStore = Duration.seconds(30)
     var metadata = MetadataCache()
     var signingKeys = SigningKeys()
     var oneTimeValues: (any OneTimeValues)?
@@ -89,6 +90,12 @@ public struct ClientEnvironment: Sendable {
   public var refreshesWithoutStore: Bool {
     get { parts.value.refreshesWithoutStore }
     set { parts.value.refreshesWithoutStore = newValue }
+  }
+
+  /// How long a program that ends offers a one-time token to a store that fails.
+  package var patienceWithStore: Duration {
+    get { parts.value.patienceWithStore }
+    set { parts.value.patienceWithStore = newValue }
   }
 
   /// What remembers the logout tokens and the web sign-ins that count no more.

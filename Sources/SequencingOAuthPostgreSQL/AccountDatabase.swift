@@ -72,6 +72,11 @@ final class AccountDatabase: Sendable {
     (try? parts.get()).map { ($0.settings, $0.statements) }
   }
 
+  /// Adds a key to those with which the database may be opened.
+  func give(_ key: StoreKey) {
+    (try? parts.get())?.keys.give(key)
+  }
+
   /// Runs a body with the table of accounts; the body may run several times.
   func use<Value>(
     _ patience: Patience = .short,

@@ -73,7 +73,6 @@ extension AccountTable {
   ///
   /// When this returns, no save with an older key is under way.
   func makeNewest(_ key: StoreKey) async throws(SQOAuthError) -> Int64 {
-    keys.give(key)
     let before = try await newestHeader()
     if try await opens(key, before) { return before.number }
     let sealer = try await Self.onThread { () throws(SQOAuthError) in try RecordSealer.make(key) }

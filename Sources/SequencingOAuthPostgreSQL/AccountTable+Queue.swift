@@ -57,4 +57,8 @@ extension AccountTable {
   func resume(_ server: ServerName) async throws(SQOAuthError) {
     try await run(statements.queue.resume, .bytes(server.bytes))
   }
+
+  func giveBack(_ server: ServerName) async throws(SQOAuthError) {
+    try await run(statements.queue.giveBack, .bytes(server.bytes))
+  }
 }

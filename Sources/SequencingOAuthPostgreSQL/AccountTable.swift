@@ -194,6 +194,11 @@ struct AccountTable {
     try await run(statements.endLease, .bytes(Data(id.utf8)), .bytes(ticket))
   }
 
+  /// Tells the other hosts of changes.
+  func announce(_ notice: Notice) async throws(SQOAuthError) {
+    try await run(statements.announce, .text(statements.channel), .text(notice.text))
+  }
+
   /// Throws if the role or the server would not let a record be saved.
   func checkWriting() async throws(SQOAuthError) {
     guard try await run(statements.canWrite).first?.boolean(0) == true else {

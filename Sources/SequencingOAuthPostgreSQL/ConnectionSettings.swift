@@ -23,20 +23,29 @@ struct ConnectionSettings: Redacted {
   init(_ string: String, environment: [String: String]) throws(SQOAuthError) {
     values = try Self.parse(string)
     guard Self.isWhole(values, string) else { throw Self.notUnderstood }
+    let service = Self.service(values, environment)
     let isLocal = Self.isLocal(values, environment)
-    if values["sslmode"] == nil, environment["PGSSLMODE"] == nil, !isLocal {
+    if values["sslmode"] == nil, environment["PGSSLMODE"] == nil, service["sslmode"] == nil,
+      !isLocal
+    {
       values["sslmode"] = "verify-full"
     }
-    if values["sslmode"]?.hasPrefix("verify-") == true, values["sslrootcert"] == nil,
-      environment["PGSSLROOTCERT"] == nil, let bundle = Self.systemBundle
+    let mode = values["sslmode"] ?? service["sslmode"]
+    if mode?.hasPrefix("verify-") == true, values["sslrootcert"] == nil,
+      environment["PGSSLROOTCERT"] == nil, service["sslrootcert"] == nil,
+      !Self.hasAuthority(environment), let bundle = Self.systemBundle
     {
       values["sslrootcert"] = bundle
     }
     // Of several servers only the primary can save.
-    if values["target_session_attrs"] == nil, Self.hosts(values, environment).count > 1 {
+    if values["target_session_attrs"] == nil, service["target_session_attrs"] == nil,
+      Self.hosts(service.merging(values) { $1 }, environment).count > 1
+    {
       values["target_session_attrs"] = "read-write"
     }
-    for (keyword, value) in Self.defaults where values[keyword] == nil { values[keyword] = value }
+    for (keyword, value) in Self.defaults where values[keyword] == nil && service[keyword] == nil {
+      values[keyword] = value
+    }
     values["client_encoding"] = "UTF8"
   }
 
@@ -52,6 +61,10 @@ struct ConnectionSettings: Redacted {
     guard !string.utf8.contains(0) else { throw notUnderstood }
     guard let options = PQconninfoParse(string, nil) else { throw notUnderstood }
     defer { PQconninfoFree(options) }
+    return read(options)
+  }
+
+  private static func read(_ options: UnsafeMutablePointer<PQconninfoOption>) -> [String: String] {
     var values: [String: String] = [:]
     var option = options
     while let keyword = option.pointee.keyword {
@@ -61,6 +74,43 @@ struct ConnectionSettings: Redacted {
       option += 1
     }
     return values
+  }
+
+  /// The parameters that a service's file has, which count after those of the string.
+  ///
+  /// libpq alone knows where the file is and how it is read. A value that no connection can have makes
+  /// it stop after that.
+  private static func service(
+    _ values: [String: String], _ environment: [String: String]
+  ) -> [String: String] {
+    guard let name = values["service"] ?? environment["PGSERVICE"] else { return [:] }
+    let (found, others) = (settings(["service": name]), settings([:]))
+    return found.filter { $0.key != "service" && $0.value != others[$0.key] }
+  }
+
+  /// All parameters that libpq would use beside some.
+  private static func settings(_ values: [String: String]) -> [String: String] {
+    let pairs = values.merging(["channel_binding": "none of libpq's"]) { $1 }
+      .map { ($0.key, $0.value) }
+    let keywords = pairs.map { strdup($0.0) } + [nil]
+    let texts = pairs.map { strdup($0.1) } + [nil]
+    defer { (keywords + texts).forEach { free($0) } }
+    let handle = PQconnectStartParams(
+      keywords.map { UnsafePointer($0) }, texts.map { UnsafePointer($0) }, 0)
+    defer { PQfinish(handle) }
+    guard let handle, let options = PQconninfo(handle) else { return [:] }
+    defer { PQconninfoFree(options) }
+    var found = read(options)
+    found["channel_binding"] = nil
+    return found
+  }
+
+  /// Whether libpq finds an authority of the user's own, which it trusts before the system's.
+  private static func hasAuthority(_ environment: [String: String]) -> Bool {
+    let home =
+      environment["HOME"].flatMap { $0.isEmpty ? nil : $0 }
+      ?? getpwuid(geteuid()).map { String(cString: $0.pointee.pw_dir) }
+    return home.map { access("\($0)/.postgresql/root.crt", F_OK) == 0 } ?? false
   }
 
   private static let notUnderstood = SQOAuthError(

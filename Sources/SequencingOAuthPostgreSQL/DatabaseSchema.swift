@@ -16,9 +16,17 @@ import SequencingOAuth
 /// - `leases`: who changes an account now. The `ticket` is a random name of the lease.
 /// - `registrations`: the sealed registrations of clients, by digests of their servers.
 /// - `used`: values that count once, each with the ticket of the call that used it.
-/// - `pauses`: the servers that keepers leave alone, and how often each has failed.
+/// - `pauses`: the servers that keepers leave alone, how often each has failed, and whether one gets
+///   its first request now.
+///
+/// A change of the tables needs a new ``version``, which ``upgrade(_:until:)`` makes of the earlier
+/// ones: a database stays where it is for years.
 struct DatabaseSchema: Sendable {
-  static let version: Int64 = 1
+  /// The number of these tables.
+  ///
+  /// Number 1 had three forms: without `registrations` and `used`; before that without `pauses` and
+  /// the accounts' `server` and `due` too. Number 2 adds the pauses' `asking`.
+  static let version: Int64 = 2
 
   /// The schema's name as an identifier of SQL, in quotation marks.
   let name: String
@@ -49,7 +57,10 @@ struct DatabaseSchema: Sendable {
     } catch {
       throw error.reported
     }
-    try check(connection, until: deadline)
+    if try check(connection, until: deadline) < Self.version {
+      try upgrade(connection, until: deadline)
+      _ = try check(connection, until: deadline)
+    }
   }
 
   private func exists(
@@ -79,29 +90,70 @@ struct DatabaseSchema: Sendable {
       script: """
         SELECT pg_catalog.pg_advisory_xact_lock(\(Self.lock));
         \(hasNamespace ? "" : "CREATE SCHEMA IF NOT EXISTS \(name);")
-        CREATE TABLE IF NOT EXISTS \(name).store (version integer NOT NULL);
-        CREATE TABLE IF NOT EXISTS \(name).keys (
-          number integer PRIMARY KEY, header bytea NOT NULL);
-        CREATE TABLE IF NOT EXISTS \(name).accounts (
-          id bytea PRIMARY KEY, version bigint NOT NULL,
-          key_number integer NOT NULL REFERENCES \(name).keys, value bytea NOT NULL,
-          server bytea NOT NULL, due timestamptz);
-        CREATE INDEX IF NOT EXISTS accounts_due ON \(name).accounts (server, due)
-          WHERE due IS NOT NULL;
-        CREATE TABLE IF NOT EXISTS \(name).leases (
-          id bytea PRIMARY KEY, ticket bytea NOT NULL, holder text NOT NULL,
-          until timestamptz NOT NULL, sent boolean NOT NULL, timeline text NOT NULL);
-        CREATE TABLE IF NOT EXISTS \(name).pauses (
-          server bytea PRIMARY KEY, until timestamptz NOT NULL, failures integer NOT NULL);
-        CREATE TABLE IF NOT EXISTS \(name).registrations (
-          server bytea PRIMARY KEY, key_number integer NOT NULL REFERENCES \(name).keys,
-          value bytea NOT NULL);
-        CREATE TABLE IF NOT EXISTS \(name).used (
-          value bytea PRIMARY KEY, ticket bytea NOT NULL, until timestamptz NOT NULL);
-        CREATE INDEX IF NOT EXISTS used_until ON \(name).used (until);
+        \(tables)
         INSERT INTO \(name).store SELECT \(Self.version)
           WHERE NOT EXISTS (SELECT FROM \(name).store)
         """, until: deadline)
+  }
+
+  /// The statements that make what is missing of the tables.
+  var tables: String {
+    """
+    CREATE TABLE IF NOT EXISTS \(name).store (version integer NOT NULL);
+    CREATE TABLE IF NOT EXISTS \(name).keys (
+      number integer PRIMARY KEY, header bytea NOT NULL);
+    CREATE TABLE IF NOT EXISTS \(name).accounts (
+      id bytea PRIMARY KEY, version bigint NOT NULL,
+      key_number integer NOT NULL REFERENCES \(name).keys, value bytea NOT NULL,
+      server bytea NOT NULL, due timestamptz);
+    CREATE INDEX IF NOT EXISTS accounts_due ON \(name).accounts (server, due)
+      WHERE due IS NOT NULL;
+    CREATE TABLE IF NOT EXISTS \(name).leases (
+      id bytea PRIMARY KEY, ticket bytea NOT NULL, holder text NOT NULL,
+      until timestamptz NOT NULL, sent boolean NOT NULL, timeline text NOT NULL);
+    CREATE TABLE IF NOT EXISTS \(name).pauses (
+      server bytea PRIMARY KEY, until timestamptz NOT NULL, failures integer NOT NULL,
+      asking boolean NOT NULL DEFAULT false);
+    CREATE TABLE IF NOT EXISTS \(name).registrations (
+      server bytea PRIMARY KEY, key_number integer NOT NULL REFERENCES \(name).keys,
+      value bytea NOT NULL);
+    CREATE TABLE IF NOT EXISTS \(name).used (
+      value bytea PRIMARY KEY, ticket bytea NOT NULL, until timestamptz NOT NULL);
+    CREATE INDEX IF NOT EXISTS used_until ON \(name).used (until);
+    """
+  }
+
+  /// Makes the present tables of those of an earlier version, in one transaction.
+  ///
+  /// Any number of hosts may do this at once, and hosts with an earlier program may go on until they
+  /// are started again. The accounts of a database without dates are due within an hour, since their
+  /// records are sealed.
+  private func upgrade(
+    _ connection: Connection, until deadline: ContinuousClock.Instant
+  ) throws(SQOAuthError) {
+    do throws(PostgreSQLError) {
+      try connection.run(
+        script: """
+          SELECT pg_catalog.pg_advisory_xact_lock(\(Self.lock));
+          ALTER TABLE \(name).accounts
+            ADD COLUMN IF NOT EXISTS server bytea NOT NULL DEFAULT ''::bytea,
+            ADD COLUMN IF NOT EXISTS due timestamptz;
+          ALTER TABLE \(name).accounts ALTER COLUMN server DROP DEFAULT;
+          UPDATE \(name).accounts
+            SET due = pg_catalog.clock_timestamp() + pg_catalog.random() * interval '1 hour'
+            WHERE server = ''::bytea AND due IS NULL;
+          \(tables)
+          ALTER TABLE \(name).pauses
+            ADD COLUMN IF NOT EXISTS asking boolean NOT NULL DEFAULT false;
+          UPDATE \(name).store SET version = \(Self.version) WHERE version < \(Self.version)
+          """, until: deadline)
+    } catch {
+      guard error.state == "42501" else { throw error.reported }
+      throw SQOAuthError(
+        .storeFailed,
+        "the token database: its tables are of an earlier version, and only their owner can change "
+          + "them: open the store once as the role that owns them", cause: error)
+    }
   }
 
   /// The number of the lock under which hosts make the tables; any other program should not use
@@ -110,9 +162,10 @@ struct DatabaseSchema: Sendable {
 
   // MARK: Checking
 
+  /// Checks the version and the form of the tables; returns the version.
   private func check(
     _ connection: Connection, until deadline: ContinuousClock.Instant
-  ) throws(SQOAuthError) {
+  ) throws(SQOAuthError) -> Int64 {
     let version: Int64?
     let columns: [String]
     let oddities: Int
@@ -132,15 +185,18 @@ struct DatabaseSchema: Sendable {
         .storeTooNew,
         "the token database: version \(version) of its tables is newer than this program")
     }
-    guard version == Self.version, columns == Self.expectedColumns, oddities == 0 else {
+    guard let version, oddities == 0,
+      version == Self.version ? columns == Self.form : Self.earlierForms.contains(columns)
+    else {
       throw SQOAuthError(
         .storeDamaged,
         "the token database: another program altered the tables in the schema "
           + "\(plainName.printable); they are left as they are")
     }
+    return version
   }
 
-  private static let tables =
+  private static let names =
     "('accounts', 'keys', 'leases', 'pauses', 'registrations', 'store', 'used')"
 
   private static let columns = SQLStatement(
@@ -152,23 +208,47 @@ struct DatabaseSchema: Sendable {
       FROM pg_catalog.pg_attribute a
       JOIN pg_catalog.pg_class c ON c.oid = a.attrelid
       JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-      WHERE n.nspname = $1::text AND c.relname IN \(tables) AND c.relkind = 'r'
+      WHERE n.nspname = $1::text AND c.relname IN \(names) AND c.relkind = 'r'
         AND a.attnum > 0 AND NOT a.attisdropped
       ORDER BY c.relname COLLATE "C", a.attnum
       """)
 
-  private static let expectedColumns = [
-    "accounts.id bytea", "accounts.version bigint", "accounts.key_number integer",
-    "accounts.value bytea", "accounts.server bytea",
-    "accounts.due timestamp with time zone NULL", "keys.number integer", "keys.header bytea",
-    "leases.id bytea",
-    "leases.ticket bytea", "leases.holder text", "leases.until timestamp with time zone",
-    "leases.sent boolean", "leases.timeline text", "pauses.server bytea",
-    "pauses.until timestamp with time zone", "pauses.failures integer",
-    "registrations.server bytea", "registrations.key_number integer",
-    "registrations.value bytea", "store.version integer",
-    "used.value bytea", "used.ticket bytea", "used.until timestamp with time zone",
+  /// The columns of the present tables.
+  static let form =
+    accountColumns + dueColumns + keyColumns + pauseColumns + ["pauses.asking boolean"]
+    + valueColumns(registrations: true)
+
+  /// The columns of the tables of version 1, as three programs made them.
+  static let earlierForms = [
+    accountColumns + keyColumns + valueColumns(registrations: false),
+    accountColumns + dueColumns + keyColumns + pauseColumns + valueColumns(registrations: false),
+    accountColumns + dueColumns + keyColumns + pauseColumns + valueColumns(registrations: true),
   ]
+
+  private static let accountColumns = [
+    "accounts.id bytea", "accounts.version bigint", "accounts.key_number integer",
+    "accounts.value bytea",
+  ]
+  private static let dueColumns = [
+    "accounts.server bytea", "accounts.due timestamp with time zone NULL",
+  ]
+  private static let keyColumns = [
+    "keys.number integer", "keys.header bytea", "leases.id bytea", "leases.ticket bytea",
+    "leases.holder text", "leases.until timestamp with time zone", "leases.sent boolean",
+    "leases.timeline text",
+  ]
+  private static let pauseColumns = [
+    "pauses.server bytea", "pauses.until timestamp with time zone", "pauses.failures integer",
+  ]
+
+  private static func valueColumns(registrations: Bool) -> [String] {
+    guard registrations else { return ["store.version integer"] }
+    return [
+      "registrations.server bytea", "registrations.key_number integer",
+      "registrations.value bytea", "store.version integer", "used.value bytea",
+      "used.ticket bytea", "used.until timestamp with time zone",
+    ]
+  }
 
   /// Finds what would change the meaning of the store's statements.
   ///
@@ -179,7 +259,7 @@ struct DatabaseSchema: Sendable {
     text: """
       SELECT true FROM pg_catalog.pg_class c
       JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-      WHERE n.nspname = $1::text AND c.relname IN \(tables) AND (
+      WHERE n.nspname = $1::text AND c.relname IN \(names) AND (
         c.relkind <> 'r' OR c.relpersistence <> 'p' OR c.relrowsecurity OR c.relhasrules
         OR EXISTS (SELECT FROM pg_catalog.pg_trigger t
           WHERE t.tgrelid = c.oid AND NOT t.tgisinternal)

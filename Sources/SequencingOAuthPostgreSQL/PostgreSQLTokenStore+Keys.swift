@@ -21,6 +21,8 @@ extension PostgreSQLTokenStore {
   /// - Throws: `SQOAuthError.Code.storeDamaged` at the end if some records could not be opened,
   ///   which are left as they are.
   public func changeKey(to key: StoreKey) async throws(SQOAuthError) {
+    // The change may have been made already, so that this store's own key is an old one.
+    database.give(key)
     let number = try await database.use(.long) { table throws(SQOAuthError) in
       try await table.makeNewest(key)
     }

@@ -72,7 +72,7 @@ extension PostgreSQLTokenStore {
   private func release(_ id: String, _ ticket: Data) {
     // Until the new token is saved, no other host may send the old refresh token.
     guard held.release(id, ticket) else { return }
-    Task { [self] in
+    work.start { [self] in
       do throws(SQOAuthError) {
         try await database.use(.long) { table throws(SQOAuthError) in
           try await table.endLease(id, ticket: ticket)
@@ -85,6 +85,32 @@ extension PostgreSQLTokenStore {
       }
     }
   }
+
+  /// Gives back the leases that are not needed any more, and tells the other hosts what has changed.
+  ///
+  /// Until then, other hosts would wait for a program that has ended. The call returns after 5 s at
+  /// most, also if the database does not answer.
+  public func settle() async {
+    let deadline = ContinuousClock.now + Self.settlingTime
+    await work.settle(until: deadline)
+    guard let notices else { return }
+    await notices.sent(until: deadline)
+    // The connection that listens, which usually sends them, may not even be open yet.
+    while let notice = notices.takeNotice(now: true) {
+      work.start { [self] in
+        do throws(SQOAuthError) {
+          try await database.use { table throws(SQOAuthError) in try await table.announce(notice) }
+        } catch {
+          notices.putBack(notice)
+        }
+      }
+      await work.settle(until: deadline)
+      guard ContinuousClock.now < deadline else { return }
+    }
+    await notices.sent(until: deadline)
+  }
+
+  private static let settlingTime = Duration.seconds(5)
 
   /// How this process names itself to others that wait for it.
   private static let holder: String = {
@@ -122,6 +148,7 @@ extension PostgreSQLTokenStore {
     _ id: String, replacing record: AccountRecord?
   ) async throws(SQOAuthError) -> AccountReservation {
     guard let record else {
+      try Self.check(id)
       try await database.use { table throws(SQOAuthError) in try await table.checkWriting() }
       return AccountReservation()
     }
@@ -132,17 +159,30 @@ extension PostgreSQLTokenStore {
         "the account \"\(id.printable)\" has a newer token, which could not be saved yet")
     }
     guard let lease, let row = lease.known, row.record == record,
-      try await database.use(
-        .short,
-        { table throws(SQOAuthError) in
-          try await table.markSent(id, ticket: lease.ticket, version: row.version)
-        })
+      try await isMarked(id, lease.ticket, row.version)
     else { throw Self.wasChanged(id) }
     held.reserved(id, lease.ticket, row)
     keep(id, lease.ticket)
     return AccountReservation { [self] in
       held.received(id, lease.ticket)
-      try? await replace(row.version, $0, lease.ticket)
+      // The save that follows has more patience.
+      try? await replace(row.version, $0, lease.ticket, .short)
+    }
+  }
+
+  /// Marks a lease; if it is gone, takes it once more.
+  ///
+  /// A server that crashes loses a lease that was just taken. If another host has it now, or the
+  /// record has another version, there is no mark.
+  private func isMarked(
+    _ id: String, _ ticket: Data, _ version: Int64
+  ) async throws(SQOAuthError) -> Bool {
+    try await database.use { table throws(SQOAuthError) in
+      if try await table.markSent(id, ticket: ticket, version: version) { return true }
+      guard try await table.takeLease(id, ticket: ticket, holder: Self.holder) else {
+        return false
+      }
+      return try await table.markSent(id, ticket: ticket, version: version)
     }
   }
 

@@ -32,4 +32,8 @@ extension PostgreSQLTokenStore: AccountQueue {
   package func resume(_ server: ServerName) async throws(SQOAuthError) {
     try await database.use { table throws(SQOAuthError) in try await table.resume(server) }
   }
+
+  package func giveBack(_ server: ServerName) async throws(SQOAuthError) {
+    try await database.use { table throws(SQOAuthError) in try await table.giveBack(server) }
+  }
 }

@@ -27,6 +27,8 @@ public import SequencingOAuth
 public final class PostgreSQLTokenStore: TokenStore {
   let database: AccountDatabase
   let held = HeldLeases()
+  /// What this store does after its calls have returned.
+  let work = WorkUnderWay()
   /// `nil` if a setting of the store is wrong.
   let notices: AccountNotices?
 
@@ -36,8 +38,9 @@ public final class PostgreSQLTokenStore: TokenStore {
   /// may name several servers, of which the primary is used. libpq finds the password in the
   /// string, in `PGPASSWORD` or in `~/.pgpass`. If neither the string nor the environment variable
   /// `PGSSLMODE` names an `sslmode`, a server on another machine must use TLS with a certificate of
-  /// its name (`verify-full`) from an authority that the system trusts. A weaker mode in either is
-  /// obeyed.
+  /// its name (`verify-full`), from an authority in `~/.postgresql/root.crt` or, without that file,
+  /// from one that the system trusts. A weaker mode in either is obeyed, and so is each parameter that
+  /// the file of a service has (`service=`, `PGSERVICE`).
   ///
   /// `connections` is how many connections the store opens at most. All hosts must use the same
   /// key; `otherKeys` are for the time of a ``changeKey(to:)``. The store works through a pooler
@@ -102,10 +105,11 @@ public final class PostgreSQLTokenStore: TokenStore {
 
   /// Saves a record in place of the row with a version.
   func replace(
-    _ version: Int64, _ record: AccountRecord, _ ticket: Data
+    _ version: Int64, _ record: AccountRecord, _ ticket: Data,
+    _ patience: AccountDatabase.Patience = .long
   ) async throws(SQOAuthError) {
     var sealed: SealedRecord?
-    let isSaved = try await database.use(.long) { table throws(SQOAuthError) in
+    let isSaved = try await database.use(patience) { table throws(SQOAuthError) in
       try await table.replace(version: version, record, sealed: &sealed, ticket: ticket)
     }
     guard isSaved else {
@@ -177,6 +181,8 @@ public final class PostgreSQLTokenStore: TokenStore {
     }
   }
 }
+
+extension PostgreSQLTokenStore: ComparingTokenStore {}
 
 extension PostgreSQLTokenStore: RefusedTokenEraser {
   package func erase(

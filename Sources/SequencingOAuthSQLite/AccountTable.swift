@@ -38,6 +38,7 @@ final class AccountTable {
     coding = try RecordCoding(key, header: try DatabaseFormat.header(connection))
     // Nothing is written before this, so that a damaged or foreign database stays as it is.
     try connection.beginWriting()
+    try DatabaseFormat.upgrade(connection)
     try connection.keepLog()
   }
 

@@ -12,7 +12,12 @@ enum DatabaseFormat {
   ///
   /// - SeeAlso: The SQLite Database File Format, section 1.3.16
   static let applicationID: UInt32 = 0x5351_4F41
-  static let version: UInt32 = 1
+  /// The number of the tables.
+  ///
+  /// Number 1 had three forms: the first one without `used` and `registrations`, the next one without
+  /// `registrations`. A change of the tables needs a new number, and ``upgrade(_:)`` makes it of the
+  /// earlier ones.
+  static let version: UInt32 = 2
 
   /// The tables of a token database.
   ///
@@ -23,7 +28,7 @@ enum DatabaseFormat {
   /// where its accounts are.
   ///
   /// The used values are so few that finding the expired ones needs no index.
-  private static let tables = [
+  static let tables = [
     "CREATE TABLE accounts (id TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL) STRICT",
     "CREATE TABLE meta (name TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL) STRICT",
     "CREATE TABLE registrations (server BLOB PRIMARY KEY NOT NULL, value BLOB NOT NULL) STRICT",
@@ -45,6 +50,31 @@ enum DatabaseFormat {
     }
     // Sets the lasting mode, which the file itself records.
     try connection.beginWriting()
+  }
+
+  /// Makes the present tables of those of an earlier version, in one transaction.
+  ///
+  /// Another process may do this at the same time. An earlier program that has the database open goes
+  /// on until it opens it again.
+  static func upgrade(_ connection: Connection) throws(SQOAuthError) {
+    guard try number(connection) < version else { return }
+    try connection.transaction { () throws(SQOAuthError) in
+      guard try number(connection) < version else { return }
+      let found = try self.found(connection)
+      for table in tables where !found.contains(table) { try connection.execute(table) }
+      try connection.execute("PRAGMA user_version=\(version)")
+    }
+  }
+
+  /// The version; the log may hold a newer number than the file's header.
+  private static func number(_ connection: Connection) throws(SQOAuthError) -> UInt32 {
+    try connection.run("PRAGMA user_version") { UInt32(truncatingIfNeeded: $0.integer(0)) }.first
+      ?? 0
+  }
+
+  private static func found(_ connection: Connection) throws(SQOAuthError) -> [String] {
+    try connection.run("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL") { $0.text(0) }
+      .compactMap(\.self).sorted()
   }
 
   // MARK: The header of the key
@@ -78,28 +108,29 @@ enum DatabaseFormat {
 
   /// Refuses tables that this version does not create, and content that contradicts itself.
   static func check(_ connection: Connection) throws(SQOAuthError) {
-    // The log may hold a newer version number than the file's header.
-    let version = try connection.run("PRAGMA user_version") {
-      UInt32(truncatingIfNeeded: $0.integer(0))
-    }
-    try check(version: version.first ?? 0)
+    let version = try number(connection)
+    try check(version: version)
     // A trigger, for example, would be foreign code that runs with every save.
-    let found = try connection.run("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL") {
-      $0.text(0)
-    }
+    let found = try found(connection)
     // Checked before any record is read: a damaged page may look like a page without the account.
     let check = try connection.run("PRAGMA integrity_check(1)") { $0.text(0) }
-    guard found.compactMap(\.self).sorted() == tables, check == ["ok"] else {
+    let forms = version == Self.version ? [tables] : earlierForms
+    guard forms.contains(found), check == ["ok"] else {
       throw SQOAuthError(.storeDamaged, "it is damaged; it is left as it is")
     }
   }
+
+  /// The tables of version 1, as three programs made them.
+  private static let earlierForms = [
+    Array(tables[0...1]), Array(tables[0...1]) + [tables[3]], tables,
+  ]
 
   private static func check(version: UInt32) throws(SQOAuthError) {
     guard version <= Self.version else {
       throw SQOAuthError(
         .storeTooNew, "version \(version) of its format is newer than this program")
     }
-    guard version == Self.version else {
+    guard version > 0 else {
       throw SQOAuthError(.storeDamaged, "it has no version; it is left as it is")
     }
   }

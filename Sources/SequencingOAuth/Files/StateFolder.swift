@@ -6,7 +6,7 @@
 
 /// Finds the folder for files that a program needs again at its next start.
 ///
-/// - SeeAlso: XDG Base Directory Specification
+/// - SeeAlso: XDG Base Directory Specification; systemd.exec(5), `StateDirectory=`
 package enum StateFolder {
   /// Returns the path of a service's folder, which need not exist yet.
   package static func path(
@@ -23,10 +23,18 @@ package enum StateFolder {
     if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") {
       return "\(state)/\(service)"
     }
-    guard let home = environment["HOME"], home.hasPrefix("/") else {
-      throw SQOAuthError(
-        .storeFailed, "there is no folder to keep tokens in; set HOME or XDG_STATE_HOME")
+    if let home = environment["HOME"], home.hasPrefix("/") {
+      return "\(home)/.local/state/\(service)"
     }
-    return "\(home)/.local/state/\(service)"
+    // A service manager's user may have no home. The variable may name several folders.
+    if let state = environment["STATE_DIRECTORY"]?.split(separator: ":").first,
+      state.hasPrefix("/")
+    {
+      return "\(state)/\(service)"
+    }
+    throw SQOAuthError(
+      .storeFailed,
+      "there is no folder to keep tokens in; set HOME or XDG_STATE_HOME, or StateDirectory= in a "
+        + "unit of systemd")
   }
 }

@@ -59,6 +59,9 @@ public final class AccountKeeper: Sendable {
     work.cancel()
   }
 
+  /// Whether an account is being renewed.
+  var isRenewing: Bool { worker.isRenewing }
+
   /// What has happened so far.
   public var totals: Totals { worker.totals.withLock { $0 } }
 
@@ -71,8 +74,9 @@ public final class AccountKeeper: Sendable {
 
   /// Ends the keeper, and returns when all renewals under way have ended and are stored.
   ///
-  /// That takes as long as the requests under way, each at most 100 s. A token that the store did
-  /// not take is offered to it again every second, for 30 s.
+  /// That takes as long as the requests under way, each at most 100 s. An account that another
+  /// process has is left to it. A token that the store did not take is offered to it again every
+  /// second, for 30 s. Then the leases are given back, and other hosts are told, for 5 s at most.
   public func stop() async {
     work.cancel()
     await work.value

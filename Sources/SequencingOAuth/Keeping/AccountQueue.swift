@@ -7,6 +7,10 @@ import Basics
 package protocol AccountQueue: Sendable {
   /// Takes accounts that are due and whose servers are not paused.
   ///
+  /// After a pause a server gets one request first: only one of its accounts is given out, with
+  /// ``DueAccounts/Account/wasPaused``, until ``resume(_:)``, ``pause(_:askedFor:)`` or
+  /// ``giveBack(_:)`` tells what came of it, or until `time` is over.
+  ///
   /// Nobody else gets them until `time` is over, or until their next token is due.
   func take(atMost count: Int, for time: Duration) async throws(SQOAuthError) -> DueAccounts
 
@@ -28,4 +32,7 @@ package protocol AccountQueue: Sendable {
 
   /// Notes that a server that was paused works again.
   func resume(_ server: ServerName) async throws(SQOAuthError)
+
+  /// Notes that a server that was paused got no request.
+  func giveBack(_ server: ServerName) async throws(SQOAuthError)
 }

@@ -19,6 +19,8 @@ final class KeepingWorker: Sendable {
   private let running = Locked((count: 0, bell: OneShot<Void>()))
   /// Whether the keeper was stopped.
   private let stop = Locked(false)
+  /// Arrives when the keeper is stopped.
+  private let stopping = OneShot<Void>()
 
   /// How long an account that was taken is given to no other keeper.
   private static let claim = Duration.seconds(120)
@@ -52,7 +54,9 @@ final class KeepingWorker: Sendable {
       await takeAccounts()
     } onCancel: {
       stop.withLock { $0 = true }
+      stopping.resolve(())
     }
+    await uncancelled { [manager] in await manager.store.settle() }
     observers.finish()
   }
 
@@ -99,6 +103,8 @@ final class KeepingWorker: Sendable {
     }
   }
 
+  var isRenewing: Bool { running.withLock { $0.count > 0 } }
+
   /// Waits for the end of a renewal, for a time at most, or until the keeper is stopped.
   private func wait(for bell: OneShot<Void>, atMost time: Duration) async {
     // Spread, so that the keepers do not ask together; and never without a pause.
@@ -134,23 +140,37 @@ final class KeepingWorker: Sendable {
       return await postpone(account, by: time)
     }
     let delay = choice.delay(record, at: clock.now) ?? Self.leave.unused
-    guard delay <= .zero else { return await postpone(account, by: delay) }
+    guard delay <= .zero else {
+      await giveBack(account, record)
+      return await postpone(account, by: delay)
+    }
     guard let module = module(of: record) else {
+      await giveBack(account, record)
       return await postpone(account, by: Self.leave.unknown)
     }
     let session = module.session
     do throws(SQOAuthError) {
       try session.restore(record, since: session.ends)
       let refreshes = session.refreshes
-      _ = try await session.token(.kept(since: session.renewals))
+      try await renew(session)
+      if account.wasPaused { try? await queue.resume(ServerName(of: record)) }
       guard await isStored(session, record.id) else { return }
       tell(session.refreshes > refreshes ? .refreshed(record.id) : .takenOver(record.id))
       try? await queue.finish(account, with: session.record)
-      if account.wasPaused { try? await queue.resume(ServerName(of: record)) }
     } catch {
       _ = await isStored(session, record.id)
       await failed(account, record, error)
     }
+  }
+
+  /// Renews a session's token; a keeper that is stopped waits for no other holder of the account.
+  private func renew(_ session: TokenSession) async throws(SQOAuthError) {
+    let hurry = Task { [stopping] in
+      guard await stopping.value() != nil else { return }
+      await session.account.hurrying { _ = await OneShot<Void>().value() }
+    }
+    defer { hurry.cancel() }
+    _ = try await session.token(.kept(since: session.renewals))
   }
 
   private func module(of record: AccountRecord) -> AuthorizationModule? {
@@ -182,15 +202,24 @@ final class KeepingWorker: Sendable {
     if error.endsSession {
       tell(.ended(record.id, error))
       try? await queue.finish(account, with: nil)
+      if account.wasPaused { try? await queue.resume(ServerName(of: record)) }
       return
     }
     tell(.failed(record.id, error))
-    guard error.concernsServer else { return await postpone(account, by: Self.retry) }
+    guard error.concernsServer else {
+      await giveBack(account, record)
+      return await postpone(account, by: Self.retry)
+    }
     let pause = try? await queue.pause(ServerName(of: record), askedFor: error.retryAfter)
     if let pause {
       tell(.paused(record.issuer ?? record.tokenEndpoint ?? "", pause))
       await postpone(account, by: pause)
     }
+  }
+
+  /// Lets another account be the first of a server that was paused.
+  private func giveBack(_ account: DueAccounts.Account, _ record: AccountRecord) async {
+    if account.wasPaused { try? await queue.giveBack(ServerName(of: record)) }
   }
 
   private func postpone(_ account: DueAccounts.Account, by time: Duration) async {

@@ -21,7 +21,36 @@ final class PagedAccountQueue: AccountQueue {
     /// When each account is due; accounts that are not known yet are not in it.
     var entries: [ExactText: Entry] = [:]
     var pauses: [ServerName: BackOff] = [:]
+    /// The accounts by which servers get their one request after a pause, and until when the others
+    /// wait for it.
+    var asked: [ServerName: (id: String, until: Date)] = [:]
     var readAt: Date?
+
+    /// Takes accounts that are due; returns also when the next one is.
+    mutating func take(
+      atMost count: Int, at now: Date, until end: Date
+    ) -> (ids: [String], next: Date?) {
+      let open = entries.filter { isOpen($0.value.server, at: now) }
+      var ids: [String] = []
+      for (id, entry) in open.sorted(by: { $0.value.date < $1.value.date })
+      where entry.date <= now && ids.count < count && isOpen(entry.server, at: now) {
+        if let server = entry.server, pauses[server] != nil { asked[server] = (id.text, end) }
+        entries[id]?.date = end
+        ids.append(id.text)
+      }
+      return (ids, open.values.map(\.date).min())
+    }
+
+    private func isOpen(_ server: ServerName?, at now: Date) -> Bool {
+      guard let server else { return true }
+      if let pause = pauses[server], pause.isInForce(at: now) { return false }
+      return asked[server].map { now >= $0.until } ?? true
+    }
+
+    /// Lets another account of the server be the first one after a pause.
+    mutating func passOver(_ id: String) {
+      asked = asked.filter { $0.value.id != id }
+    }
   }
 
   private let store: any TokenStore
@@ -39,20 +68,13 @@ final class PagedAccountQueue: AccountQueue {
   func take(atMost count: Int, for time: Duration) async throws(SQOAuthError) -> DueAccounts {
     try await readIfNeeded()
     let now = clock.now
-    let (ids, next) = state.withLock { state -> ([String], Date?) in
-      let open = state.entries.filter { _, entry in
-        guard let server = entry.server, let pause = state.pauses[server] else { return true }
-        return !pause.isInForce(at: now)
-      }
-      let due = open.filter { $0.value.date <= now }
-        .sorted { $0.value.date < $1.value.date }.prefix(count)
-      for (id, _) in due { state.entries[id]?.date = now.addingTimeInterval(time / .seconds(1)) }
-      return (due.map(\.key.text), open.values.map(\.date).min())
-    }
+    let end = now.addingTimeInterval(time / .seconds(1))
+    let (ids, next) = state.withLock { $0.take(atMost: count, at: now, until: end) }
     var accounts: [DueAccounts.Account] = []
     for id in ids {
-      guard let account = await account(id, at: now) else { continue }
-      accounts.append(account)
+      let account = await account(id, at: now)
+      if account?.wasPaused != true { state.withLock { $0.passOver(id) } }
+      if let account { accounts.append(account) }
     }
     return DueAccounts(accounts, next: next.map { .seconds($0.timeIntervalSince(now)) })
   }
@@ -141,6 +163,7 @@ final class PagedAccountQueue: AccountQueue {
     let now = clock.now
     let error = SQOAuthError(.serverError, "the server is paused", retryAfter: time)
     return state.withLock { state in
+      state.asked[server] = nil
       if let pause = state.pauses[server], pause.isInForce(at: now) {
         return .seconds(pause.until.timeIntervalSince(now))
       }
@@ -151,6 +174,10 @@ final class PagedAccountQueue: AccountQueue {
   }
 
   func resume(_ server: ServerName) async throws(SQOAuthError) {
-    state.withLock { $0.pauses[server] = nil }
+    state.withLock { ($0.pauses[server], $0.asked[server]) = (nil, nil) }
+  }
+
+  func giveBack(_ server: ServerName) async throws(SQOAuthError) {
+    state.withLock { $0.asked[server] = nil }
   }
 }

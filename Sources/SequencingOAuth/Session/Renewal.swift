@@ -28,7 +28,9 @@ struct Renewal: Sendable {
 
   /// Renews a record; the outcome has no token if the renewal was made void in the meantime.
   func run(_ record: AccountRecord) async -> Outcome {
-    await account.leased { noLease in
+    await account.leased(isPatient: false) { noLease in
+      // While the renewal waited, the session may have found another process's token in the store.
+      guard session.decide({ $0.stopsWaiting(change) }) else { return .success(nil) }
       do throws(SQOAuthError) {
         // The process that has the lease may be about to send this refresh token.
         if let noLease, noLease.code == .accountInUse { throw noLease.beforeSending }

@@ -18,13 +18,30 @@ final class SessionLease: Sendable {
   ///
   /// The holder may be refreshing at a slow server. If it was suspended, the wait must end.
   static let longestWait = 120.0
+  /// How long the end of a program waits for a call of the store that was given up.
+  private static let lastCalls = Duration.seconds(5)
+
+  /// A wait for the lease.
+  private final class Attempt: Sendable {
+    let outcome = OneShot<Outcome>()
+    /// Ends the wait for another holder; a lease that is free is still taken.
+    let interruption = Interruption()
+  }
 
   private struct State {
     /// How many parts of the session use the lease or wait for it.
     var users = 0
+    /// How many of these wait for it and must not give up.
+    var patientUsers = 0
+    /// How many callers want the session to wait for no other holder.
+    var hurries = 0
     var lease: AccountLease?
-    /// The outcome of the wait for the lease; `nil` if no wait is under way.
-    var arrival: OneShot<Outcome>?
+    /// The wait for the lease; `nil` if no wait is under way.
+    var attempt: Attempt?
+    /// Whether that wait ends as soon as another holder has the lease.
+    var isHurried = false
+    /// All waits whose calls of the store have not returned, also those that were given up.
+    var attempts: [ObjectIdentifier: Attempt] = [:]
   }
 
   private let accountID: String
@@ -36,63 +53,95 @@ final class SessionLease: Sendable {
 
   /// Waits until the session has the lease; call ``release()`` once after each success.
   ///
-  /// A task that is cancelled stops waiting and gets an error.
+  /// A task that is cancelled stops waiting and gets an error. A user that is not patient also gets
+  /// one while the session is ``hurrying(_:)`` and another holder has the lease.
   func acquire(
-    from store: any TokenStore, _ clock: any WallClock
+    from store: any TokenStore, _ clock: any WallClock, isPatient: Bool = true
   ) async -> Outcome {
-    let (arrival, isFirst) = state.withLock { state -> (OneShot<Outcome>?, Bool) in
+    let (attempt, isFirst) = state.withLock { state -> (Attempt?, Bool) in
       state.users += 1
       if state.lease != nil { return (nil, false) }
-      if let arrival = state.arrival { return (arrival, false) }
-      let arrival = OneShot<Outcome>()
-      state.arrival = arrival
-      return (arrival, true)
+      if isPatient { state.patientUsers += 1 }
+      if let attempt = state.attempt, !isPatient || !state.isHurried { return (attempt, false) }
+      let attempt = Attempt()
+      state.attempt = attempt
+      state.isHurried = state.hurries > 0 && state.patientUsers == 0
+      state.attempts[ObjectIdentifier(attempt)] = attempt
+      return (attempt, true)
     }
-    guard let arrival else { return .success(()) }
+    guard let attempt else { return .success(()) }
     if isFirst {
+      if state.withLock({ $0.attempt === attempt && $0.isHurried }) { attempt.interruption.raise() }
       // A separate task takes the lease, since other callers may wait after the first one gave up.
-      Task.startingHere { await self.take(from: store, clock, arrival) }
+      let task = Task.startingHere { await self.take(from: store, clock, attempt) }
+      attempt.interruption.whenRaised(task.cancel)
     }
-    let outcome = await arrival.value() ?? .failure(.waitCancelled)
+    let outcome = await attempt.outcome.value() ?? .failure(.waitCancelled)
+    if isPatient { state.withLock { $0.patientUsers -= 1 } }
     if case .failure = outcome { release() }
     return outcome
   }
 
   /// Gives the lease back, unless another part of the session uses it.
   func release() {
-    let lease = state.withLock { state -> AccountLease? in
+    let (lease, unwanted) = state.withLock { state -> (AccountLease?, Attempt?) in
       state.users -= 1
-      guard state.users == 0 else { return nil }
-      defer { state.lease = nil }
-      return state.lease
+      guard state.users == 0 else { return (nil, nil) }
+      defer { (state.lease, state.attempt) = (nil, nil) }
+      return (state.lease, state.attempt)
     }
     lease?.release()
+    unwanted?.interruption.raise()
+  }
+
+  /// Runs work while no part of the session waits for another holder of the lease, except to change
+  /// the store.
+  ///
+  /// Before a program ends, only what this process has begun is worth a wait.
+  func hurrying<Value>(_ work: () async -> Value) async -> Value {
+    let attempt = state.withLock { state -> Attempt? in
+      state.hurries += 1
+      guard state.patientUsers == 0 else { return nil }
+      state.isHurried = true
+      return state.attempt
+    }
+    attempt?.interruption.raise()
+    defer { state.withLock { $0.hurries -= 1 } }
+    return await work()
+  }
+
+  /// Waits until no wait that was given up can bring a lease any more.
+  func settle() async {
+    let end = ContinuousClock.now + Self.lastCalls
+    for attempt in state.withLock({ Array($0.attempts.values) }) {
+      _ = await attempt.outcome.wait(until: end)
+    }
   }
 
   private func take(
-    from store: any TokenStore, _ clock: any WallClock, _ arrival: OneShot<Outcome>
+    from store: any TokenStore, _ clock: any WallClock, _ attempt: Attempt
   ) async {
     let outcome: Outcome
     var unused: AccountLease?
     do throws(SQOAuthError) {
-      let lease = try await wait(for: store, clock)
+      let lease = try await wait(for: store, clock, attempt)
       outcome = .success(())
       unused = state.withLock { state in
-        state.arrival = nil
-        guard state.users > 0 else { return lease }
-        state.lease = lease
+        guard state.attempt === attempt else { return lease }
+        (state.attempt, state.lease) = (nil, lease)
         return nil
       }
     } catch {
       outcome = .failure(error)
-      state.withLock { if $0.arrival === arrival { $0.arrival = nil } }
+      state.withLock { if $0.attempt === attempt { $0.attempt = nil } }
     }
     unused?.release()
-    arrival.resolve(outcome)
+    state.withLock { $0.attempts[ObjectIdentifier(attempt)] = nil }
+    attempt.outcome.resolve(outcome)
   }
 
   private func wait(
-    for store: any TokenStore, _ clock: any WallClock
+    for store: any TokenStore, _ clock: any WallClock, _ attempt: Attempt
   ) async throws(SQOAuthError) -> AccountLease {
     let id = accountID
     let end = clock.steadyTime + .seconds(Self.longestWait)
@@ -101,25 +150,20 @@ final class SessionLease: Sendable {
       if let lease = try await store.attempt("lock the account", { try await $0.lease(id) }) {
         return lease
       }
-      guard clock.steadyTime < end else { throw inUse(by: await store.leaseHolder(id)) }
+      guard state.withLock({ $0.attempt === attempt }) else { throw .waitCancelled }
+      guard !Task.isCancelled else { throw inUse("the wait for it was ended", by: nil) }
+      guard clock.steadyTime < end else {
+        let time = "the SDK waited \(Int(Self.longestWait)) s; if that process hangs, end it"
+        throw inUse(time, by: await store.leaseHolder(id))
+      }
       try? await Task.sleep(for: pause)
       pause = min(pause * 2, .milliseconds(32))
-      guard isWanted else { throw .waitCancelled }
     }
   }
 
-  /// Whether any caller is still waiting; if not, the next caller starts a new attempt.
-  private var isWanted: Bool {
-    state.withLock { state in
-      if state.users == 0 { state.arrival = nil }
-      return state.users > 0
-    }
-  }
-
-  private func inUse(by holder: String?) -> SQOAuthError {
+  private func inUse(_ advice: String, by holder: String?) -> SQOAuthError {
     SQOAuthError(
       .accountInUse,
-      "\(holder ?? "another process") has the account \"\(accountID.printable)\" locked; the SDK "
-        + "waited \(Int(Self.longestWait)) s; if that process hangs, end it")
+      "\(holder ?? "another process") has the account \"\(accountID.printable)\" locked; \(advice)")
   }
 }

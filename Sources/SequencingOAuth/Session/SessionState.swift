@@ -66,6 +66,8 @@ struct SessionState {
   private(set) var replacements = 0
   /// The change of the token that is under way; `nil` if there is none.
   private(set) var changeUnderWay: TokenChange?
+  /// Whether the change under way is a renewal that does not have the account's lease yet.
+  private var isWaiting = false
   private var schedule = TokenSchedule.expired
   private var isInvalidated = false
   private var changes = 0
@@ -124,6 +126,12 @@ extension SessionState {
   /// Whether a change is the one under way, and so has not been made void.
   func isCurrent(_ change: TokenChange) -> Bool { changeUnderWay?.number == change.number }
 
+  /// The renewal that waits for another process; `nil` if the change under way is none.
+  var waitingRenewal: TokenChange? { isWaiting ? changeUnderWay : nil }
+
+  /// Whether the session may take over what it finds in the store: no change looks there itself.
+  var mayTakeFromStore: Bool { changeUnderWay == nil || isWaiting }
+
   private var isRenewable: Bool {
     record?.isRenewable ?? false
   }
@@ -155,7 +163,15 @@ extension SessionState {
       if case .valid = need, let token = unexpiredToken(at: now) { return .use(token) }
       return .fail(failure.error)
     }
+    defer { isWaiting = true }
     return .start(begin(), record)
+  }
+
+  /// Notes that a renewal waits for no other process any more; returns `false` if it is void.
+  mutating func stopsWaiting(_ change: TokenChange) -> Bool {
+    guard isCurrent(change) else { return false }
+    isWaiting = false
+    return true
   }
 
   /// Begins to take over a token that replaces the current one.
@@ -172,7 +188,7 @@ extension SessionState {
   private mutating func begin() -> TokenChange {
     changes += 1
     let change = TokenChange(number: changes)
-    changeUnderWay = change
+    (changeUnderWay, isWaiting) = (change, false)
     return change
   }
 

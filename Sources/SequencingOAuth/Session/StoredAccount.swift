@@ -83,18 +83,32 @@ extension StoredAccount {
   /// Runs work while no other session and no other process changes the account.
   ///
   /// If the session cannot get the account's lease, the work still runs and gets the reason.
+  ///
+  /// Work that is not patient also gets it at once if another process has the lease while the
+  /// session is ``hurrying(_:)``.
   func leased<Value, Failure>(
-    _ work: (SQOAuthError?) async throws(Failure) -> Value
+    isPatient: Bool = true, _ work: (SQOAuthError?) async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
-    try await leased(from: store, work)
+    try await leased(from: store, isPatient: isPatient, work)
   }
 
   private func leased<Value, Failure>(
-    from store: any TokenStore, _ work: (SQOAuthError?) async throws(Failure) -> Value
+    from store: any TokenStore, isPatient: Bool = true,
+    _ work: (SQOAuthError?) async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
-    let leased = await lease.acquire(from: store, context.environment.clock)
+    let leased = await lease.acquire(
+      from: store, context.environment.clock, isPatient: isPatient)
     defer { if case .success = leased { lease.release() } }
     return try await work(leased.error)
+  }
+
+  /// Runs work while no refresh waits for another process that has the account.
+  func hurrying<Value>(_ work: () async -> Value) async -> Value { await lease.hurrying(work) }
+
+  /// Waits until other processes can have the account, and know of its changes.
+  func settle() async {
+    await lease.settle()
+    await store.settle()
   }
 }
 
@@ -210,16 +224,28 @@ extension StoredAccount {
   }
 
   private func result(of job: StoreWrites.Job) async -> Result<Void, SQOAuthError> {
+    if job.store is any ComparingTokenStore, isReplacement(job.change) { return await made(job) }
     // The change is made even without the lease: if another process hangs, a token must not be
     // lost, and a user who signs out must not stay signed in.
-    await leased(from: job.store) { _ in
-      do throws(SQOAuthError) {
-        try await make(job)
-        return .success(())
-      } catch {
-        state.withLock { $0.writes.didFail(job, error) }
-        return .failure(error)
-      }
+    return await leased(from: job.store) { _ in await made(job) }
+  }
+
+  /// Whether a change counts whatever another process does: a new sign-in, or the end of a session.
+  private func isReplacement(_ change: StoreWrites.Change) -> Bool {
+    switch change {
+    case .save(let record):
+      state.withLock { record.session != nil && record.session != $0.lastSession }
+    case .erase, .eraseRefused: true
+    }
+  }
+
+  private func made(_ job: StoreWrites.Job) async -> Result<Void, SQOAuthError> {
+    do throws(SQOAuthError) {
+      try await make(job)
+      return .success(())
+    } catch {
+      state.withLock { $0.writes.didFail(job, error) }
+      return .failure(error)
     }
   }
 

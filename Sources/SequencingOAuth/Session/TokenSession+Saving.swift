@@ -101,7 +101,7 @@ extension TokenSession {
     while let error = unsavedError {
       guard isPatient() else { return error }
       try? await Task.sleep(for: .seconds(1))
-      try? await settle()
+      _ = await settledOnce()
     }
     return nil
   }
@@ -145,21 +145,47 @@ extension TokenSession {
 
   /// Waits until no change of the token is under way and the store has the newest state.
   ///
-  /// That includes attributes that the app has set since the last record.
+  /// That includes attributes that the app has set since the last record. It is for the end of a
+  /// program: a refresh does not wait any more for another process that has the account, and a
+  /// token that the server will not give again is offered to a failing store for a time.
   ///
   /// - Throws: The error because of which the store does not have the newest token, which is then
   ///   only in memory, or could not erase an ended session.
   func settle() async throws(SQOAuthError) {
     // This runs in a separate task: a program that is about to end may have cancelled the caller's.
     let settling = Task { () -> SQOAuthError? in
-      _ = try? await settled()
-      await account.allMade()
-      await saveAgain(at: nil)
-      let attributesError = await saveAttributes()
-      if let write = account.eraseAgain() { _ = await account.made(write) }
-      changed()
-      return unsavedError ?? account.failedErase ?? attributesError
+      let error = await account.hurrying { await settledPatiently() }
+      await account.settle()
+      return error
     }
     if let error = await settling.value { throw error }
+  }
+
+  private func settledPatiently() async -> SQOAuthError? {
+    let patience = context.environment.patienceWithStore
+    let end = ContinuousClock.now + patience
+    while let error = await settledOnce() {
+      guard isOneTimeTokenUnsaved, ContinuousClock.now < end else { return error }
+      try? await Task.sleep(for: patience / 30)
+    }
+    return nil
+  }
+
+  /// Whether the store does not have a token that cannot be had again with the one that it has.
+  private var isOneTimeTokenUnsaved: Bool {
+    guard unsavedError != nil, let record else { return false }
+    return record.token.refreshToken != nil && !record.reusesRefreshToken
+      && !context.reusesRefreshTokens
+  }
+
+  /// Waits for the change under way and for one attempt of the store; returns the store's error.
+  private func settledOnce() async -> SQOAuthError? {
+    _ = try? await settled()
+    await account.allMade()
+    await saveAgain(at: nil)
+    let attributesError = await saveAttributes()
+    if let write = account.eraseAgain() { _ = await account.made(write) }
+    changed()
+    return unsavedError ?? account.failedErase ?? attributesError
   }
 }

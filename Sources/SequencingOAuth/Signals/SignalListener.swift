@@ -28,9 +28,17 @@ final class SignalListener: Sendable {
   private static let hearsHangUp = Atomic(false)
   private let state = Locked(State())
 
+  /// The time in nanoseconds of the signal that was heard; 0 if none was.
+  private static let heardAt = Atomic<UInt64>(0)
+  /// How long the signals count as one, in nanoseconds.
+  ///
+  /// `timeout` sends its signal to the program and to its group, a terminal that closes may send
+  /// two, and a wrapper passes on what its group got too.
+  static let moment: UInt64 = 500_000_000
+
   /// Calls a function once, on a thread of its own, with the number of the next signal.
   ///
-  /// After that signal, a second one ends the program. If the system has no pipe or thread to give,
+  /// After the moment of that signal, another one ends the program. If the system has no pipe or thread to give,
   /// the signals keep their effect.
   func add(_ handler: @escaping Handler) -> Int {
     state.withLock { state in
@@ -93,6 +101,7 @@ final class SignalListener: Sendable {
     // background.
     let hearsHangUp = hearsHangUp.load(ordering: .acquiring) || !isIgnored(SIGHUP)
     Self.hearsHangUp.store(hearsHangUp, ordering: .releasing)
+    heardAt.store(0, ordering: .releasing)
     signal(SIGINT, handle)
     signal(SIGTERM, handle)
     if hearsHangUp { signal(SIGHUP, handle) }
@@ -112,11 +121,30 @@ final class SignalListener: Sendable {
 
   private static let handle: @convention(c) (Int32) -> Void = { number in
     let error = errno
-    // Done first, so that a second signal ends the program while the functions work.
-    SignalListener.uninstall()
-    var byte = UInt8(truncatingIfNeeded: number)
-    write(SignalListener.writeEnd.load(ordering: .acquiring), &byte, 1)
+    let now = SignalListener.now
+    let (isFirst, heardAt) = SignalListener.heardAt.compareExchange(
+      expected: 0, desired: now, ordering: .acquiringAndReleasing)
+    if isFirst {
+      var byte = UInt8(truncatingIfNeeded: number)
+      write(SignalListener.writeEnd.load(ordering: .acquiring), &byte, 1)
+    } else if SignalListener.isAnother(at: now, after: heardAt) {
+      // The signal is sent again when the handler returns, and ends the program then.
+      SignalListener.uninstall()
+      SignalListener.end(by: number)
+    }
     errno = error
+  }
+
+  /// Whether a signal came later than in the moment of the one that was heard.
+  static func isAnother(at now: UInt64, after heardAt: UInt64) -> Bool {
+    now > heardAt && now - heardAt >= moment
+  }
+
+  /// The monotonic time in nanoseconds, never 0; a signal's handler may call this.
+  private static var now: UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return max(1, UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec))
   }
 
   private static func isIgnored(_ number: Int32) -> Bool {

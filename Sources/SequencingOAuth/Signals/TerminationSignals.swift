@@ -1,3 +1,5 @@
+import Basics
+
 /// Calls a function when a signal asks the program to end: SIGINT (Ctrl-C), SIGTERM or SIGHUP.
 ///
 /// Without it such a signal ends the program at once, even in the middle of a refresh. If the
@@ -7,8 +9,13 @@
 /// handler unless an app makes an instance.
 ///
 /// An instance listens until ``stop()`` or the first signal. A second signal ends the program at
-/// once, whatever the handler still waits for. An instance replaces a handler that the program has
-/// set for these signals. In a program that `nohup` runs, SIGHUP stays ignored.
+/// once, whatever the handler still waits for. Signals within half a second are one: `timeout`, for
+/// example, sends its signal to the program and to its group. An instance replaces a handler that
+/// the program has set for these signals. In a program that `nohup` runs, SIGHUP stays ignored.
+///
+/// A framework that handles these signals itself, as a `ServiceGroup` or a web server does, takes
+/// them away from an instance. There, call ``AccountManager/settle()`` or
+/// ``AuthorizationModule/settle()`` when the framework stops.
 public final class TerminationSignals: Sendable {
   private let id: Int
 
@@ -28,14 +35,14 @@ extension TerminationSignals {
   /// Listens, and at the first signal lets the refreshes of these accounts finish before the
   /// program ends.
   ///
-  /// At the signal automatic refreshes stop. The program then waits for the refresh that is under
-  /// way and for the store, no longer than a refresh and the store's locks take. `onFailure` gets
-  /// the error if the newest token could not be stored.
+  /// At the signal automatic refreshes stop. The program then waits for the refresh that was sent
+  /// and for the store, with the limits of ``AuthorizationModule/settle()``. `onFailure` gets the
+  /// error if the newest token could not be stored.
   public convenience init(
     settling modules: [AuthorizationModule],
     onFailure: @escaping @Sendable (SQOAuthError) -> Void = { _ in }
   ) {
-    self.init(settling: { modules }, onFailure: onFailure)
+    self.init(settling: { await modules.settle($0) }, onFailure: onFailure)
   }
 
   /// Listens, and at the first signal lets the refreshes of all accounts of a manager finish.
@@ -46,32 +53,23 @@ extension TerminationSignals {
     settling manager: AccountManager,
     onFailure: @escaping @Sendable (SQOAuthError) -> Void = { _ in }
   ) {
-    self.init(settling: { manager.all }, onFailure: onFailure)
+    self.init(settling: { await manager.settle($0) }, onFailure: onFailure)
   }
 
   private convenience init(
-    settling modules: @escaping @Sendable () -> [AuthorizationModule],
+    settling: @escaping @Sendable (@escaping @Sendable (SQOAuthError) -> Void) async -> Void,
     onFailure: @escaping @Sendable (SQOAuthError) -> Void
   ) {
     self.init { number in
       Task {
-        await Self.settle(modules(), onFailure)
-        // Waits for what the app has begun in the meantime.
-        await Self.settle(modules(), { _ in })
-        SignalListener.end(by: number)
-      }
-    }
-  }
-
-  private static func settle(
-    _ modules: [AuthorizationModule], _ onFailure: @escaping @Sendable (SQOAuthError) -> Void
-  ) async {
-    for module in modules { module.refreshesAutomatically = false }
-    await withTaskGroup(of: Void.self) { group in
-      for module in modules {
-        group.addTask {
-          do throws(SQOAuthError) { try await module.settle() } catch { onFailure(error) }
+        let hasFailed = Locked(false)
+        await settling { error in
+          hasFailed.withLock { $0 = true }
+          onFailure(error)
         }
+        // Waits for what the app has begun in the meantime, unless the store has had its time.
+        if !hasFailed.withLock({ $0 }) { await settling { _ in } }
+        SignalListener.end(by: number)
       }
     }
   }

@@ -69,6 +69,14 @@ public protocol TokenStore: Sendable {
   func reserve(
     _ id: String, replacing record: AccountRecord?
   ) async throws -> AccountReservation
+
+  /// Waits until the work has ended that goes on after the store's calls have returned.
+  ///
+  /// A store in a database gives its leases back and tells other hosts of a change in this way. If
+  /// the program ended before, other programs would wait in vain. The SDK calls this in
+  /// ``AuthorizationModule/settle()``. It should return after a few seconds, whatever happens. The
+  /// default returns at once.
+  func settle() async
 }
 
 extension TokenStore {
@@ -112,6 +120,9 @@ extension TokenStore {
   ) async throws -> AccountReservation {
     AccountReservation()
   }
+
+  /// Returns at once: all work has ended when a call returns.
+  public func settle() async {}
 }
 
 extension TokenStore {

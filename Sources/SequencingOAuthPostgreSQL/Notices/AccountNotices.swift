@@ -23,6 +23,8 @@ final class AccountNotices: Sendable {
     var lastObserver = 0
     /// The accounts that this process has changed, and has not announced yet.
     var changed: Set<NoticeName> = []
+    /// Arrives when the listener has sent what it has taken; `nil` if it has taken nothing.
+    var sending: OneShot<Void>?
     /// The earliest time of the next announcement.
     var announcesAt = ContinuousClock.now
     /// When something was last observed or changed.
@@ -135,15 +137,34 @@ final class AccountNotices: Sendable {
     state.withLock { $0.changed.isEmpty ? nil : $0.announcesAt }
   }
 
-  /// Takes the next notice, if it is time for it.
-  func takeNotice() -> Notice? {
+  /// Takes the next notice, if it is time for it or if it must be sent `now`.
+  func takeNotice(now isUrgent: Bool = false) -> Notice? {
     state.withLock { state -> Notice? in
-      guard !state.changed.isEmpty, state.announcesAt <= .now else { return nil }
+      guard !state.changed.isEmpty, isUrgent || state.announcesAt <= .now else { return nil }
       let names = Array(state.changed.prefix(Notice.limit))
       state.changed.subtract(names)
       state.announcesAt = .now + Self.pause
       return Notice(from: origin, names)
     }
+  }
+
+  /// Takes the next notice for the listener, which calls ``didSend(_:)`` next.
+  func takeForListener() -> Notice? {
+    state.withLock { if $0.sending == nil { $0.sending = OneShot() } }
+    let notice = takeNotice(now: state.withLock(\.isClosed))
+    if notice == nil { didSend(nil) }
+    return notice
+  }
+
+  /// Notes that the listener has sent a notice; one that it could not send is kept.
+  func didSend(_ failed: Notice?) {
+    if let failed { putBack(failed) }
+    state.withLock { $0.sending.take() }?.resolve(())
+  }
+
+  /// Waits until the listener has sent what it has taken, but not longer than until a time.
+  func sent(until deadline: ContinuousClock.Instant) async {
+    _ = await state.withLock(\.sending)?.wait(until: deadline)
   }
 
   /// Keeps a notice that could not be sent.

@@ -79,19 +79,20 @@ final class NoticeListener: Sendable {
         try announce(on: connection)
         for text in try connection.notifications() { notices.hear(Notice(text)) }
         wait(for: connection.socket, until: min(next, notices.announcesAt ?? next))
-        guard notices.mayListen() else { return }
+        guard notices.mayListen() else { return try announce(on: connection) }
       }
     }
   }
 
   private func announce(on connection: Connection) throws(PostgreSQLError) {
-    guard let notice = notices.takeNotice() else { return }
+    guard let notice = notices.takeForListener() else { return }
     do throws(PostgreSQLError) {
       _ = try connection.run(
         statements.announce, [.text(statements.channel), .text(notice.text)],
         until: .now + Self.limit)
+      notices.didSend(nil)
     } catch {
-      notices.putBack(notice)
+      notices.didSend(notice)
       throw error
     }
   }

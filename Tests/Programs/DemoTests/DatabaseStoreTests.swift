@@ -85,6 +85,53 @@ import Testing
     await sandbox.stop()
   }
 
+  /// Each program is a host of its own, and ends as soon as it has its token.
+  @Test func `hosts that ask at once make one refresh, and leave no lease when they end`()
+    async throws
+  {
+    let sandbox = try await SandboxServer.start()
+    try await PostgreSQLServer.running { server in
+      for round in 1...3 {
+        try await store(server).keepExpiredAccount("round \(round)", at: sandbox)
+        let before = sandbox.requests(to: .token).count
+        let homes = try (1...8).map { _ in try TemporaryFolder() }
+        let words = ["token", "--account", "round \(round)"]
+        let demos = try homes.map { try start(words, server, in: $0) }
+        var outputs: Set<String> = []
+        for demo in demos {
+          let outcome = await demo.outcome()
+          #expect(outcome.status == 0, "\(outcome.errors)")
+          outputs.insert(outcome.output)
+        }
+        #expect(outputs.count == 1 && sandbox.requests(to: .token).count == before + 1)
+        #expect(try await server.run("SELECT count(*) FROM sequencing_oauth.leases") == "0")
+      }
+    }
+    await sandbox.stop()
+  }
+
+  /// The holder has sent the refresh token, and then lost the answer.
+  @Test func `a sign-in waits for no host that was killed`() async throws {
+    let sandbox = try await SandboxServer.start()
+    try await PostgreSQLServer.running { server in
+      try await store(server).keepExpiredAccount(at: sandbox)
+      try await server.run(
+        """
+        INSERT INTO sequencing_oauth.leases SELECT 'default'::bytea, 't', 'killed',
+          'infinity', true, left(pg_walfile_name(pg_current_wal_lsn()), 8)
+        """)
+      let outcome = try await run(
+        [
+          "login", "--browser", "sandbox", "--issuer", sandbox.issuer.absoluteString,
+          "--client-id", "sandbox-app",
+        ], server)
+      #expect(outcome.status == 0, "\(outcome.errors)")
+      let token = try await run(["token"], server)
+      #expect(token.status == 0 && sandbox.refreshTokenReuses == 0, "\(token.errors)")
+    }
+    await sandbox.stop()
+  }
+
   @Test func `watch --all keeps every account of the database`() async throws {
     let sandbox = try await SandboxServer.start()
     try await PostgreSQLServer.running { server in

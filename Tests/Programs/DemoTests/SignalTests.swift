@@ -30,7 +30,7 @@ import Testing
     try await answer.isHolding()
     demo.send(signal)
     try await eventually("it says what it waits for") {
-      demo.errors.contains("Waiting for a refresh that is under way.")
+      demo.errors.contains("Waiting for a refresh that is under way")
     }
     answer.open()
     let outcome = await demo.outcome()
@@ -42,6 +42,61 @@ import Testing
     #expect(latest != old.refreshToken)
     let kept = try await store.open(store.path(folder)).load("default")
     #expect(kept?.token.refreshToken == latest)
+    await sandbox.stop()
+  }
+
+  /// `timeout` sends its signal to the program and to the program's group.
+  @Test func `takes two signals of one moment for one`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let store = DemoStore.file
+    let old = try await store.open(store.path(folder)).keepExpiredAccount(at: sandbox)
+    let answer = Gate(isOpen: false)
+    sandbox.misbehave(
+      at: .token, .hold(until: { await answer.opened() }, then: .drip(9, every: .milliseconds(1))))
+    let demo = try DemoProcess(["token"] + store.options(folder), in: folder)
+    try await answer.isHolding()
+    for signal in [SIGTERM, SIGHUP, SIGINT, SIGTERM] { demo.send(signal) }
+    try await eventually("it says what it waits for") {
+      demo.errors.contains("Waiting for a refresh that is under way")
+    }
+    answer.open()
+    let outcome = await demo.outcome()
+    #expect(outcome.status == 3 && !outcome.isKilled, "\(outcome.errors)")
+    let latest = sandbox.latestRefreshToken(inFamilyOf: old.refreshToken)
+    #expect(try await store.open(store.path(folder)).load("default")?.token.refreshToken == latest)
+    await sandbox.stop()
+  }
+
+  /// The pipe is full, as behind a reader that was stopped.
+  @Test(arguments: [["watch"], ["token"]])
+  func `does not wait for a reader that has stopped reading`(command: [String]) async throws {
+    var options = SandboxOptions()
+    options.accessTokenLifetime = .seconds(1)
+    let sandbox = try await SandboxServer.start(options)
+    let store = DemoStore.file
+    try await store.open(store.path(folder)).keepExpiredAccount(at: sandbox)
+    let pipe = Pipe()
+    let end = pipe.fileHandleForWriting.fileDescriptor
+    let flags = fcntl(end, F_GETFL)
+    _ = fcntl(end, F_SETFL, flags | O_NONBLOCK)
+    let bytes = [UInt8](repeating: 0x2E, count: 4096)
+    while write(end, bytes, bytes.count) > 0 {}
+    _ = fcntl(end, F_SETFL, flags)
+    let demo = try DemoProcess(
+      command + store.options(folder), in: folder, output: pipe.fileHandleForWriting,
+      errors: folder.handle("errors"))
+    _ = try await sandbox.requests(to: .token, atLeast: 1)
+    try await eventually("the token is stored") {
+      let kept = try await store.open(store.path(folder)).load("default")?.token.refreshToken
+      return kept.map { sandbox.latestRefreshToken(inFamilyOf: $0) == $0 } ?? false
+    }
+    demo.send(SIGTERM)
+    let outcome = await demo.outcome()
+    #expect(!outcome.isKilled, "\(outcome.errors)")
+    let record = try await store.open(store.path(folder)).load("default")
+    let kept = try #require(record?.token.refreshToken)
+    #expect(sandbox.latestRefreshToken(inFamilyOf: kept) == kept)
+    withExtendedLifetime(pipe) {}
     await sandbox.stop()
   }
 
@@ -57,10 +112,9 @@ import Testing
     _ = try await sandbox.requests(to: .token, atLeast: 1)
     demo.send(SIGINT)
     try await eventually("it says what it waits for") {
-      demo.errors.contains("Waiting for a refresh that is under way.")
+      demo.errors.contains("Waiting for a refresh that is under way")
     }
-    demo.send(SIGINT)
-    let outcome = await demo.outcome()
+    let outcome = await demo.outcome(sending: SIGINT)
     #expect(outcome.isKilled && outcome.status == SIGINT)
     silence.continuation.finish()
     await sandbox.stop()

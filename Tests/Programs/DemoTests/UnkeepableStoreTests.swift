@@ -109,6 +109,32 @@ import Testing
     await sandbox.stop()
   }
 
+  /// As a disk that is full for some seconds, or a mount that comes back.
+  @Test func `that works again soon keeps the token`() async throws {
+    let folder = try TemporaryFolder()
+    let store = DemoStore.file
+    let sandbox = try await SandboxServer.start()
+    let old = try await store.open(store.path(folder)).keepExpiredAccount(at: sandbox)
+    let answer = Gate(isOpen: false)
+    sandbox.misbehave(at: .token, .hold(until: { await answer.opened() }))
+    let demo = try DemoProcess(["token"] + store.options(folder), in: folder)
+    try await answer.isHolding()
+    let files = FileManager.default
+    try files.moveItem(atPath: folder.file("deep"), toPath: folder.file("elsewhere"))
+    try Data().write(to: URL(filePath: folder.file("deep")))
+    answer.open()
+    try await eventually("it waits for the store") {
+      demo.errors.contains("for the store to take its token")
+    }
+    try files.removeItem(atPath: folder.file("deep"))
+    try files.moveItem(atPath: folder.file("elsewhere"), toPath: folder.file("deep"))
+    let outcome = await demo.outcome()
+    #expect(outcome.status == 0 && !outcome.output.isEmpty, "\(outcome.errors)")
+    let latest = sandbox.latestRefreshToken(inFamilyOf: old.refreshToken)
+    #expect(try await store.open(store.path(folder)).load("default")?.token.refreshToken == latest)
+    await sandbox.stop()
+  }
+
   private static func mend(_ folder: String) throws {
     let files = FileManager.default
     for name in try files.contentsOfDirectory(atPath: folder) {

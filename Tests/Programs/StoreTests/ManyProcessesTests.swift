@@ -138,7 +138,14 @@ import Testing
     _ = try await probe.line(after: "listening")
     probe.signal(SIGINT)
     _ = try await probe.line(after: "handled")
-    probe.signal(SIGINT)
+    // The moment of the first signal has to be over.
+    let sender = Task {
+      while !Task.isCancelled {
+        probe.signal(SIGINT)
+        try await Task.sleep(for: .milliseconds(20))
+      }
+    }
+    defer { sender.cancel() }
     #expect(try await probe.result().status == 128 + SIGINT)
   }
 

@@ -26,6 +26,7 @@ package struct ProgramRequirement: Sendable {
     programs: ["initdb", "pg_basebackup", "postgres", "psql", "ipcrm", "setpriv", "sh"])
   package static let faketime = Self(programs: ["faketime"])
   package static let qrencode = Self(programs: ["qrencode"])
+  package static let systemd = Self(programs: ["systemd-analyze"])
   package static let tmux = Self(programs: ["tmux"])
 
   /// The programs that are missing.

@@ -1,4 +1,6 @@
+import Foundation
 import SequencingOAuth
+import TestSupport
 import Testing
 
 @testable import SequencingOAuthPostgreSQL
@@ -20,6 +22,45 @@ import Testing
     let values = try values(connection)
     #expect(values["sslmode"] == "verify-full")
     #expect(values["sslrootcert"]?.hasPrefix("/etc/") == true)
+  }
+
+  /// libpq reads the files of a process's environment, so each case has a process.
+  @Test func `what a service's file has counts`() async {
+    await #expect(processExitsWith: .success) {
+      let folder = try TemporaryFolder()
+      try Data(
+        """
+        [one]
+        host=db.example,other.example
+        sslmode=verify-ca
+        sslrootcert=/etc/own.crt
+        connect_timeout=7
+        target_session_attrs=any
+        [two]
+        host=db.example,other.example
+        """.utf8
+      ).write(to: URL(filePath: folder.file("services")))
+      setenv("PGSERVICEFILE", folder.file("services"), 1)
+      setenv("HOME", folder.path, 1)
+      let one = try ConnectionSettings("service=one", environment: ["HOME": folder.path]).values
+      for name in ["sslmode", "sslrootcert", "connect_timeout", "target_session_attrs", "host"] {
+        #expect(one[name] == nil, "\(name)")
+      }
+      #expect(one["keepalives"] == nil && one["keepalives_idle"] == "10")
+      let string = try ConnectionSettings(
+        "service=one sslmode=require connect_timeout=3", environment: ["HOME": folder.path]
+      ).values
+      #expect(string["sslmode"] == "require" && string["connect_timeout"] == "3")
+      let two = try ConnectionSettings("service=two", environment: ["HOME": folder.path]).values
+      #expect(two["sslmode"] == "verify-full" && two["sslrootcert"]?.hasPrefix("/etc/") == true)
+      #expect(two["target_session_attrs"] == "read-write" && two["connect_timeout"] == "5")
+      // The user's own authority, as libpq's users expect.
+      try FileManager.default.createDirectory(
+        atPath: folder.file(".postgresql"), withIntermediateDirectories: true)
+      try Data().write(to: URL(filePath: folder.file(".postgresql/root.crt")))
+      let own = try ConnectionSettings("service=two", environment: ["HOME": folder.path]).values
+      #expect(own["sslmode"] == "verify-full" && own["sslrootcert"] == nil)
+    }
   }
 
   @Test(arguments: [

@@ -1,9 +1,9 @@
 import Dispatch
 import Foundation
 import ProgramSupport
-import SequencingOAuth
 import Testing
 
+@testable import SequencingOAuth
 @testable import TestSupport
 
 /// The signals that ask a program to end; each case runs in its own process.
@@ -31,13 +31,40 @@ import Testing
   {
     await #expect(processExitsWith: .signal(SIGTERM)) {
       let signals = TerminationSignals { _ in
-        kill(getpid(), SIGTERM)
-        sleep(60)
+        // Until the moment of the first signal is over.
+        while true {
+          kill(getpid(), SIGTERM)
+          usleep(10_000)
+        }
       }
       kill(getpid(), SIGINT)
       sleep(60)
       withExtendedLifetime(signals) {}
     }
+  }
+
+  /// `timeout` sends its signal twice, a terminal that closes sends two.
+  @Test(.ownThreads, arguments: [SIGTERM, SIGHUP, SIGINT])
+  func `signals of one moment are one`(second: Int32) async {
+    await #expect(processExitsWith: .exitCode(7)) { [second = second as Int32] in
+      signal(SIGHUP, SIG_DFL)
+      let signals = TerminationSignals { _ in
+        for _ in 1...3 { kill(getpid(), second) }
+        _exit(7)
+      }
+      kill(getpid(), SIGTERM)
+      sleep(60)
+      withExtendedLifetime(signals) {}
+    }
+  }
+
+  @Test(arguments: [
+    (0, false), (1, false), (499_999_999, false), (500_000_000, true), (60_000_000_000, true),
+  ])
+  func `a moment is half a second`(later: UInt64, isAnother: Bool) {
+    #expect(SignalListener.isAnother(at: 7 + later, after: 7) == isAnother)
+    // On two cores, the second handler may have read the clock first.
+    #expect(!SignalListener.isAnother(at: 6, after: 7))
   }
 
   @Test(.ownThreads) func `signals end the program again after the last listener stops`() async {

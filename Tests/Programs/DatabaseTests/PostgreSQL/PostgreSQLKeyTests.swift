@@ -31,6 +31,19 @@ import Testing
       """)
   }
 
+  /// A program that changes the key, and is run again.
+  @Test func `a change of the key may be repeated by a store with the old key`() async throws {
+    try await PostgreSQLServer.running { server in
+      try await Self.store(server, .testKey).save(record("a"))
+      for _ in 1...2 { try await Self.store(server, .testKey).changeKey(to: Self.newKey) }
+      #expect(try await Self.store(server, Self.newKey).load("a") == record("a"))
+      #expect(try await server.run("SELECT count(*) FROM sequencing_oauth.keys") == "2")
+      await failure(.wrongPassphrase) {
+        try await Self.store(server, .testKey).changeKey(to: .raw(Data(repeating: 9, count: 32)))
+      }
+    }
+  }
+
   @Test func `hosts refresh tokens while the key changes, and no sign-in is lost`() async throws {
     try await PostgreSQLServer.running { server in
       let open = { @Sendable in Self.prepared(server) }

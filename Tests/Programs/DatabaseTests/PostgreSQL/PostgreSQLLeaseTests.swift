@@ -96,6 +96,90 @@ import Testing
     }
   }
 
+  /// Each guard alone, below what keeps hosts from coming so far.
+  @Test func `a mark needs the lease, the record's version and the newest key`() async throws {
+    try await PostgreSQLServer.running { server in
+      let hosts = try await Hosts(server)
+      let version = try #require(Int64(try await server.version("a")))
+      let marks = { (ticket: String, version: Int64) in
+        try await hosts.one.database.use { table throws(SQOAuthError) in
+          try await table.markSent("a", ticket: Data(ticket.utf8), version: version)
+        }
+      }
+      #expect(try await !marks("mine", version), "without any lease")
+      let takes = { (ticket: String) in
+        try await hosts.one.database.use { table throws(SQOAuthError) in
+          try await table.takeLease("a", ticket: Data(ticket.utf8), holder: "test")
+        }
+      }
+      #expect(try await takes("mine"))
+      #expect(try await !takes("another"), "a lease has one holder")
+      #expect(try await !marks("another", version), "of another holder")
+      #expect(try await !marks("mine", version + 1), "of another record")
+      #expect(try await server.run("SELECT sent FROM sequencing_oauth.leases") == "f")
+      #expect(try await marks("mine", version))
+      try await server.run("DELETE FROM sequencing_oauth.accounts")
+      #expect(try await !marks("mine", version), "of no record")
+    }
+  }
+
+  @Test func `a save needs the record's version, and no lease`() async throws {
+    try await PostgreSQLServer.running { server in
+      let hosts = try await Hosts(server)
+      let version = try #require(Int64(try await server.version("a")))
+      let replaces = { (version: Int64, record: AccountRecord) in
+        try await hosts.one.database.use { table throws(SQOAuthError) in
+          var sealed: SealedRecord?
+          return try await table.replace(
+            version: version, record, sealed: &sealed, ticket: Data("nobody's".utf8))
+        }
+      }
+      _ = try #require(try await hosts.two.lease("a"))
+      #expect(try await !replaces(version - 1, hosts.new))
+      #expect(try await !replaces(version + 1, hosts.new))
+      #expect(try await hosts.two.load("a") == hosts.old)
+      #expect(try await replaces(version, hosts.new))
+      #expect(try await !replaces(version, hosts.newest), "replaced already")
+      #expect(try await hosts.two.load("a") == hosts.new)
+    }
+  }
+
+  /// A lease that was just taken does not survive a crash of the server.
+  @Test func `a lease that the server has lost is taken once more`() async throws {
+    try await PostgreSQLServer.running { server in
+      let hosts = try await Hosts(server)
+      let lease = try #require(try await hosts.one.lease("a"))
+      _ = try await hosts.one.load("a")
+      try await server.run("DELETE FROM sequencing_oauth.leases")
+      let room = try await hosts.one.reserve("a", replacing: hosts.old)
+      #expect(try await hosts.two.lease("a") == nil)
+      #expect(try await server.run("SELECT sent FROM sequencing_oauth.leases") == "t")
+      await room.land(hosts.new)
+      lease.release()
+    }
+  }
+
+  @Test func `a lease that the server has lost, and another host has, is not taken`() async throws {
+    try await PostgreSQLServer.running { server in
+      let hosts = try await Hosts(server)
+      _ = try #require(try await hosts.one.lease("a"))
+      _ = try await hosts.one.load("a")
+      try await server.run("DELETE FROM sequencing_oauth.leases")
+      _ = try #require(try await hosts.two.lease("a"))
+      await failure(.accountChanged) { try await hosts.one.reserve("a", replacing: hosts.old) }
+    }
+  }
+
+  @Test func `an id that no row can have ends a sign-in before it begins`() async throws {
+    try await PostgreSQLServer.running { server in
+      let store = store(server)
+      _ = try await store.reserve(String(repeating: "a", count: 2048), replacing: nil)
+      await failure(.invalidConfiguration) {
+        try await store.reserve(String(repeating: "a", count: 2049), replacing: nil)
+      }
+    }
+  }
+
   @Test func `a marked lease holds longer than one without a mark`() async throws {
     try await PostgreSQLServer.running { server in
       let hosts = try await Hosts(server)

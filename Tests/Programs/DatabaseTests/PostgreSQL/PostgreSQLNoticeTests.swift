@@ -123,6 +123,18 @@ import Testing
     }
   }
 
+  /// A process that ends then leaves no other host without the news.
+  @Test func `after settling, all changes have been announced`() async throws {
+    try await PostgreSQLServer.running { server in
+      let store = store(server)
+      for number in 1...50 {
+        try await store.save(record("\(number)", token: .init(accessToken: "t")))
+      }
+      await store.settle()
+      #expect(store.notices?.takeNotice(now: true) == nil)
+    }
+  }
+
   @Test func `notices of another program are ignored`() async throws {
     try await withObserver { server, observer, other, reports in
       let name = Notice.channel(schema: "\"sequencing_oauth\"")

@@ -113,12 +113,38 @@ import Testing
       try await server.run(lapse)
       let first = try await take(two)
       #expect(first.count == 1 && first.allSatisfy(\.wasPaused))
+      // Until its request is answered, no host sends another one.
+      #expect(try await take(two).isEmpty)
+      #expect(try await take(one).isEmpty)
+      try await one.giveBack(name)
+      let second = try await take(one)
+      #expect(second.count == 1 && second.first?.id != first.first?.id)
       // The second failure in a row: two seconds.
       let pause = try await two.pause(name, askedFor: nil)
       #expect(pause > .seconds(1) && pause <= .seconds(2))
       try await server.run(lapse)
+      #expect(try await take(one).count == 1)
       try await one.resume(name)
-      #expect(try await take(two).count == 9)
+      #expect(try await take(two).count == 7)
+    }
+  }
+
+  @Test func `hosts that ask together give a server one request after its pause`() async throws {
+    let records = (1...40).map { Self.record("\($0)") }
+    try await withStores(records) { server, one, two in
+      let name = ServerName(of: records[0])
+      _ = try await one.pause(name, askedFor: nil)
+      for round in 1...5 {
+        try await server.run("UPDATE sequencing_oauth.pauses SET until = clock_timestamp()")
+        let taken = try await withThrowingTaskGroup(of: Int.self) { group in
+          for index in 1...12 {
+            group.addTask { try await take(index.isMultiple(of: 2) ? one : two, 5).count }
+          }
+          return try await group.reduce(0, +)
+        }
+        #expect(taken == 1, "round \(round)")
+        _ = try await one.pause(name, askedFor: nil)
+      }
     }
   }
 

@@ -29,6 +29,33 @@ import Testing
     }
   }
 
+  @Test func `a host that waits takes the new token though the lease is not free yet`()
+    async throws
+  {
+    try await SharedAccount.running { account in
+      let other = store(account.server)
+      try await other.expire("a")
+      let lease = try #require(try await other.lease("a"))
+      let host = try await account.host()
+      let waiting = Task { try await host.token() }
+      let newer = try await account.replaceToken()
+      #expect(try await waiting.value == newer)
+      #expect(try await store(account.server).lease("a") == nil)
+      lease.release()
+      #expect(account.sandbox.requests(to: .token).count == 1, "the sign-in")
+    }
+  }
+
+  @Test func `after settling, no lease is left`() async throws {
+    try await SharedAccount.running { account in
+      try await store(account.server).expire("a")
+      let host = try await account.host()
+      _ = try await host.token()
+      try await host.settle()
+      #expect(try await account.server.run("SELECT count(*) FROM sequencing_oauth.leases") == "0")
+    }
+  }
+
   @Test func `a host whose account another one refreshed meanwhile takes that token`()
     async throws
   {

@@ -24,6 +24,8 @@ struct SharedAccount: Sendable {
   /// The account's module on a host of its own.
   func host() async throws -> AuthorizationModule {
     var environment = ClientEnvironment()
+    // A database that fails in a test fails until the test says otherwise.
+    environment.patienceWithStore = .zero
     environment.userAgent = CustomUserAgent { _ = try await SandboxVisitor().visit($0) }
     let manager = AccountManager(
       store: DatabaseTests.store(server), environment: environment)

@@ -65,6 +65,18 @@ final class DemoProcess: Sendable {
       errors: errors)
   }
 
+  /// Sends a signal again and again until the program has ended.
+  func outcome(sending signal: Int32) async -> Outcome {
+    let sender = Task {
+      while !Task.isCancelled {
+        send(signal)
+        try await Task.sleep(for: .milliseconds(20))
+      }
+    }
+    defer { sender.cancel() }
+    return await outcome()
+  }
+
   /// What it has printed so far.
   var output: String { folder.read("output") }
 

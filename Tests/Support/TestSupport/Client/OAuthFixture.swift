@@ -30,6 +30,8 @@ final class OAuthFixture: Sendable {
     environment.httpClient = http
     environment.clock = clock
     environment.tokenStore = store
+    // A store that fails in a test fails for ever.
+    environment.patienceWithStore = .zero
     environment.userAgent = CustomUserAgent { [weak self] url in
       guard let self else { return }
       let page = try AuthorizationURL(url)

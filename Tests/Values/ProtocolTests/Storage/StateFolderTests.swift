@@ -9,6 +9,9 @@ import Testing
     (["XDG_STATE_HOME": "/s", "HOME": "/h"], "/s/app"), (["HOME": "/h"], "/h/.local/state/app"),
     (["XDG_STATE_HOME": "", "HOME": "/h"], "/h/.local/state/app"),
     (["XDG_STATE_HOME": "relative", "HOME": "/h"], "/h/.local/state/app"),
+    (["HOME": "/h", "STATE_DIRECTORY": "/var/lib/x"], "/h/.local/state/app"),
+    (["XDG_STATE_HOME": "/s", "STATE_DIRECTORY": "/var/lib/x"], "/s/app"),
+    (["STATE_DIRECTORY": "/var/lib/x:/var/lib/y"], "/var/lib/x/app"),
   ])
   func `the folder follows the XDG specification`(
     environment: [String: String], path: String
@@ -24,7 +27,7 @@ import Testing
     failure(.invalidConfiguration) { try FileTokenStore(service: service) }
   }
 
-  @Test(arguments: [[:], ["HOME": ""], ["HOME": "relative"]])
+  @Test(arguments: [[:], ["HOME": ""], ["HOME": "relative"], ["STATE_DIRECTORY": "x"]])
   func `without a home there is a typed error`(environment: [String: String]) {
     failure(.storeFailed) { try StateFolder.path(service: "app", environment: environment) }
   }

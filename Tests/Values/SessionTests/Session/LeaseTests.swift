@@ -82,6 +82,65 @@ import Testing
     #expect(try await module.refresh().accessToken == "T2")
   }
 
+  /// The clock stands still, so that a wait of two minutes would never end.
+  @Test func `settling does not wait for a refresh that only waits for another process`()
+    async throws
+  {
+    let other = try await lease()
+    let module = fixture.module
+    let caller = begin { try await module.refresh() }
+    try await module.settle()
+    await failure(.accountInUse) { try await caller.value }
+    #expect(fixture.memory == "T1 R1" && fixture.requests.isEmpty)
+    other.release()
+    fixture.clock.advance(by: 2)
+    #expect(try await module.refresh().accessToken == "T2")
+  }
+
+  @Test func `settling waits for a change of the store, also if another process has the account`()
+    async throws
+  {
+    let other = try await lease()
+    fixture.oauth.userDidSignOut()
+    let module = fixture.module
+    let settling = begin { try await module.settle() }
+    #expect(try await content() == "T1 R1")
+    other.release()
+    try await settling.value
+    #expect(try await content() == nil)
+  }
+
+  /// As a service does that its manager stops.
+  @Test func `a manager settles all its accounts`() async throws {
+    let manager = AccountManager(store: store, environment: fixture.oauth.environment)
+    let account = try await manager.account(
+      fixture.module.context.configuration.get(), id: "default")
+    account.refreshesAutomatically = true
+    fixture.server.gate.close()
+    let caller = begin { try await account.refresh() }
+    try await fixture.server.gate.isHolding()
+    let settling = begin { try await manager.settle() }
+    fixture.server.gate.open()
+    try await settling.value
+    #expect(try await content() == "T2 R2" && !account.refreshesAutomatically)
+    _ = try await caller.value
+  }
+
+  @Test func `a keeper that is stopped leaves an account to the process that has it`() async throws
+  {
+    let other = try await lease()
+    fixture.clock.advance(by: 3600)
+    let manager = AccountManager(store: store, environment: fixture.oauth.environment)
+    let configuration = try fixture.module.context.configuration.get()
+    let keeper = manager.keepFresh { _ in configuration }
+    try await TestSupport.eventually("the keeper waits for the account") {
+      keeper.isRenewing
+    }
+    await keeper.stop()
+    #expect(fixture.requests.isEmpty && keeper.totals.failed == 1)
+    other.release()
+  }
+
   @Test func `whoever signs out while another works is signed out here at once`() async throws {
     let other = try await lease()
     fixture.oauth.userDidSignOut()

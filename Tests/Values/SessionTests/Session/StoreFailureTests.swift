@@ -108,6 +108,28 @@ import Testing
     #expect(await fixture.store.content() == nil)
   }
 
+  @Test func `settling offers a one-time token again until the store takes it`() async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.oauth.environment.patienceWithStore = .seconds(30)
+    fixture.store.fails(toSave: true)
+    try await fixture.module.refresh()
+    let module = fixture.module
+    let settling = begin { try await module.settle() }
+    try await eventually("a second attempt") { fixture.store.saves.count >= 3 }
+    fixture.store.fails()
+    try await settling.value
+    #expect(await fixture.store.content() == "T2 R2")
+  }
+
+  @Test func `settling offers a token once if its refresh token stays good`() async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.oauth.environment.patienceWithStore = .seconds(3600)
+    fixture.server.change { $0.refreshToken = "" }
+    fixture.store.fails(toSave: true)
+    try await fixture.module.refresh()
+    await failure(.storeFailed) { try await fixture.module.settle() }
+  }
+
   /// A program that was told to end has cancelled its tasks, and settles then.
   @Test func `settling goes on when its task is cancelled`() async throws {
     let fixture = try await SessionFixture().restored()

@@ -1,0 +1,77 @@
+import Foundation
+import ProgramSupport
+import SequencingOAuth
+import SequencingOAuthPostgreSQL
+import TestSupport
+import Testing
+
+/// Databases that earlier programs have made: each is read, and gets what it lacks.
+@Suite(.requires(.postgreSQL), .timeLimit(.minutes(3))) struct PostgreSQLFormTests {
+  /// The dumps in the folder of forms; only the last one needs no change.
+  static let forms = ["postgresql-1a", "postgresql-1b", "postgresql-1c", "postgresql-2"]
+
+  private func withForm(
+    _ form: String, _ body: (PostgreSQLServer) async throws -> Void
+  ) async throws {
+    try await PostgreSQLServer.running { server in
+      // The store's role made the tables.
+      try await server.run("SET ROLE app; " + StoredForms.text("\(form).sql"))
+      try await body(server)
+    }
+  }
+
+  @Test(arguments: forms) func `a database of each form works`(form: String) async throws {
+    try await withForm(form) { server in
+      let one = store(server)
+      #expect(try await one.load("alice") == StoredForms.record)
+      #expect(try await server.run("SELECT version FROM sequencing_oauth.store") == "2")
+      // Each of the tables is used.
+      let registration = try StoredForms.registration
+      try await one.save(registration)
+      #expect(try await one.registration(at: registration.issuer) == registration)
+      #expect(try await one.isFirstUse(of: "value", until: Date() + 60, at: Date()))
+      let lease = try #require(try await one.lease("alice"))
+      let room = try await one.reserve("alice", replacing: one.load("alice"))
+      room.release()
+      lease.release()
+      let name = ServerName(of: StoredForms.record)
+      _ = try await one.pause(name, askedFor: nil)
+      try await one.giveBack(name)
+      try await one.save(StoredForms.record)
+      // Another host finds the present form.
+      #expect(try await store(server).all() == [StoredForms.record])
+    }
+  }
+
+  @Test func `hosts that start at once change the tables once`() async throws {
+    try await withForm(Self.forms[0]) { server in
+      let lists = try await withThrowingTaskGroup(of: [String].self) { group in
+        for _ in 0..<8 { group.addTask { try await store(server).list() } }
+        return try await group.reduce(into: []) { $0.append($1) }
+      }
+      #expect(lists == Array(repeating: ["alice"], count: 8))
+    }
+  }
+
+  /// Records are sealed, so the tables cannot tell when a token expires.
+  @Test func `accounts of the first form are due within an hour`() async throws {
+    try await withForm(Self.forms[0]) { server in
+      let one = store(server)
+      let next = try #require(try await one.take(atMost: 1, for: .seconds(1)).next)
+      #expect(next > .zero && next <= .seconds(3600))
+    }
+  }
+
+  @Test func `a role that may not change the tables is told who must`() async throws {
+    try await withForm(Self.forms[1]) { server in
+      try await server.run(
+        """
+        ALTER TABLE sequencing_oauth.accounts OWNER TO CURRENT_USER;
+        GRANT ALL ON sequencing_oauth.accounts TO app
+        """)
+      let error = await failure(.storeFailed) { try await store(server).load("alice") }
+      #expect(error?.message.contains("only their owner can change them") == true)
+      #expect(try await server.run("SELECT version FROM sequencing_oauth.store") == "1")
+    }
+  }
+}

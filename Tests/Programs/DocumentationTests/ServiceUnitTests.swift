@@ -1,0 +1,46 @@
+import Foundation
+import ProgramSupport
+import TestSupport
+import Testing
+
+/// The unit in the article about services is one that systemd takes, and that gives a stop its time.
+@Suite(.requires(.systemd), .timeLimit(.minutes(1))) struct ServiceUnitTests {
+  private let folder: TemporaryFolder
+  /// The path of the unit, whose program is one that this machine has.
+  private let path: String
+  private let unit: String
+
+  init() throws {
+    let article = try String(
+      contentsOf: PackageSources.root.appending(
+        path: "Sources/SequencingOAuth/SequencingOAuth.docc/AsAService.md"), encoding: .utf8)
+    let block = try #require(article.firstMatch(of: /```ini\n([\s\S]*?)```/))
+    unit = String(block.output.1)
+    folder = try TemporaryFolder()
+    path = folder.file("example.service")
+    try unit.replacing("/usr/local/bin/sq-demo", with: "/usr/bin/env")
+      .write(toFile: path, atomically: true, encoding: .utf8)
+  }
+
+  private func analyze(_ words: String...) async throws -> ChildProcess.Result {
+    try await ChildProcess.run(["systemd-analyze"] + words + [path])
+  }
+
+  @Test func `systemd understands each line`() async throws {
+    let result = try await analyze("verify", "--man=no", "--recursive-errors=no")
+    #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
+  }
+
+  /// The scale ends at 10, where a unit without these lines is.
+  @Test func `the unit leaves a program little`() async throws {
+    let result = try await analyze("security", "--offline=yes", "--threshold=20")
+    #expect(result.status == 0, "\(result.output)")
+  }
+
+  /// 100 s for a request, 30 s for the store, 5 s for leases.
+  @Test func `a stop has the time that the table lists`() throws {
+    let time = try #require(unit.firstMatch(of: /TimeoutStopSec=(\d+)/))
+    #expect(try #require(Int(time.output.1)) >= 100 + 30 + 5)
+    #expect(unit.contains("Type=exec\n"))
+  }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// The due accounts of a store that has no queue of its own.
+@Suite("Due accounts of any store") struct PagedAccountQueueTests {
+  let store = MemoryTokenStore()
+  let clock = ManualClock()
+
+  private func queue(_ count: Int) async -> PagedAccountQueue {
+    for number in 1...count {
+      await store.save(
+        AccountRecord(
+          id: "\(number)", clientID: "client", issuer: "https://id.example",
+          token: SQToken(
+            accessToken: "a", expirationDate: clock.now - 1, refreshToken: "r",
+            issueDate: clock.now - 10)))
+    }
+    return PagedAccountQueue(store, clock)
+  }
+
+  private func take(_ queue: PagedAccountQueue) async throws -> [DueAccounts.Account] {
+    try await queue.take(atMost: 100, for: .seconds(120)).accounts
+  }
+
+  @Test func `a server gets one request after a pause, and then the others`() async throws {
+    let queue = await queue(10)
+    let name = ServerName(of: try #require(await store.load("1")))
+    _ = try await queue.pause(name, askedFor: .seconds(5))
+    #expect(try await take(queue).isEmpty)
+    clock.advance(by: 6)
+    let first = try await take(queue)
+    #expect(first.count == 1 && first.allSatisfy(\.wasPaused))
+    #expect(try await take(queue).isEmpty)
+    // It was not sent.
+    try await queue.giveBack(name)
+    #expect(try await take(queue).count == 1)
+    _ = try await queue.pause(name, askedFor: .seconds(5))
+    clock.advance(by: 6)
+    #expect(try await take(queue).count == 1)
+    try await queue.resume(name)
+    #expect(try await take(queue).count == 7)
+  }
+
+  @Test func `an account that is gone leaves the first request to another one`() async throws {
+    let queue = await queue(3)
+    let name = ServerName(of: try #require(await store.load("1")))
+    #expect(try await queue.take(atMost: 0, for: .seconds(1)).accounts.isEmpty)
+    _ = try await queue.pause(name, askedFor: .seconds(5))
+    for id in ["1", "2"] { await store.erase(id) }
+    clock.advance(by: 6)
+    var taken: [DueAccounts.Account] = []
+    for _ in 1...3 { taken += try await take(queue) }
+    #expect(taken.map(\.id) == ["3"])
+  }
+}
