@@ -28,6 +28,20 @@ struct AuthorizationResponse: Sendable, Redacted {
     case answer(Result<AuthorizationResponse, SQOAuthError>)
   }
 
+  /// What an answer says: two redirects with the same content are one answer, sent twice.
+  enum Content: Sendable, Equatable, Redacted {
+    case code([UInt8])
+    case error(SQOAuthError.Code, String)
+
+    init(_ answer: Result<AuthorizationResponse, SQOAuthError>) {
+      self =
+        switch answer {
+        case .success(let response): .code(Array(response.code.utf8))
+        case .failure(let error): .error(error.code, error.message)
+        }
+    }
+  }
+
   /// The authorization code, `code`, which only the server understands.
   let code: String
   /// The further parameters, which the protocol does not know and nothing vouches for.

@@ -24,8 +24,14 @@ final class PendingLogout: Sendable {
     let states = FormCoding.mend(Substring(query)).filter { $0.name == "state" }
     let fits = states.count == 1 && states[0].value == state
     let result: Result<Void, SQOAuthError> = fits ? .success(()) : .failure(.logoutStateMismatch)
-    guard answer.resolve(result) else { return .tooLate }
+    guard answer.resolve(result) else { return fits && isAnswered ? .repeated : .tooLate }
     return fits ? .taken : .wrongState
+  }
+
+  /// Whether a redirect with the right `state` was taken.
+  private var isAnswered: Bool {
+    guard case .success = answer.current else { return false }
+    return true
   }
 
   /// Ends the wait with an error; does nothing after a redirect was taken.

@@ -49,18 +49,18 @@ public struct PendingSignIn: Sendable {
   /// Passes on the text of the URL to which the server redirected.
   ///
   /// Any thread may call it; it returns at once. `true` means that the URL was the answer to this
-  /// sign-in. `false` means that it had no effect: it answers another sign-in, or this one already
-  /// had its answer.
+  /// sign-in, also if it comes again. `false` means that it had no effect: it answers another
+  /// sign-in, or this one already had another answer.
   @discardableResult
   public func handleRedirect(_ redirect: String) -> Bool {
-    offer(redirect) == .taken
+    offer(redirect).isAnswer
   }
 
   /// Passes on the URL to which the server redirected.
   ///
   /// Any thread may call it; it returns at once. `true` means that the URL was the answer to this
-  /// sign-in. `false` means that it had no effect: it answers another sign-in, or this one already
-  /// had its answer.
+  /// sign-in, also if it comes again. `false` means that it had no effect: it answers another
+  /// sign-in, or this one already had another answer.
   @discardableResult
   public func handleRedirect(_ redirect: URL) -> Bool {
     handleRedirect(redirect.absoluteString)

@@ -2,9 +2,11 @@
 ///
 /// Only ``answered`` changes anything; any other redirect leaves the sign-in as it was.
 public enum RedirectOutcome: Sendable, Hashable {
-  /// The redirect was the answer to the sign-in under way, and was accepted.
+  /// The redirect was the answer to the sign-in, and was accepted.
   ///
-  /// The sign-in continues with it, or ends with the error that the answer carries.
+  /// The sign-in continues with it, or ends with the error that the answer carries. The same redirect
+  /// counts once, but it is the answer each time that it comes: a browser repeats a request if the
+  /// user reloads the page, and the system may deliver a redirect twice.
   case answered
   /// No sign-in waits for a redirect: none is under way, or the browser is not open yet.
   case noSignIn
@@ -19,10 +21,11 @@ public enum RedirectOutcome: Sendable, Hashable {
   ///
   /// - SeeAlso: RFC 6749, section 10.12
   case wrongState
-  /// The redirect carries the `state` of a sign-in that already had its answer or has ended.
+  /// The redirect carries the `state` of a sign-in that already had another answer, or has ended
+  /// without one.
   ///
-  /// The system or the browser may deliver a redirect twice, or a user may come back after the time
-  /// for the sign-in is over. The SDK recognizes only the last sign-in that has ended.
+  /// A user may come back after the time for the sign-in is over. The SDK recognizes only the last
+  /// sign-in that has ended.
   case tooLate
 }
 
@@ -30,7 +33,7 @@ extension RedirectOutcome {
   init(_ offer: PendingAuthorization.OfferResult) {
     self =
       switch offer {
-      case .taken: .answered
+      case .taken, .repeated: .answered
       case .notAddressed: .foreignAddress
       case .wrongState: .wrongState
       case .tooLate: .tooLate

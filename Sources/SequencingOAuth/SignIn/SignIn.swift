@@ -52,12 +52,12 @@ final class SignIn: Sendable {
     state.withLock { $0.pending = pending }
   }
 
-  /// The values that an answer must carry; `nil` until the sign-in waits for one.
-  var expectation: AuthorizationResponse.Expectation? { state.withLock(\.pending)?.expectation }
+  /// The wait for the redirect; `nil` until it has begun.
+  var pending: PendingAuthorization? { state.withLock(\.pending) }
 
   /// Offers a redirect; returns `nil` if the sign-in does not wait for one yet.
   func offer(_ redirect: String) -> PendingAuthorization.OfferResult? {
-    state.withLock(\.pending)?.offer(redirect)
+    pending?.offer(redirect)
   }
 
   /// Cancels the sign-in as soon as possible; does nothing once the token has arrived.

@@ -17,8 +17,8 @@ final class SignIns: Sendable {
     var endCount = 0
     /// The error of the last of these; `nil` if it brought a token.
     var failure: SQOAuthError?
-    /// The expected values of the last ended sign-in, which identify a late redirect.
-    var over: Boxed<AuthorizationResponse.Expectation>?
+    /// The wait of the last ended sign-in, which identifies a late redirect.
+    var over: PendingAuthorization?
     var onEnd: (@Sendable (SignIn.Outcome) -> Void)?
     var onCode: (@Sendable (SignIn, DeviceAuthorization) -> Void)?
     /// The latest logout at the provider, which may wait for its redirect.
@@ -144,13 +144,15 @@ final class SignIns: Sendable {
     let (signIn, silent, over, logout) = state.withLock {
       ($0.signIn, $0.silent, $0.over, $0.logout)
     }
-    if let silent, silent.offer(redirect) == .taken { return .answered }
+    if let silent, silent.offer(redirect)?.isAnswer == true { return .answered }
     let offer = signIn?.offer(redirect)
-    if offer != .taken, let logout, logout.offer(redirect) == .taken { return .answered }
+    if offer?.isAnswer != true, let logout, logout.offer(redirect).isAnswer { return .answered }
     if let offer { return RedirectOutcome(offer) }
-    guard let over, case .answer = AuthorizationResponse.judge(redirect, against: over.value)
-    else { return .noSignIn }
-    return .tooLate
+    switch over?.recall(redirect) {
+    case .repeated: return .answered
+    case .tooLate: return .tooLate
+    case .taken, .notAddressed, .wrongState, nil: return .noSignIn
+    }
   }
 
   private func begin(_ entry: Entry, _ run: @escaping Run) {
@@ -222,7 +224,7 @@ extension SignIns.State {
     waiters = 0
     isKept = false
     ending = signIn
-    if let expectation = signIn.expectation { over = Boxed(expectation) }
+    if let pending = signIn.pending { over = pending }
     return signIn
   }
 

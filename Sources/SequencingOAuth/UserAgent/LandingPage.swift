@@ -14,7 +14,7 @@ enum LandingPage: Sendable {
   case failed(SQOAuthError.Code)
   /// The redirect did not answer this sign-in; the right one may still come.
   case wrongState
-  /// The sign-in already had its answer, or has ended.
+  /// The sign-in already had another answer, or has ended without one.
   case tooLate
   /// The provider has logged the user out.
   case loggedOut
@@ -39,8 +39,8 @@ enum LandingPage: Sendable {
     }
   }
 
-  /// Chooses the page for a redirect; if that was the answer, it waits a while for the sign-in's
-  /// result.
+  /// Chooses the page for a redirect; if that was the answer, also once more, it waits a while for the
+  /// sign-in's result.
   init(
     for offer: PendingAuthorization.OfferResult, outcome: OneShot<LandingPage>,
     by clock: any WallClock
@@ -49,7 +49,7 @@ enum LandingPage: Sendable {
     case .notAddressed: self = .notFound
     case .wrongState: self = .wrongState
     case .tooLate: self = .tooLate
-    case .taken: self = await Self.outcome(outcome, clock)
+    case .taken, .repeated: self = await Self.outcome(outcome, clock)
     }
   }
 
@@ -59,7 +59,7 @@ enum LandingPage: Sendable {
       switch offer {
       case .notAddressed: .notFound
       // The app's tokens are gone in each of these cases.
-      case .taken, .wrongState, .tooLate: .loggedOut
+      case .taken, .repeated, .wrongState, .tooLate: .loggedOut
       }
   }
 
@@ -67,11 +67,15 @@ enum LandingPage: Sendable {
   private static func outcome(
     _ outcome: OneShot<LandingPage>, _ clock: any WallClock
   ) async -> LandingPage {
-    let timer = Task {
-      try await clock.sleep(for: .seconds(10))
-      outcome.resolve(.underWay)
+    await withTaskGroup(of: LandingPage?.self) { group in
+      group.addTask { await outcome.value() }
+      group.addTask {
+        try? await clock.sleep(for: .seconds(10))
+        return nil
+      }
+      defer { group.cancelAll() }
+      let first: LandingPage? = await group.next().flatMap(\.self)
+      return first ?? .underWay
     }
-    defer { timer.cancel() }
-    return await outcome.value() ?? .underWay
   }
 }

@@ -104,6 +104,63 @@ import Testing
     #expect(await fixture.delegate.events(1) == [.failed(.insufficientScope)])
   }
 
+  /// The user reloads the blank page, or the browser tries again after a lost connection.
+  ///
+  /// Nobody sees the first page any more.
+  @Test(arguments: [(true, "You are signed in"), (false, "The sign\u{2011}in failed")])
+  func `a page that is loaded again waits for the same result and shows it`(
+    isGood: Bool, heading: String
+  ) async throws {
+    let server = Gate(isOpen: false)
+    let answer =
+      isGood
+      ? ScriptedHTTPClient.token()
+      : ScriptedHTTPClient.json(#"{"error":"invalid_grant"}"#, status: 400)
+    let (fixture, page, _) = try await LoopbackRedirectTests.waiting(answer: { request in
+      await server.pass()
+      return try await answer(request)
+    })
+    let redirect = try page.redirect("code=abc")
+    async let first = RawClient.get(redirect)
+    try await server.isHolding()
+    async let second = RawClient.get(redirect)
+    // Each page that waits has a limit of its own.
+    try await eventually("both pages wait") { fixture.clock.sleepers == 2 }
+    let other = try await RawClient.get(try page.redirect("code=other"))
+    #expect(RawClient.status(other) == 400 && other.contains("This sign\u{2011}in is over"))
+    server.open()
+    let answers = [try await first, try await second]
+    for answer in answers {
+      #expect(RawClient.status(answer) == 200 && answer.contains(heading))
+      expectSafe(answer)
+    }
+    #expect(fixture.http.requests.count == 1, "the code was sent once")
+    #expect(await fixture.delegate.events(1).count == 1)
+  }
+
+  @Test func `a page that is loaded after the time limit of the first one shows the result`()
+    async throws
+  {
+    let server = Gate(isOpen: false)
+    let (fixture, page, _) = try await LoopbackRedirectTests.waiting(answer: { request in
+      await server.pass()
+      return try await ScriptedHTTPClient.token()(request)
+    })
+    let redirect = try page.redirect("code=abc")
+    async let first = RawClient.get(redirect)
+    try await server.isHolding()
+    await fixture.clock.hasSleeper()
+    fixture.clock.advance(by: 10)
+    let early = try await first
+    #expect(early.contains("Almost done"))
+    async let second = RawClient.get(redirect)
+    try await eventually("the second page waits") { fixture.clock.sleepers > 0 }
+    server.open()
+    let late = try await second
+    #expect(late.contains("You are signed in"))
+    #expect(fixture.http.requests.count == 1)
+  }
+
   /// A browser that waits shows nothing, and the user wonders.
   @Test func `a slow server does not keep the page`() async throws {
     let server = Gate(isOpen: false)

@@ -104,7 +104,8 @@ import Testing
     #expect(!new.signIn.handleRedirect(try old.page.redirect("code=abc")))
     #expect(fixture.oauth.isSigningIn && fixture.http.requests.isEmpty)
     #expect(new.signIn.handleRedirect(try new.page.redirect("code=abc").absoluteString))
-    #expect(!new.signIn.handleRedirect(try new.page.redirect("code=abc")), "it was answered")
+    #expect(new.signIn.handleRedirect(try new.page.redirect("code=abc")), "it is the same answer")
+    #expect(!new.signIn.handleRedirect(try new.page.redirect("code=other")), "it was answered")
     #expect(await fixture.delegate.events(2).last == .authorized("T"))
   }
 

@@ -119,9 +119,11 @@ import Testing
     #expect(await fixture.delegate.events(1) == [.authorized("T")])
   }
 
-  @Test func `a second answer comes too late, while the code is redeemed and after that`()
-    async throws
-  {
+  /// A browser repeats a request if the user reloads the page, and a system may deliver one twice.
+  @Test(arguments: [("code=abc", "code=other"), ("error=access_denied", "error=server_error")])
+  func `the same answer again is the answer, and counts once; another one comes too late`(
+    query: String, other: String
+  ) async throws {
     let gate = Gate()
     gate.close()
     let token = ScriptedHTTPClient.token()
@@ -133,19 +135,26 @@ import Testing
     ).register()
     fixture.oauth.authorizeUser()
     let page = try await fixture.isWaiting()
-    let answer = try page.redirect("code=abc")
+    let answer = try page.redirect(query)
     #expect(fixture.oauth.receiveRedirect(answer) == .answered)
-    try await gate.isHolding()
-    for query in ["code=abc", "code=other", "error=access_denied"] {
-      #expect(fixture.oauth.receiveRedirect(try page.redirect(query)) == .tooLate)
+    let isDenied = query.hasPrefix("error")
+    if !isDenied {
+      try await gate.isHolding()
+      #expect(fixture.oauth.receiveRedirect(answer) == .answered)
+      #expect(fixture.oauth.handleRedirect(answer))
+      for query in [other, "", "\(query)&iss=x&iss=x"] {
+        #expect(fixture.oauth.receiveRedirect(try page.redirect(query)) == .tooLate)
+      }
+      #expect(fixture.oauth.receiveRedirect(try page.forged("\(query)&state=x")) == .wrongState)
+      gate.open()
     }
-    #expect(fixture.oauth.receiveRedirect(try page.forged("code=abc&state=x")) == .wrongState)
-    gate.open()
-    #expect(await fixture.delegate.events(1) == [.authorized("T")])
-    #expect(fixture.oauth.receiveRedirect(answer) == .tooLate)
-    #expect(fixture.oauth.receiveRedirect(try page.forged("code=abc&state=x")) == .noSignIn)
+    #expect(await fixture.delegate.events(1) == [isDenied ? .cancelled : .authorized("T")])
+    #expect(fixture.oauth.receiveRedirect(answer) == .answered)
+    #expect(fixture.oauth.receiveRedirect(try page.redirect(other)) == .tooLate)
+    #expect(fixture.oauth.receiveRedirect(try page.forged("\(query)&state=x")) == .noSignIn)
     #expect(fixture.oauth.receiveRedirect("com.example.app:/other") == .noSignIn)
-    #expect(fixture.http.requests.count == 1)
+    #expect(fixture.http.requests.count == (isDenied ? 0 : 1))
+    #expect(fixture.delegate.events.count == 1)
   }
 
   @Test func `the answer to a sign-in that was given up comes too late`() async throws {
