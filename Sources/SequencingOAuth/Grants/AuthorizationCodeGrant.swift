@@ -27,21 +27,23 @@ struct AuthorizationCodeGrant: Sendable {
     let wait = try RedirectWait(
       grant.redirect, client, acceptsForms: grant.question.asksForForm)
     let page = OneShot<LandingPage>()
+    let answered = OneShot<Void>()
     let outcome: Result<SQToken, SQOAuthError>
     do throws(SQOAuthError) {
-      let token = try await token(grant, wait, page)
+      let token = try await token(grant, wait, page, answered)
       try await keep(token)
       outcome = .success(token)
     } catch {
       outcome = .failure(error)
     }
     page.resolve(LandingPage(outcome: outcome))
-    await wait.receiver?.stop()
+    await wait.end(isAnswered: answered.current != nil)
     return try outcome.get()
   }
 
   private func token(
-    _ grant: PreparedCodeGrant, _ wait: RedirectWait, _ page: OneShot<LandingPage>
+    _ grant: PreparedCodeGrant, _ wait: RedirectWait, _ page: OneShot<LandingPage>,
+    _ answered: OneShot<Void>
   ) async throws(SQOAuthError) -> SQToken {
     let request = CodeRequest(grant.question, client, redirectURI: wait.redirectURI)
     let pending = PendingAuthorization(request.expectation)
@@ -49,6 +51,7 @@ struct AuthorizationCodeGrant: Sendable {
       await LandingPage(for: pending.offer($0), outcome: page, by: environment.clock)
     }
     isWaiting(pending)
+    defer { if pending.isAnswered { answered.resolve(()) } }
 
     let url = try request.url(at: grant.authorizationEndpoint, grant.question)
     let validator = grant.question.validator

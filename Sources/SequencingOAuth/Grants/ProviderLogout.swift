@@ -37,7 +37,7 @@ struct ProviderLogout: Sendable {
     } catch {
       outcome = .failure(error)
     }
-    await wait.receiver?.stop()
+    await wait.end(isAnswered: outcome.error == nil)
     try outcome.get()
   }
 

@@ -12,6 +12,8 @@ struct RedirectWait: Sendable {
   let redirectURI: String
   /// What listens at a loopback address; `nil` if the app receives the redirect.
   let receiver: LoopbackRedirectReceiver?
+  /// The text browser that has the program's terminal, if one opens the page.
+  private let textBrowser: TerminalBrowserWait
   private let clock: any WallClock
   private let timeout: Duration
 
@@ -29,6 +31,7 @@ struct RedirectWait: Sendable {
       receiver = nil
       redirectURI = redirect.string
     }
+    textBrowser = TerminalBrowserWait(expectsRedirect: receiver != nil)
     clock = client.environment.clock
     timeout = client.configuration.signInTimeout
   }
@@ -42,7 +45,9 @@ struct RedirectWait: Sendable {
     opening open: @escaping @Sendable () async -> Void,
     atTimeout timeOut: @escaping @Sendable () -> Void
   ) async throws(SQOAuthError) -> Response {
-    let opening = Task { await open() }
+    let opening = Task { [textBrowser] in
+      await TerminalBrowserWait.$current.withValue(textBrowser) { await open() }
+    }
     let ending = Task {
       try await clock.sleep(for: timeout)
       // A process that was suspended may not have read an answer that came in time.
@@ -54,5 +59,17 @@ struct RedirectWait: Sendable {
       ending.cancel()
     }
     return try await response()
+  }
+
+  /// Closes the port, and returns when no text browser has the terminal any more.
+  ///
+  /// After an answer, a user reads the last page there, but no longer than the sign-in may take. Without
+  /// an answer the browser is ended.
+  func end(isAnswered: Bool) async {
+    await receiver?.stop()
+    await textBrowser.end { [clock, timeout] in
+      guard isAnswered else { return }
+      try? await clock.sleep(until: clock.now.addingTimeInterval(timeout.seconds))
+    }
   }
 }

@@ -1,6 +1,11 @@
 import Basics
 import Dispatch
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 #if canImport(Glibc)
   import CSockets
   import Glibc
@@ -27,82 +32,51 @@ struct SpawnError: Error, CustomStringConvertible {
   var description: String { String(cString: strerror(errno)) }
 }
 
-/// Runs a program without a shell.
-///
-/// The program inherits no file and no socket of this process.
-enum ChildProcess {
-  /// What becomes of what the program prints.
-  enum Output: Sendable {
-    /// It goes to this process's standard error, so that another program can read our standard
-    /// output.
-    case shown
-    case discarded
+/// A program that was started, until and after its end.
+final class RunningProcess: Sendable {
+  /// The signals that end a program.
+  enum Signal: Sendable {
+    /// It may still put things in order.
+    case terminate
+    case kill
   }
 
-  /// Starts a program, named by the first word, and returns when it has ended.
-  ///
-  /// If the caller is cancelled, the program continues. Its input is empty. Programs that it has
-  /// started may go on for hours, so none of them keeps a file of this process open that another
-  /// program may read to its end.
-  static func run(_ words: [String], output: Output = .shown) async throws -> ProcessStatus {
-    let (process, relay) = try starting.withLock { _ in try start(words, output) }
-    let status = OneShot<ProcessStatus>()
+  /// How it ended, as soon as it has.
+  let status = OneShot<ProcessStatus>()
+  private let process: pid_t
+  /// Whether the system may give its number to another process.
+  private let isForgotten = Locked(false)
+
+  fileprivate init(_ process: pid_t, _ relay: OutputRelay?) {
+    self.process = process
     // A thread of its own waits for the child, so that no zombie stays.
     let queue = DispatchQueue(label: "SequencingOAuth.ChildProcess")
     queue.async {
-      let end = wait(for: process)
+      self.waitForEnd()
+      let end = self.isForgotten.withLock { isForgotten in
+        isForgotten = true
+        return Self.collect(process)
+      }
       relay?.finish()
-      status.resolve(end)
-    }
-    guard let status = await status.value() else { throw CancellationError() }
-    return status
-  }
-
-  /// Keeps two programs from being started at once: one would inherit the other's new pipe.
-  private static let starting = Locked(())
-
-  private static func start(_ words: [String], _ output: Output) throws -> (pid_t, OutputRelay?) {
-    guard output == .shown else { return (try spawn(words, output: nil), nil) }
-    // A terminal has no end that another program waits for.
-    guard isatty(2) == 0, let relay = OutputRelay() else {
-      return (try spawn(words, output: 2), nil)
-    }
-    defer { relay.closeWriteEnd() }
-    do {
-      return (try spawn(words, output: relay.writeEnd), relay)
-    } catch {
-      relay.finish()
-      throw error
+      self.status.resolve(end)
     }
   }
 
-  /// Starts a program whose output goes to a file of this process; `nil` discards it.
-  private static func spawn(_ words: [String], output: Int32?) throws(SpawnError) -> pid_t {
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-    if let output {
-      posix_spawn_file_actions_adddup2(&actions, output, 1)
-      posix_spawn_file_actions_adddup2(&actions, output, 2)
-    } else {
-      posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
-      posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+  /// Sends a signal, unless the program has ended.
+  func send(_ signal: Signal) {
+    isForgotten.withLock { isForgotten in
+      guard !isForgotten else { return }
+      kill(process, signal == .kill ? SIGKILL : SIGTERM)
     }
-    #if canImport(Glibc)
-      // libcurl's sockets between its own threads are not close-on-exec.
-      posix_spawn_file_actions_addclosefrom_np(&actions, 3)
-    #endif
-    var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
-    arguments.append(nil)
-    defer { arguments.forEach { free($0) } }
-    var process: pid_t = 0
-    let result = posix_spawnp(&process, words[0], &actions, nil, arguments, environ)
-    guard result == 0 else { throw SpawnError(errno: result) }
-    return process
   }
 
-  private static func wait(for process: pid_t) -> ProcessStatus {
+  /// Returns when the program has ended, and leaves its status to be collected.
+  private func waitForEnd() {
+    var information = siginfo_t()
+    while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) == -1, errno == EINTR {}
+  }
+
+  private static func collect(_ process: pid_t) -> ProcessStatus {
     var status: Int32 = 0
     while waitpid(process, &status, 0) == -1 {
       // If the app itself waits for all children, this one's status is lost: the program did run.
@@ -113,86 +87,140 @@ enum ChildProcess {
   }
 }
 
-/// A pipe for what a program prints, which a thread passes on to standard error while it runs.
-private final class OutputRelay: Sendable {
-  private let readEnd: Int32
-  let writeEnd: Int32
-  /// Ends the reading when the program has ended, although one that it started has the pipe open.
-  private let end: [Int32]
-  private let isDone = DispatchSemaphore(value: 0)
+/// Starts a program without a shell.
+///
+/// The program inherits no file and no socket of this process but its own streams.
+enum ChildProcess {
+  /// What the program reads, and what becomes of what it prints.
+  enum Streams: Sendable {
+    /// Its input is empty. Its output goes to this process's standard error, so that another program
+    /// can read our standard output.
+    case shown
+    /// It has neither input nor output, nor this process's terminal under any name.
+    case detached
+    /// It has the terminal, and its keys.
+    case terminal(ProgramTerminal)
+  }
 
-  /// Opens the pipe and starts the thread; `nil` if the system has no file or thread to give.
-  init?() {
-    guard let pipe = Self.pipe() else { return nil }
-    guard let end = Self.pipe() else {
-      pipe.forEach { close($0) }
-      return nil
+  /// Starts a program, named by the first word.
+  ///
+  /// Programs that it has started may go on for hours, so none of them keeps a file of this process
+  /// open that another program may read to its end.
+  static func start(
+    _ words: [String], _ streams: Streams = .shown, environment changes: [String: String] = [:]
+  ) throws(SpawnError) -> RunningProcess {
+    let started: Result<(pid_t, OutputRelay?), SpawnError> = starting.withLock { _ in
+      Result { () throws(SpawnError) in try startAlone(words, streams, changes) }
     }
-    readEnd = pipe[0]
-    writeEnd = pipe[1]
-    self.end = end
-    guard Threads.start({ self.passOn() }) else {
-      (pipe + end).forEach { close($0) }
-      return nil
+    let (process, relay) = try started.get()
+    return RunningProcess(process, relay)
+  }
+
+  /// Keeps two programs from being started at once: one would inherit the other's new pipe.
+  private static let starting = Locked(())
+
+  private static func startAlone(
+    _ words: [String], _ streams: Streams, _ changes: [String: String]
+  ) throws(SpawnError) -> (pid_t, OutputRelay?) {
+    // A terminal has no end that another program waits for.
+    guard case .shown = streams, isatty(2) == 0, let relay = OutputRelay() else {
+      return (try spawn(words, streams, output: 2, changes), nil)
+    }
+    defer { relay.closeWriteEnd() }
+    do throws(SpawnError) {
+      return (try spawn(words, streams, output: relay.writeEnd, changes), relay)
+    } catch {
+      relay.finish()
+      throw error
     }
   }
 
-  /// Closes the program's end here, once the program has it.
-  func closeWriteEnd() {
-    close(writeEnd)
+  private static func spawn(
+    _ words: [String], _ streams: Streams, output: Int32, _ changes: [String: String]
+  ) throws(SpawnError) -> pid_t {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    connect(&actions, streams, output)
+    #if canImport(Glibc)
+      // libcurl's sockets between its own threads are not close-on-exec.
+      posix_spawn_file_actions_addclosefrom_np(&actions, 3)
+    #endif
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    restoreSignals(&attributes, streams)
+    var arguments = copies(of: words)
+    var variables = copies(of: variables(changes))
+    defer { (arguments + variables).forEach { free($0) } }
+    var process: pid_t = 0
+    let result = posix_spawnp(
+      &process, words[0], &actions, &attributes, &arguments, &variables)
+    guard result == 0 else { throw SpawnError(errno: result) }
+    return process
   }
 
-  /// Passes on what has come so far, and ends the reading.
-  func finish() {
-    close(end[1])
-    isDone.wait()
+  /// Says which files the program has as its input and outputs.
+  private static func connect(
+    _ actions: inout posix_spawn_file_actions_t, _ streams: Streams, _ output: Int32
+  ) {
+    switch streams {
+    case .shown:
+      posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+      posix_spawn_file_actions_adddup2(&actions, output, 1)
+      posix_spawn_file_actions_adddup2(&actions, output, 2)
+    case .detached:
+      posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+      posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+      posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+    case .terminal(let terminal):
+      if let input = terminal.input {
+        posix_spawn_file_actions_adddup2(&actions, input, 0)
+      } else {
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/tty", O_RDWR, 0)
+      }
+      posix_spawn_file_actions_adddup2(&actions, terminal.output, 1)
+      posix_spawn_file_actions_adddup2(&actions, terminal.output, 2)
+    }
   }
 
-  private func passOn() {
-    // If nobody reads our standard error any more, that must not end this process.
+  /// Lets the program get its signals, which the threads of Swift's tasks block.
+  ///
+  /// A detached program gets a session of its own: it cannot open the terminal, and Ctrl-C there does
+  /// not end it.
+  private static func restoreSignals(
+    _ attributes: inout posix_spawnattr_t, _ streams: Streams
+  ) {
+    var flags = Int32(POSIX_SPAWN_SETSIGMASK)
     var signals = sigset_t()
     sigemptyset(&signals)
-    sigaddset(&signals, SIGPIPE)
-    pthread_sigmask(SIG_BLOCK, &signals, nil)
-    _ = fcntl(readEnd, F_SETFL, O_NONBLOCK)
-    var hasEnded = false
-    while !hasEnded {
-      var files = [
-        pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0),
-        pollfd(fd: end[0], events: Int16(POLLIN), revents: 0),
-      ]
-      guard poll(&files, 2, -1) > 0 else {
-        if errno == EINTR { continue }
-        break
-      }
-      hasEnded = files[1].revents != 0 || !copyAll()
+    posix_spawnattr_setsigmask(&attributes, &signals)
+    switch streams {
+    case .shown: break
+    case .detached: flags |= newSession
+    case .terminal:
+      // This process ignores them while another program has the terminal.
+      sigaddset(&signals, SIGINT)
+      sigaddset(&signals, SIGQUIT)
+      posix_spawnattr_setsigdefault(&attributes, &signals)
+      flags |= Int32(POSIX_SPAWN_SETSIGDEF)
     }
-    _ = copyAll()
-    close(readEnd)
-    close(end[0])
-    isDone.signal()
+    posix_spawnattr_setflags(&attributes, Int16(flags))
   }
 
-  /// Passes on what is in the pipe; returns `false` at its end.
-  private func copyAll() -> Bool {
-    withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
-      while true {
-        let count = read(readEnd, buffer.baseAddress, buffer.count)
-        guard count > 0 else { return count < 0 && (errno == EAGAIN || errno == EINTR) }
-        _ = write(2, buffer.baseAddress, count)
-      }
-    }
+  /// `POSIX_SPAWN_SETSID`, which the module does not have.
+  #if canImport(Glibc)
+    private static let newSession: Int32 = 0x80
+  #else
+    private static let newSession: Int32 = 0x400
+  #endif
+
+  /// The variables of this process's environment with some changes.
+  private static func variables(_ changes: [String: String]) -> [String] {
+    ProcessInfo.processInfo.environment.merging(changes) { $1 }.map { "\($0.key)=\($0.value)" }
   }
 
-  /// The two ends of a pipe; no program that is started later inherits them.
-  private static func pipe() -> [Int32]? {
-    var ends: [Int32] = [-1, -1]
-    #if canImport(Glibc)
-      guard Glibc.pipe(&ends) == 0 else { return nil }
-    #else
-      guard Darwin.pipe(&ends) == 0 else { return nil }
-    #endif
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    return ends
+  private static func copies(of texts: [String]) -> [UnsafeMutablePointer<CChar>?] {
+    texts.map { strdup($0) } + [nil]
   }
 }

@@ -8,13 +8,33 @@ import Basics
 
 /// Opens pages in the user's own browser, as a separate process.
 ///
-/// It runs a command with the URL as the last argument: the command that the app gave, or else the
-/// one in `$BROWSER`, or else `xdg-open`. In `$BROWSER`, `%s` stands for the URL. What a command of
-/// the app or the user prints goes to standard error; what a browser prints that `xdg-open` starts is
-/// discarded. It throws ``SQOAuthError/Code/browserUnavailable`` if the
-/// command cannot be run or ends with a status other than 0, or if the session has no display.
+/// It runs a command with the URL as the last argument: the command that the app gave, or else those
+/// in `$BROWSER`, or else `xdg-open` and its like. `$BROWSER` is a list with colons between its
+/// entries, which are tried in turn until one does not fail. Each is split into words as in a shell,
+/// `%s` stands for the URL, and a `&` at the end is left out. What a command of the app or the user
+/// prints goes to standard error; what another browser prints is discarded.
+///
+/// A text browser that the app or the user names, such as `w3m`, gets the terminal of standard error,
+/// as an editor does that `git` starts. The sign-in then ends only when the user has left the browser,
+/// so that both do not use the terminal at once. A user who leaves it without an answer has cancelled
+/// the sign-in. At the time limit, or if the app cancels the sign-in, the browser is ended. Meanwhile
+/// Ctrl-C is for the browser alone. ``willUseTerminal`` and ``didUseTerminal`` let an app keep away
+/// from the terminal.
+///
+/// It throws ``SQOAuthError/Code/browserUnavailable`` if no command can be run, if all fail, or if the
+/// session has no display and the user names no command.
 public struct SystemBrowser: UserAgent {
-  private let command: [String]?
+  /// The SDK calls it before a text browser gets the terminal, and waits for its return.
+  ///
+  /// From then on the app must neither read standard input nor write to the terminal.
+  public var willUseTerminal: @Sendable () async -> Void = {}
+  /// The SDK calls it when a text browser has ended, and the terminal's settings are as before.
+  public var didUseTerminal: @Sendable () async -> Void = {}
+  /// Finds the terminal that a text browser gets; a test has one of its own.
+  var terminal: @Sendable () -> ProgramTerminal? = ProgramTerminal.current
+  /// Finds the environment in which the user names a browser; a test has one of its own.
+  var environment: @Sendable () -> [String: String] = { ProcessInfo.processInfo.environment }
+  private let command: BrowserCommand?
 
   /// Uses the user's default browser.
   public init() {
@@ -23,83 +43,134 @@ public struct SystemBrowser: UserAgent {
 
   /// Uses a command, given as a program and its arguments; the program is looked up in `PATH`.
   public init(command: [String]) {
-    self.command = command
+    self.command = BrowserCommand(words: command, hasPlaceholder: false)
   }
 
-  /// Whether this session seems to have a browser: `$BROWSER` is set, or there is a display and the
-  /// system's command that opens pages.
+  /// Whether this session seems to have a browser: a command in `$BROWSER` can be run, or there is a
+  /// display and one of the system's commands that open pages.
   ///
   /// If it is `false`, users cannot sign in here by a browser of this machine. Let them sign in on
   /// another device then, by ``SQOAuth/signInWithDeviceCode(show:)``, or paste the redirect.
   public static var isAvailable: Bool {
-    let environment = ProcessInfo.processInfo.environment
-    guard let program = try? defaultCommand(environment).first else { return false }
-    guard !program.contains("/") else {
-      return FileManager.default.isExecutableFile(atPath: program)
-    }
-    return (environment["PATH"] ?? "").split(separator: ":").contains {
-      FileManager.default.isExecutableFile(atPath: "\($0)/\(program)")
-    }
+    let browser = SystemBrowser()
+    return browser.usable(browser.environment()) != nil
+  }
+
+  /// Whether the browser that opens next is a text browser, which takes the terminal.
+  ///
+  /// The app then need not offer to take a pasted redirect: nobody reads the terminal meanwhile.
+  public var takesTerminal: Bool {
+    let environment = environment()
+    return usable(environment)?.isTextBrowser(environment) ?? false
   }
 
   /// Starts the browser and returns when its command has ended, which may be at once.
   ///
-  /// If the task is cancelled, this returns and the browser stays open.
+  /// If the task is cancelled, this returns and the browser stays open. Only a text browser that has
+  /// the terminal is ended.
   public func open(_ url: URL) async throws {
-    let environment = ProcessInfo.processInfo.environment
-    let words = try command ?? Self.defaultCommand(environment)
-    let isNamed = command != nil || Self.namedCommand(environment) != nil
-    guard let program = words.first, !program.isEmpty else {
-      throw SQOAuthError(.browserUnavailable, "the browser command is empty")
+    let environment = environment()
+    var failures: [String] = []
+    for command in try commands(environment) {
+      guard let failure = try await run(command, url, environment) else { return }
+      try Task.checkCancellation()
+      // The system's commands all start the same browser, so the first reason is enough.
+      if command.isNamed || failures.isEmpty { failures.append(failure) }
     }
-    let status: ProcessStatus
-    do {
-      status = try await ChildProcess.run(
-        command == nil ? Self.fill(words, with: url) : words + [url.absoluteString],
-        output: isNamed ? .shown : .discarded)
-    } catch let error as SpawnError {
-      throw SQOAuthError(
-        .browserUnavailable,
-        "the browser command \"\(program.printable)\" cannot be run: \(error)",
-        cause: error)
-    }
-    guard status == .exited(0) else {
-      throw SQOAuthError(
-        .browserUnavailable,
-        "the browser command \"\(program.printable)\" \(status)")
-    }
+    throw SQOAuthError(.browserUnavailable, failures.joined(separator: ", and "))
   }
 
-  static func defaultCommand(_ environment: [String: String]) throws(SQOAuthError) -> [String] {
-    if let words = namedCommand(environment) { return words }
-    #if os(Linux)
-      // Without a display, xdg-open would start a text browser in the app's own terminal.
-      guard ["DISPLAY", "WAYLAND_DISPLAY"].contains(where: { environment[$0]?.isEmpty == false })
-      else {
-        throw SQOAuthError(
-          .browserUnavailable,
-          "there is no display to open a browser on; "
-            + "set BROWSER to a command, such as echo, which prints the address, or give the SDK a "
-            + "UserAgent of your own, in its ClientEnvironment")
+  // MARK: Commands
+
+  /// The commands in the order in which they are tried; at least one.
+  func commands(_ environment: [String: String]) throws(SQOAuthError) -> [BrowserCommand] {
+    if let command {
+      guard !command.program.isEmpty else {
+        throw SQOAuthError(.browserUnavailable, "the browser command is empty")
       }
-      return ["xdg-open"]
-    #else
-      return ["open"]
-    #endif
+      return [command]
+    }
+    let named = BrowserCommand.named(environment)
+    guard named.isEmpty else { return named }
+    let system = BrowserCommand.system(environment)
+    guard system.isEmpty else { return system }
+    throw SQOAuthError(
+      .browserUnavailable,
+      (BrowserCommand.hasDisplay(environment)
+        ? "no browser is installed" : "there is no display to open a browser on")
+        + "; set BROWSER to a command, such as echo, which prints the address, or give the SDK a "
+        + "UserAgent of your own, in its ClientEnvironment")
   }
 
-  /// The command that the user has named; `nil` if there is none.
-  private static func namedCommand(_ environment: [String: String]) -> [String]? {
-    // By convention `BROWSER` is a list of commands with colons between them; the first one counts.
-    let browser = environment["BROWSER"]?.split(separator: ":").first ?? ""
-    let words = browser.split(separator: " ").map(String.init)
-    return words.isEmpty ? nil : words
+  /// The first command whose program can be run here.
+  private func usable(_ environment: [String: String]) -> BrowserCommand? {
+    (try? commands(environment))?.first {
+      Executable.path(of: $0.program, in: environment) != nil
+        && (!$0.isTextBrowser(environment) || terminal() != nil)
+    }
   }
 
-  /// The words of a command with the URL in the place of each `%s`, or else at the end.
-  static func fill(_ words: [String], with url: URL) -> [String] {
-    let address = url.absoluteString
-    guard words.contains(where: { $0.contains("%s") }) else { return words + [address] }
-    return words.map { $0.replacing("%s", with: address) }
+  /// Runs a command to its end; returns the reason if no browser has opened.
+  private func run(
+    _ command: BrowserCommand, _ url: URL, _ environment: [String: String]
+  ) async throws -> String? {
+    var words = command.words(for: url)
+    if !command.isNamed, let path = Executable.path(of: command.program, in: environment) {
+      words[0] = path
+    }
+    do {
+      if command.isTextBrowser(environment) { return try await runInTerminal(command, words) }
+      let process = try ChildProcess.start(
+        words, command.isNamed ? .shown : .detached, environment: command.environmentChanges)
+      guard let status = await process.status.value() else { throw CancellationError() }
+      return status == .exited(0) ? nil : command.failure(status)
+    } catch let error as SpawnError {
+      return "the browser command \"\(command.program.printable)\" cannot be run: \(error)"
+    }
+  }
+
+  /// Runs a text browser in the terminal until the user leaves it.
+  private func runInTerminal(_ command: BrowserCommand, _ words: [String]) async throws -> String? {
+    guard let terminal = terminal() else {
+      return "the text browser \"\(command.program.printable)\" needs a terminal"
+    }
+    let wait = TerminalBrowserWait.current
+    let started = OneShot<TerminalBrowser?>()
+    guard wait?.begin(started) != false else { throw CancellationError() }
+    await willUseTerminal()
+    let loan = terminal.lend()
+    let browser: TerminalBrowser
+    do {
+      let process = try ChildProcess.start(words, .terminal(terminal))
+      browser = TerminalBrowser(process, loan, didEnd: didUseTerminal)
+    } catch {
+      loan.end(isReset: false)
+      await didUseTerminal()
+      started.resolve(nil)
+      throw error
+    }
+    started.resolve(browser)
+    guard let status = await browser.end.value() else {
+      // A sign-in waits for the user, who still reads the last page.
+      if wait == nil { await browser.close() }
+      throw CancellationError()
+    }
+    guard status == .exited(0) else { return command.failure(status) }
+    guard wait?.expectsRedirect != true else {
+      throw SQOAuthError(
+        .cancelled,
+        "the text browser \"\(command.program.printable)\" was left before the sign-in was done")
+    }
+    return nil
+  }
+}
+
+extension BrowserCommand {
+  /// Why no browser has opened, from how the command ended.
+  fileprivate func failure(_ status: ProcessStatus) -> String {
+    // The statuses of xdg-open: it found no browser, or the browser failed.
+    if !isNamed, program == "xdg-open", status == .exited(3) { return "no browser is installed" }
+    guard isNamed else { return "the browser failed: \"\(program)\" \(status)" }
+    return "the browser command \"\(program.printable)\" \(status)"
   }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import OAuthSandbox
+import ProgramSupport
 import SequencingOAuth
 import TestSupport
 import Testing

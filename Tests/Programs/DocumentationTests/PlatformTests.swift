@@ -38,7 +38,8 @@ import Testing
     "SequencingOAuth/Files/LockHolder", "SequencingOAuth/Files/LockRemoval",
     "SequencingOAuth/Files/PrivateFile", "SequencingOAuth/Files/PrivateFile+Placing",
     "SequencingOAuth/Signals/SignalListener",
-    "SequencingOAuth/UserAgent/ChildProcess", "SequencingOAuth/UserAgent/SystemBrowser",
+    "SequencingOAuth/UserAgent/BrowserCommand", "SequencingOAuth/UserAgent/ChildProcess",
+    "SequencingOAuth/UserAgent/OutputRelay", "SequencingOAuth/UserAgent/ProgramTerminal",
   ]
   /// The files that are for Linux only, all of which a port would replace or leave out.
   static let linuxFiles: Set = [

@@ -28,6 +28,8 @@ package struct ProgramRequirement: Sendable {
   package static let qrencode = Self(programs: ["qrencode"])
   package static let systemd = Self(programs: ["systemd-analyze"])
   package static let tmux = Self(programs: ["tmux"])
+  /// A browser for terminals, and a terminal for it.
+  package static let textBrowser = Self(programs: ["tmux", "w3m", "sh"])
 
   /// The programs that are missing.
   package var missing: [String] {

@@ -1,6 +1,9 @@
+import Basics
 import Foundation
+import ProgramSupport
 import Testing
 
+@testable import LoopbackSupport
 @testable import SequencingOAuth
 @testable import TestSupport
 
@@ -64,34 +67,253 @@ import Testing
     #expect(fixture.http.requests.isEmpty)
   }
 
-  @Test(arguments: [
-    (["BROWSER": "firefox"], ["firefox"]), (["BROWSER": "firefox --new"], ["firefox", "--new"]),
-    (["BROWSER": "a:b", "DISPLAY": ":0"], ["a"]), (["DISPLAY": ":0"], ["xdg-open"]),
-    (["WAYLAND_DISPLAY": "wayland-0"], ["xdg-open"]),
-    (["BROWSER": "", "DISPLAY": ":0"], ["xdg-open"]),
-  ])
-  func `the default command follows the environment`(
-    environment: [String: String], words: [String]
-  ) throws {
-    #expect(try SystemBrowser.defaultCommand(environment) == words)
-  }
+  // MARK: $BROWSER
 
-  @Test(arguments: [
-    (["firefox"], ["firefox", "URL"]), (["firefox", "%s"], ["firefox", "URL"]),
-    (["browser", "--url=%s", "--new"], ["browser", "--url=URL", "--new"]),
-    (["browser", "%s", "%s"], ["browser", "URL", "URL"]),
-  ])
-  func `the address comes where the command wants it, or at the end`(
-    words: [String], filled: [String]
-  ) throws {
+  private static let lists: [(text: String, commands: [[String]])] = [
+    ("firefox", [["firefox", "URL"]]), ("firefox --new", [["firefox", "--new", "URL"]]),
+    ("a:b", [["a", "URL"], ["b", "URL"]]), (":a::b:", [["a", "URL"], ["b", "URL"]]),
+    ("firefox %s", [["firefox", "URL"]]),
+    ("browser --url=%s --new", [["browser", "--url=URL", "--new"]]),
+    ("browser %s %s", [["browser", "URL", "URL"]]),
+    ("firefox &", [["firefox", "URL"]]),
+    ("firefox %s &:w3m", [["firefox", "URL"], ["w3m", "URL"]]),
+    ("firefox&", [["firefox", "URL"]]), (#"a \&"#, [["a", "&", "URL"]]),
+    ("'/opt/my browser/run'", [["/opt/my browser/run", "URL"]]),
+    (#""/opt/a:b/run" -x:c"#, [["/opt/a:b/run", "-x", "URL"], ["c", "URL"]]),
+    (#"/opt/my\ browser/run -P 'a b'"#, [["/opt/my browser/run", "-P", "a b", "URL"]]),
+    ("/home/o'neil/run -x", [["/home/o'neil/run", "-x", "URL"]]),
+    ("", []), (" ", []), (" : & : ", []), ("''", []),
+  ]
+
+  @Test func `the variable is read as other programs read it`() throws {
     let url = try #require(URL(string: "https://id.example/a?b=%73"))
-    #expect(
-      SystemBrowser.fill(words, with: url)
-        == filled.map { $0.replacing("URL", with: url.absoluteString) })
+    for (text, commands) in Self.lists {
+      let named = BrowserCommand.named(["BROWSER": text])
+      let filled = commands.map { $0.map { $0.replacing("URL", with: url.absoluteString) } }
+      #expect(named.map { $0.words(for: url) } == filled, "\(text)")
+    }
   }
 
-  @Test(arguments: [[:], ["BROWSER": ""], ["DISPLAY": ""], ["BROWSER": " "]])
-  func `without a display there is no browser`(environment: [String: String]) {
-    failure(.browserUnavailable) { try SystemBrowser.defaultCommand(environment) }
+  @Test(arguments: [
+    "no-such-browser:BROWSER", "false:BROWSER", "sh -c 'exit 3':/etc/passwd:BROWSER:false",
+  ])
+  func `each command of a list is tried until one does not fail`(list: String) async throws {
+    let folder = try Self.folder(with: ["browser"], script: #"echo "$@" >>"$0.seen""#)
+    var browser = SystemBrowser()
+    let environment = ["BROWSER": list.replacing("BROWSER", with: folder.file("browser"))]
+    browser.environment = { environment }
+    try await browser.open(try #require(URL(string: "https://id.example/a")))
+    #expect(folder.read("browser.seen") == "https://id.example/a\n")
+  }
+
+  @Test func `if all commands fail, the error names each`() async throws {
+    let url = try #require(URL(string: "https://id.example/a"))
+    let error = await failure(.browserUnavailable) {
+      try await Self.browser(["BROWSER": "no-such-browser:false"]).open(url)
+    }
+    #expect(
+      error?.message == #"the browser command "no-such-browser" cannot be run: No such file or "#
+        + #"directory, and the browser command "false" ended with status 1"#)
+  }
+
+  // MARK: The system's browsers
+
+  private static let displays: [(environment: [String: String], programs: [String])] = [
+    (["DISPLAY": ":0"], ["xdg-open", "x-www-browser", "sensible-browser"]),
+    (["WAYLAND_DISPLAY": "wayland-0"], ["xdg-open", "x-www-browser", "sensible-browser"]),
+    (["WSL_DISTRO_NAME": "Debian"], ["wslview"]),
+    (
+      ["WSL_INTEROP": "/run/WSL/8_interop", "DISPLAY": ":0"],
+      ["xdg-open", "x-www-browser", "sensible-browser", "wslview"]
+    ),
+    ([:], []), (["DISPLAY": ""], []),
+  ]
+
+  @Test func `the system's commands follow the display`() throws {
+    let folder = try Self.folder(
+      with: ["xdg-open", "x-www-browser", "sensible-browser", "wslview", "w3m"])
+    // A text browser under another name takes no terminal unless the user has named it.
+    try FileManager.default.createSymbolicLink(
+      atPath: folder.file("www-browser"), withDestinationPath: "w3m")
+    for (environment, programs) in Self.displays {
+      let all = environment.merging(["PATH": folder.path]) { $1 }
+      #expect(BrowserCommand.system(all).map(\.program) == programs)
+      #expect(BrowserCommand.system(environment).isEmpty, "none is installed")
+    }
+    let path = ["PATH": folder.path]
+    #expect(BrowserCommand(words: ["www-browser"]).isTextBrowser(path))
+    #expect(BrowserCommand(words: [folder.file("w3m"), "-x"]).isTextBrowser([:]))
+    #expect(!BrowserCommand(words: ["w3m"], isInBackground: true).isTextBrowser(path))
+    #expect(!BrowserCommand(words: ["links2", "-g"]).isTextBrowser(path))
+    #expect(!BrowserCommand(words: ["xdg-open"]).isTextBrowser(path))
+  }
+
+  @Test(arguments: [
+    ([:], "there is no display to open a browser on"),
+    (["BROWSER": "", "DISPLAY": ""], "there is no display to open a browser on"),
+    (["BROWSER": " "], "there is no display to open a browser on"),
+    (["DISPLAY": ":0"], "no browser is installed"),
+  ])
+  func `without a browser the error says what is missing`(
+    environment: [String: String], reason: String
+  ) async throws {
+    let url = try #require(URL(string: "https://id.example/a"))
+    let error = await failure(.browserUnavailable) {
+      try await Self.browser(environment).open(url)
+    }
+    #expect(error?.message.prefix { $0 != ";" } == reason[...])
+  }
+
+  @Test(arguments: [
+    (3, "no browser is installed"), (4, #"the browser failed: "xdg-open" ended with status 4"#),
+  ])
+  func `the statuses of xdg-open are told in words`(status: Int, reason: String) async throws {
+    let folder = try Self.folder(
+      with: ["xdg-open"], script: #"echo "$BROWSER" >"$0.browsers"; exit \#(status)"#)
+    let url = try #require(URL(string: "https://id.example/a"))
+    let error = await failure(.browserUnavailable) {
+      try await Self.browser(["PATH": folder.path, "DISPLAY": ":0"]).open(url)
+    }
+    #expect(error?.message == reason)
+    // With its own list it would start a text browser in this program's terminal.
+    let browsers = folder.read("xdg-open.browsers").split(separator: ":")
+    #expect(browsers.contains("firefox") && !browsers.contains("w3m"))
+  }
+
+  /// It gets its signals, although the thread that starts it blocks them, and not the terminal.
+  @Test func `a browser with windows has a session of its own, and all signals`() async throws {
+    let folder = try Self.folder(
+      with: ["xdg-open"],
+      script: #"""
+        grep SigBlk /proc/self/status >"$0.signals"
+        [ "$(cut -d' ' -f6 /proc/$$/stat)" = $$ ] && echo own >"$0.session"
+        """#)
+    try await Self.browser(["PATH": folder.path, "DISPLAY": ":0"]).open(
+      try #require(URL(string: "https://id.example/a")))
+    #expect(folder.read("xdg-open.signals").hasSuffix("\t0000000000000000\n"))
+    #expect(folder.read("xdg-open.session") == "own\n")
+  }
+
+  // MARK: Text browsers
+
+  @Test func `a text browser gets the terminal, and the app is told before and after`()
+    async throws
+  {
+    let folder = try Self.folder(
+      with: ["w3m"],
+      script: #"test -t 0 && test -t 1 && echo ready; read line; echo "$line $1" >"$0.seen""#)
+    let terminal = try PseudoTerminal()
+    let told = Locked<[String]>([])
+    let browser = Self.browser(folder, terminal, told)
+    let opening = Task { try await browser.open(try #require(URL(string: "https://id.example/a"))) }
+    try await eventually("it has the terminal") { terminal.everything.contains("ready") }
+    #expect(told.withLock(\.self) == ["will"])
+    try terminal.press("typed\n")
+    try await opening.value
+    #expect(folder.read("w3m.seen") == "typed https://id.example/a\n")
+    #expect(told.withLock(\.self) == ["will", "did"])
+  }
+
+  @Test(arguments: [true, false])
+  func `a text browser is ended when nobody waits for it, and the terminal is as before`(
+    obeys: Bool
+  ) async throws {
+    let folder = try Self.folder(
+      with: ["w3m"],
+      script: (obeys ? "" : "trap '' TERM\n")
+        + #"stty raw -echo; echo $$ >"$0.process"; echo ready; while :; do sleep 0.1; done"#)
+    let terminal = try PseudoTerminal()
+    let before = terminal.modes
+    let told = Locked<[String]>([])
+    let browser = Self.browser(folder, terminal, told)
+    let opening = Task { try await browser.open(try #require(URL(string: "https://id.example/a"))) }
+    try await eventually("it has the terminal") { terminal.everything.contains("ready") }
+    #expect(terminal.modes != before)
+    opening.cancel()
+    await #expect(throws: CancellationError.self) { try await opening.value }
+    #expect(terminal.modes == before && told.withLock(\.self) == ["will", "did"])
+    let process = folder.read("w3m.process").trimmingCharacters(in: .whitespacesAndNewlines)
+    #expect(kill(try #require(pid_t(process)), 0) == -1)
+    try await eventually("its screen is left") { terminal.everything.contains("\u{1B}[?1049l") }
+  }
+
+  @Test func `without a terminal a text browser is not started`() async throws {
+    let folder = try Self.folder(with: ["w3m"], script: #"touch "$0.started""#)
+    var browser = SystemBrowser(command: [folder.file("w3m")])
+    browser.terminal = { nil }
+    let url = try #require(URL(string: "https://id.example/a"))
+    let error = await failure(.browserUnavailable) { [browser] in try await browser.open(url) }
+    #expect(error?.message.hasSuffix("needs a terminal") == true)
+    #expect(!folder.exists("w3m.started") && !browser.takesTerminal)
+  }
+
+  /// When the user of a text browser leaves it.
+  enum Leaving: CaseIterable { case afterAnswer, withoutAnswer, never }
+
+  /// The program must not use the terminal as long as its user reads the last page there.
+  @Test(arguments: Leaving.allCases)
+  func `a sign-in ends when the text browser has ended`(leaving: Leaving) async throws {
+    let folder = try Self.folder(
+      with: ["w3m"],
+      script: #"echo "$1" >"$0.url"; echo ready; read line; echo "$line" >"$0.line""#)
+    let terminal = try PseudoTerminal()
+    let told = Locked<[String]>([])
+    let browser = Self.browser(folder, terminal, told)
+    let fixture = try OAuthFixture().register(redirectURI: "http://127.0.0.1/cb")
+    fixture.oauth.environment.userAgent = CustomUserAgent { try await browser.open($0) }
+    fixture.oauth.authorizeUser()
+    try await eventually("it has the terminal") { terminal.everything.contains("ready") }
+    let address = folder.read("w3m.url").trimmingCharacters(in: .whitespacesAndNewlines)
+    let page = try AuthorizationURL(try #require(URL(string: address)))
+    switch leaving {
+    case .afterAnswer:
+      let answer = try await CurlHTTPClient.shared.send(
+        HTTPRequest(url: try page.redirect("code=abc")))
+      #expect(answer.status == 200 && fixture.http.requests.count == 1)
+      // The receiver closes its port first, so the wait for the browser has begun.
+      let port = UInt16(try #require(try page.redirect("").port))
+      try await eventually("the port is closed") { !RawClient.isOpen(port: port) }
+      #expect(fixture.delegate.events.isEmpty && told.withLock(\.self) == ["will"])
+      try terminal.press("leave\n")
+      #expect(await fixture.delegate.events(1) == [.authorized("T")])
+    case .withoutAnswer:
+      try terminal.press("leave\n")
+      #expect(await fixture.delegate.events(1) == [.cancelled])
+    case .never:
+      fixture.clock.advance(by: 300)
+      #expect(await fixture.delegate.events(1) == [.cancelled])
+      #expect(!folder.exists("w3m.line"), "it was ended")
+    }
+    #expect(told.withLock(\.self) == ["will", "did"])
+  }
+
+  private static func browser(_ environment: [String: String]) -> SystemBrowser {
+    var browser = SystemBrowser()
+    browser.environment = { environment }
+    return browser
+  }
+
+  private static func browser(
+    _ folder: TemporaryFolder, _ terminal: PseudoTerminal, _ told: Locked<[String]>
+  ) -> SystemBrowser {
+    var browser = SystemBrowser(command: [folder.file("w3m")])
+    let file = terminal.handle.fileDescriptor
+    browser.terminal = { ProgramTerminal(input: file, output: file) }
+    browser.willUseTerminal = { told.withLock { $0.append("will") } }
+    browser.didUseTerminal = { told.withLock { $0.append("did") } }
+    return browser
+  }
+
+  /// A folder with scripts, by their names.
+  private static func folder(
+    with programs: [String], script: String = "exit 0"
+  ) throws -> TemporaryFolder {
+    let folder = try TemporaryFolder()
+    for program in programs {
+      try folder.write("#!/bin/sh\nPATH=/usr/bin:/bin\n\(script)\n", to: program)
+      try FileManager.default.setAttributes(
+        [.posixPermissions: 0o755], ofItemAtPath: folder.file(program))
+    }
+    return folder
   }
 }

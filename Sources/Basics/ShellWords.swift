@@ -2,9 +2,9 @@
 /// expansions.
 ///
 /// - SeeAlso: POSIX.1, Shell Command Language, section 2.2
-enum ShellWords {
+package enum ShellWords {
   /// Splits a text; returns `nil` if a quote is not closed or if a backslash ends the text.
-  static func split(_ text: String) -> [String]? {
+  package static func split(_ text: String) -> [String]? {
     var words: [String] = []
     var word: String?
     // Scalars, since a quote and a combining mark after it are one Character.
@@ -32,14 +32,29 @@ enum ShellWords {
     return words + [word].compactMap(\.self)
   }
 
-  /// Quotes a word for a shell, if necessary.
-  static func quote(_ word: String) -> String {
-    let isPlain = word.unicodeScalars.allSatisfy {
-      $0.isASCII && ($0.properties.isAlphabetic || ("0"..."9").contains($0))
-        || "_-.,:/@%+=".unicodeScalars.contains($0)
+  /// Splits a list at each separator that stands outside quotes, and keeps the quotes.
+  ///
+  /// Returns `nil` if a quote is not closed or if a backslash ends the text.
+  package static func splitList(_ text: String, at separator: Unicode.Scalar) -> [String]? {
+    var parts = [""]
+    var quote: Unicode.Scalar?
+    var isEscaped = false
+    for scalar in text.unicodeScalars {
+      if isEscaped {
+        isEscaped = false
+      } else if scalar == "\\", quote != "'" {
+        isEscaped = true
+      } else if let open = quote {
+        if scalar == open { quote = nil }
+      } else if scalar == "'" || scalar == "\"" {
+        quote = scalar
+      } else if scalar == separator {
+        parts.append("")
+        continue
+      }
+      parts[parts.count - 1].unicodeScalars.append(scalar)
     }
-    guard !isPlain || word.isEmpty else { return word }
-    return "'" + word.replacing("'", with: #"'\''"#) + "'"
+    return quote == nil && !isEscaped ? parts : nil
   }
 
   /// Reads up to the closing quote; a backslash counts only before `$`, `` ` ``, `"`, `\` and a

@@ -1,0 +1,145 @@
+import Basics
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A command that opens a page, as the app, the user or the system names it.
+struct BrowserCommand: Sendable, Equatable {
+  /// The program and its arguments.
+  var words: [String]
+  /// Whether `%s` in a word stands for the address.
+  var hasPlaceholder = true
+  /// Whether the app or the user named it, so that what it prints is for the user.
+  var isNamed = true
+  /// Whether the user lets it run in the background, by a last `&`.
+  var isInBackground = false
+
+  var program: String { words.first ?? "" }
+
+  /// The words with an address in the place of each `%s`, or else at the end.
+  func words(for url: URL) -> [String] {
+    let address = url.absoluteString
+    guard hasPlaceholder, words.contains(where: { $0.contains("%s") }) else {
+      return words + [address]
+    }
+    return words.map { $0.replacing("%s", with: address) }
+  }
+
+  // MARK: Text browsers
+
+  private static let textBrowsers: Set = [
+    "browsh", "carbonyl", "cha", "edbrowse", "elinks", "felinks", "links", "links2", "lynx",
+    "netrik", "retawq", "w3m",
+  ]
+
+  /// Whether it is a browser that shows its pages in a terminal.
+  ///
+  /// Distributions have names such as `www-browser` for the browser that the machine's owner prefers,
+  /// which are links to it.
+  func isTextBrowser(_ environment: [String: String]) -> Bool {
+    guard !isInBackground else { return false }
+    // Links has windows, too, if it is asked for them.
+    guard !words.contains("-g") else { return false }
+    if Self.textBrowsers.contains(Self.name(program)) { return true }
+    guard let path = Executable.path(of: program, in: environment) else { return false }
+    return Self.textBrowsers.contains(Self.name(Executable.target(of: path)))
+  }
+
+  private static func name(_ path: String) -> String {
+    String(path.split(separator: "/").last ?? "")
+  }
+}
+
+extension BrowserCommand {
+  // MARK: The user's choice
+
+  /// The commands in `$BROWSER`, in the order in which they are tried; empty if the user named none.
+  ///
+  /// By convention it is a list with colons between its entries. Each entry is split into words as in a
+  /// shell, and a `&` at its end lets the command run in the background.
+  static func named(_ environment: [String: String]) -> [BrowserCommand] {
+    let text = environment["BROWSER"] ?? ""
+    let entries = ShellWords.splitList(text, at: ":")
+    // A quote that is not closed is an apostrophe in a name.
+    return (entries ?? text.split(separator: ":").map(String.init)).compactMap { entry in
+      var command = entry.trimmed
+      let isInBackground = command.hasSuffix("&") && !command.hasSuffix("\\&")
+      if isInBackground { command = command.dropLast() }
+      let words =
+        entries == nil
+        ? command.split(separator: " ").map(String.init)
+        : ShellWords.split(String(command)) ?? []
+      guard words.first?.isEmpty == false else { return nil }
+      return BrowserCommand(words: words, isInBackground: isInBackground)
+    }
+  }
+
+  // MARK: The system's choice
+
+  /// The commands of the system that open the user's default browser in a window, if they are
+  /// installed, in the order in which they are tried.
+  static func system(_ environment: [String: String]) -> [BrowserCommand] {
+    #if os(Linux)
+      var programs: [String] = []
+      if hasDisplay(environment) { programs = ["xdg-open", "x-www-browser", "sensible-browser"] }
+      // Under Windows the user's browser is one of Windows.
+      if isSet(["WSL_DISTRO_NAME", "WSL_INTEROP"], environment) { programs.append("wslview") }
+      if hasDisplay(environment) { programs.append("www-browser") }
+    #else
+      let programs = ["open"]
+    #endif
+    return programs.map { BrowserCommand(words: [$0], isNamed: false) }.filter {
+      // No text browser takes the terminal unless the user has named it.
+      Executable.path(of: $0.program, in: environment) != nil && !$0.isTextBrowser(environment)
+    }
+  }
+
+  /// Whether windows can be opened.
+  static func hasDisplay(_ environment: [String: String]) -> Bool {
+    isSet(["DISPLAY", "WAYLAND_DISPLAY"], environment)
+  }
+
+  private static func isSet(_ names: [String], _ environment: [String: String]) -> Bool {
+    names.contains { environment[$0]?.isEmpty == false }
+  }
+
+  /// What changes in the environment of the command.
+  ///
+  /// If no browser with windows is there, `xdg-open` would start a text browser, which then reads the
+  /// app's own terminal. With a list of browsers it tries these, after the user's default one.
+  var environmentChanges: [String: String] {
+    guard !isNamed, program == "xdg-open" else { return [:] }
+    let browsers = [
+      "x-www-browser", "firefox", "firefox-esr", "chromium", "chromium-browser", "google-chrome",
+      "epiphany", "konqueror", "falkon", "brave-browser", "microsoft-edge", "opera", "vivaldi",
+    ]
+    return ["BROWSER": browsers.joined(separator: ":")]
+  }
+}
+
+/// Programs in `PATH`.
+enum Executable {
+  /// The path of a program that can be run; `nil` if there is none.
+  static func path(of program: String, in environment: [String: String]) -> String? {
+    let paths =
+      program.contains("/")
+      ? [program] : (environment["PATH"] ?? "").split(separator: ":").map { "\($0)/\(program)" }
+    return paths.first { FileManager.default.isExecutableFile(atPath: $0) }
+  }
+
+  /// The file to which a path leads over all symbolic links.
+  static func target(of path: String) -> String {
+    var path = path
+    // More links than this are a loop.
+    for _ in 0..<40 {
+      let files = FileManager.default
+      guard let next = try? files.destinationOfSymbolicLink(atPath: path) else { break }
+      let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+      path = next.hasPrefix("/") ? next : folder.joined(separator: "/") + "/" + next
+    }
+    return path
+  }
+}
