@@ -34,6 +34,7 @@ extension LoopbackPage {
     margin:0 auto 1.125rem;background:var(--tint);color:var(--accent)}
     .mark.failure{background:var(--alarm-tint);color:var(--alarm)}
     .mark.person{font-size:1.5rem;font-weight:650}
+    [data-letter]::before{content:attr(data-letter)}
     h1{margin:0;text-align:center;font-size:1.5rem;line-height:1.25;font-weight:680;\
     letter-spacing:-.012em;text-wrap:balance;overflow-wrap:anywhere}
     .card>p{margin:.625rem 0 0;text-align:center;color:var(--muted);text-wrap:balance;\
@@ -44,17 +45,21 @@ extension LoopbackPage {
     input{width:100%;min-height:3rem;padding:.625rem .875rem;border:1px solid var(--field);\
     border-radius:.75rem;background:transparent;color:inherit;font:inherit}
     input[aria-invalid=true]{border-color:var(--alarm)}
+    input[autofocus]{scroll-margin-top:11rem}
+    input[autofocus][aria-invalid=true]{scroll-margin-top:17rem}
+    .note{margin:0 0 .375rem;color:var(--muted);font-size:.9375rem}
     button{width:100%;min-height:3rem;padding:.625rem 1rem;border-radius:.75rem;\
     border:1px solid transparent;background:var(--accent);color:var(--on-accent);font:inherit;\
     font-weight:650;cursor:pointer}
     button:hover{background:var(--accent-strong)}
     button.quiet{background:transparent;border-color:var(--field);color:var(--ink)}
     button.quiet:hover{background:var(--tint);border-color:var(--accent)}
-    form>button{margin-top:1.5rem}
+    .act{margin-top:1.5rem}
     .choices{display:grid;grid-template-columns:1fr 1fr;gap:.75rem;margin-top:1.5rem}
     .link{display:inline;width:auto;min-height:2.75rem;padding:.25rem .5rem;border:0;\
-    background:transparent;color:var(--accent);font-size:.9375rem}
-    .link:hover{background:transparent;text-decoration:underline}
+    background:transparent;color:var(--accent);font-size:.9375rem;text-decoration:underline;\
+    text-underline-offset:.2em}
+    .link:hover{background:transparent;text-decoration-thickness:2px}
     .aside{margin:1rem 0 -.75rem;text-align:center;color:var(--muted);font-size:.9375rem}
     .aside button{margin:0}
     :focus-visible{outline:3px solid var(--accent);outline-offset:2px}

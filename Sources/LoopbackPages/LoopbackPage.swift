@@ -129,7 +129,8 @@ package struct LoopbackPage: Sendable {
     case .ours(let name): "<p class=\"brand\">\(Self.helix)<span>\(name)</span></p>"
     case .app(let name):
       """
-      <p class="brand"><span class="tile" aria-hidden="true">\(name.prefix(1).uppercased())</span>\
+      <p class="brand"><span class="tile" aria-hidden="true" \
+      data-letter="\(name.prefix(1).uppercased())"></span>\
       <span dir="auto">\(name)</span></p>
       """
     case nil: .empty

@@ -11,8 +11,14 @@ struct DeviceCodePage: Redacted {
   var hasFailed = false
 
   var answer: Answer {
-    let page = SandboxPage.page(.key, "Connect a device", [explanation], HTML([alert, form]))
+    let page = SandboxPage.page(
+      .key, "Connect a device", [explanation], HTML([alert, form]), news: news)
     return Answer(page.response(status: hasFailed ? 403 : 200, formTargets: ["'self'"]))
+  }
+
+  private var news: String? {
+    if hasFailed { return "Wrong code" }
+    return client == nil ? nil : "Is the code the same?"
   }
 
   private var explanation: HTML {
@@ -33,7 +39,8 @@ struct DeviceCodePage: Redacted {
     <form method="post" action="\(SandboxEndpoint.device.path)">
     <input type="hidden" name="form_token" value="\(formToken)">
     \(field)
-    <button name="decision" value="connect">\(client == nil ? "Continue" : "The code is the same")</button>
+    <div class="act"><button name="decision" value="connect">\
+    \(client == nil ? "Continue" : "The code is the same")</button></div>
     </form>
     """
   }
@@ -45,13 +52,17 @@ struct DeviceCodePage: Redacted {
         <input type="hidden" name="user_code" value="\(userCode)">
         """
     }
-    let invalid: HTML = hasFailed ? " aria-invalid=\"true\" aria-describedby=\"problem\"" : ""
-    return """
-      <label for="user_code">Code</label>
-      <input id="user_code" name="user_code" value="\(userCode)" autocomplete="off" \
-      autocapitalize="characters" autocorrect="off" spellcheck="false" placeholder="WDJB-MJHT" \
-      required autofocus\(invalid)>
+    let invalid: HTML = hasFailed ? " aria-invalid=\"true\"" : ""
+    let described: HTML = hasFailed ? "problem example" : "example"
+    // An example in the field itself would be gone as soon as the user types.
+    return SandboxPage.field(
+      "Code", for: "user_code",
+      note: "<div class=\"note\" id=\"example\">Eight letters, such as WDJB-MJHT</div>",
       """
+      <input id="user_code" name="user_code" value="\(userCode)" autocomplete="off" \
+      autocapitalize="characters" autocorrect="off" spellcheck="false" \
+      aria-describedby="\(described)" required autofocus\(invalid)>
+      """)
   }
 
   // MARK: The end

@@ -9,6 +9,7 @@ enum DeviceEndpoint {
     if request.isGet {
       answer = form(request.query("user_code"), session, sandbox)
     } else if request.method == "POST" {
+      guard cookie != nil else { return ErrorPage.noCookie(sandbox) }
       answer = enter(request, session, &sandbox)
     } else {
       return .methodNotAllowed("GET, POST")

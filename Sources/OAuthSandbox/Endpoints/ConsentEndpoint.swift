@@ -10,11 +10,14 @@ enum ConsentEndpoint {
     let cookie = request.sessionCookie(sandbox)
     if request.isGet { return page(again: request, cookie: cookie, sandbox) }
     guard request.method == "POST" else { return .methodNotAllowed("GET, POST") }
+    guard cookie != nil else { return ErrorPage.noCookie(sandbox) }
     guard
-      let (id, pending, session) = sandbox.browsers.find(request.form("request"), cookie: cookie),
-      request.form("form_token") == session.formToken, let signIn = session.signIn,
-      !pending.mustSignIn
+      let (id, pending, session) = sandbox.browsers.find(request.form("request"), cookie: cookie)
     else { return ErrorPage.overSignIn(sandbox) }
+    // Another login or logout in this browser came between the page and its form.
+    guard request.form("form_token") == session.formToken, let signIn = session.signIn,
+      !pending.mustSignIn
+    else { return again(id) }
 
     switch request.form("decision") {
     case "allow" where !pending.mustChooseAccount:
@@ -67,7 +70,8 @@ enum ConsentEndpoint {
     return back.answer([SandboxParameter(name: "code", value: code)], &sandbox)
   }
 
-  private static func again(_ id: String) -> Answer {
+  /// Sends the browser to the page that the sign-in needs next.
+  static func again(_ id: String) -> Answer {
     Answer(
       status: 303,
       headers: [("Location", "/consent?request=\(id)"), ("Cache-Control", "no-store")],

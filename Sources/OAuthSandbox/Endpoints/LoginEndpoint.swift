@@ -5,11 +5,13 @@ enum LoginEndpoint {
     // A GET is a reload of the login page, or of the page after a wrong password.
     if request.isGet { return ConsentEndpoint.page(again: request, cookie: cookie, sandbox) }
     guard request.method == "POST" else { return .methodNotAllowed("GET, POST") }
+    guard cookie != nil else { return ErrorPage.noCookie(sandbox) }
     guard
-      let (id, pending, session) = sandbox.browsers.find(
-        request.form("request"), cookie: cookie),
-      request.form("form_token") == session.formToken
+      let (id, pending, session) = sandbox.browsers.find(request.form("request"), cookie: cookie)
     else { return ErrorPage.overSignIn(sandbox) }
+    // The user has logged in from another page of this browser since this form was made. Nothing of
+    // the form counts.
+    guard request.form("form_token") == session.formToken else { return ConsentEndpoint.again(id) }
     if request.form("decision") == "cancel" {
       sandbox.browsers.end(id)
       return pending.end.refuse("access_denied", "The user did not sign in.", &sandbox)

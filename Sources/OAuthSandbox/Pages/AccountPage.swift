@@ -20,7 +20,8 @@ struct AccountPage: Redacted {
     <form method="post" action="/consent">
     \(SandboxPage.hiddenFields(request: request, formToken: formToken))
     <input type="hidden" name="account" value="\(user.name)">
-    <button name="decision" value="continue">Continue as \(user.displayName)</button>
+    <div class="act"><button name="decision" value="continue">\
+    Continue as \(user.displayName)</button></div>
     <p class="aside"><button class="link" name="decision" value="switch">\
     Use another account</button></p>
     </form>

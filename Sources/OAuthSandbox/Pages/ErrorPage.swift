@@ -54,11 +54,25 @@ enum ErrorPage {
       ["It names a sign-in that this server does not know. You were not signed out."])
   }
 
-  /// The page for a form that belongs to no sign-in of this browser.
+  /// The page for a form or an address that belongs to no sign-in of this browser.
   static func overSignIn(_ sandbox: SandboxState) -> Answer {
     page(
       "This sign-in is over",
       ["It was finished, took too long, or began in another browser. Start again from the app."])
+  }
+
+  /// The page for a form that came without the sandbox's cookie, which binds it to this browser.
+  ///
+  /// To start again would not help.
+  static func noCookie(_ sandbox: SandboxState) -> Answer {
+    page(
+      "Your browser keeps no cookie",
+      [
+        """
+        A sign-in here needs one cookie of <code>\(sandbox.issuer)</code>, and your browser sent \
+        none. Allow cookies for this address, then start again from the app.
+        """
+      ])
   }
 
   static func notFound(_ sandbox: SandboxState) -> Answer {

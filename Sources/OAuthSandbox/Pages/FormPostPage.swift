@@ -22,7 +22,7 @@ struct FormPostPage: Redacted {
     return """
       <form method="post" action="\(target)">
       \(HTML(fields))
-      <button>Continue</button>
+      <div class="act"><button>Continue</button></div>
       </form>
       """
   }

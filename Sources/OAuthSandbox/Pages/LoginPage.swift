@@ -13,7 +13,7 @@ struct LoginPage: Redacted {
   func answer(_ sandbox: SandboxState) -> Answer {
     let page = SandboxPage.page(
       .key, "Sign in", ["to continue to <strong>\(pending.client.name)</strong>"],
-      HTML([alert, form]), hint: hint(sandbox))
+      HTML([alert, form]), news: hasFailed ? "Wrong password" : nil, hint: hint(sandbox))
     return Answer(
       page.response(
         status: hasFailed ? 403 : 200, formTargets: SandboxPage.formTargets(pending)))
@@ -28,16 +28,20 @@ struct LoginPage: Redacted {
     let invalid: HTML = hasFailed ? " aria-invalid=\"true\" aria-describedby=\"problem\"" : ""
     let nameFocus: HTML = hasFailed ? "" : " autofocus"
     let passwordFocus: HTML = hasFailed ? " autofocus" : ""
+    let name: HTML = """
+      <input id="username" name="username" value="\(userName)" autocomplete="username" \
+      autocapitalize="none" autocorrect="off" spellcheck="false" required\(invalid)\(nameFocus)>
+      """
+    let password: HTML = """
+      <input id="password" name="password" type="password" autocomplete="current-password" \
+      required\(invalid)\(passwordFocus)>
+      """
     return """
       <form method="post" action="/login?request=\(request)">
       \(SandboxPage.hiddenFields(request: request, formToken: formToken))
-      <label for="username">User name</label>
-      <input id="username" name="username" value="\(userName)" autocomplete="username" \
-      autocapitalize="none" autocorrect="off" spellcheck="false" required\(invalid)\(nameFocus)>
-      <label for="password">Password</label>
-      <input id="password" name="password" type="password" autocomplete="current-password" \
-      required\(invalid)\(passwordFocus)>
-      <button name="decision" value="sign-in">Sign in</button>
+      \(SandboxPage.field("User name", for: "username", name))
+      \(SandboxPage.field("Password", for: "password", password))
+      <div class="act"><button name="decision" value="sign-in">Sign in</button></div>
       <p class="aside"><button class="link" name="decision" value="cancel" \
       formnovalidate>Cancel and go back</button></p>
       </form>

@@ -5,13 +5,17 @@ import LoopbackPages
 /// The parts that all pages of the sandbox share.
 enum SandboxPage {
   /// Makes a page with a warning not to use a real password on it.
+  ///
+  /// The news stands before the heading in the title, which a screen reader reads first: without it a
+  /// page that comes again with an error has the title that it had before.
   static func page(
     _ mark: LoopbackPage.Mark, _ heading: String, _ paragraphs: [HTML], _ content: HTML = .empty,
-    hint: HTML = .empty
+    news: String? = nil, hint: HTML = .empty
   ) -> LoopbackPage {
-    LoopbackPage(
-      title: heading + " · OAuth Sandbox", mark: mark, heading: heading, paragraphs: paragraphs,
-      content: content, brand: .ours("OAuth Sandbox"),
+    let title = [news, heading, "OAuth Sandbox"].compactMap(\.self).joined(separator: " · ")
+    return LoopbackPage(
+      title: title, mark: mark, heading: heading, paragraphs: paragraphs, content: content,
+      brand: .ours("OAuth Sandbox"),
       footnote: """
         \(hint)
         <p>A sandbox on this computer, for demos and tests. Enter no real password here.</p>
@@ -34,6 +38,17 @@ enum SandboxPage {
     stroke="currentColor" stroke-width="2" stroke-linecap="round">\
     <circle cx="12" cy="12" r="9"/><path d="M12 7.5v5.5M12 16.4v.1"/></svg>\
     <span>\(text)</span></div>
+    """
+  }
+
+  /// A field of a form below its label, in a block of its own, also without the style sheet.
+  static func field(_ label: String, for id: HTML, note: HTML = .empty, _ input: HTML) -> HTML {
+    """
+    <div class="field">
+    <label for="\(id)">\(label)</label>
+    \(note)
+    \(input)
+    </div>
     """
   }
 

@@ -80,14 +80,18 @@ import Testing
       name: "Cookie", value: String(try #require(other.header("set-cookie")).prefix { $0 != ";" })
     )
     for (form, headers) in [
-      (hidden + typed, []), (hidden + typed, [foreign]),
-      (hidden.filter { $0.0 != "form_token" } + typed, [own]),
-      (hidden.filter { $0.0 != "request" } + typed, [own]),
+      (hidden + typed, [foreign]), (hidden.filter { $0.0 != "request" } + typed, [own]),
     ] {
       let answer = try await client.post("/login", form, headers: headers)
       #expect(answer.status == 400)
       #expect(answer.text.contains("This sign-in is over"))
     }
+    // Nothing of such a form counts, and the user gets the page that the sign-in needs.
+    let unproven = try await client.post(
+      "/login", hidden.filter { $0.0 != "form_token" } + typed, headers: [own])
+    #expect(unproven.status == 303 && unproven.header("set-cookie") == nil)
+    let again = try await client.get(try #require(unproven.header("location")), headers: [own])
+    #expect(again.text.contains("Password"))
     let right = try await client.post("/login", hidden + typed, headers: [own])
     #expect(right.status == 303)
     // The cookie from before the sign-in is worth nothing after it.
@@ -107,7 +111,90 @@ import Testing
     let cookie = try #require(page.header("set-cookie"))
     let own = (name: "Cookie", value: String(cookie.prefix { $0 != ";" }))
     let form = SandboxPeer.hiddenFields(page.text) + [("decision", "allow")]
-    #expect(try await client.post("/consent", form, headers: [own]).status == 400)
+    let early = try await client.post("/consent", form, headers: [own])
+    #expect(early.status == 303)
+    let next = try await client.get(try #require(early.header("location")), headers: [own])
+    #expect(next.text.contains("Password"))
+    await sandbox.stop()
+  }
+
+  /// Two programs sign in at one server, and both pages are open in one browser.
+  @Test(arguments: ["/login", "/consent"])
+  func `a page that was open before another login leads to the page that its sign-in needs`(
+    path: String
+  ) async throws {
+    let sandbox = try await SandboxServer.start()
+    let client = SandboxPeer(sandbox: sandbox)
+    let first = try await client.get(try client.authorizationURL(["state": "first"]))
+    var cookie = try #require(first.header("set-cookie")?.prefix { $0 != ";" })
+    var own: [(name: String, value: String)] { [("Cookie", String(cookie))] }
+    let address = try client.authorizationURL(["state": "second"]).absoluteString
+    let second = try await client.get(
+      String(address.dropFirst(sandbox.issuer.absoluteString.count)), headers: own)
+    func send(
+      _ path: String, _ page: LoopbackAnswer, _ more: [(String, String)]
+    ) async throws -> LoopbackAnswer {
+      let answer = try await client.post(
+        path, SandboxPeer.hiddenFields(page.text) + more, headers: own)
+      if let new = answer.header("set-cookie") { cookie = new.prefix { $0 != ";" } }
+      #expect(answer.status == 303)
+      return try await client.get(try #require(answer.header("location")), headers: own)
+    }
+    func logIn(_ page: LoopbackAnswer, as name: String) async throws -> LoopbackAnswer {
+      try await send("/login", page, [("username", name), ("password", name + "-password")])
+    }
+    let next: LoopbackAnswer
+    if path == "/login" {
+      #expect(try await logIn(second, as: "alice").text.contains("Alice Liddell"))
+      next = try await logIn(first, as: "bob")
+      #expect(next.text.contains("Alice Liddell"), "the old form logs nobody in")
+    } else {
+      let consent = try await logIn(first, as: "alice")
+      let login = try await send("/consent", consent, [("decision", "switch")])
+      #expect(try await logIn(login, as: "bob").text.contains("Bob Cratchit"))
+      next = try await send("/consent", consent, [("decision", "allow")])
+      #expect(next.text.contains("Bob Cratchit"), "the old form allows nothing")
+    }
+    let end = try await client.post(
+      "/consent", SandboxPeer.hiddenFields(next.text) + [("decision", "allow")], headers: own)
+    let target = SandboxPeer.parameters(try #require(end.header("location")))
+    #expect(target.value("code") != nil && target.value("state") == "first")
+    await sandbox.stop()
+  }
+
+  @Test func `a browser that keeps no cookie is told so`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let client = SandboxPeer(sandbox: sandbox)
+    let page = try await client.get(try client.authorizationURL())
+    for (path, form) in [
+      ("/login", SandboxPeer.hiddenFields(page.text)), ("/consent", []),
+      ("/device", [("user_code", "BCDF-GHJK")]),
+    ] {
+      let answer = try await client.post(path, form)
+      #expect(answer.status == 400 && answer.text.contains("Your browser keeps no cookie"))
+      #expect(answer.text.contains(sandbox.issuer.absoluteString))
+    }
+    await sandbox.stop()
+  }
+
+  /// A screen reader reads the title first.
+  @Test func `the title tells what is new on a page that comes again`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let client = SandboxPeer(sandbox: sandbox)
+    let visit = try await SandboxVisitor(triesWrongPasswordFirst: true).visit(
+      try client.authorizationURL())
+    func title(_ page: String) throws -> String {
+      String(try #require(page.firstMatch(of: #/<title>(.*)</title>/#)?.1))
+    }
+    #expect(try title(visit.pages[0].body) == "Sign in · OAuth Sandbox")
+    #expect(try title(visit.pages[1].body) == "Wrong password · Sign in · OAuth Sandbox")
+    let code = try await client.get("/device")
+    let cookie = String(try #require(code.header("set-cookie")).prefix { $0 != ";" })
+    let wrong = try await client.post(
+      "/device", SandboxPeer.hiddenFields(code.text) + [("user_code", "x")],
+      headers: [("Cookie", cookie)])
+    #expect(try title(code.text) == "Connect a device · OAuth Sandbox")
+    #expect(try title(wrong.text) == "Wrong code · Connect a device · OAuth Sandbox")
     await sandbox.stop()
   }
 

@@ -29,6 +29,8 @@ struct Look: Sendable {
       #expect(found.headings == 1, place, sourceLocation: sourceLocation)
       #expect(found.nameless == [], place, sourceLocation: sourceLocation)
       #expect(found.faint == [], place, sourceLocation: sourceLocation)
+      #expect(found.placeholders == [], place, sourceLocation: sourceLocation)
+      #expect(found.unmarked == [], place, sourceLocation: sourceLocation)
     }
   }
 
@@ -44,6 +46,10 @@ struct Look: Sendable {
     let nameless: [String]
     /// Texts that stand out from their ground by less than WCAG 2 asks for (4.5 to 1).
     let faint: [String]
+    /// Examples that are gone as soon as the user types.
+    let placeholders: [String]
+    /// Buttons that only a colour tells from other text, which a user may replace by another colour.
+    let unmarked: [String]
   }
 
   private static let inspection = #"""
@@ -76,6 +82,14 @@ struct Look: Sendable {
       headings: document.querySelectorAll("h1").length,
       nameless: [...document.querySelectorAll("input:not([type=hidden])")]
         .filter((field) => field.labels.length === 0).map((field) => field.name),
+      placeholders: [...document.querySelectorAll("[placeholder]")]
+        .map((field) => field.placeholder),
+      unmarked: [...document.querySelectorAll("button")].filter((button) => {
+        const style = getComputedStyle(button);
+        const hasGround = (channels(style.backgroundColor)[3] ?? 1) === 1;
+        const hasBorder = parseFloat(style.borderTopWidth) > 0;
+        return !hasGround && !hasBorder && !style.textDecorationLine.includes("underline");
+      }).map((button) => button.textContent.trim()),
       faint: texts.filter((element) => contrast(element) < 4.5)
         .map((element) => element.textContent.trim()),
     };

@@ -34,6 +34,71 @@ struct SandboxPageTests {
     }
   }
 
+  /// Of a page that is enlarged to 200 %, or above a telephone's keyboard, little can be seen at once.
+  @Test(arguments: [(640, 360), (320, 400)])
+  func `on a small part of a page the field has the focus, and its reason or heading is in sight`(
+    width: Int, height: Int
+  ) async throws {
+    try await withSignIn { browser, _, oauth in
+      try await browser.reach("Sign in")
+      try await browser.resize(width: width, height: height)
+      func areOutOfSight(_ selector: String) async throws -> [String] {
+        try await browser.run(
+          """
+          return [...document.querySelectorAll("\(selector)"), document.activeElement]
+            .filter((element) => {
+              const place = element.getBoundingClientRect();
+              return place.top < 0 || place.bottom > innerHeight || element === document.body;
+            }).map((element) => `${element.tagName} ${element.id}`)
+          """, as: [String].self)
+      }
+      func hasFocus(_ id: String) async throws {
+        try await eventually("the field has the focus") {
+          try await browser.run("return document.activeElement.id === '\(id)'", as: Bool.self)
+        }
+      }
+      try await browser.go(to: browser.url)
+      try await hasFocus("username")
+      try await browser.screenshot("sandbox-login-small-\(width)")
+      #expect(try await areOutOfSight("h1") == [])
+      try await browser.logInToSandbox(as: SandboxUser(name: "alice", password: "wrong"))
+      try await browser.wait(for: "[role=alert]")
+      try await hasFocus("password")
+      try await browser.screenshot("sandbox-login-failed-small-\(width)")
+      #expect(try await areOutOfSight("#problem") == [])
+      oauth.cancelSignIn()
+    }
+  }
+
+  /// A browser without style sheets, as in a terminal.
+  @Test(.requires(.textBrowser))
+  func `without its style sheet a form has a line for each field, and no letter stands alone`()
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    let sandbox = try await SandboxServer.start()
+    let address =
+      sandbox.authorizationEndpoint.absoluteString
+      + "?client_id=sandbox-app&response_type=code&redirect_uri=com.example.sandbox:/callback"
+      + "&code_challenge_method=S256&code_challenge=" + String(repeating: "a", count: 43)
+    let visit = try await SandboxVisitor().visit(try #require(URL(string: address)))
+    var texts: [String] = []
+    for page in visit.pages where page.body.contains("<form") {
+      try folder.write(page.body, to: "page.html")
+      texts.append(
+        try await ChildProcess.run(["w3m", "-dump", "-cols", "78", folder.file("page.html")]).output
+      )
+    }
+    let pages = texts.map { $0.split(separator: "\n").map { $0.split(separator: " ") } }
+    #expect(pages.count == 2)
+    for line in pages.joined() {
+      #expect(!(line.contains("name") && line.contains("Password")), "\(texts)")
+      #expect(!(line.contains("Password") && line.contains("Sign")), "\(texts)")
+      #expect(line != ["A"], "\(texts)")
+    }
+    await sandbox.stop()
+  }
+
   @Test func `a user who denies is sent back, and the app is told once`() async throws {
     try await withSignIn { browser, screen, oauth in
       try await browser.logInToSandbox(as: .alice)
