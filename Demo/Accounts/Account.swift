@@ -24,6 +24,7 @@ struct Account: Sendable {
   static func oauth(_ id: String, keptIn store: OpenStore) -> SQOAuth {
     var environment = ClientEnvironment()
     environment.tokenStore = store.store
+    environment.landingPage = .demo
     let oauth = SQOAuth(environment: environment, accountID: id)
     // A command refreshes what it needs; only 'watch' keeps a token fresh.
     oauth.refreshesAutomatically = false

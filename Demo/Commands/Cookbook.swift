@@ -33,13 +33,14 @@ struct Cookbook: Command {
   func run(_ console: Console) async throws(Failure) {
     let console = printsJSON ? console.reservingOutput : console
     try await EmbeddedSandbox.running(tokenLifetime: .seconds(3600)) { sandbox throws(Failure) in
+      let wait = SignInWait(timeout: .seconds(300), option: nil)
+      let opener = browser.commandLine(console, didShow: { console.progress(wait.inWords) })
       let cookbook = DriveCookbook(
         issuer: sandbox.issuer, clientID: sandbox.clientID, api: sandbox.issuer,
-        browser: browser.commandLine(
-          console,
-          didShow: {
-            console.progress(SignInWait(timeout: .seconds(300), option: nil).inWords)
-          }),
+        browser: CustomUserAgent { [browser] url in
+          if browser.isOfUser { browser.announcement(wait, at: url).forEach(console.progress) }
+          try await opener.open(url)
+        },
         tell: { step, result throws(Failure) in
           try console.result(
             printsJSON

@@ -9,6 +9,10 @@ import SequencingOAuth
 extension Option {
   static let rpc = Option(
     "--rpc", value: "URL", help: "A gRPC server that the main screen calls with the token.")
+  static let plain = Option(
+    "--plain",
+    help: "Print lines in place of screens, and read the letters of the keys, each with Enter: for "
+      + "screen readers and braille displays.")
 }
 
 /// `tour`: shows the two screens of an app that signs its user in, at a server inside the program
@@ -22,6 +26,9 @@ struct Tour: Command {
     refresh. The screens need a terminal; without a terminal the tour runs by itself and
     prints lines.
 
+    With a screen reader or a braille display, use --plain: the tour prints a line when
+    something has changed, draws nothing, and reads a key's letter with Enter.
+
     With a provider, an account or a store, the tour shows that account: the main screen if
     the stored token can be used, otherwise the login screen. An account that signs in is
     kept, as 'sq-demo login' keeps it.
@@ -29,15 +36,17 @@ struct Tour: Command {
     The main screen also calls the sandbox's gRPC server with the token, as 'sq-demo rpc'
     does. With --rpc it calls that server instead, also for an account.
     """
-  static let options = [.rpc, .authorities, .drive] + AccountOptions.optionsOrSandbox
+  static let options = [.plain, .rpc, .authorities, .drive] + AccountOptions.optionsOrSandbox
 
   private let account: AccountOptions
   private let browser: BrowserOption?
   private let server: RPCServer?
   private let drive: String?
   private let usesSandbox: Bool
+  private let isPlain: Bool
 
   init(_ arguments: Arguments) throws(Failure) {
+    isPlain = arguments.contains(.plain)
     let others = [.account, .store] + Server.options
     usesSandbox =
       arguments.contains(.sandbox) || !others.contains { arguments.contains($0) }
@@ -90,6 +99,11 @@ struct Tour: Command {
   ) async throws(Failure) {
     let app = await TourApp(
       place, browser: (browser ?? .system).userAgent(show: { _ in }), server: server)
+    if isPlain {
+      return try await TourInWords(
+        app: app, server: place.server, hasServerToCall: server != nil, start: start
+      ).run(console)
+    }
     let environment = ProcessInfo.processInfo.environment
     guard RawTerminal.isAvailable(environment: environment) else {
       // Without keys there is probably no user for a browser, unless an option asks for one.

@@ -40,6 +40,7 @@ struct DriveCookbook: Sendable {
       provider: .issuer(issuer))
     var environment = ClientEnvironment()
     environment.userAgent = browser
+    environment.landingPage = LandingPageStyle(appName: "sq-demo")
     let account = AuthorizationModule(configuration: client, environment: environment)
 
     let pipeline = try Pipeline(api, module: account)

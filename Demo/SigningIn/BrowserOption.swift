@@ -1,3 +1,4 @@
+import Basics
 import SequencingOAuth
 
 #if canImport(FoundationEssentials)
@@ -46,14 +47,34 @@ enum BrowserOption: Sendable, Equatable {
     }
   }
 
-  /// The line that tells the user how the sign-in goes on.
-  var announcement: String? {
+  /// The browser of the user that opens the pages, if one does.
+  var browser: SystemBrowser? {
     switch self {
-    case .system: "Your browser opens; sign in there. Ctrl-C cancels."
-    case .print: nil
-    case .sandbox: "The sandbox's visitor plays the user."
-    case .command(let words): "\(words[0].onScreen) is started; sign in there. Ctrl-C cancels."
+    case .system: SystemBrowser().lentTheTerminal
+    case .command(let words): SystemBrowser(command: words).lentTheTerminal
+    case .print, .sandbox: nil
     }
+  }
+
+  /// The lines that tell the user how the sign-in goes on.
+  ///
+  /// A browser may say that it has opened a page, and no window comes. So the address is told at once.
+  func announcement(_ wait: SignInWait, at url: URL) -> [String] {
+    let name: String
+    switch self {
+    case .print: return []
+    case .sandbox: return ["The sandbox's visitor plays the user."]
+    case .system where !SystemBrowser.isAvailable: return []
+    case .system: name = "Your browser opens"
+    case .command(let words): name = "\(words[0].onScreen) is started"
+    }
+    guard browser?.takesTerminal != true else {
+      return ["\(name) in this terminal; sign in there \(wait.limit), then leave it."]
+    }
+    return [
+      "\(name); sign in there \(wait.limit). Ctrl-C cancels.",
+      "If it does not open: \(url.absoluteString)",
+    ]
   }
 
   /// The user agent that opens the pages; it fails if a browser does not open.
@@ -65,10 +86,9 @@ enum BrowserOption: Sendable, Equatable {
     pass: @escaping @Sendable (String) -> Void = { _ in }
   ) -> any UserAgent {
     switch self {
-    case .system: SystemBrowser()
+    case .system, .command: browser ?? SystemBrowser()
     case .print: CustomUserAgent { try show($0.absoluteString) }
     case .sandbox: EmbeddedSandbox.visitor(pass: pass)
-    case .command(let words): SystemBrowser(command: words)
     }
   }
 

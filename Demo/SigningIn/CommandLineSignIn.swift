@@ -27,6 +27,9 @@ struct CommandLineSignIn: Sendable {
   /// Whether the program gets the redirect by itself, so that it does not read standard input.
   var readsNoInput: Bool { options.readsNoInput }
 
+  /// The longest time that the user may take.
+  var timeout: Duration { options.timeout }
+
   /// Signs in at once, in a browser or on another device.
   func run() async throws(Failure) {
     if await usesOtherDevice() {
@@ -40,7 +43,7 @@ struct CommandLineSignIn: Sendable {
           "the server does not let this client sign in on another device: \(error.message)")
       }
     }
-    useBrowser { announceBrowser() }
+    useBrowser {}
     announceServer()
     do throws(SQOAuthError) {
       try await oauth.signIn()
@@ -51,10 +54,7 @@ struct CommandLineSignIn: Sendable {
 
   /// Lets the SDK sign in when a request needs a token; a line announces the sign-in.
   func whenNeeded() {
-    useBrowser {
-      announceServer()
-      announceBrowser()
-    }
+    useBrowser { announceServer() }
   }
 
   /// Ends the tokens and the user's session at the provider, in the browser, and forgets the
@@ -65,6 +65,10 @@ struct CommandLineSignIn: Sendable {
       console, for: "log out", didShow: { reach.withLock { $0 = .shown } },
       pass: { [oauth] in _ = oauth.module.handleRedirect($0) })
     console.progress("Logging out at \(place.onScreen).")
+    if options.browser.isOfUser, options.browser.browser?.takesTerminal != true {
+      // The address names the user, so it is not told without a need.
+      console.progress("If no browser opens: --browser print shows the address.")
+    }
     try await Failure.translating { () throws(SQOAuthError) in
       try await oauth.endSession(revokesTokens: true)
     }
@@ -111,15 +115,19 @@ struct CommandLineSignIn: Sendable {
         if options.redirectURI.isLoopback { pasted.offer(for: options.redirectURI) }
       },
       pass: { [oauth] in _ = oauth.module.handleRedirect($0) })
-    oauth.environment.userAgent = SignInBrowser(console) { [options, pasted] url in
+    oauth.environment.userAgent = SignInBrowser(console) { [console, options, pasted] url in
       announce()
-      // A browser's command may run until it is closed, so read first; but print the address first.
-      if !options.readsNoInput, options.browser != .print { pasted.read(for: options.redirectURI) }
-      if options.redirectURI.isLoopback, options.browser.isOfUser, Self.isOverSSH {
+      options.browser.announcement(wait, at: url).forEach(console.progress)
+      let takesTerminal = options.browser.browser?.takesTerminal == true
+      // A browser's command may run until it is closed, so read first; but print the address first,
+      // and read nothing that is typed in a text browser.
+      let readsFirst = options.browser != .print && !takesTerminal
+      if !options.readsNoInput, readsFirst { pasted.read(for: options.redirectURI) }
+      if options.redirectURI.isLoopback, options.browser.isOfUser, Self.isOverSSH, !takesTerminal {
         pasted.offer(for: options.redirectURI)
       }
       try await browser.open(url)
-      if !options.readsNoInput, options.browser == .print { pasted.read(for: options.redirectURI) }
+      if !options.readsNoInput, !readsFirst { pasted.read(for: options.redirectURI) }
     }
   }
 
@@ -128,9 +136,5 @@ struct CommandLineSignIn: Sendable {
     if options.redirectURI.hasWeakScheme {
       console.warn("the redirect URI's scheme has no dot, so another app may claim it easily")
     }
-  }
-
-  private func announceBrowser() {
-    if let announcement = options.browser.announcement { console.progress(announcement) }
   }
 }

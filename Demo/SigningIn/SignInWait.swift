@@ -8,9 +8,13 @@ struct SignInWait: Sendable, Equatable {
   /// The address of the authorization server; `nil` for the sandbox inside the program.
   var server: String?
 
+  /// The longest time, in words that go on with a sentence.
+  var limit: String { "within \(timeout.components.seconds) s\(change)" }
+
+  private var change: String { option.map { " (\($0.name) changes that)" } ?? "" }
+
   /// The lines below the address.
   var inWords: String {
-    let change = option.map { " (\($0.name) changes that)" } ?? ""
     let wait =
       "Waiting for you to sign in, \(timeout.components.seconds) s at most\(change). "
       + "Ctrl-C cancels."

@@ -13,6 +13,11 @@ struct Canvas: Sendable, Equatable {
     self.glyphs = glyphs
   }
 
+  /// A canvas of any width, for texts that no screen shows.
+  init(width: Int, glyphs: Glyphs) {
+    (self.width, self.glyphs) = (width, glyphs)
+  }
+
   /// A paragraph over as many lines as it needs.
   func paragraph(_ text: String, _ style: Style = .plain) -> [Line] {
     TextLayout.wrap(text.onScreen, width: width).map { Line(Span($0, style)) }

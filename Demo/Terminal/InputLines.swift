@@ -27,7 +27,7 @@ struct InputLines {
         return buffer.isEmpty ? nil : String(decoding: buffer, as: UTF8.self)
       }
       guard isWanted() else { return nil }
-      read()
+      if !TerminalLoan.read({ read() }) { usleep(200_000) }
     }
   }
 

@@ -118,6 +118,12 @@ struct Line: Sendable, Equatable, ExpressibleByStringLiteral {
     return line
   }
 
+  /// The number of rows that the line needs: only an address may need more than one.
+  func height(_ columns: Int) -> Int {
+    guard isAddress, columns > 0 else { return 1 }
+    return (TextLayout.columns(text) + columns - 1) / columns
+  }
+
   /// The bytes that draw the line over its row or, for an address, over its rows.
   func row(_ colours: Appearance.Colours, columns: Int) -> String {
     let clearRest = "\u{1B}[K"

@@ -72,9 +72,6 @@ struct Page: Sendable, Equatable {
   }
 
   private static func height(_ lines: [Line], _ columns: Int) -> Int {
-    lines.reduce(0) { total, line in
-      guard line.isAddress, columns > 0 else { return total + 1 }
-      return total + (TextLayout.columns(line.text) + columns - 1) / columns
-    }
+    lines.reduce(0) { $0 + $1.height(columns) }
   }
 }

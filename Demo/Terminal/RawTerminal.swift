@@ -9,7 +9,36 @@ final class RawTerminal {
 
   private var before = termios()
   private var isEntered = false
-  private var lastFrame = ""
+  /// What stands on the screen; `nil` if that is not known.
+  private var shown: Frame?
+
+  /// The rows of a screen, and its size.
+  private struct Frame {
+    let columns: Int
+    let rows: Int
+    /// The row at which each line begins, and the bytes that draw the line.
+    var lines: [(row: Int, text: String)] = []
+    var end = 1
+
+    init(_ lines: [Line], _ colours: Appearance.Colours, columns: Int, rows: Int) {
+      (self.columns, self.rows) = (columns, rows)
+      for line in lines {
+        self.lines.append((end, line.row(colours, columns: columns)))
+        end += line.height(columns)
+      }
+    }
+
+    /// The bytes that draw this frame over an earlier one: only the lines that differ.
+    func changes(since before: Frame?) -> String {
+      guard let before, (before.columns, before.rows, before.end) == (columns, rows, end),
+        before.lines.map(\.row) == lines.map(\.row)
+      else {
+        return "\u{1B}[H" + lines.map(\.text).joined(separator: "\r\n") + "\u{1B}[J"
+      }
+      return zip(before.lines, lines).filter { $0.text != $1.text }
+        .map { "\u{1B}[\($1.row);1H\($1.text)" }.joined()
+    }
+  }
 
   /// Whether standard input and output are a terminal on which a screen can be drawn.
   static func isAvailable(environment: [String: String]) -> Bool {
@@ -31,7 +60,7 @@ final class RawTerminal {
     raw.c_iflag &= ~tcflag_t(IXON | ICRNL)
     tcsetattr(Self.input, TCSAFLUSH, &raw)
     try? Self.output.write(CrashGuard.enterSequence)
-    lastFrame = ""
+    shown = nil
   }
 
   /// Restores the terminal.
@@ -53,16 +82,23 @@ final class RawTerminal {
     enter()
   }
 
+  /// Forgets what stands on the screen, so that all of it is drawn again.
+  func forget() {
+    shown = nil
+  }
+
   /// Draws lines from the top, each over the earlier content, so that nothing flickers.
   ///
-  /// An unchanged frame is drawn again only with `anyway`.
-  func draw(_ lines: [Line], _ colours: Appearance.Colours, anyway: Bool) {
+  /// Only lines that differ from those on the screen are written: a screen reader speaks what is
+  /// written, and a braille display shows it.
+  func draw(_ lines: [Line], _ colours: Appearance.Colours) {
     guard isEntered else { return }
-    let columns = size.columns
-    let rows = lines.map { $0.row(colours, columns: columns) }
-    let frame = "\u{1B}[H" + rows.joined(separator: "\r\n") + "\u{1B}[J"
-    guard anyway || frame != lastFrame else { return }
-    lastFrame = frame
-    try? Self.output.write(frame)
+    let (columns, rows) = size
+    let frame = Frame(lines, colours, columns: columns, rows: rows)
+    let changes = frame.changes(since: shown)
+    shown = frame
+    guard !changes.isEmpty else { return }
+    // Terminals that know these marks show all of it at once.
+    try? Self.output.write("\u{1B}[?2026h" + changes + "\u{1B}[?2026l")
   }
 }

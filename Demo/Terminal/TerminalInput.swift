@@ -12,14 +12,14 @@ final class TerminalInput: Sendable {
     case ended
   }
 
+  private let queue = DispatchQueue(label: "sq-demo.terminal")
   private let keys: any DispatchSourceRead
   private let signals: [any DispatchSourceSignal]
 
   /// Delivers events until ``stop()``.
   init(_ handler: @escaping @Sendable (Event) -> Void) {
-    let queue = DispatchQueue(label: "sq-demo.terminal")
     keys = DispatchSource.makeReadSource(fileDescriptor: 0, queue: queue)
-    signals = [SIGWINCH, SIGCONT].map {
+    signals = [SIGWINCH, SIGCONT].map { [queue] in
       DispatchSource.makeSignalSource(signal: $0, queue: queue)
     }
     keys.setEventHandler { @Sendable [keys] in
@@ -36,10 +36,11 @@ final class TerminalInput: Sendable {
     }
   }
 
-  /// Stops the delivery of events.
+  /// Stops the delivery of events; when it returns, no key is read any more.
   func stop() {
     keys.cancel()
     signals.forEach { $0.cancel() }
+    queue.sync {}
   }
 }
 

@@ -2,8 +2,8 @@
 struct LoginView {
   let server: TourServer
   let screen: Coordinator.Screen
-  /// Tenths of a second since the sign-in began.
-  let ticks: Int
+  /// Seconds since the sign-in began.
+  let seconds: Int
 
   func page(_ canvas: Canvas) -> Page {
     var page = Page(
@@ -69,7 +69,7 @@ struct LoginView {
   }
 
   private func waiting(_ waiting: Coordinator.Waiting, _ canvas: Canvas) -> [Line] {
-    let spinner = canvas.glyphs.spinner[ticks % canvas.glyphs.spinner.count]
+    let spinner = canvas.glyphs.spinner[seconds % canvas.glyphs.spinner.count]
     let text =
       switch waiting.player {
       case .browser:
@@ -79,7 +79,7 @@ struct LoginView {
       }
     var lines = [
       Line(
-        Span(spinner + " ", .accent), Span(text, .heading), Span("  \(ticks / 10) s", .faint)
+        Span(spinner + " ", .accent), Span(text, .heading), Span("  \(time)", .faint)
       ).weighing(.progress),
       .blank,
     ]
@@ -99,6 +99,11 @@ struct LoginView {
       lines += [.blank, .address(address), .blank]
     }
     return lines + credentials(canvas)
+  }
+
+  /// The time so far, and the longest one if that is known.
+  private var time: String {
+    server.limit.map { "\(seconds) of \($0.components.seconds) s" } ?? "\(seconds) s"
   }
 
   private func keys(_ waiting: Coordinator.Waiting) -> [KeyHint] {

@@ -43,10 +43,13 @@ struct TourInLines {
     case (.signIn, _):
       let name = server.user.map { " as \($0.name)" } ?? ""
       let place = server.name.onScreen
+      let limit = server.limit.map { " within \($0.components.seconds) s" } ?? ""
       try console.result(
         player == .visitor
           ? "The sandbox's visitor signs in\(name) at \(place)."
-          : "Your browser opens \(place); sign in there\(name).")
+          : "Your browser opens \(place); sign in there\(name)\(limit).")
+    case (.pageIsReady(let address), .waiting) where player == .browser:
+      if SystemBrowser.isAvailable { console.progress("If it does not open: \(address)") }
     case (.browserIsUnavailable(let problem), .waiting(let waiting)):
       console.warn("no browser was opened: \(problem.prefix { $0 != ";" })")
       console.progress("Open this address to sign in:")

@@ -24,26 +24,27 @@ struct TourOnScreen {
   /// Runs the tour until the user quits.
   func run() async {
     let (inputs, continuation) = AsyncStream.makeStream(of: Input.self)
-    let terminal = RawTerminal()
-    terminal.enter()
-    defer { terminal.leave() }
-    let keyboard = TerminalInput { continuation.yield(.terminal($0)) }
+    let screen = TourScreen { continuation.yield(.terminal($0)) }
+    screen.enter()
+    // A text browser gets the terminal, and the screen comes back when the user has left it.
+    TerminalLoan.use(TerminalLoan.Screen(leave: screen.leave, enter: screen.enter))
     let feeders = [
       Task { [events = app.events] in
         for await event in events { continuation.yield(.event(event)) }
       },
       Task {
         while !Task.isCancelled {
-          try await Task.sleep(for: .milliseconds(100))
+          try await Task.sleep(for: .seconds(1))
           continuation.yield(.tick)
         }
       },
     ]
     defer {
       feeders.forEach { $0.cancel() }
-      keyboard.stop()
+      TerminalLoan.use(nil)
+      screen.leave()
     }
-    await loop(inputs, terminal)
+    await loop(inputs, screen.terminal)
   }
 
   private func loop(_ inputs: AsyncStream<Input>, _ terminal: RawTerminal) async {
@@ -52,8 +53,8 @@ struct TourOnScreen {
     if let token = start.token, let action = coordinator.handle(.userIsAuthorized(token)) {
       app.perform(action)
     }
-    var ticks = 0
-    draw(coordinator.screen, ticks, terminal, anyway: true)
+    var seconds = 0
+    draw(coordinator.screen, seconds, terminal)
     for await input in inputs {
       var event: Coordinator.Event?
       switch input {
@@ -62,33 +63,26 @@ struct TourOnScreen {
       case .terminal(.key(let key)):
         event = Self.event(for: key, on: coordinator.screen, atSandbox: server.isSandbox)
       case .terminal(.ended): event = .quit
-      case .terminal(.needsDrawing): break
-      case .tick: ticks += 1
+      case .terminal(.needsDrawing): terminal.forget()
+      case .tick: seconds += 1
       }
       if let event {
         // Both start a sign-in, and the screen shows the seconds since its start.
         switch event {
-        case .signIn, .readFiles: ticks = 0
+        case .signIn, .readFiles: seconds = 0
         default: break
         }
         let action = coordinator.handle(event)
         if let action { app.perform(action) }
         if action == .quit { return }
       }
-      // Draw at least once a second: a browser may have printed messages over the screen.
-      draw(coordinator.screen, ticks, terminal, anyway: isOther(input) || ticks % 10 == 0)
+      draw(coordinator.screen, seconds, terminal)
     }
     // The input ends when a signal cancels the task.
     app.perform(.quit)
   }
 
-  private func isOther(_ input: Input) -> Bool {
-    if case .tick = input { false } else { true }
-  }
-
-  private func draw(
-    _ screen: Coordinator.Screen, _ ticks: Int, _ terminal: RawTerminal, anyway: Bool
-  ) {
+  private func draw(_ screen: Coordinator.Screen, _ seconds: Int, _ terminal: RawTerminal) {
     let (columns, rows) = terminal.size
     let canvas = Canvas(columns: columns, glyphs: appearance.glyphs)
     let page =
@@ -96,10 +90,9 @@ struct TourOnScreen {
       case .main(let main):
         MainView(main: main, date: Date(), server: server).page(canvas)
       default:
-        LoginView(server: server, screen: screen, ticks: ticks).page(canvas)
+        LoginView(server: server, screen: screen, seconds: seconds).page(canvas)
       }
-    terminal.draw(
-      page.lines(canvas, columns: columns, rows: rows), appearance.colours, anyway: anyway)
+    terminal.draw(page.lines(canvas, columns: columns, rows: rows), appearance.colours)
   }
 
   /// The event of a key on a screen.

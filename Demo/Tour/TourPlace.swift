@@ -21,6 +21,8 @@ struct TourServer: Sendable, Equatable {
   var user: User?
   /// The account's name; `nil` at the sandbox inside the program.
   var account: String?
+  /// The longest time that a sign-in may take, if it is known.
+  var limit: Duration?
 
   /// Whether it is the sandbox inside the program.
   var isSandbox: Bool { user != nil }
@@ -46,12 +48,14 @@ struct TourPlace: Sendable {
     _ sandbox: EmbeddedSandbox, _ options: SignInArguments, oauth: SQOAuth = .shared
   ) throws(Failure) -> TourPlace {
     oauth.register(try sandbox.configuration(for: options))
+    oauth.environment.landingPage = .demo
     let description = sandbox.description
     return TourPlace(
       oauth: oauth,
       server: TourServer(
         name: description.issuer,
-        user: TourServer.User(name: description.user, password: description.password)),
+        user: TourServer.User(name: description.user, password: description.password),
+        limit: options.timeout),
       sandbox: sandbox, files: try? Pipeline(sandbox.drive, module: oauth.module).add("files"))
   }
 
@@ -62,7 +66,9 @@ struct TourPlace: Sendable {
     let oauth = account.oauth
     var place = TourPlace(
       oauth: oauth,
-      server: TourServer(name: account.place ?? account.server ?? "not known", account: account.id),
+      server: TourServer(
+        name: account.place ?? account.server ?? "not known", account: account.id,
+        limit: account.signIn?.timeout),
       sandbox: nil, files: try files(of: account, drive))
     place.signInProblem = signInProblem(account)
     return place

@@ -231,6 +231,29 @@ import Testing
         == server.hasPrefix("http:"))
   }
 
+  /// A shim of `xdg-open`, a remote display, a browser that opens in another session.
+  @Test(arguments: [
+    ["--browser", "true"], ["--browser", "true", "--json"], ["--sandbox", "--browser", "system"],
+  ])
+  func `tells the address and the time at once, also if the browser seems to have opened`(
+    words: [String]
+  ) async throws {
+    let demo = try DemoProcess(
+      ["login", "--timeout", "60"] + words, in: folder, environment: ["BROWSER": "no-such:true"])
+    let address = try await eventually("an address is told") {
+      demo.errors.firstMatch(of: /\nIf it does not open: (http:\S+)\n/)?.1
+    }
+    #expect(
+      demo.errors.contains("sign in there within 60 s (--timeout changes that). Ctrl-C cancels.\n"))
+    #expect(demo.output.isEmpty)
+    let visit = try await SandboxVisitor().visit(try #require(URL(string: String(address))))
+    let last = try #require(visit.pages.last?.body)
+    #expect(last.contains("<title>You are signed in · sq-demo</title>"))
+    #expect(last.contains("go back to \u{2068}sq-demo\u{2069}."))
+    let outcome = await demo.outcome()
+    #expect(outcome.status == 0, "\(outcome.errors)")
+  }
+
   @Test func `does not say that it waits for a person where the visitor signs in`() async throws {
     let outcome = try await run(["login", "--browser", "sandbox"])
     #expect(outcome.status == 0 && !outcome.errors.contains("Waiting"), "\(outcome.errors)")

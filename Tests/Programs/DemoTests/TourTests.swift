@@ -189,6 +189,66 @@ import Testing
     await other.stop()
   }
 
+  /// A screen reader speaks what is written, and a braille display shows it.
+  @Test func `writes only the lines that change, and a wait once a second`() async throws {
+    let demo = try await start()
+    try terminal.press("\r")
+    try await shows("No browser was opened: there is no display")
+    let before = (bytes: terminal.everything.utf8.count, frames: terminal.frameCount)
+    try await eventually("three seconds are shown") { terminal.frameCount >= before.frames + 3 }
+    let text = String(decoding: terminal.everything.utf8.dropFirst(before.bytes), as: UTF8.self)
+    #expect(text.contains("Waiting for the browser") && text.contains(" of 300 s"))
+    #expect(!text.contains("alice") && !text.contains("SequencingOAuth demo"), "\(text)")
+    // A program that was stopped does not know what stands on the screen.
+    demo.send(SIGCONT)
+    try await eventually("all is drawn again") {
+      String(decoding: terminal.everything.utf8.dropFirst(before.bytes), as: UTF8.self)
+        .contains("SequencingOAuth demo")
+    }
+    try terminal.press("q")
+    #expect(await demo.outcome().status == 0)
+  }
+
+  /// For screen readers: every line is told once, and a key is a letter and Enter.
+  @Test func `without screens prints what has changed, and reads letters with Enter`() async throws
+  {
+    let before = terminal.modes
+    let demo = try DemoProcess(
+      ["tour", "--plain"], in: folder, input: terminal.handle, output: terminal.handle)
+    func tells(_ text: String) async throws {
+      try await eventually("it tells: \(text)") { terminal.everything.contains(text) }
+    }
+    try await tells("Please sign in.")
+    try await tells("Type a key and Enter: enter to sign in, s to sign in without a browser,")
+    #expect(terminal.modes == before)
+    try terminal.press("x\n")
+    try await eventually("a key without a meaning repeats all") {
+      terminal.everything.components(separatedBy: "Please sign in.").count == 3
+    }
+    try terminal.press("\n")
+    try await tells("Waiting for you to sign in in the browser. You have 300 s.")
+    try await tells("No browser was opened: there is no display to open a browser on.")
+    try await tells("Open this address: http://127.0.0.1:")
+    try terminal.press("esc\n")
+    try await tells("You did not sign in.")
+    try terminal.press("s\n")
+    try await tells("Signed in as Alice Liddell.")
+    try await tells("file: Family history.md")
+    try await tells("rpc: Used scope: openid profile demo files on behalf of user alice")
+    try terminal.press("R\n")
+    try await tells("Token refreshed at ")
+    try terminal.press("q\n")
+    #expect(await demo.outcome().status == 0)
+    #expect(!terminal.everything.contains("\u{1B}") && !terminal.everything.contains("access-"))
+    #expect(terminal.everything.components(separatedBy: "file: Family history.md").count == 2)
+  }
+
+  @Test func `without screens ends with its input`() async throws {
+    let demo = try DemoProcess(["tour", "--plain"], in: folder)
+    let outcome = await demo.outcome()
+    #expect(outcome.status == 0 && outcome.lines.first == "Please sign in.", "\(outcome.errors)")
+  }
+
   @Test func `shows the address where no browser opens, and can be cancelled`() async throws {
     let demo = try await start()
     try terminal.press("\r")

@@ -34,7 +34,7 @@ import Testing
     let waiting = Coordinator.Waiting(
       player: .browser, address: address, showsAddress: true,
       problem: "there is no display to open a browser on; use another user agent")
-    return LoginView(server: server, screen: .waiting(waiting), ticks: 0)
+    return LoginView(server: server, screen: .waiting(waiting), seconds: 0)
   }
 
   private func text(
@@ -155,7 +155,7 @@ import Testing
 
   @Test func `the outcome of a sign-in is shown on a login screen of few rows`() {
     let failure = Coordinator.Notice.failed(code: "server_error", message: "it does not work today")
-    let view = LoginView(server: Self.server, screen: .login(notice: failure), ticks: 0)
+    let view = LoginView(server: Self.server, screen: .login(notice: failure), seconds: 0)
     for rows in [15, 10, 8] {
       let shown = text(40, rows, view.page)
       #expect(shown.contains("! it does not work"), "\(shown)")

@@ -17,9 +17,9 @@ import Testing
     "http://127.0.0.1:8080/authorize?" + String(repeating: "state=abc&", count: 20)
 
   private static func login(
-    _ screen: Coordinator.Screen, ticks: Int = 0, at server: TourServer = server
+    _ screen: Coordinator.Screen, seconds: Int = 0, at server: TourServer = server
   ) -> (Canvas) -> Page {
-    { LoginView(server: server, screen: screen, ticks: ticks).page($0) }
+    { LoginView(server: server, screen: screen, seconds: seconds).page($0) }
   }
 
   private static func main(
@@ -50,7 +50,7 @@ import Testing
     return [
       login(.login(notice: nil)), login(.login(notice: .cancelled)),
       login(.login(notice: .failed(code: "server_error", message: "it does not work today"))),
-      login(.waiting(waiting), ticks: 123), login(.waiting(.init(player: .visitor))),
+      login(.waiting(waiting), seconds: 12), login(.waiting(.init(player: .visitor))),
       main(token, after: 0), main(token, user: nil, after: 3599), main(token, after: 9999),
       main(SQToken(accessToken: "secret-token"), after: 0),
       main(token, after: 900) {
