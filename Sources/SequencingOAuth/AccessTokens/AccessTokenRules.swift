@@ -33,7 +33,7 @@ struct AccessTokenRules {
       _ = try reader.required("iat", reader.date)
     case .anyJWT:
       try require(
-        !Self.foreignClaims.contains { members[$0] != nil },
+        !Self.foreignClaims.contains { members[$0] ?? .null != .null },
         "has the claims of another type of text")
     }
     return claims

@@ -34,7 +34,8 @@ struct IntrospectionResponse: Sendable {
     }
     guard JSONMessage.isJSON(response) else {
       throw SQOAuthError(
-        .invalidResponse, "\(Self.endpoint) answered with a content type that is not JSON",
+        .invalidResponse,
+        "\(Self.endpoint) answered with \(MediaType.description(of: response)), which is not JSON",
         status: 200)
     }
     return try rules.check(
@@ -57,11 +58,13 @@ struct IntrospectionResponse: Sendable {
     guard MediaType.essence(of: response.headers["Content-Type"]) == IntrospectionRequest.signedType
     else {
       throw SQOAuthError(
-        .invalidResponse, "the \(Self.name) is not signed, although a signature is expected",
+        .invalidResponse,
+        "the \(Self.name) is not signed, although a signature is expected: it has "
+          + "\(MediaType.description(of: response)) and not \(IntrospectionRequest.signedType)",
         status: 200)
     }
     let claims = try await signatures.claims(
-      of: String(decoding: response.body, as: UTF8.self), as: .introspection)
+      of: SignedText.compactForm(in: response.body), as: .introspection)
     let reader = IntrospectionRules.reader(claims)
     let issuer = try reader.required("iss", reader.text)
     let audience = try reader.required("aud", reader.audience)

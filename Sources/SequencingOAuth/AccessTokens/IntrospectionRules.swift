@@ -37,8 +37,7 @@ struct IntrospectionRules {
       throw SQOAuthError(.invalidResponse, "the \(Self.name) does not say whether it is active")
     }
     guard isActive else { return nil }
-    // Some servers write zero for a token that does not end; that it is active, they have said.
-    let reader = Self.reader(members["exp"] == 0 ? members.filter { $0.key != "exp" } : members)
+    let reader = Self.reader(Self.said(members))
     let claims = try AccessTokenClaims(reader)
     try checkType(members)
     if let issuer, let found = claims.issuer {
@@ -54,6 +53,20 @@ struct IntrospectionRules {
       try reader.date("nbf").map({ $0 <= now.addingTimeInterval(tolerance) }) ?? true
     else { return nil }
     return claims
+  }
+
+  /// The members without those that say nothing.
+  ///
+  /// Some servers write zero for a token that does not end; that it is active, they have said. Many
+  /// write an empty text for what a token does not have. No rule needs the moment of its issue or its
+  /// identifier, so those may be of any type.
+  private static func said(_ members: [String: JSONValue]) -> [String: JSONValue] {
+    var said = members.filter { $0.value != "" }
+    if said["exp"] == 0 { said["exp"] = nil }
+    let reader = reader(said)
+    if reader.ifReadable("iat", reader.date) == nil { said["iat"] = nil }
+    if reader.ifReadable("jti", reader.text) == nil { said["jti"] = nil }
+    return said
   }
 
   /// Refuses an answer about a refresh token or an ID token, which a caller must not use here.

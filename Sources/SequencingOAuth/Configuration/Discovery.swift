@@ -179,9 +179,7 @@ struct Discovery: Sendable {
 
   private func checkType(of response: HTTPResponse, from url: URL) throws(Miss) {
     guard !JSONMessage.isJSON(response) else { return }
-    let type =
-      MediaType.essence(of: response.headers["Content-Type"])
-      .map { "the content type \"\($0.printable(atMost: 100))\"" } ?? "no content type"
+    let type = MediaType.description(of: response)
     let named = JSONMessage.members(of: response.body)?["issuer"]?.string
     let isDocument = named == issuer
     let advice =

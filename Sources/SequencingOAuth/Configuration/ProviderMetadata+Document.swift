@@ -90,9 +90,9 @@ private struct MetadataMembers {
         + "identifier in that place")
   }
 
-  /// An endpoint that must be usable if the document names it.
+  /// An endpoint that must be usable if the document names it; an empty text names none.
   func endpoint(_ member: String, _ name: String) throws(SQOAuthError) -> URL? {
-    try reader.text(member).map { text throws(SQOAuthError) in try check(text, name) }
+    try reader.possibleText(member).map { text throws(SQOAuthError) in try check(text, name) }
   }
 
   /// What the document says about an endpoint that only some calls need; `nil` for nothing.

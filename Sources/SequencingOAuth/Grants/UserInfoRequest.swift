@@ -50,7 +50,9 @@ struct UserInfoRequest: Sendable {
     }
     guard JSONMessage.isJSON(response) else {
       throw SQOAuthError(
-        .userInfoInvalid, "the UserInfo response is neither JSON nor a signed JWT",
+        .userInfoInvalid,
+        "the UserInfo response has \(MediaType.description(of: response)), which is neither JSON nor "
+          + "a signed JWT (application/jwt)",
         status: response.status)
     }
     guard client.configuration.userInfoAlgorithm == nil else {
@@ -69,16 +71,16 @@ struct UserInfoRequest: Sendable {
     let configuration = client.configuration
     let signatures = try IssuerSignatures(
       configuration, client.metadata, client.environment, for: .userInfo)
-    let text = String(decoding: response.body, as: UTF8.self)
+    let text = SignedText.compactForm(in: response.body)
     let claims = try await signatures.claims(of: text, as: .userInfo)
     let reader = ClaimReader(
       claims: claims, subject: SignedText.userInfo.name, missing: .userInfoInvalid,
       malformed: .userInfoInvalid)
     // Section 5.3.2 asks for both claims, and many providers leave them out.
-    let issuer = try reader.text("iss")
-    let audience = try reader.audience("aud")
+    let issuer = try reader.possibleText("iss")
+    let audience = try reader.possibleAudience("aud") ?? []
     guard issuer == nil || issuer == signatures.issuer,
-      audience?.contains(configuration.clientID) ?? true
+      audience.isEmpty || audience.contains(configuration.clientID)
     else {
       throw SQOAuthError(
         .userInfoInvalid, "the UserInfo response is from another issuer or for another client")

@@ -9,9 +9,11 @@ enum HTTPFreshness {
   ///
   /// - SeeAlso: RFC 9111, sections 4.2 and 5.2.2; by section 4.2.3 the time on the way counts
   static func seconds(_ headers: HTTPFields) -> Double {
-    guard let field = headers["Cache-Control"] else { return usual }
+    // RFC 9110, section 5.3: several fields are one list.
+    let fields = headers.values(for: "Cache-Control")
+    guard !fields.isEmpty else { return usual }
     var lifetime = usual
-    for directive in field.split(separator: ",") {
+    for directive in fields.joined(separator: ",").split(separator: ",") {
       let parts = directive.asciiLowercased().split(separator: "=", maxSplits: 1)
       let name = parts.first.map { $0.filter { $0 != " " && $0 != "\t" } } ?? ""
       if ["no-store", "no-cache"].contains(name) { return bounds.lowerBound }

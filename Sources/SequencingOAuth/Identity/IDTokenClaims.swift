@@ -26,7 +26,11 @@ struct IDTokenClaims: Sendable {
   let codeHash: String?
   let all: [String: JSONValue]
 
-  /// Reads the claims; throws if one is missing that every ID token has, or has a wrong type.
+  /// Reads the claims; throws if one is missing that every ID token has, or if one has a wrong type
+  /// by which users, clients, sessions or tokens are told apart.
+  ///
+  /// How and when the user logged in counts as unknown if it cannot be read. A request that demands
+  /// it is not met then.
   init(_ claims: [String: JSONValue]) throws(SQOAuthError) {
     let reader = ClaimReader(
       claims: claims, subject: "ID token", missing: .idTokenIncomplete, malformed: .idTokenMalformed
@@ -37,14 +41,17 @@ struct IDTokenClaims: Sendable {
     expirationDate = try reader.required("exp", reader.date)
     issueDate = try reader.required("iat", reader.date)
     notBefore = try reader.date("nbf")
-    authorizedParty = try reader.text("azp")
-    authenticationDate = try reader.date("auth_time")
-    authenticationContextClass = try reader.text("acr")
-    authenticationMethods = try reader.texts("amr") ?? []
-    sessionID = try reader.text("sid")
-    nonce = try reader.text("nonce")
-    accessTokenHash = try reader.text("at_hash")
-    codeHash = try reader.text("c_hash")
+    authorizedParty = try reader.possibleText("azp")
+    authenticationDate = reader.ifReadable("auth_time", reader.date)
+    authenticationContextClass = reader.ifReadable("acr", reader.text)
+    // IdentityServer and others write a single method as one text.
+    authenticationMethods =
+      reader.ifReadable("amr", reader.text).map { [$0] } ?? reader.ifReadable("amr", reader.texts)
+      ?? []
+    sessionID = try reader.possibleText("sid")
+    nonce = try reader.possibleText("nonce")
+    accessTokenHash = try reader.possibleText("at_hash")
+    codeHash = try reader.possibleText("c_hash")
     all = claims
   }
 }

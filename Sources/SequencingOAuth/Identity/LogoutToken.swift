@@ -50,8 +50,8 @@ public struct LogoutToken: Sendable, Hashable {
     issueDate = try reader.required("iat", reader.date)
     expirationDate = try reader.date("exp") ?? issueDate.addingTimeInterval(Self.life)
     identifier = try reader.required("jti", reader.text)
-    subject = try reader.text("sub")
-    sessionID = try reader.text("sid")
+    subject = try reader.possibleText("sub")
+    sessionID = try reader.possibleText("sid")
 
     func require(_ condition: Bool, _ reason: String) throws(SQOAuthError) {
       guard condition else {
@@ -65,7 +65,7 @@ public struct LogoutToken: Sendable, Hashable {
     try require(claims["events"]?[Self.event]?.object != nil, "has no logout event")
     try require(subject != nil || sessionID != nil, "names neither a user nor a session")
     // A nonce would be that of an ID token, which must not pass for a logout token.
-    try require(claims["nonce"] == nil, "has a nonce")
+    try require(claims["nonce"] ?? .null == .null, "has a nonce")
     let tolerance = clockTolerance.seconds
     try require(now < expirationDate.addingTimeInterval(tolerance), "has expired")
     try require(issueDate <= now.addingTimeInterval(tolerance), "was issued in the future")

@@ -1,5 +1,11 @@
 import Basics
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// The kinds of texts that an issuer signs for a client or a resource server, with their errors.
 enum SignedText: Sendable {
   case idToken
@@ -30,6 +36,13 @@ enum SignedText: Sendable {
     } catch {
       throw self.error(error)
     }
+  }
+
+  /// The signed text in a body, without the line end that some servers write after it.
+  static func compactForm(in body: Data) -> String {
+    let blanks: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D]
+    let end = body.lastIndex { !blanks.contains($0) }.map { $0 + 1 } ?? body.startIndex
+    return String(decoding: body[..<end], as: UTF8.self)
   }
 
   /// What such a text is called in messages.

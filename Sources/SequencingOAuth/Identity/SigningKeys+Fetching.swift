@@ -72,8 +72,10 @@ extension SigningKeys.Source {
         keys: try JSONWebKeySet(response.body), at: environment.clock.steadyTime,
         freshUntil: asked + .seconds(HTTPFreshness.seconds(response.headers)))
     } catch {
+      let reason = if case .malformed(let reason) = error { reason } else { "it is too long" }
       throw SQOAuthError(
-        .invalidResponse, "the address of the issuer's keys answered with no set of keys",
+        .invalidResponse,
+        "the address of the issuer's keys answered with no set of keys: \(reason)",
         status: response.status)
     }
   }

@@ -74,7 +74,7 @@ struct CompactJWS: Sendable {
   private static func text(
     _ name: String, of header: [String: JSONValue]
   ) throws(JWSFailure) -> String? {
-    guard let value = header[name] else { return nil }
+    guard let value = header[name], value != .null else { return nil }
     guard let text = value.string else { throw .malformed("\"\(name)\" is no text") }
     return text
   }

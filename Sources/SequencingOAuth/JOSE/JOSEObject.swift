@@ -14,7 +14,7 @@ enum JOSEObject {
   ) throws(JWSFailure) -> [String: JSONValue] {
     do throws(JSONFailure) {
       if let members = try JSONReader.value(of: text, rules).object { return members }
-    } catch .malformed {
+    } catch .malformed, .utf16 {
     } catch {
       throw .malformed(error.description(of: name))
     }

@@ -19,8 +19,11 @@ struct JSONWebKey: Sendable {
   ]
 
   /// Reads an object, or returns `nil` if it is no public key that the SDK understands.
+  ///
+  /// A member that is `null` is missing: some servers write all that a key may have.
   init?(_ value: JSONValue) {
-    guard let members = value.object?.filter({ Self.names.contains($0.key) }),
+    guard
+      let members = value.object?.filter({ Self.names.contains($0.key) && $0.value != .null }),
       Self.areUnderstood(members), let publicKey = Self.publicKey(members)
     else { return nil }
     self.publicKey = publicKey

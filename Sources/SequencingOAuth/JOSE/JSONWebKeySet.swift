@@ -18,7 +18,7 @@ struct JSONWebKeySet: Sendable, Hashable {
   /// Reads a set of keys and leaves out those that the SDK does not understand.
   init(_ text: Data) throws(JWSFailure) {
     guard text.count <= Self.maximumSize else { throw .tooLong }
-    let members = try JOSEObject.members(of: text, as: "key set")
+    let members = try JOSEObject.members(of: text, as: "key set", .keySet)
     guard let keys = members["keys"].array else {
       throw .malformed("the key set has no array of keys")
     }

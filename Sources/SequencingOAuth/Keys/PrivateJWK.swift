@@ -15,7 +15,7 @@ struct PrivateJWK: Redacted {
   let keyID: String?
 
   init(_ text: String) throws(SQOAuthError) {
-    let members = try JWKText.members(of: text)
+    let members = try JWKText.members(of: text).filter { $0.value != .null }
     guard let key = Self.key(members) else {
       throw .unusableClientKey(
         "the text is no whole RSA, P-256, P-384, P-521 or Ed25519 private key in a JSON Web Key")
@@ -28,7 +28,7 @@ struct PrivateJWK: Redacted {
       return algorithm
     }
     keyID = members["kid"].string
-    guard ["sig", nil].contains(members["use"].string) else {
+    guard members["use"] ?? "sig" == "sig" else {
       throw .unusableClientKey("the key is not for signatures")
     }
   }

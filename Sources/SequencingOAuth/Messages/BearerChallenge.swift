@@ -37,7 +37,7 @@ public struct BearerChallenge: Sendable, Hashable {
   /// ``SQOAuthError/Code/insufficientScope`` or ``SQOAuthError/Code/invalidRequest``; `nil` if the
   /// request carried no token.
   public var error: SQOAuthError.Code? {
-    text("error").map(SQOAuthError.Code.init(rawValue:))
+    text("error").flatMap { $0.isEmpty ? nil : SQOAuthError.Code(rawValue: $0) }
   }
 
   /// The parameter `error_description`: a text for developers, not for users.

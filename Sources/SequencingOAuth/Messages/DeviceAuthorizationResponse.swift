@@ -59,13 +59,14 @@ struct DeviceAuthorizationResponse: Sendable, Redacted {
 
   private init(members: [String: JSONValue], receivedAt now: Date) throws(SQOAuthError) {
     deviceCode = try Self.text("device_code", of: members)
-    interval = try Self.interval(members["interval"])
+    interval = Self.interval(members["interval"])
     guard let seconds = try Self.seconds("expires_in", members["expires_in"]) else {
       throw Self.unusable("expires_in")
     }
     lifetime = .seconds(min(seconds, DeviceAuthorization.longestLifetime))
     // Google's servers wrote `verification_url` before the RFC had another name.
-    let isOld = members["verification_uri"] == nil && members["verification_url"] != nil
+    let isOld =
+      [nil, .null, ""].contains(members["verification_uri"]) && members["verification_url"] != nil
     let address = isOld ? "verification_url" : "verification_uri"
     // The address that has the code in it is a convenience, so a wrong one is left out.
     let complete = try? members["verification_uri_complete"]?.string.map { text throws in
@@ -83,7 +84,16 @@ struct DeviceAuthorizationResponse: Sendable, Redacted {
   private static func text(
     _ name: String, of members: [String: JSONValue]
   ) throws(SQOAuthError) -> String {
-    guard let text = members[name]?.string, !text.isEmpty else { throw unusable(name) }
+    let value = members[name] ?? .null
+    guard let text = value.string, !text.isEmpty else {
+      let found =
+        switch value {
+        case .null: ""
+        case "": ": it is empty"
+        default: ": it is \(value.kind) and not a text"
+        }
+      throw unusable(name, found)
+    }
     return text
   }
 
@@ -104,8 +114,9 @@ struct DeviceAuthorizationResponse: Sendable, Redacted {
     }
   }
 
-  private static func interval(_ value: JSONValue?) throws(SQOAuthError) -> Duration {
-    guard let seconds = try seconds("interval", value) else { return usualInterval }
+  private static func interval(_ value: JSONValue?) -> Duration {
+    // What is no time is as good as none, for which section 3.2 has five seconds.
+    guard let seconds = (try? TokenLifetime.seconds(value)) ?? nil else { return usualInterval }
     // A server that allows any pace gets a request each second all the same.
     return .seconds(min(max(seconds, 1), DeviceAuthorization.longestLifetime))
   }
@@ -120,8 +131,8 @@ struct DeviceAuthorizationResponse: Sendable, Redacted {
     }
   }
 
-  private static func unusable(_ name: String) -> SQOAuthError {
+  private static func unusable(_ name: String, _ found: String = "") -> SQOAuthError {
     SQOAuthError(
-      .invalidResponse, "the device authorization response has no usable \"\(name)\"")
+      .invalidResponse, "the device authorization response has no usable \"\(name)\"\(found)")
   }
 }

@@ -1,3 +1,5 @@
+import Basics
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -16,7 +18,7 @@ extension ErrorResponse {
 
   /// Reads the error from a JSON object's members; `nil` if they name no error.
   init?(members: [String: JSONValue], removing secrets: SentSecrets) {
-    guard let error = members["error"]?.string, !error.isEmpty else { return nil }
+    guard let error = members["error"]?.string, !error.printable.isEmpty else { return nil }
     // The texts only help a developer; if one of them is no string, the code still counts.
     let description = members["error_description"]?.string
     let uri = members["error_uri"]?.string

@@ -46,10 +46,19 @@ struct JSONReader {
 
   init(_ text: Data, _ rules: JSONRules) throws(JSONFailure) {
     guard text.count <= rules.maximumBytes else { throw .tooLong }
+    guard !Self.isUTF16(text) else { throw .utf16 }
     self.text = text
     self.rules = rules
     // RFC 8259, section 8.1: a mark for the order of bytes must not be there, and may be ignored.
-    index = !rules.isStrict && text.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+    let mayHaveMark = !rules.isStrict || rules.mayHaveMark
+    index = mayHaveMark && text.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+  }
+
+  /// Whether a text begins with UTF-16's mark, or with a character and a zero byte.
+  private static func isUTF16(_ text: Data) -> Bool {
+    let start = Array(text.prefix(2))
+    guard start.count == 2 else { return false }
+    return start == [0xFF, 0xFE] || start == [0xFE, 0xFF] || start.contains(0)
   }
 
   /// Reads a whole text at once.
@@ -165,13 +174,16 @@ struct JSONReader {
     values.append(value)
   }
 
-  /// The members of an object; of two with one name the first one counts.
+  /// The members of an object; of two with one name the first one counts, or they are refused.
   private func members(from container: Container) throws(JSONFailure) -> [String: JSONValue] {
     var members: [String: JSONValue] = [:]
     members.reserveCapacity(names.count - container.firstName)
     for (name, value) in zip(names[container.firstName...], values[container.firstValue...]) {
       if let first = members.updateValue(value, forKey: name) {
         guard !rules.isStrict else { throw .doubleName }
+        guard first == value || !containers.isEmpty || !rules.decisive.contains(name) else {
+          throw .ambiguous(name)
+        }
         members[name] = first
       }
     }

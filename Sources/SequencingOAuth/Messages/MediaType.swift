@@ -1,3 +1,5 @@
+import Basics
+
 /// The value of a `Content-Type` field.
 enum MediaType {
   /// The type in lower case, without its parameters; `nil` if there is no field.
@@ -9,5 +11,12 @@ enum MediaType {
       decoding: field.utf8.prefix { $0 != UInt8(ascii: ";") }.filter { $0 != 0x20 && $0 != 0x09 },
       as: UTF8.self
     ).asciiLowercased()
+  }
+
+  /// What a response says about the type of its content, for a message.
+  static func description(of response: HTTPResponse) -> String {
+    essence(of: response.headers["Content-Type"]).map {
+      "the content type \"\($0.printable(atMost: 100))\""
+    } ?? "no content type"
   }
 }

@@ -23,7 +23,7 @@ struct TokenResponse: Sendable {
   /// - SeeAlso: RFC 6749, section 6
   func refreshToken(in response: HTTPResponse) -> String? {
     guard (200..<300).contains(response.status),
-      let members = JSONMessage.members(of: response.body), members["error"] ?? .null == .null,
+      let members = JSONMessage.members(of: response.body), !Self.saysError(members),
       let refreshToken = members["refresh_token"]?.string, !refreshToken.isEmpty,
       StandardTokenResponseParser.isRefreshToken(refreshToken)
     else { return nil }
@@ -42,19 +42,26 @@ struct TokenResponse: Sendable {
     guard !(300..<400).contains(response.status) else { throw failure(response) }
     let members = JSONMessage.members(of: response.body)
     // Some servers report errors with status 200; such a body must not be taken for a token.
-    if let members = members ?? formMembers(response, members), members["error"] != nil,
+    if let members = members ?? formMembers(response, members), Self.saysError(members),
       let error = ErrorResponse(members: members, removing: secrets)
     {
       throw .refusal(by: Self.endpoint, error, response, now: context.receivedAt)
     }
     guard (200..<300).contains(response.status) else { throw failure(response) }
-    guard members?["error"] ?? .null == .null else {
+    guard !Self.saysError(members ?? [:]) else {
       throw SQOAuthError(
         .invalidResponse,
         "the token response has an \"error\" that is no OAuth error code\(words(response))",
         status: response.status)
     }
     return try parse(response, members)
+  }
+
+  /// Whether a message has an error, of whatever form.
+  ///
+  /// A server that writes its model as it is has `null` or an empty text for no error.
+  private static func saysError(_ members: [String: JSONValue]) -> Bool {
+    ![nil, .null, ""].contains(members["error"])
   }
 
   /// The fields of a form; a server that answers with forms reports its errors in forms too.

@@ -35,9 +35,10 @@ enum TokenResponseFault {
 
   /// The response has no access token that a request could carry.
   static func accessToken(in fields: [String: JSONValue]) -> SQOAuthError {
-    guard fields["access_token"] ?? .null == .null else { return unusable("access_token") }
+    let found = fields["access_token"] ?? .null
+    guard found == .null else { return unusable("access_token", found) }
     // A name that was cut could be a part of a secret, which is removed as a whole only.
-    let short = fields.keys.filter { $0.utf8.count <= 40 }.sorted()
+    let short = fields.keys.filter { $0 != "access_token" && $0.utf8.count <= 40 }.sorted()
     let names = short.prefix(shownNames).map { "\"\($0.printable)\"" }
     guard !names.isEmpty else { return unusable("access_token") }
     let inside = short.first { fields[$0]?["access_token"]?.string != nil }
@@ -61,7 +62,17 @@ enum TokenResponseFault {
         + "your own (ClientEnvironment.tokenResponseParser)")
   }
 
-  static func unusable(_ field: String) -> SQOAuthError { fault("has no usable \"\(field)\"") }
+  /// A text that no request can carry, or a value that is no text; the message does not show it.
+  static func unusable(_ field: String, _ value: JSONValue? = nil) -> SQOAuthError {
+    let found: String? =
+      switch value {
+      case nil: nil
+      case .string(""): "it is empty"
+      case .string: "it has a character that none may have"
+      case let value?: "it is \(value.kind) and not a text"
+      }
+    return fault("has no usable \"\(field)\"\(found.map { ": \($0)" } ?? "")")
+  }
 
   // MARK: What the developer can do
 

@@ -85,19 +85,19 @@ public struct StandardTokenResponseParser: TokenResponseParser {
       ? try FormMessage.members(of: response.body)
       : try self.members(of: response, members, quirks: context.quirks)
     // As with JSON, a form that has an error must not be taken for a token.
-    guard !isForm || fields["error"] == nil else {
+    guard !isForm || [nil, ""].contains(fields["error"]) else {
       throw SQOAuthError(.invalidResponse, "the token response has an error")
     }
-    guard let accessToken = fields.takeString("access_token"), accessToken.isSendableToken
-    else {
+    guard let accessToken = fields["access_token"].string, accessToken.isSendableToken else {
       throw TokenResponseFault.accessToken(in: fields)
     }
+    fields["access_token"] = nil
     let tokenType = try tokenType(
       &fields, mayBeMissing: isForm || context.quirks.contains(.missingTokenType))
     let lifetime = try TokenLifetime.seconds(fields.removeValue(forKey: "expires_in"))
     let refreshToken = fields.takeString("refresh_token")
     if let refreshToken, !Self.isRefreshToken(refreshToken) {
-      throw TokenResponseFault.unusable("refresh_token")
+      throw TokenResponseFault.unusable("refresh_token", .string(refreshToken))
     }
     return SQToken(
       accessToken: accessToken,

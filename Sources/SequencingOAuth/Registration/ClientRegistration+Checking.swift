@@ -33,7 +33,9 @@ extension ClientRegistration {
         + "needs a key")
     try require(
       hasKeys(of: metadata), "other keys of the client than those that were asked for")
-    let granted = members["grant_types"]?.array?.compactMap(\.string)
+    // An empty list says nothing: a client without any grant would be none.
+    let listed = members["grant_types"]?.array?.compactMap(\.string)
+    let granted = listed?.isEmpty == true ? nil : listed
     let lost = granted.map { granted in metadata.grantTypes.filter { !granted.contains($0) } } ?? []
     // Without refresh tokens the client still works.
     try require(
@@ -62,7 +64,10 @@ extension ClientRegistration {
   private func hasKeys(of metadata: ClientMetadata) -> Bool {
     let keys = metadata.keys.compactMap(\.publicJWK)
     if let sentKeys, Set(sentKeys) != Set(keys) { return false }
-    guard let answer = members["jwks"], !keys.isEmpty else { return true }
+    // Servers that write their model as it is have `null` or nothing for what they do not keep.
+    guard let answer = members["jwks"], ![.null, ""].contains(answer), !keys.isEmpty else {
+      return true
+    }
     // A server may add members to a key, or leave out what is not the key itself.
     func halves(_ keys: [JSONValue]) -> Set<[String: JSONValue]> {
       Set(keys.compactMap { $0.object?.filter { JWKText.publicNames.contains($0.key) } })

@@ -23,7 +23,8 @@ struct RegistrationResponse {
     guard [200, 201].contains(response.status) else { throw failure(response) }
     guard JSONMessage.isJSON(response) else {
       throw SQOAuthError(
-        .invalidResponse, "\(Self.endpoint) answered with a content type that is not JSON",
+        .invalidResponse,
+        "\(Self.endpoint) answered with \(MediaType.description(of: response)), which is not JSON",
         status: response.status)
     }
     return try JSONMessage.members(of: response.body, as: "registration response")
@@ -65,7 +66,7 @@ struct RegistrationResponse {
       clientAuthentication: method ?? (secret.value == nil ? .publicClient : .basic),
       redirectURIs: try reader.texts("redirect_uris") ?? earlier?.redirectURIs ?? [],
       scope: reader.claims.scope(ifMissing: earlier?.scope),
-      management: try management(reader, after: earlier), members: shown,
+      management: management(reader, after: earlier), members: shown,
       sentKeys: metadata.map { $0.keys.compactMap(\.publicJWK) } ?? earlier?.sentKeys
     ).ordered(as: metadata?.redirectURIs ?? earlier?.redirectURIs ?? [])
   }
@@ -124,18 +125,18 @@ struct RegistrationResponse {
     guard [200, 201].contains(response.status),
       let members = JSONMessage.members(of: response.body)
     else { return nil }
-    return try? management(Self.reader(of: members), after: nil)
+    return management(Self.reader(of: members), after: nil)
   }
 
   /// What an answer leaves out is as before, since a server may replace the token alone.
+  ///
+  /// A token that cannot be used counts as left out: without one the client works, but cannot manage
+  /// itself.
   private func management(
     _ reader: ClaimReader, after earlier: ClientRegistration?
-  ) throws(SQOAuthError) -> ClientRegistration.Management? {
-    let token = try reader.text("registration_access_token")
-    guard token?.isSendableToken ?? true else {
-      throw SQOAuthError(
-        .invalidResponse, "the token of the registration has characters that none may have")
-    }
+  ) -> ClientRegistration.Management? {
+    let sent = reader.claims["registration_access_token"]?.string
+    let token = sent.flatMap { $0.isSendableToken ? $0 : nil }
     guard let uri = managementURI(reader) ?? earlier?.management?.uri,
       let token = token ?? earlier?.management?.accessToken
     else { return nil }

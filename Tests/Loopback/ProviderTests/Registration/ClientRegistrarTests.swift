@@ -229,7 +229,7 @@ import Testing
     (.member("client_secret", 1), .invalidResponse),
     (.member("client_secret_expires_at", "never"), .invalidResponse),
     (.member("redirect_uris", "http://127.0.0.1/callback"), .invalidResponse),
-    (.member("registration_access_token", "a b"), .invalidResponse), (.html, .invalidResponse),
+    (.html, .invalidResponse),
     (.truncatedJSON, .invalidResponse), (.status(500), .serverError), (.endless, .responseTooLarge),
     (.redirect(307, to: "http://127.0.0.1:1/"), .redirectRefused),
   ])
@@ -238,6 +238,13 @@ import Testing
   ) async throws {
     sandbox.misbehave(at: .registration, misbehaviour)
     await failure(code) { try await registrar.register(app) }
+  }
+
+  /// No answer could delete such a client, and it works.
+  @Test func `a token that cannot be used leaves a client that cannot manage itself`() async throws
+  {
+    sandbox.misbehave(at: .registration, .member("registration_access_token", "a b"))
+    #expect(try await !registrar.register(app).isManageable)
   }
 
   /// The client stays at the server otherwise, one more with each start of the program.

@@ -47,7 +47,7 @@ import Testing
   @Test(arguments: [
     "", "null", "[]", #""alg""#, "{", "{}", #"{"alg":null}"#, #"{"alg":256}"#,
     #"{"alg":["HS256"]}"#, #"{"alg":"HS256"}x"#, #"{"alg" "HS256"}"#,
-    #"{"alg":"HS256","kid":1}"#, #"{"alg":"HS256","typ":{}}"#, #"{"alg":"HS256","kid":null}"#,
+    #"{"alg":"HS256","kid":1}"#, #"{"alg":"HS256","typ":{}}"#, #"{"alg":"HS256","kid":false}"#,
     #"{"alg":"HS256","alg":"HS256"}"#, #"{"alg":"none","\u0061lg":"HS256"}"#,
     #"{"alg":"HS256","x":{"a":1,"a":1}}"#, #"{"alg":"HS256","x":[{"a":1,"b":2,"a":1}]}"#,
   ])

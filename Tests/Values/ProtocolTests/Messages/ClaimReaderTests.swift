@@ -49,21 +49,26 @@ import Testing
 
   @Test(
     arguments: [
-      ("", "is empty"), (7, "is not a text"), (["b"], "is not a text"), ([:], "is not a text"),
-      (false, "is not a text"),
+      ("", "is empty"), (7, "is a number and not a text"), (["b"], "is a list and not a text"),
+      ([:], "is an object and not a text"), (false, "is a truth value and not a text"),
     ] as [(JSONValue, String)])
   func `another type is named, and its value is not`(claim: JSONValue, words: String) {
     let text = fault(claim) { reader throws(SQOAuthError) in _ = try reader.text("a") }
     #expect(text?.hasSuffix(#"the "a" of the ID token \#(words)"#) == true)
   }
 
-  @Test(arguments: [["b", .null], ["b", 7], 7, [:]] as [JSONValue])
-  func `a list of anything else is no list of texts`(claim: JSONValue) {
+  @Test(
+    arguments: [
+      (["b", .null], "has null in its list, and not texts alone"),
+      (["b", 7], "has a number in its list, and not texts alone"),
+      (7, "is a number and not a list of texts"), ([:], "is an object and not a list of texts"),
+    ] as [(JSONValue, String)])
+  func `a list of anything else is no list of texts`(claim: JSONValue, end: String) {
     let words = [
       fault(claim) { reader throws(SQOAuthError) in _ = try reader.texts("a") },
       fault(claim) { reader throws(SQOAuthError) in _ = try reader.audience("a") },
     ]
-    #expect(words.allSatisfy { $0?.hasSuffix("is not a list of texts") == true })
+    #expect(words.allSatisfy { $0?.hasSuffix(end) == true }, "\(words)")
   }
 
   @Test(
@@ -77,6 +82,21 @@ import Testing
   @Test(arguments: ["1700000000", -1, 253_402_300_800, 1_700_000_000_000, [], true] as [JSONValue])
   func `what is no second of these millennia is no time`(claim: JSONValue) {
     let words = fault(claim) { reader throws(SQOAuthError) in _ = try reader.date("a") }
-    #expect(words?.hasSuffix("is not a time in seconds") == true)
+    #expect(words?.hasSuffix("not a time in seconds") == true)
+  }
+
+  @Test(arguments: [.null, "", nil] as [JSONValue?])
+  func `an empty text may stand for none`(claim: JSONValue?) throws {
+    #expect(try Self.reader(claim).possibleText("a") == nil)
+    #expect(try Self.reader("b").possibleText("a") == "b")
+  }
+
+  @Test func `what nothing depends on may be of any type`() {
+    for claim in [7, [], [:], "", true] as [JSONValue] {
+      let reader = Self.reader(claim)
+      #expect(reader.ifReadable("a", reader.text) == nil)
+    }
+    let reader = Self.reader("b")
+    #expect(reader.ifReadable("a", reader.text) == "b")
   }
 }

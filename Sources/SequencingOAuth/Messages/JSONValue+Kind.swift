@@ -1,0 +1,13 @@
+extension JSONValue {
+  /// What kind of value it is, for a message that must not show the value itself.
+  var kind: String {
+    switch self {
+    case .null: "null"
+    case .bool: "a truth value"
+    case .integer, .number: "a number"
+    case .string: "a text"
+    case .array: "a list"
+    case .object: "an object"
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+
+/// The claims of an access token that a caller brings, whose signature is right.
+@Suite struct AccessTokenSpellingTests: WireReader {
+  static let title = "Access tokens that are JWTs: claims"
+  static let specification = "RFC 9068, sections 2.2 and 4; RFC 7519, section 4.1"
+
+  static let base = [
+    "iss": #""https://id.example""#, "sub": #""alice""#, "aud": #""api""#, "client_id": #""app""#,
+    "scope": #""a b""#, "exp": "1750000300", "iat": "1749999990", "jti": #""j""#,
+  ]
+
+  /// Reads the claims without the profile of RFC 9068, which demands more of them.
+  static func read(_ message: WireMessage) throws(SQOAuthError) -> String {
+    let members = try SignedText.accessToken(isTyped: false).explaining {
+      () throws(JWSFailure) in try JOSEObject.members(of: message.body, as: "payload")
+    }
+    let claims = try AccessTokenRules(
+      issuer: "https://id.example", audience: "api", profile: .anyJWT,
+      clockTolerance: .seconds(60), now: Date(timeIntervalSince1970: 1_750_000_000)
+    ).check(members)
+    return "sub \(claims.subject ?? "-"); client \(claims.clientID ?? "-"); "
+      + "scopes \(claims.scopes); jti \(claims.identifier ?? "-")"
+  }
+
+  private static let optional = ["sub", "client_id", "scope", "iat", "jti"]
+  private static let required = ["iss", "aud", "exp"]
+  private static let foreign = ["nonce", "at_hash", "c_hash", "events"]
+
+  static let rows: [SpellingRow] = [
+    .missing(
+      .null, "`sub`, `client_id`, `scope`, `iat`, `jti`, `nbf`",
+      note: "RFC 9068 demands some of them", each(["null"], of: optional + ["nbf"])),
+    .missing(.null, "`nonce`, `at_hash`, `c_hash`, `events`", each(["null"], of: foreign)),
+    .refused(
+      .null, "`iss`, `aud`, `exp`", .accessTokenInvalid, saying: ["has no \""],
+      each(["null"], of: required)
+    ),
+    .missing(.empty, "`scope`", each([#""""#, "[]"], of: ["scope"])),
+    .refused(
+      .empty, "the others", .accessTokenInvalid,
+      each([#""""#], of: ["iss", "sub", "aud", "client_id", "jti", "exp", "iat"])
+        + [with(["aud": "[]"])]),
+    .read(
+      .kind, "`scope`", "scopes [];", note: "read as no scope", each(["5", "{}"], of: ["scope"])),
+    .refused(
+      .kind, "the others", .accessTokenInvalid, saying: ["and not"],
+      each(["true"], of: ["iss", "sub", "aud", "client_id", "jti", "exp", "iat", "nbf"])),
+    .read(.list, "`aud` as a list", "sub alice;", [with(["aud": #"["api","other"]"#])]),
+    .read(.list, "`scope` as a list", #"scopes ["a", "b"];"#, [with(["scope": #"["a","b"]"#])]),
+    .refused(
+      .list, "`iss`, `sub`, `client_id`, `jti` as lists", .accessTokenInvalid,
+      saying: ["is a list and not a text"],
+      each([#"["x"]"#], of: ["iss", "sub", "client_id", "jti"])),
+    .refused(
+      .encoding, "ISO-8859-1, UTF-16, a mark for the order of bytes", .accessTokenInvalid,
+      saying: ["no JSON object"],
+      [
+        with(["x": #""caf?""#]).replacing("?", by: [0xE9]), with().encoded(.utf16),
+        with().wrapped([0xEF, 0xBB, 0xBF]),
+      ]),
+    .impossible(.contentType, "the token comes in a field of a request; `typ` is in its header"),
+    .read(
+      .more, "unknown claims", "sub alice;", [with(adding: #""x":[{"y":{}}],"roles":["admin"]"#)]),
+    .refused(
+      .more, "`nonce`, `at_hash`, `c_hash`, `events`", .accessTokenInvalid,
+      saying: ["the claims of another type of text"], each([#""x""#, "{}"], of: foreign)),
+    .refused(
+      .more, "a name twice, at any depth", .accessTokenInvalid, saying: ["two members of one name"],
+      [with(adding: #""aud":"api""#), with(adding: #""x":1,"x":1"#)]),
+    .refused(
+      .letterCase, "names of claims, letters of `iss` and `aud`", .accessTokenInvalid,
+      [
+        WireMessage(with().text.replacingOccurrences(of: #""iss""#, with: #""Iss""#)),
+        with(["iss": #""https://ID.example""#]), with(["aud": #""API""#]),
+      ]),
+    .read(
+      .unneeded, "`name`, `auth_time`, `acr`, `amr`, `act`", "sub alice;",
+      each(["-1", "[]", #""""#], of: ["name", "auth_time", "acr", "amr", "act"])),
+    .read(
+      .number, "`exp` as `….0` or far away", "sub alice;",
+      each(["1750000300.0", "99999999999"], of: ["exp"])),
+    .refused(
+      .number, "`exp`, `iat`, `nbf`: negative, in milliseconds", .accessTokenInvalid,
+      saying: ["is not a time in seconds"],
+      each(["-1", "1750000000000"], of: ["exp", "iat", "nbf"])),
+    .read(.blanks, "in `scope`", #"scopes ["a", "b"];"#, [with(["scope": #""  a   b ""#])]),
+    .refused(
+      .blanks, "around `iss`, `aud`", .accessTokenInvalid,
+      [with(["iss": #""https://id.example ""#]), with(["aud": #"" api""#])]),
+    .read(
+      .missing, "`sub`, `client_id`, `scope`, `iat`, `jti`", "scopes",
+      note: "unless RFC 9068 counts",
+      without(optional)),
+    .refused(
+      .missing, "`iss`, `aud`, `exp`", .accessTokenInvalid, saying: ["has no \""], without(required)
+    ),
+  ]
+
+  @Test(arguments: rows.filter(\.isTested))
+  func `each spelling has its outcome`(row: SpellingRow) async { await Self.check(row) }
+}

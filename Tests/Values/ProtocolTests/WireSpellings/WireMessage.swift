@@ -1,0 +1,68 @@
+import Foundation
+
+@testable import SequencingOAuth
+
+/// One message of a server in a certain spelling.
+struct WireMessage: Sendable {
+  var body: Data
+  /// The content type; `nil` for no such field.
+  var type: String? = "application/json"
+  var status = 200
+  /// The same message without what has the spelling.
+  var plain: Data
+
+  init(_ body: Data, plain: Data? = nil) {
+    self.body = body
+    self.plain = plain ?? body
+  }
+
+  init(_ text: String, plain: String? = nil) {
+    self.init(Data(text.utf8), plain: plain.map { Data($0.utf8) })
+  }
+
+  var text: String { String(decoding: body, as: UTF8.self) }
+
+  var response: HTTPResponse {
+    var headers: HTTPFields = [:]
+    headers["Content-Type"] = type
+    return HTTPResponse(status: status, headers: headers, body: body)
+  }
+
+  /// The same message without what has the spelling.
+  var withoutSpelling: WireMessage {
+    var message = self
+    message.body = plain
+    return message
+  }
+
+  /// The same message with another content type, and perhaps another status.
+  func typed(_ type: String?, status: Int = 200) -> WireMessage {
+    var message = self
+    message.type = type
+    message.status = status
+    return message
+  }
+
+  /// The same message with its JSON changed by replacing a text.
+  func replacing(_ text: String, by bytes: [UInt8]) -> WireMessage {
+    var message = self
+    if let range = body.firstRange(of: Data(text.utf8)) {
+      message.body.replaceSubrange(range, with: bytes)
+    }
+    return message
+  }
+
+  /// The same message with something before and after it.
+  func wrapped(_ before: [UInt8] = [], _ after: [UInt8] = []) -> WireMessage {
+    var message = self
+    message.body = Data(before) + body + Data(after)
+    return message
+  }
+
+  /// The same message in another encoding.
+  func encoded(_ encoding: String.Encoding) -> WireMessage {
+    var message = self
+    message.body = text.data(using: encoding) ?? Data()
+    return message
+  }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// A suite for one reader of what servers send, and at the same time its part of the article.
+protocol WireReader: SpellingSource {
+  /// A good message's members, each as its JSON text.
+  static var base: [String: String] { get }
+
+  /// What the reader makes of a message, in one line.
+  static func read(_ message: WireMessage) async throws(SQOAuthError) -> String
+}
+
+extension WireReader {
+  static var base: [String: String] { [:] }
+
+  // MARK: Messages
+
+  /// A JSON object with members in the order of their names, and a further text at its end.
+  private static func object(_ members: [String: String], _ more: String) -> String {
+    let texts = members.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\($0.value)" }
+    return "{" + (texts + (more.isEmpty ? [] : [more])).joined(separator: ",") + "}"
+  }
+
+  /// The good message with other values of members, and with a further text before its end.
+  static func with(_ changes: [String: String] = [:], adding more: String = "") -> WireMessage {
+    WireMessage(
+      object(base.merging(changes) { $1 }, more),
+      plain: object(base.filter { changes[$0.key] == nil }, ""))
+  }
+
+  /// A message for each value that a member has in turn.
+  static func each(_ values: [String], of names: [String]) -> [WireMessage] {
+    names.flatMap { name in values.map { with([name: $0]) } }
+  }
+
+  /// A message without a member, for each of some members.
+  static func without(_ names: [String]) -> [WireMessage] {
+    names.map { name in WireMessage(object(base.filter { $0.key != name }, "")) }
+  }
+
+  // MARK: The check
+
+  /// Reads the messages of a row, and compares what becomes of them with its outcome.
+  static func check(_ row: SpellingRow) async {
+    for message in row.messages {
+      let shown = Comment(rawValue: "\(message.text) (\(message.type ?? "no type"))")
+      do throws(SQOAuthError) {
+        let reading = try await read(message)
+        switch row.outcome {
+        case .read(let words): #expect(reading.contains(words), shown)
+        case .missing:
+          let expected = try await read(message.withoutSpelling)
+          #expect(reading == expected, shown)
+        default: Issue.record("It was read as \(reading): \(shown)")
+        }
+      } catch {
+        guard case .refused(let code, let words) = row.outcome else {
+          Issue.record("It was refused, \(error): \(shown)")
+          continue
+        }
+        #expect(error.code == code, shown)
+        for text in words { #expect(error.message.contains(text), shown) }
+        #expect(!everyText(of: error).contains("C4N4RY"), shown)
+      }
+    }
+  }
+}
