@@ -2,6 +2,7 @@ import Basics
 import Dispatch
 
 #if canImport(Glibc)
+  import CSockets
   import Glibc
 #else
   import Darwin
