@@ -53,7 +53,7 @@ struct TourInWords {
     if let token = start.token, let action = coordinator.handle(.userIsAuthorized(token)) {
       app.perform(action)
     }
-    var told = Told(words: words(coordinator.screen), keys: keys(coordinator.screen))
+    var told = Told(words: words(coordinator.screen), prompt: prompt(coordinator.screen))
     try console.result(told.all)
     for await input in inputs {
       let event: Coordinator.Event
@@ -70,7 +70,7 @@ struct TourInWords {
       let action = coordinator.handle(event)
       if let action { app.perform(action) }
       if action == .quit { return }
-      let now = Told(words: words(coordinator.screen), keys: keys(coordinator.screen))
+      let now = Told(words: words(coordinator.screen), prompt: prompt(coordinator.screen))
       if let news = now.news(since: told) { try console.result(news) }
       told = now
     }
@@ -80,14 +80,14 @@ struct TourInWords {
   /// The lines of a screen: its words, and the keys.
   private struct Told {
     let words: [String]
-    let keys: String
+    let prompt: String
 
-    var all: String { (words + [keys]).joined(separator: "\n") }
+    var all: String { (words + [prompt]).joined(separator: "\n") }
 
     /// The lines that the user has not been told; `nil` if there is none.
     func news(since before: Told) -> String? {
       let lines =
-        words.filter { !before.words.contains($0) } + (keys == before.keys ? [] : [keys])
+        words.filter { !before.words.contains($0) } + (prompt == before.prompt ? [] : [prompt])
       return lines.isEmpty ? nil : lines.joined(separator: "\n")
     }
   }
@@ -111,7 +111,7 @@ struct TourInWords {
   /// A width at which no line is broken: the terminal or the reader does that.
   private static let canvas = Canvas(width: 10_000, glyphs: .ascii)
 
-  private func keys(_ screen: Coordinator.Screen) -> String {
+  private func prompt(_ screen: Coordinator.Screen) -> String {
     let hints = page(screen).keys.map { "\($0.key) to \($0.meaning)" }
     return "Type a key and Enter: \(hints.joined(separator: ", "))."
   }

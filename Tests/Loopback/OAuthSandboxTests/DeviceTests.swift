@@ -146,7 +146,14 @@ import Testing
     let begun = try await begin()
     let answer = try await client.post(
       "/device", [("user_code", begun.userCode), ("decision", "connect")])
-    #expect(String(decoding: answer.body, as: UTF8.self).contains("Connect a device"))
+    // The browser sends no cookie with such a form.
+    #expect(answer.status == 400 && answer.text.contains("Your browser keeps no cookie"))
+    let page = try await client.get("/device")
+    let cookie = String(try #require(page.header("set-cookie")).prefix { $0 != ";" })
+    let unproven = try await client.post(
+      "/device", [("user_code", begun.userCode), ("decision", "connect")],
+      headers: [("Cookie", cookie)])
+    #expect(unproven.status == 200 && unproven.text.contains("Connect a device"))
     #expect(try await poll(begun.deviceCode) == "authorization_pending")
   }
 }

@@ -5,17 +5,19 @@ import TestSupport
 package final class Tmux: Sendable {
   private let folder: TemporaryFolder
   private let server: ChildProcess
+  /// The shell's variables: tmux takes some from its server, and `PATH` from who asks for a shell.
+  private let environment: [String: String?]
 
   /// Starts a shell in a terminal of its own.
   package init(
     environment: [String: String?] = [:], columns: Int = 80, rows: Int = 24
   ) async throws {
     folder = try TemporaryFolder()
+    self.environment = environment.merging(["TERM": "xterm", "TMUX": nil, "ENV": nil]) { $1 }
     // Without -D the server leaves this process's group, and outlives the test.
     server = try ChildProcess(
       ["tmux", "-S", folder.file("socket"), "-f", "/dev/null", "-D"],
-      environment: environment.merging(["TERM": "xterm", "TMUX": nil, "ENV": nil]) { $1 },
-      input: .open)
+      environment: self.environment, input: .open)
     try await eventually("tmux listens") { [folder] in folder.exists("socket") }
     try await run(["new-session", "-d", "-x", "\(columns)", "-y", "\(rows)", "sh"])
     try await type("PS1='ready> '; clear")
@@ -68,7 +70,8 @@ package final class Tmux: Sendable {
 
   @discardableResult
   private func run(_ arguments: [String]) async throws -> String {
-    let result = try await ChildProcess.run(["tmux", "-S", folder.file("socket")] + arguments)
+    let result = try await ChildProcess.run(
+      ["tmux", "-S", folder.file("socket")] + arguments, environment: environment)
     guard result.status == 0 else { throw ChildProcessError(message: "tmux: \(result.errors)") }
     return result.output
   }

@@ -98,7 +98,7 @@ import Testing
     "no-such-browser:BROWSER", "false:BROWSER", "sh -c 'exit 3':/etc/passwd:BROWSER:false",
   ])
   func `each command of a list is tried until one does not fail`(list: String) async throws {
-    let folder = try Self.folder(with: ["browser"], script: #"echo "$@" >>"$0.seen""#)
+    let folder = try await Self.folder(with: ["browser"], script: #"echo "$@" >>"$0.seen""#)
     var browser = SystemBrowser()
     let environment = ["BROWSER": list.replacing("BROWSER", with: folder.file("browser"))]
     browser.environment = { environment }
@@ -129,8 +129,8 @@ import Testing
     ([:], []), (["DISPLAY": ""], []),
   ]
 
-  @Test func `the system's commands follow the display`() throws {
-    let folder = try Self.folder(
+  @Test func `the system's commands follow the display`() async throws {
+    let folder = try await Self.folder(
       with: ["xdg-open", "x-www-browser", "sensible-browser", "wslview", "w3m"])
     // A text browser under another name takes no terminal unless the user has named it.
     try FileManager.default.createSymbolicLink(
@@ -168,7 +168,7 @@ import Testing
     (3, "no browser is installed"), (4, #"the browser failed: "xdg-open" ended with status 4"#),
   ])
   func `the statuses of xdg-open are told in words`(status: Int, reason: String) async throws {
-    let folder = try Self.folder(
+    let folder = try await Self.folder(
       with: ["xdg-open"], script: #"echo "$BROWSER" >"$0.browsers"; exit \#(status)"#)
     let url = try #require(URL(string: "https://id.example/a"))
     let error = await failure(.browserUnavailable) {
@@ -182,7 +182,7 @@ import Testing
 
   /// It gets its signals, although the thread that starts it blocks them, and not the terminal.
   @Test func `a browser with windows has a session of its own, and all signals`() async throws {
-    let folder = try Self.folder(
+    let folder = try await Self.folder(
       with: ["xdg-open"],
       script: #"""
         grep SigBlk /proc/self/status >"$0.signals"
@@ -199,46 +199,46 @@ import Testing
   @Test func `a text browser gets the terminal, and the app is told before and after`()
     async throws
   {
-    let folder = try Self.folder(
+    let folder = try await Self.folder(
       with: ["w3m"],
       script: #"test -t 0 && test -t 1 && echo ready; read line; echo "$line $1" >"$0.seen""#)
     let terminal = try PseudoTerminal()
-    let told = Locked<[String]>([])
+    let told = Told()
     let browser = Self.browser(folder, terminal, told)
     let opening = Task { try await browser.open(try #require(URL(string: "https://id.example/a"))) }
     try await eventually("it has the terminal") { terminal.everything.contains("ready") }
-    #expect(told.withLock(\.self) == ["will"])
+    #expect(told.words == ["will"])
     try terminal.press("typed\n")
     try await opening.value
     #expect(folder.read("w3m.seen") == "typed https://id.example/a\n")
-    #expect(told.withLock(\.self) == ["will", "did"])
+    #expect(told.words == ["will", "did"])
   }
 
   @Test(arguments: [true, false])
   func `a text browser is ended when nobody waits for it, and the terminal is as before`(
     obeys: Bool
   ) async throws {
-    let folder = try Self.folder(
+    let folder = try await Self.folder(
       with: ["w3m"],
       script: (obeys ? "" : "trap '' TERM\n")
         + #"stty raw -echo; echo $$ >"$0.process"; echo ready; while :; do sleep 0.1; done"#)
     let terminal = try PseudoTerminal()
     let before = terminal.modes
-    let told = Locked<[String]>([])
+    let told = Told()
     let browser = Self.browser(folder, terminal, told)
     let opening = Task { try await browser.open(try #require(URL(string: "https://id.example/a"))) }
     try await eventually("it has the terminal") { terminal.everything.contains("ready") }
     #expect(terminal.modes != before)
     opening.cancel()
     await #expect(throws: CancellationError.self) { try await opening.value }
-    #expect(terminal.modes == before && told.withLock(\.self) == ["will", "did"])
+    #expect(terminal.modes == before && told.words == ["will", "did"])
     let process = folder.read("w3m.process").trimmingCharacters(in: .whitespacesAndNewlines)
     #expect(kill(try #require(pid_t(process)), 0) == -1)
     try await eventually("its screen is left") { terminal.everything.contains("\u{1B}[?1049l") }
   }
 
   @Test func `without a terminal a text browser is not started`() async throws {
-    let folder = try Self.folder(with: ["w3m"], script: #"touch "$0.started""#)
+    let folder = try await Self.folder(with: ["w3m"], script: #"touch "$0.started""#)
     var browser = SystemBrowser(command: [folder.file("w3m")])
     browser.terminal = { nil }
     let url = try #require(URL(string: "https://id.example/a"))
@@ -253,11 +253,11 @@ import Testing
   /// The program must not use the terminal as long as its user reads the last page there.
   @Test(arguments: Leaving.allCases)
   func `a sign-in ends when the text browser has ended`(leaving: Leaving) async throws {
-    let folder = try Self.folder(
+    let folder = try await Self.folder(
       with: ["w3m"],
       script: #"echo "$1" >"$0.url"; echo ready; read line; echo "$line" >"$0.line""#)
     let terminal = try PseudoTerminal()
-    let told = Locked<[String]>([])
+    let told = Told()
     let browser = Self.browser(folder, terminal, told)
     let fixture = try OAuthFixture().register(redirectURI: "http://127.0.0.1/cb")
     fixture.oauth.environment.userAgent = CustomUserAgent { try await browser.open($0) }
@@ -273,7 +273,7 @@ import Testing
       // The receiver closes its port first, so the wait for the browser has begun.
       let port = UInt16(try #require(try page.redirect("").port))
       try await eventually("the port is closed") { !RawClient.isOpen(port: port) }
-      #expect(fixture.delegate.events.isEmpty && told.withLock(\.self) == ["will"])
+      #expect(fixture.delegate.events.isEmpty && told.words == ["will"])
       try terminal.press("leave\n")
       #expect(await fixture.delegate.events(1) == [.authorized("T")])
     case .withoutAnswer:
@@ -284,7 +284,18 @@ import Testing
       #expect(await fixture.delegate.events(1) == [.cancelled])
       #expect(!folder.exists("w3m.line"), "it was ended")
     }
-    #expect(told.withLock(\.self) == ["will", "did"])
+    #expect(told.words == ["will", "did"])
+  }
+
+  /// What the app was told, in order.
+  private final class Told: Sendable {
+    private let heard = Locked<[String]>([])
+
+    var words: [String] { heard.withLock { $0 } }
+
+    func add(_ word: String) {
+      heard.withLock { $0.append(word) }
+    }
   }
 
   private static func browser(_ environment: [String: String]) -> SystemBrowser {
@@ -294,25 +305,29 @@ import Testing
   }
 
   private static func browser(
-    _ folder: TemporaryFolder, _ terminal: PseudoTerminal, _ told: Locked<[String]>
+    _ folder: TemporaryFolder, _ terminal: PseudoTerminal, _ told: Told
   ) -> SystemBrowser {
     var browser = SystemBrowser(command: [folder.file("w3m")])
     let file = terminal.handle.fileDescriptor
     browser.terminal = { ProgramTerminal(input: file, output: file) }
-    browser.willUseTerminal = { told.withLock { $0.append("will") } }
-    browser.didUseTerminal = { told.withLock { $0.append("did") } }
+    browser.willUseTerminal = { told.add("will") }
+    browser.didUseTerminal = { told.add("did") }
     return browser
   }
 
   /// A folder with scripts, by their names.
+  ///
+  /// Another process writes them: a file that is open for writing, here or in a program that this one is
+  /// just starting, cannot be run.
   private static func folder(
     with programs: [String], script: String = "exit 0"
-  ) throws -> TemporaryFolder {
+  ) async throws -> TemporaryFolder {
     let folder = try TemporaryFolder()
     for program in programs {
-      try folder.write("#!/bin/sh\nPATH=/usr/bin:/bin\n\(script)\n", to: program)
-      try FileManager.default.setAttributes(
-        [.posixPermissions: 0o755], ofItemAtPath: folder.file(program))
+      let result = try await ProgramSupport.ChildProcess.run(
+        ["sh", "-c", #"cat >"$0" && chmod 755 "$0""#, folder.file(program)],
+        input: .text("#!/bin/sh\nPATH=/usr/bin:/bin\n\(script)\n"))
+      try #require(result.status == 0)
     }
     return folder
   }

@@ -87,7 +87,7 @@ import Testing
 
     // Whatever comes now belongs to nobody; a second sign-in proves that nothing was left behind.
     let page = try #require(fixture.opened.first)
-    for query in ["code=late", "error=access_denied"] {
+    for query in ["code=late", "error=late"] {
       #expect(!fixture.oauth.handleRedirect(try page.redirect(query)))
     }
     fixture.oauth.cancelSignIn()
