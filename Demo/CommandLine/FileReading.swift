@@ -68,12 +68,13 @@ enum FileReading {
     return lookUp(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
-  /// Whether anything is known to exist at a path, even a link that leads nowhere.
+  /// Whether anything exists at a path, even a link that leads nowhere.
   ///
-  /// If the path cannot be looked up, a later use of the path fails and says why.
+  /// If the path cannot be looked up, the result is `true`: a later use of the path fails and says
+  /// why.
   static func isThere(_ path: String) -> Bool {
     var status = stat()
-    return lstat(path, &status) == 0
+    return lstat(path, &status) == 0 || (errno != ENOENT && errno != ENOTDIR)
   }
 
   /// Reads standard input to its end.

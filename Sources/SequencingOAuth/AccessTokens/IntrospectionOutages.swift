@@ -52,8 +52,8 @@ struct IntrospectionOutages: Sendable {
   /// Anyone may send a token that makes a server fail, and must not keep others out by it. So only
   /// a failure to which no token can lead counts for all.
   mutating func note(_ error: SQOAuthError, for digest: Data, at now: Duration) {
-    // The one says nothing of the server, and the other is its answer.
-    guard error.code != .cancelled, error.code != .unexpectedTokenType else { return }
+    // A server that answers, even if wrongly, needs no rest.
+    guard error.isOutage || error.status == 401 else { return }
     let outage = Outage(error, at: now)
     let concernsAll =
       error.status == 401 || error.isOutage && [nil, 429, 502, 503, 504].contains(error.status)

@@ -113,7 +113,15 @@ import Testing
     #expect(outcome.status == 3)
     #expect(outcome.output.isEmpty)
     #expect(outcome.errors.contains("\nerror: access_denied: "))
-    #expect(!folder.exists("state"))
+    // The sign-in was rehearsed, which leaves only folders.
+    let kept = FileManager.default.enumerator(atPath: folder.file("state"))
+    let files = kept?.compactMap { $0 as? String }.filter { path in
+      var isFolder: ObjCBool = false
+      let full = folder.file("state/" + path) as String
+      return FileManager.default.fileExists(atPath: full, isDirectory: &isFolder)
+        && !isFolder.boolValue
+    }
+    #expect(files?.isEmpty != false)
     await sandbox.stop()
   }
 

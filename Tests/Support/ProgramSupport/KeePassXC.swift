@@ -51,7 +51,9 @@ package final class KeePassXC: Sendable {
 
   /// How often the user was asked to let a program read an item.
   package var questions: Int { lines("asked") }
-  /// How often the user was asked for the database's password, and gave none.
+  /// How often the user was seen to be asked for the database's password, and gave none.
+  ///
+  /// The window is the same each time, so two questions in quick succession may count as one.
   package var refusals: Int { lines("refused") }
 
   private func lines(_ word: String) -> Int {

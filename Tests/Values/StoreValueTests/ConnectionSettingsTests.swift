@@ -35,7 +35,7 @@ import Testing
         sslmode=verify-ca
         sslrootcert=/etc/own.crt
         connect_timeout=7
-        target_session_attrs=any
+        target_session_attrs=read-only
         [two]
         host=db.example,other.example
         """.utf8

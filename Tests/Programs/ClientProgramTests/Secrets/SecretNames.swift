@@ -38,6 +38,8 @@ enum SecretNames {
     "SealedFile: let header: Data": "is stored unencrypted",
     "SignInOptions.Prompt: let rawValue: String": "a value of the parameter prompt",
     "SignInButton.Colors: let key: String": "the color of an image of a key",
+    "IntrospectionOutages: var ofTokens: RecentValues<Data, IntrospectionOutages.Outage>":
+      "digests of tokens, and errors",
     "TokenDocument.Member: let stringValue: String": "the name of a member",
   ]
 
