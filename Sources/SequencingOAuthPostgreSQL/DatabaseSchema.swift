@@ -166,17 +166,19 @@ struct DatabaseSchema: Sendable {
   private func check(
     _ connection: Connection, until deadline: ContinuousClock.Instant
   ) throws(SQOAuthError) -> Int64 {
-    let version: Int64?
-    let columns: [String]
-    let oddities: Int
+    var version: Int64?
+    var columns: [String]
+    var oddities: Int
     do throws(PostgreSQLError) {
-      version = try connection.run(
-        SQLStatement(name: "schema_version", text: "SELECT version FROM \(name).store"), [],
-        until: deadline
-      ).first?.integer(0)
-      columns = try connection.run(Self.columns, [.text(plainName)], until: deadline)
-        .compactMap { $0.text(0) }
-      oddities = try connection.run(Self.oddities, [.text(plainName)], until: deadline).count
+      var before: Int64?
+      repeat {
+        before = try self.version(connection, until: deadline)
+        columns = try connection.run(Self.columns, [.text(plainName)], until: deadline)
+          .compactMap { $0.text(0) }
+        oddities = try connection.run(Self.oddities, [.text(plainName)], until: deadline).count
+        version = try self.version(connection, until: deadline)
+        // Another host may have changed the tables in between.
+      } while version != before
     } catch {
       throw error.reported
     }
@@ -194,6 +196,14 @@ struct DatabaseSchema: Sendable {
           + "\(plainName.printable); they are left as they are")
     }
     return version
+  }
+
+  private func version(
+    _ connection: Connection, until deadline: ContinuousClock.Instant
+  ) throws(PostgreSQLError) -> Int64? {
+    let statement = SQLStatement(
+      name: "schema_version", text: "SELECT version FROM \(name).store")
+    return try connection.run(statement, [], until: deadline).first?.integer(0)
   }
 
   private static let names =

@@ -205,7 +205,8 @@ final class KeepingWorker: Sendable {
       if account.wasPaused { try? await queue.resume(ServerName(of: record)) }
       return
     }
-    tell(.failed(record.id, error))
+    // A keeper that is stopped leaves an account to the process that has it.
+    if error.code != .accountInUse || !stop.withLock(\.self) { tell(.failed(record.id, error)) }
     guard error.concernsServer else {
       await giveBack(account, record)
       return await postpone(account, by: Self.retry)

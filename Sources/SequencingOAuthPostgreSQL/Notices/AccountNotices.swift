@@ -111,7 +111,7 @@ final class AccountNotices: Sendable {
     state.withLock { $0.accounts[id]?.version = .some(version) }
   }
 
-  /// Ends the listening, for ever.
+  /// Ends the listening, for ever, after one attempt to send what is not announced yet.
   func close() {
     let listener = state.withLock { state in
       state.isClosed = true
@@ -125,11 +125,15 @@ final class AccountNotices: Sendable {
   /// Whether the listener should go on; if not, the next use starts another one.
   func mayListen() -> Bool {
     state.withLock { state in
-      let isIdle =
-        state.accounts.isEmpty && state.changed.isEmpty && .now - state.lastUse > Self.idleTime
-      if state.isClosed || isIdle { state.listener = nil }
+      let isIdle = state.accounts.isEmpty && .now - state.lastUse > Self.idleTime
+      if state.changed.isEmpty && (state.isClosed || isIdle) { state.listener = nil }
       return state.listener != nil
     }
+  }
+
+  /// Notes that the server cannot be reached; then a closed store has nothing to announce any more.
+  func didFail() {
+    state.withLock { if $0.isClosed { $0.changed = [] } }
   }
 
   /// When the next notice shall be sent; `nil` without one.

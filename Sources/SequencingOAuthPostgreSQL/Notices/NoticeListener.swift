@@ -59,6 +59,7 @@ final class NoticeListener: Sendable {
         try serve(connection)
       } catch {
         hears.withLock { $0 = false }
+        notices.didFail()
         wait(for: nil, until: .now + pause * Double.random(in: 0.5...1))
         pause = min(pause * 2, Self.pauses.longest)
       }
@@ -78,8 +79,8 @@ final class NoticeListener: Sendable {
         // shows nothing of them. They must be taken after it and before the wait.
         try announce(on: connection)
         for text in try connection.notifications() { notices.hear(Notice(text)) }
+        guard notices.mayListen() else { return }
         wait(for: connection.socket, until: min(next, notices.announcesAt ?? next))
-        guard notices.mayListen() else { return try announce(on: connection) }
       }
     }
   }

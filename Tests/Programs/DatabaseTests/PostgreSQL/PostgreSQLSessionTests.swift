@@ -40,6 +40,7 @@ import Testing
       let waiting = Task { try await host.token() }
       let newer = try await account.replaceToken()
       #expect(try await waiting.value == newer)
+      #expect(try await store(account.server).lease("a") == nil)
       lease.release()
       #expect(account.sandbox.requests(to: .token).count == 1, "the sign-in")
     }
