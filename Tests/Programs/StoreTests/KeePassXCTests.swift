@@ -49,6 +49,44 @@ import Testing
     await desktop.stop()
   }
 
+  /// Values that KeePassXC would replace, or that would break the JSON.
+  private static let texts = [
+    "a{USERNAME}b", "{TITLE}", "{REF:P@T:Bank}", "{DB_DIR}", "{", "}}{{", #"\{URL}\""#,
+    "{S:oauth-service}", #"\\"{PASSWORD}"#, "{ENV:HOME}",
+  ]
+
+  @Test func `texts in braces come back as they were saved`() async throws {
+    let desktop = try await PrivateDesktop()
+    let keePassXC = try await KeePassXC(on: desktop)
+    let records = Self.texts.map { text in
+      AccountRecord(
+        id: text, clientID: text, issuer: "https://id.example/" + text,
+        token: SQToken(
+          accessToken: text, refreshToken: text,
+          additionalFields: [text: .object([text: .string(text)])]),
+        attributes: [text: text])
+    }
+    let store = store(desktop)
+    for record in records {
+      try await store.save(record)
+      #expect(try await store.load(record.id) == record)
+    }
+    #expect(try await Set(store.all().map(\.id)) == Set(Self.texts))
+    let items = try await desktop.call(
+      "/org/freedesktop/secrets/collection/tokens", "org.freedesktop.DBus.Properties.Get",
+      "string:org.freedesktop.Secret.Collection", "string:Items")
+    let paths = items.matches(of: /object path "([^"]+)"/).map { String($0.1) }
+    #expect(paths.count == records.count)
+    for path in paths {
+      let label = try await desktop.call(
+        path, "org.freedesktop.DBus.Properties.Get", "string:org.freedesktop.Secret.Item",
+        "string:Label")
+      #expect(label.contains("app: account") && !label.contains("{"), "\(label)")
+    }
+    await keePassXC.stop()
+    await desktop.stop()
+  }
+
   /// KeePassXC finds nothing in a locked database, which must not look as if nothing were there.
   @Test func `a user who does not unlock the database is not signed out`() async throws {
     let desktop = try await PrivateDesktop()
@@ -56,14 +94,19 @@ import Testing
     let store = store(desktop)
     try await store.save(record("a"))
     try await keePassXC.lock(desktop)
-    for error in [
-      await failure(.storeFailed) { try await store.load("a") },
-      await failure(.storeFailed) { try await store.list() },
-      await failure(.storeFailed) { try await store.erase("a") },
-      await failure(.storeFailed) { try await store.reserve("a", replacing: record("a")) },
-      await failure(.storeFailed) { try await store.reserve("b", replacing: nil) },
-    ] { #expect(error?.message.contains("locked") == true) }
-    try await eventually("the user was asked") { keePassXC.refusals > 0 }
+    let calls: [@Sendable () async throws -> Void] = [
+      { _ = try await store.load("a") },
+      { _ = try await store.list() },
+      { try await store.erase("a") },
+      { _ = try await store.reserve("a", replacing: record("a")) },
+      { _ = try await store.reserve("b", replacing: nil) },
+    ]
+    for (number, call) in calls.enumerated() {
+      let error = await failure(.storeFailed) { try await call() }
+      #expect(error?.message.contains("locked") == true)
+      // One question each.
+      try await keePassXC.isRefused(number + 1)
+    }
     await keePassXC.stop()
     await desktop.stop()
   }

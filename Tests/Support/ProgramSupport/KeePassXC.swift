@@ -19,8 +19,12 @@ package final class KeePassXC: Sendable {
   package init(on desktop: PrivateDesktop, _ start: Start = .openDatabase) async throws {
     let folder = try TemporaryFolder()
     self.folder = folder
+    // An X server that chooses its number itself may take that of one that is ending, which then
+    // removes the new one's socket. By default, it starts anew, and refuses others meanwhile,
+    // whenever it has no client left.
     display = try PrivateDesktop.start([
-      "Xvfb", "-displayfd", "1", "-screen", "0", "1024x768x24", "-nolisten", "tcp",
+      "Xvfb", ":\(Int.random(in: 1000...50_000))", "-displayfd", "1", "-noreset",
+      "-screen", "0", "1024x768x24", "-nolisten", "tcp",
     ])
     let number = try await display.line(after: "")
     environment = desktop.environment.merging([
@@ -53,11 +57,17 @@ package final class KeePassXC: Sendable {
   package var questions: Int { lines("asked") }
   /// How often the user was seen to be asked for the database's password, and gave none.
   ///
-  /// The window is the same each time, so two questions in quick succession may count as one.
+  /// The window is the same each time, so a question counts as the one before unless a test waits in
+  /// between; see ``isRefused(_:)``.
   package var refusals: Int { lines("refused") }
 
   private func lines(_ word: String) -> Int {
     user.output.split(separator: "\n").count { $0 == word }
+  }
+
+  /// Waits until the user has refused as many questions; the next one then counts.
+  package func isRefused(_ count: Int) async throws {
+    try await eventually("question \(count) is refused") { refusals == count }
   }
 
   /// Locks the database as the user does by the keyboard.
@@ -95,11 +105,14 @@ package final class KeePassXC: Sendable {
     guard result.status == 0 else { throw ChildProcessError(message: result.errors) }
   }
 
-  /// The integration is off until the user turns it on; everything else is as it is installed.
+  /// The integration is off until the user turns it on. KeePassXC 2.7 sometimes crashes if it gets
+  /// another item while it writes its file, which no person is fast enough to see; so it writes it
+  /// at the end. Everything else is as it is installed.
   private static let settings = """
     [General]
     ConfigVersion=2
     UpdateCheckMessageShown=true
+    AutoSaveAfterEveryChange=false
     [FdoSecrets]
     Enabled=true
     [GUI]

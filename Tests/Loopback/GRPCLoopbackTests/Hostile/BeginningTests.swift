@@ -10,24 +10,37 @@ import Testing
 
 /// Servers that do not begin with HTTP/2, or do not get far.
 @Suite(.timeLimit(.minutes(1))) struct BeginningTests {
-  static let foreign: [(name: String, bytes: [UInt8])] = [
-    ("PING before SETTINGS", Bytes.ping),
-    ("an answer before SETTINGS", Bytes.answer()),
-    ("GOAWAY before SETTINGS", Bytes.goAway(last: 0, code: 1)),
-    ("an acknowledgement before SETTINGS", Bytes.settingsAcknowledgement),
-    ("SETTINGS of a wrong length", Bytes.frame(.settings, [0, 3, 0])),
-    ("SETTINGS with a wrong value", Bytes.settings((2, 2))),
-    ("HTTP/1.1", [UInt8]("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n".utf8)),
-    ("HTTP/1.0", [UInt8]("HTTP/1.0 505 HTTP Version Not Supported\r\n\r\n".utf8)),
-    ("the greeting of a mail server", [UInt8]("220 mail.example ESMTP ready\r\n".utf8)),
-    ("an alert of TLS", [0x15, 3, 1, 0, 2, 2, 40, 0, 0, 0, 0]),
-    ("zeros", [UInt8](repeating: 0, count: 100_000)),
-    ("ones", [UInt8](repeating: 0xFF, count: 100_000)),
+  /// A server that sends something else than HTTP/2.
+  ///
+  /// In a test's name stand no bytes: to print a hundred thousand of them can take seconds.
+  struct Foreign: CustomTestStringConvertible {
+    let testDescription: String
+    let bytes: [UInt8]
+
+    init(_ name: String, _ bytes: [UInt8]) {
+      testDescription = name
+      self.bytes = bytes
+    }
+  }
+
+  static let foreign = [
+    Foreign("PING before SETTINGS", Bytes.ping),
+    Foreign("an answer before SETTINGS", Bytes.answer()),
+    Foreign("GOAWAY before SETTINGS", Bytes.goAway(last: 0, code: 1)),
+    Foreign("an acknowledgement before SETTINGS", Bytes.settingsAcknowledgement),
+    Foreign("SETTINGS of a wrong length", Bytes.frame(.settings, [0, 3, 0])),
+    Foreign("SETTINGS with a wrong value", Bytes.settings((2, 2))),
+    Foreign("HTTP/1.1", [UInt8]("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n".utf8)),
+    Foreign("HTTP/1.0", [UInt8]("HTTP/1.0 505 HTTP Version Not Supported\r\n\r\n".utf8)),
+    Foreign("the greeting of a mail server", [UInt8]("220 mail.example ESMTP ready\r\n".utf8)),
+    Foreign("an alert of TLS", [0x15, 3, 1, 0, 2, 2, 40, 0, 0, 0, 0]),
+    Foreign("zeros", [UInt8](repeating: 0, count: 100_000)),
+    Foreign("ones", [UInt8](repeating: 0xFF, count: 100_000)),
   ]
 
   @Test(arguments: foreign, [false, true])
   func `a server that does not speak HTTP/2 is recognized`(
-    server: (name: String, bytes: [UInt8]), isSlow: Bool
+    server: Foreign, isSlow: Bool
   ) async throws {
     let step = isSlow ? Step.trickle(Array(server.bytes.prefix(200))) : .send(server.bytes)
     try await HostileServer.once([.preface, step]) { server in
