@@ -237,4 +237,30 @@ import Testing
       #expect(try await server.version("a") == next)
     }
   }
+
+  /// The server waits for a standby that is not there, and has done what it was asked nevertheless.
+  @Test func `a refresh that was not sent keeps no other host out`() async throws {
+    try await PostgreSQLServer.running { server in
+      let store = PostgreSQLTokenStore(
+        connection: server.connection, key: .testKey, limit: .seconds(1))
+      try await store.save(record("a"))
+      let lease = try #require(try await store.lease("a"))
+      _ = try await store.load("a")
+      try await server.run(
+        "ALTER SYSTEM SET synchronous_standby_names = 'missing'; SELECT pg_reload_conf()")
+      try await eventually("the server waits for the standby") {
+        try await server.run("SHOW synchronous_standby_names") == "missing"
+      }
+      await #expect(throws: SQOAuthError.self) {
+        try await store.reserve("a", replacing: record("a"))
+      }
+      lease.release()
+      await store.settle()
+      try await server.run(
+        "ALTER SYSTEM RESET synchronous_standby_names; SELECT pg_reload_conf()")
+      let other = DatabaseTests.store(server)
+      let next = try await eventually("the lease is free") { try await other.lease("a") }
+      next.release()
+    }
+  }
 }
