@@ -12,9 +12,29 @@ import Basics
 /// renew an account at the same time, and the second one finds the first one's token.
 final class PagedAccountQueue: AccountQueue {
   private struct Entry {
+    /// When the account is due.
     var date: Date
+    /// Until when this process leaves the account alone, by the clock's steady time; `nil` if it does
+    /// not.
+    var rest: Duration?
     /// The account's server; `nil` if its record cannot be read.
     let server: ServerName?
+  }
+
+  /// A moment by both of a clock's times: tokens expire at a date, and no change of the date moves
+  /// what lasts a while.
+  private struct Moment {
+    let date: Date
+    let steady: Duration
+
+    init(_ clock: any WallClock) {
+      (date, steady) = (clock.now, clock.steadyTime)
+    }
+
+    func wait(for entry: Entry) -> Duration {
+      let time = Duration.seconds(entry.date.timeIntervalSince(date))
+      return entry.rest.map { max(time, $0 - steady) } ?? time
+    }
   }
 
   private struct State {
@@ -23,28 +43,30 @@ final class PagedAccountQueue: AccountQueue {
     var pauses: [ServerName: BackOff] = [:]
     /// The accounts by which servers get their one request after a pause, and until when the others
     /// wait for it.
-    var asked: [ServerName: (id: String, until: Date)] = [:]
-    var readAt: Date?
+    var asked: [ServerName: (id: String, until: Duration)] = [:]
+    /// When all records were read, by the clock's steady time.
+    var readAt: Duration?
 
-    /// Takes accounts that are due; returns also when the next one is.
+    /// Takes accounts that are due; returns also in what time the next one is.
     mutating func take(
-      atMost count: Int, at now: Date, until end: Date
-    ) -> (ids: [String], next: Date?) {
+      atMost count: Int, at now: Moment, for time: Duration
+    ) -> (ids: [String], next: Duration?) {
       let open = entries.filter { isOpen($0.value.server, at: now) }
+      let end = now.steady + time
       var ids: [String] = []
       for (id, entry) in open.sorted(by: { $0.value.date < $1.value.date })
-      where entry.date <= now && ids.count < count && isOpen(entry.server, at: now) {
+      where now.wait(for: entry) <= .zero && ids.count < count && isOpen(entry.server, at: now) {
         if let server = entry.server, pauses[server] != nil { asked[server] = (id.text, end) }
-        entries[id]?.date = end
+        entries[id]?.rest = end
         ids.append(id.text)
       }
-      return (ids, open.values.map(\.date).min())
+      return (ids, open.values.map { now.wait(for: $0) }.min())
     }
 
-    private func isOpen(_ server: ServerName?, at now: Date) -> Bool {
+    private func isOpen(_ server: ServerName?, at now: Moment) -> Bool {
       guard let server else { return true }
-      if let pause = pauses[server], pause.isInForce(at: now) { return false }
-      return asked[server].map { now >= $0.until } ?? true
+      if let pause = pauses[server], pause.isInForce(at: now.date) { return false }
+      return asked[server].map { now.steady >= $0.until } ?? true
     }
 
     /// Lets another account of the server be the first one after a pause.
@@ -57,8 +79,8 @@ final class PagedAccountQueue: AccountQueue {
   private let clock: any WallClock
   private let state = Locked(State())
 
-  /// How often all records are read, in seconds.
-  private static let period = 30.0
+  /// How often all records are read.
+  private static let period = Duration.seconds(30)
 
   init(_ store: any TokenStore, _ clock: any WallClock) {
     self.store = store
@@ -67,16 +89,15 @@ final class PagedAccountQueue: AccountQueue {
 
   func take(atMost count: Int, for time: Duration) async throws(SQOAuthError) -> DueAccounts {
     try await readIfNeeded()
-    let now = clock.now
-    let end = now.addingTimeInterval(time / .seconds(1))
-    let (ids, next) = state.withLock { $0.take(atMost: count, at: now, until: end) }
+    let now = Moment(clock)
+    let (ids, next) = state.withLock { $0.take(atMost: count, at: now, for: time) }
     var accounts: [DueAccounts.Account] = []
     for id in ids {
-      let account = await account(id, at: now)
+      let account = await account(id, at: now.date)
       if account?.wasPaused != true { state.withLock { $0.passOver(id) } }
       if let account { accounts.append(account) }
     }
-    return DueAccounts(accounts, next: next.map { .seconds($0.timeIntervalSince(now)) })
+    return DueAccounts(accounts, next: next)
   }
 
   /// Reads an account that was due; returns `nil` if another process has renewed or erased it.
@@ -100,20 +121,20 @@ final class PagedAccountQueue: AccountQueue {
   }
 
   private func readIfNeeded() async throws(SQOAuthError) {
-    let now = clock.now
+    let now = Moment(clock)
     let isNeeded = state.withLock { state in
-      if let readAt = state.readAt, abs(now.timeIntervalSince(readAt)) < Self.period {
-        return false
-      }
-      state.readAt = now
+      if let readAt = state.readAt, now.steady - readAt < Self.period { return false }
+      state.readAt = now.steady
       return true
     }
     guard isNeeded else { return }
     do throws(SQOAuthError) {
-      let found = try await entries(at: now)
+      let found = try await entries(at: now.date)
       state.withLock { state in
         // What this process has taken or postponed stays so.
-        state.entries.merge(found) { old, new in Entry(date: old.date, server: new.server) }
+        state.entries.merge(found) { old, new in
+          Entry(date: old.date, rest: old.rest, server: new.server)
+        }
         state.entries = state.entries.filter { found[$0.key] != nil }
       }
     } catch {
@@ -146,8 +167,8 @@ final class PagedAccountQueue: AccountQueue {
   func postpone(
     _ account: DueAccounts.Account, by time: Duration
   ) async throws(SQOAuthError) {
-    let date = clock.now.addingTimeInterval(time / .seconds(1))
-    state.withLock { $0.entries[ExactText(account.id)]?.date = date }
+    let rest = clock.steadyTime + time
+    state.withLock { $0.entries[ExactText(account.id)]?.rest = rest }
   }
 
   func finish(

@@ -56,6 +56,29 @@ import Testing
     }
   }
 
+  @Test func `settling waits until the database has ended the lease`() async throws {
+    try await SharedAccount.running { account in
+      let (server, store) = (account.server, store(account.server))
+      let lease = try #require(try await store.lease("a"))
+      // It lets others read, and not write.
+      async let slow = server.run(
+        """
+        BEGIN; LOCK TABLE sequencing_oauth.leases IN SHARE MODE; SELECT pg_sleep(1); COMMIT
+        """)
+      try await eventually("the table is locked") {
+        try await server.run(
+          """
+          SELECT count(*) FROM pg_locks WHERE mode = 'ShareLock' AND granted
+            AND relation = 'sequencing_oauth.leases'::regclass
+          """) == "1"
+      }
+      lease.release()
+      await store.settle()
+      #expect(try await server.run("SELECT count(*) FROM sequencing_oauth.leases") == "0")
+      _ = try await slow
+    }
+  }
+
   @Test func `a host whose account another one refreshed meanwhile takes that token`()
     async throws
   {

@@ -9,14 +9,15 @@ import Testing
   let store = MemoryTokenStore()
   let clock = ManualClock()
 
-  private func queue(_ count: Int) async -> PagedAccountQueue {
+  /// Makes a queue of accounts whose tokens have been expired for a time, in seconds.
+  private func queue(_ count: Int, expiredFor time: Double = 1) async -> PagedAccountQueue {
     for number in 1...count {
       await store.save(
         AccountRecord(
           id: "\(number)", clientID: "client", issuer: "https://id.example",
           token: SQToken(
-            accessToken: "a", expirationDate: clock.now - 1, refreshToken: "r",
-            issueDate: clock.now - 10)))
+            accessToken: "a", expirationDate: clock.now - time, refreshToken: "r",
+            issueDate: clock.now - time - 9)))
     }
     return PagedAccountQueue(store, clock)
   }
@@ -54,5 +55,20 @@ import Testing
     var taken: [DueAccounts.Account] = []
     for _ in 1...3 { taken += try await take(queue) }
     #expect(taken.map(\.id) == ["3"])
+  }
+
+  @Test func `an account that waits does not wait for the date`() async throws {
+    let queue = await queue(2, expiredFor: 7200)
+    let accounts = try await take(queue)
+    try await queue.postpone(try #require(accounts.first), by: .seconds(10))
+    clock.moveDate(by: -3600)
+    clock.advance(by: 9)
+    let early = try await queue.take(atMost: 100, for: .seconds(120))
+    #expect(early.accounts.isEmpty && early.next == .seconds(1))
+    clock.advance(by: 1)
+    #expect(try await take(queue).map(\.id) == accounts.prefix(1).map(\.id))
+    // The other one was taken, and nobody said what became of it.
+    clock.advance(by: 110)
+    #expect(try await take(queue).map(\.id) == accounts.suffix(1).map(\.id))
   }
 }
