@@ -99,9 +99,9 @@ extension AccountManager {
   /// the account is gone.
   ///
   /// The token counts as used when all named sessions have ended. If the store fails, the call ends
-  /// what it can, and the provider may send the token again. The records are read page by page, so
-  /// the memory does not grow with their number. A damaged record is passed over: nobody can use
-  /// its tokens.
+  /// what it can, and the provider may send the token again. A database finds the user's records by
+  /// an index; from other stores all records are read, page by page. A damaged record is passed over:
+  /// nobody can use its tokens.
   ///
   /// - Returns: The identifiers of the accounts whose sessions ended.
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/logoutTokenInvalid`` if the token breaks a
@@ -138,13 +138,18 @@ extension AccountManager {
     var ids = Set(
       all.filter { $0.session.record.map(token.names) ?? false }.map { ExactText($0.accountID) })
     var unreadable: SQOAuthError?
-    try await store.forEachEntry { account in
+    func look(at account: AccountEntry) {
       switch account.record {
       case .success(let record) where token.names(record): ids.insert(ExactText(record.id))
       case .success: break
       // No host can read a damaged record, or use its tokens.
       case .failure(let error): if error.code != .storeDamaged { unreadable = error }
       }
+    }
+    if let index = store as? any SessionIndex {
+      for account in try await index.entries(of: token.sessionName) { look(at: account) }
+    } else {
+      try await store.forEachEntry { look(at: $0) }
     }
     // An account that cannot be read may be the one that is named.
     if ids.isEmpty, let unreadable { throw unreadable }

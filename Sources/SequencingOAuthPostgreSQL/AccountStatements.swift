@@ -29,6 +29,7 @@ struct AccountStatements: Sendable {
   let queue: AccountQueueStatements
   let keys: KeyStatements
   let registrations: RegistrationStatements
+  let sessions: SessionStatements
 
   /// How long a lease holds before its holder sends a refresh token, and again after it has saved.
   static let unsentSeconds = 10
@@ -45,6 +46,7 @@ struct AccountStatements: Sendable {
     let newestKey = keyStatements.newest
     queue = AccountQueueStatements(schema: schema, newestKey: newestKey)
     registrations = RegistrationStatements(schema: schema, newestKey: newestKey)
+    sessions = SessionStatements(schema: schema)
     channel = Notice.channel(schema: schema)
     let (accounts, leases, keys, used) = (
       "\(schema).accounts", "\(schema).leases", "\(schema).keys", "\(schema).used"
@@ -89,7 +91,8 @@ struct AccountStatements: Sendable {
       text: """
         WITH saved AS (
           UPDATE \(accounts) SET version = $2::bigint + 1, value = $3::bytea,
-            server = $5::bytea, due = \(after("$6")), key_number = $7::integer
+            server = $5::bytea, due = \(after("$6")), key_number = $7::integer,
+            user_digest = $9::bytea, session_digest = $10::bytea, digests_of = $2::bigint + 1
           WHERE id = $1::bytea
             AND (version = $2::bigint AND ($8::boolean OR $7::integer = \(newestKey))
               OR version = $2::bigint + 1 AND value = $3::bytea)
@@ -107,11 +110,16 @@ struct AccountStatements: Sendable {
       name: "put",
       text: """
         WITH saved AS (
-          INSERT INTO \(accounts) AS a (id, version, key_number, value, server, due)
-          SELECT $1::bytea, \(firstVersion), $5::integer, $2::bytea, $3::bytea, \(after("$4"))
+          INSERT INTO \(accounts) AS a (id, version, key_number, value, server, due,
+            user_digest, session_digest, digests_of)
+          SELECT $1::bytea, f.version, $5::integer, $2::bytea, $3::bytea, \(after("$4")),
+            $7::bytea, $8::bytea, f.version
+          FROM (SELECT \(firstVersion) AS version) f
           WHERE $6::boolean OR $5::integer = \(newestKey)
           ON CONFLICT (id) DO UPDATE SET version = a.version + 1, value = excluded.value,
-            server = excluded.server, due = excluded.due, key_number = excluded.key_number
+            server = excluded.server, due = excluded.due, key_number = excluded.key_number,
+            user_digest = excluded.user_digest, session_digest = excluded.session_digest,
+            digests_of = a.version + 1
           RETURNING version)
         SELECT (SELECT version FROM saved), \(newestKey)
         """)

@@ -127,13 +127,17 @@ extension AccountTable {
       statements.keys.old, .integer(key), .bytes(start), .integer(Int64(count)))
     var resealed = Resealed()
     var (ids, versions, values): ([Data], [Int64], [Data]) = ([], [], [])
+    var (users, sessions): ([Data], [Data]) = ([], [])
     for row in rows {
       guard let bytes = row.bytes(0), let version = row.integer(1) else { throw Self.damaged }
       // The next possible id.
       resealed.next = bytes + [0]
       do throws(SQOAuthError) {
         let record = try await decode(row.bytes(3), key: row.integer(2), id: id(row))
+        let digests = try sealer.digests(of: record)
         values.append(try sealer.seal(record))
+        users.append(digests.user)
+        sessions.append(digests.session)
         ids.append(bytes)
         versions.append(version)
       } catch {
@@ -143,7 +147,8 @@ extension AccountTable {
     }
     if !ids.isEmpty {
       try await run(
-        statements.keys.reseal, .array(ids), .array(versions), .array(values), .integer(key))
+        statements.keys.reseal, .array(ids), .array(versions), .array(values), .integer(key),
+        .array(users), .array(sessions))
     }
     if rows.count < count { resealed.next = nil }
     return resealed

@@ -30,7 +30,8 @@ struct AccountTable {
       let sealed = try SealedRecord(record, by: key)
       let row = try await run(
         statements.put, .bytes(Data(sealed.id.utf8)), .bytes(sealed.box), .bytes(sealed.server),
-        .seconds(sealed.due), .integer(sealed.key), .boolean(isOld)
+        .seconds(sealed.due), .integer(sealed.key), .boolean(isOld), .bytes(sealed.digests.user),
+        .bytes(sealed.digests.session)
       ).first
       return (row?.integer(0), row?.integer(1))
     }
@@ -52,7 +53,7 @@ struct AccountTable {
       let row = try await run(
         statements.replace, .bytes(Data(next.id.utf8)), .integer(version), .bytes(next.box),
         .bytes(ticket), .bytes(next.server), .seconds(next.due), .integer(next.key),
-        .boolean(isOld)
+        .boolean(isOld), .bytes(next.digests.user), .bytes(next.digests.session)
       ).first
       if row?.integer(0) != nil { return true }
       guard let newest = row?.integer(1), newest != next.key, !isOld else {

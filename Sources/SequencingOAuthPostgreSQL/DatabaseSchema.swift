@@ -12,7 +12,8 @@ import SequencingOAuth
 /// - `store`: one row with the version of these tables.
 /// - `keys`: for each key the number by which records name it, and the header that opens it.
 /// - `accounts`: the sealed records. The `version` begins with the time in microseconds and grows by
-///   one with each save.
+///   one with each save. The digests of the user and the session are those of the version
+///   `digests_of`.
 /// - `leases`: who changes an account now. The `ticket` is a random name of the lease.
 /// - `registrations`: the sealed registrations of clients, by digests of their servers.
 /// - `used`: values that count once, each with the ticket of the call that used it.
@@ -25,7 +26,7 @@ struct DatabaseSchema: Sendable {
   /// The number of these tables.
   ///
   /// Number 1 had three forms: without `registrations` and `used`; before that without `pauses` and
-  /// the accounts' `server` and `due` too. Number 2 adds the pauses' `asking`.
+  /// the accounts' `server` and `due` too. Number 2 adds the pauses' `asking` and the accounts' digests.
   static let version: Int64 = 2
 
   /// The schema's name as an identifier of SQL, in quotation marks.
@@ -105,9 +106,14 @@ struct DatabaseSchema: Sendable {
     CREATE TABLE IF NOT EXISTS \(name).accounts (
       id bytea PRIMARY KEY, version bigint NOT NULL,
       key_number integer NOT NULL REFERENCES \(name).keys, value bytea NOT NULL,
-      server bytea NOT NULL, due timestamptz);
+      server bytea NOT NULL, due timestamptz,
+      user_digest bytea, session_digest bytea, digests_of bigint);
     CREATE INDEX IF NOT EXISTS accounts_due ON \(name).accounts (server, due)
       WHERE due IS NOT NULL;
+    CREATE INDEX IF NOT EXISTS accounts_user ON \(name).accounts (user_digest);
+    CREATE INDEX IF NOT EXISTS accounts_session ON \(name).accounts (session_digest);
+    CREATE INDEX IF NOT EXISTS accounts_unnoted ON \(name).accounts (id)
+      WHERE digests_of IS DISTINCT FROM version;
     CREATE TABLE IF NOT EXISTS \(name).leases (
       id bytea PRIMARY KEY, ticket bytea NOT NULL, holder text NOT NULL,
       until timestamptz NOT NULL, sent boolean NOT NULL, timeline text NOT NULL);
@@ -127,7 +133,7 @@ struct DatabaseSchema: Sendable {
   ///
   /// Any number of hosts may do this at once, and hosts with an earlier program may go on until they
   /// are started again. The accounts of a database without dates are due within an hour, since their
-  /// records are sealed.
+  /// records are sealed. The next search for a user notes the digests that are missing.
   private func upgrade(
     _ connection: Connection, until deadline: ContinuousClock.Instant
   ) throws(SQOAuthError) {
@@ -137,7 +143,10 @@ struct DatabaseSchema: Sendable {
           SELECT pg_catalog.pg_advisory_xact_lock(\(Self.lock));
           ALTER TABLE \(name).accounts
             ADD COLUMN IF NOT EXISTS server bytea NOT NULL DEFAULT ''::bytea,
-            ADD COLUMN IF NOT EXISTS due timestamptz;
+            ADD COLUMN IF NOT EXISTS due timestamptz,
+            ADD COLUMN IF NOT EXISTS user_digest bytea,
+            ADD COLUMN IF NOT EXISTS session_digest bytea,
+            ADD COLUMN IF NOT EXISTS digests_of bigint;
           ALTER TABLE \(name).accounts ALTER COLUMN server DROP DEFAULT;
           UPDATE \(name).accounts
             SET due = pg_catalog.clock_timestamp() + pg_catalog.random() * interval '1 hour'
@@ -225,7 +234,8 @@ struct DatabaseSchema: Sendable {
 
   /// The columns of the present tables.
   static let form =
-    accountColumns + dueColumns + keyColumns + pauseColumns + ["pauses.asking boolean"]
+    accountColumns + dueColumns + digestColumns + keyColumns + pauseColumns
+    + ["pauses.asking boolean"]
     + valueColumns(registrations: true)
 
   /// The columns of the tables of version 1, as three programs made them.
@@ -241,6 +251,10 @@ struct DatabaseSchema: Sendable {
   ]
   private static let dueColumns = [
     "accounts.server bytea", "accounts.due timestamp with time zone NULL",
+  ]
+  private static let digestColumns = [
+    "accounts.user_digest bytea NULL", "accounts.session_digest bytea NULL",
+    "accounts.digests_of bigint NULL",
   ]
   private static let keyColumns = [
     "keys.number integer", "keys.header bytea", "leases.id bytea", "leases.ticket bytea",

@@ -30,9 +30,11 @@ struct KeyStatements: Sendable {
     reseal = SQLStatement(
       name: "reseal",
       text: """
-        UPDATE \(accounts) a SET value = n.value, key_number = $4::integer
+        UPDATE \(accounts) a SET value = n.value, key_number = $4::integer,
+          user_digest = n.user_digest, session_digest = n.session_digest, digests_of = a.version
         FROM ROWS FROM (pg_catalog.unnest($1::bytea[]), pg_catalog.unnest($2::bigint[]),
-          pg_catalog.unnest($3::bytea[])) AS n (id, version, value)
+          pg_catalog.unnest($3::bytea[]), pg_catalog.unnest($5::bytea[]),
+          pg_catalog.unnest($6::bytea[])) AS n (id, version, value, user_digest, session_digest)
         WHERE a.id = n.id AND a.version = n.version AND a.key_number < $4::integer
         """)
   }

@@ -16,8 +16,8 @@ public import SequencingOAuth
 /// longer be under way.
 ///
 /// Every record is sealed under a `StoreKey` and bound to its account, so the database's
-/// administrator can read the ids of the accounts, but no token. A person who can write to the
-/// database can remove accounts or put back older records unnoticed.
+/// administrator can read the ids of the accounts and which of them belong to one user, but no token.
+/// A person who can write to the database can remove accounts or put back older records unnoticed.
 ///
 /// A call waits at most 30 s for a free connection and for the answers to its statements. The time
 /// of connecting comes on top: up to 5 s for each server in the connection string, unless that has
@@ -196,6 +196,14 @@ extension PostgreSQLTokenStore: RefusedTokenEraser {
       erased(id, lease)
     } else if let lease {
       held.lost(id, lease.ticket)
+    }
+  }
+}
+
+extension PostgreSQLTokenStore: SessionIndex {
+  package func entries(of session: SessionName) async throws(SQOAuthError) -> [AccountEntry] {
+    try await database.use { table throws(SQOAuthError) in
+      try await table.entries(of: session)
     }
   }
 }

@@ -15,6 +15,8 @@ struct SealedRecord: Redacted {
   let key: Int64
   /// The name of the record's server, by which keepers pause.
   let server: Data
+  /// The digests by which the record is found.
+  let digests: SessionDigests
   /// The seconds until the token should be renewed; `nil` for never.
   let due: Double?
 
@@ -23,6 +25,7 @@ struct SealedRecord: Redacted {
     id = record.id
     box = try key.sealer.seal(record)
     self.key = key.number
+    digests = try key.sealer.digests(of: record)
     server = ServerName(of: record).bytes
     due = record.dueDate(at: now, jitter: .random(in: 0...1))?.timeIntervalSince(now)
   }

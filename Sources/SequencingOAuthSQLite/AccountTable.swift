@@ -38,7 +38,7 @@ final class AccountTable {
     coding = try RecordCoding(key, header: try DatabaseFormat.header(connection))
     // Nothing is written before this, so that a damaged or foreign database stays as it is.
     try connection.beginWriting()
-    try DatabaseFormat.upgrade(connection)
+    try DatabaseFormat.upgrade(connection) { () throws(SQOAuthError) in try noteDigests() }
     try connection.keepLog()
   }
 
@@ -111,12 +111,26 @@ final class AccountTable {
   private func put(_ record: AccountRecord) throws(SQOAuthError) {
     // Saved only under the database's current key: a record under an older key could not be read
     // again.
+    let isCurrentKey = "(SELECT value FROM meta WHERE name = 'key') IS ?3"
+    let digests = try coding.digests(of: record)
+    let values: [Value] = [
+      .text(record.id), .blob(try coding.encode(record)), .optional(coding.header),
+      .blob(digests.user), .blob(digests.session),
+    ]
+    // A refresh changes neither the user nor the session, so the indexes stay as they are.
     try connection.run(
       """
-      INSERT INTO accounts (id, value)
-      SELECT ?1, ?2 WHERE (SELECT value FROM meta WHERE name = 'key') IS ?3
-      ON CONFLICT (id) DO UPDATE SET value = excluded.value
-      """, .text(record.id), .blob(try coding.encode(record)), .optional(coding.header)
+      UPDATE accounts SET value = ?2
+      WHERE id = ?1 AND user IS ?4 AND session IS ?5 AND \(isCurrentKey)
+      """, values
+    ) { _ in }
+    if connection.changes > 0 { return }
+    try connection.run(
+      """
+      INSERT INTO accounts (id, value, user, session) SELECT ?1, ?2, ?4, ?5 WHERE \(isCurrentKey)
+      ON CONFLICT (id) DO UPDATE SET value = excluded.value, user = excluded.user,
+        session = excluded.session
+      """, values
     ) { _ in }
     guard connection.changes > 0 else { throw keyWasChanged }
   }
@@ -197,7 +211,7 @@ final class AccountTable {
   }
 
   /// The newest record of a row's account.
-  private func record(_ row: Statement) throws(SQOAuthError) -> AccountRecord {
+  func record(_ row: Statement) throws(SQOAuthError) -> AccountRecord {
     let stored = try coding.decode(row.blob(1), id: try id(row))
     return try landedRecords.landed(after: stored, coding.sealer) ?? stored
   }
@@ -218,8 +232,10 @@ final class AccountTable {
           lease.release()
         }
         guard let record = try load(id) else { continue }
+        let digests = try new.digests(of: record)
         try connection.run(
-          "UPDATE accounts SET value = ?2 WHERE id = ?1", .text(id), .blob(try new.encode(record))
+          "UPDATE accounts SET value = ?2, user = ?3, session = ?4 WHERE id = ?1", .text(id),
+          .blob(try new.encode(record)), .blob(digests.user), .blob(digests.session)
         ) { _ in }
       }
       try recodeRegistrations(to: new)

@@ -98,6 +98,7 @@ final class Connection {
   }
 
   /// Runs a statement with an array of values.
+  @discardableResult
   func run<Row>(
     _ sql: String, _ values: [Value], read: (Statement) throws(SQOAuthError) -> Row
   ) throws(SQOAuthError) -> [Row] {

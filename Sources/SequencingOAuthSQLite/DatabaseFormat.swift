@@ -15,11 +15,15 @@ enum DatabaseFormat {
   /// The number of the tables.
   ///
   /// Number 1 had three forms: the first one without `used` and `registrations`, the next one without
-  /// `registrations`. A change of the tables needs a new number, and ``upgrade(_:)`` makes it of the
-  /// earlier ones.
+  /// `registrations`. Number 2 adds the digests of users and sessions. A change of the tables needs a
+  /// new number, and ``upgrade(_:noting:)`` makes it of the earlier ones.
   static let version: UInt32 = 2
 
-  /// The tables of a token database.
+  /// The tables of a token database and their indexes, in the order of their texts; so an index comes
+  /// before its table.
+  ///
+  /// An account has the digests by which a provider's user and session are found. They are empty if
+  /// its record has none, and missing if an earlier program wrote it.
   ///
   /// The accounts keep their row ids since records are long: with the text alone as the key,
   /// 100,000 of them took twice the space and the time.
@@ -28,8 +32,17 @@ enum DatabaseFormat {
   /// where its accounts are.
   ///
   /// The used values are so few that finding the expired ones needs no index.
-  static let tables = [
-    "CREATE TABLE accounts (id TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL) STRICT",
+  static let tables =
+    [
+      "CREATE INDEX accounts_session ON accounts (session)",
+      "CREATE INDEX accounts_user ON accounts (user)",
+      """
+      CREATE TABLE accounts (id TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL, \
+      user BLOB, session BLOB) STRICT
+      """,
+    ] + commonTables
+
+  private static let commonTables = [
     "CREATE TABLE meta (name TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL) STRICT",
     "CREATE TABLE registrations (server BLOB PRIMARY KEY NOT NULL, value BLOB NOT NULL) STRICT",
     """
@@ -45,7 +58,7 @@ enum DatabaseFormat {
     try connection.transaction { () throws(SQOAuthError) in
       try connection.execute(
         "PRAGMA application_id=\(applicationID); PRAGMA user_version=\(version)")
-      for table in tables { try connection.execute(table) }
+      for table in tables.reversed() { try connection.execute(table) }
       try setHeader(header, connection)
     }
     // Sets the lasting mode, which the file itself records.
@@ -55,13 +68,20 @@ enum DatabaseFormat {
   /// Makes the present tables of those of an earlier version, in one transaction.
   ///
   /// Another process may do this at the same time. An earlier program that has the database open goes
-  /// on until it opens it again.
-  static func upgrade(_ connection: Connection) throws(SQOAuthError) {
+  /// on until it opens it again; what it adds has no digests, and is read by each search.
+  static func upgrade(
+    _ connection: Connection, noting noteDigests: () throws(SQOAuthError) -> Void
+  ) throws(SQOAuthError) {
     guard try number(connection) < version else { return }
     try connection.transaction { () throws(SQOAuthError) in
       guard try number(connection) < version else { return }
+      try connection.execute(
+        "ALTER TABLE accounts ADD COLUMN user BLOB; ALTER TABLE accounts ADD COLUMN session BLOB")
       let found = try self.found(connection)
-      for table in tables where !found.contains(table) { try connection.execute(table) }
+      for table in tables.reversed() where !found.contains(table) {
+        try connection.execute(table)
+      }
+      try noteDigests()
       try connection.execute("PRAGMA user_version=\(version)")
     }
   }
@@ -122,8 +142,11 @@ enum DatabaseFormat {
 
   /// The tables of version 1, as three programs made them.
   private static let earlierForms = [
-    Array(tables[0...1]), Array(tables[0...1]) + [tables[3]], tables,
+    [firstAccounts, commonTables[0]], [firstAccounts, commonTables[0], commonTables[2]],
+    [firstAccounts] + commonTables,
   ]
+  private static let firstAccounts =
+    "CREATE TABLE accounts (id TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL) STRICT"
 
   private static func check(version: UInt32) throws(SQOAuthError) {
     guard version <= Self.version else {

@@ -54,6 +54,19 @@ enum RecordCoding {
     }
   }
 
+  /// The digests by which a record is found; by the key if there is one, as is the record.
+  func digests(of record: AccountRecord) throws(SQOAuthError) -> SessionDigests {
+    try SessionDigests(of: record) { name throws(SQOAuthError) in try digest(of: name) }
+  }
+
+  /// The digest of what a provider calls a user or a session.
+  func digest(of name: SessionName) throws(SQOAuthError) -> Data {
+    switch self {
+    case .sealed(let sealer): try sealer.digest(of: name)
+    case .clear: Digest.sha256(name.bytes)
+    }
+  }
+
   /// Decodes an account's record; the record of another account counts as damaged.
   func decode(_ value: Data, id: String) throws(SQOAuthError) -> AccountRecord {
     let record =

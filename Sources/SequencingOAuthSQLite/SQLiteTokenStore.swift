@@ -20,8 +20,8 @@ public import SequencingOAuth
 /// Without a key the records are in clear. The mode protects them against other users of the
 /// machine, but not against programs that run as the same user, nor against a person who has the
 /// disk. With a `StoreKey` each record is sealed under that key and bound to its account. A person
-/// who has the files without the key can see the ids of the accounts, their number and the lengths
-/// of the records, and can remove accounts or put back older files unnoticed, but can neither read
+/// who has the files without the key can see the ids of the accounts, their number, which of them
+/// belong to one user, and the lengths of the records, and can remove accounts or put back older files unnoticed, but can neither read
 /// nor change a record.
 ///
 /// A replaced record may stay in the log until the database is closed. An erased record does not;
@@ -164,6 +164,12 @@ public final class SQLiteTokenStore: TokenStore {
     _ body: @escaping @Sendable (AccountTable) throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
     try await queue.run { [database] () throws(SQOAuthError) in try database.use(body) }
+  }
+}
+
+extension SQLiteTokenStore: SessionIndex {
+  package func entries(of session: SessionName) async throws(SQOAuthError) -> [AccountEntry] {
+    try await run { table throws(SQOAuthError) in try table.entries(of: session) }
   }
 }
 

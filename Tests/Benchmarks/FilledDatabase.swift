@@ -41,7 +41,7 @@ actor FilledDatabase {
         return "('account \(number)', CAST('\(value)' AS BLOB))"
       }
       try BareDatabase.execute(
-        "INSERT INTO accounts VALUES \(rows.joined(separator: ", "))", path: path)
+        "INSERT INTO accounts (id, value) VALUES \(rows.joined(separator: ", "))", path: path)
     }
     // The ids of the copies lie between the others.
     for first in stride(from: real, to: count, by: 10_000) {
@@ -50,7 +50,7 @@ actor FilledDatabase {
         WITH RECURSIVE numbers(n) AS (
           SELECT \(first) UNION ALL
           SELECT n + 1 FROM numbers WHERE n + 1 < \(min(first + 10_000, count)))
-        INSERT INTO accounts
+        INSERT INTO accounts (id, value)
         SELECT 'account ' || (n % \(real)) || ' copy ' || n, value FROM numbers, accounts
         WHERE id = 'account 0'
         """, path: path)

@@ -5,9 +5,14 @@ CREATE TABLE sequencing_oauth.keys (
 CREATE TABLE sequencing_oauth.accounts (
   id bytea PRIMARY KEY, version bigint NOT NULL,
   key_number integer NOT NULL REFERENCES sequencing_oauth.keys, value bytea NOT NULL,
-  server bytea NOT NULL, due timestamptz);
+  server bytea NOT NULL, due timestamptz,
+  user_digest bytea, session_digest bytea, digests_of bigint);
 CREATE INDEX accounts_due ON sequencing_oauth.accounts (server, due)
   WHERE due IS NOT NULL;
+CREATE INDEX accounts_user ON sequencing_oauth.accounts (user_digest);
+CREATE INDEX accounts_session ON sequencing_oauth.accounts (session_digest);
+CREATE INDEX accounts_unnoted ON sequencing_oauth.accounts (id)
+  WHERE digests_of IS DISTINCT FROM version;
 CREATE TABLE sequencing_oauth.leases (
   id bytea PRIMARY KEY, ticket bytea NOT NULL, holder text NOT NULL,
   until timestamptz NOT NULL, sent boolean NOT NULL, timeline text NOT NULL);
@@ -38,4 +43,5 @@ INSERT INTO sequencing_oauth.accounts VALUES ('alice'::bytea, 1795728261956158, 
   '8cb0d967e6a9f48b0f01d119f26ce4136ff7166a17730301e25baf265d0cf01d1350e40f3a05e0c6'
   '7a6d007fa3c94d55b6f7cbcb16bcea57e4097c616e1a367771d6affed98b3f45ab79fe711d931c3d'
   '0a72f0ec', 'hex'),
-  decode('c1d1222ce369dd29', 'hex'), to_timestamp(1750003570));
+  decode('c1d1222ce369dd29', 'hex'), to_timestamp(1750003570),
+  ''::bytea, ''::bytea, 1795728261956158);

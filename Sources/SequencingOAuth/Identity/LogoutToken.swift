@@ -71,6 +71,13 @@ public struct LogoutToken: Sendable, Hashable {
     try require(issueDate <= now.addingTimeInterval(tolerance), "was issued in the future")
   }
 
+  /// What a store looks for: the user if the token names one, and the session if not.
+  var sessionName: SessionName {
+    if let subject { return .user(issuer: issuer, subject: subject) }
+    // A token names one of the two.
+    return .session(issuer: issuer, id: sessionID ?? "")
+  }
+
   /// Whether the token names the session of a record, and the session is of the token's client.
   ///
   /// Another client of the same program gets a logout token of its own.

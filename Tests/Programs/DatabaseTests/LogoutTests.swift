@@ -45,6 +45,110 @@ import Testing
     }
   }
 
+  /// What a store finds.
+  private struct Found: Equatable {
+    let user: [String]
+    let session: [String]
+    /// By the name of a session that no account has.
+    let none: [String]
+  }
+
+  private static let right = Found(user: ["own"], session: ["own"], none: [])
+
+  /// Saves accounts of two users by one store, and searches by another.
+  private func found(
+    _ stores: [any SessionIndex], changing change: () async throws -> Void = {}
+  ) async throws -> Found {
+    let party = try await OpenIDFixture(.es256)
+    try await party.signIn()
+    let own = try await party.record("own")
+    try await stores[0].save(own)
+    for id in ["other 1", "other 2"] { try await stores[0].save(record(id)) }
+    try await change()
+    let idToken = try #require(own.token.idToken)
+    let sessionID = try #require(idToken.sessionID)
+    func ids(_ name: SessionName) async throws -> [String] {
+      try await stores[1].entries(of: name).map(\.id).sorted()
+    }
+    return Found(
+      user: try await ids(.user(issuer: idToken.issuer, subject: idToken.subject)),
+      session: try await ids(.session(issuer: idToken.issuer, id: sessionID)),
+      none: try await ids(.session(issuer: idToken.issuer, id: "another")))
+  }
+
+  @Test(arguments: [nil, SQLiteFolder.key])
+  func `a file finds the accounts of a user and of a session`(key: StoreKey?) async throws {
+    let files = try SQLiteFolder()
+    #expect(try await found([files.store(key), files.store(key)]) == Self.right)
+  }
+
+  @Test(arguments: [nil, SQLiteFolder.key])
+  func `a file of the first version is brought to this one`(key: StoreKey?) async throws {
+    let files = try SQLiteFolder()
+    let found = try await found([files.store(key), files.store(key)]) {
+      _ = try await files.sql(
+        """
+        DROP INDEX accounts_user; DROP INDEX accounts_session;
+        ALTER TABLE accounts DROP COLUMN user; ALTER TABLE accounts DROP COLUMN session;
+        PRAGMA user_version=1
+        """)
+    }
+    #expect(found == Self.right)
+    #expect(try await files.sql("PRAGMA user_version").contains("2"))
+    #expect(try await files.sql("SELECT count(*) FROM accounts WHERE user IS NULL").contains("0"))
+    // And it is read as a file of this version.
+    #expect(try await files.store(key).list() == ["other 1", "other 2", "own"])
+  }
+
+  @Test func `what an older version has added to a file is found too`() async throws {
+    let files = try SQLiteFolder()
+    let found = try await found([files.store(), files.store()]) {
+      _ = try await files.sql("UPDATE accounts SET user = NULL, session = NULL WHERE id = 'own'")
+    }
+    #expect(found == Found(user: ["own"], session: ["own"], none: ["own"]))
+  }
+
+  @Test(
+    .requires(.postgreSQL),
+    arguments: [
+      "SELECT 1",
+      // As the first version made it.
+      """
+      ALTER TABLE sequencing_oauth.accounts DROP COLUMN user_digest, DROP COLUMN session_digest,
+        DROP COLUMN digests_of;
+      ALTER TABLE sequencing_oauth.pauses DROP COLUMN asking;
+      UPDATE sequencing_oauth.store SET version = 1
+      """,
+      // As a host of the first version saves.
+      "UPDATE sequencing_oauth.accounts SET version = version + 1, user_digest = NULL",
+    ])
+  func `a database of many hosts finds the accounts of a user and of a session`(
+    change: String
+  ) async throws {
+    try await PostgreSQLServer.running { server in
+      let stores = [0, 1].map { _ in DatabaseTests.store(server) }
+      let found = try await found(stores) { _ = try await server.run(change) }
+      #expect(found == Self.right)
+      let version = try await server.run("SELECT version FROM sequencing_oauth.store")
+      #expect(version.contains("2"))
+      let unnoted = try await server.run(
+        """
+        SELECT 'left ' || count(*) FROM sequencing_oauth.accounts
+        WHERE digests_of IS DISTINCT FROM version
+        """)
+      #expect(unnoted.contains("left 0"))
+    }
+  }
+
+  @Test(.requires(.postgreSQL)) func `a change of the key keeps what is found`() async throws {
+    try await PostgreSQLServer.running { server in
+      let store = PostgreSQLTokenStore(
+        connection: server.connection, key: .testKey, otherKeys: [.otherTestKey])
+      let found = try await found([store, store]) { try await store.changeKey(to: .otherTestKey) }
+      #expect(found == Self.right)
+    }
+  }
+
   @Test func `an encrypted file with another key is refused as a whole`() async throws {
     let files = try SQLiteFolder()
     let stores = [files.store(SQLiteFolder.key), files.store(SQLiteFolder.key)]

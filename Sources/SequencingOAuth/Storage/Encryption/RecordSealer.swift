@@ -69,6 +69,13 @@ package struct RecordSealer: Sendable {
     try sealing.service.fingerprint(of: Data(Self.context("name", Data(id.utf8)).joined()))
   }
 
+  /// Makes a digest of what a provider calls a user or a session.
+  ///
+  /// It reveals nothing to a program without the key.
+  package func digest(of session: SessionName) throws(SQOAuthError) -> Data {
+    try sealing.service.fingerprint(of: Data(Self.context("session", session.bytes).joined()))
+  }
+
   private static func context(_ id: String) -> [Data] {
     context("record", Data(id.utf8))
   }

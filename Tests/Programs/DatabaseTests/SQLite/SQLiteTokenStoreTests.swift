@@ -357,7 +357,7 @@ import Testing
     try await files.sql(
       """
       WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9999)
-      INSERT INTO accounts SELECT 'account ' || i,
+      INSERT INTO accounts (id, value) SELECT 'account ' || i,
         CAST(replace(CAST(x'\(value)' AS TEXT), 'account 0', 'account ' || i) AS BLOB) FROM n
       """)
     let store = files.store()

@@ -1,0 +1,90 @@
+import Basics
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+// The accounts of a user or of a session at a provider.
+extension AccountTable {
+  /// The accounts that may belong to a user or a session.
+  ///
+  /// Each key makes its own digests, as it seals its own records. If other hosts have sealed records
+  /// by a key that this process was not given, one of those is among the accounts, as unreadable.
+  func entries(of name: SessionName) async throws(SQOAuthError) -> [AccountEntry] {
+    try await noteDigests()
+    var (digests, others): ([Data], [Int64]) = ([], [])
+    for row in try await run(statements.sessions.keys) {
+      guard let number = row.integer(0) else { throw Self.damaged }
+      do throws(SQOAuthError) {
+        digests.append(try await sealer(number).digest(of: name))
+      } catch {
+        guard error.code == .wrongPassphrase else { throw error }
+        others.append(number)
+      }
+    }
+    let search =
+      switch name {
+      case .user: statements.sessions.ofUser
+      case .session: statements.sessions.ofSession
+      }
+    var rows = try await run(search, .array(digests))
+    if !others.isEmpty { rows += try await run(statements.sessions.sealedByOthers, .array(others)) }
+    var entries: [AccountEntry] = []
+    for row in rows {
+      guard let key = row.bytes(0) else { throw Self.damaged }
+      entries.append(AccountEntry(key: key, record: try await result(row)))
+    }
+    return entries
+  }
+
+  /// Notes the users and sessions of the records that have none noted: those of an older version.
+  private func noteDigests() async throws(SQOAuthError) {
+    var last = Data()
+    while true {
+      let rows = try await run(
+        statements.sessions.unnoted, .bytes(last), .integer(Int64(Self.pageSize)))
+      var noted = NotedDigests()
+      for row in rows {
+        guard let id = row.bytes(0), let key = row.integer(2), let version = row.integer(3) else {
+          throw Self.damaged
+        }
+        last = id
+        switch try await result(row) {
+        case .success(let record):
+          noted.add(id, version, key, try await sealer(key).digests(of: record))
+        // Nobody can use a damaged record; one of another host's key stays for that host.
+        case .failure(let error):
+          if error.code == .storeDamaged { noted.add(id, version, key, .none) }
+        }
+      }
+      if !noted.ids.isEmpty {
+        try await run(
+          statements.sessions.note, .array(noted.ids), .array(noted.versions), .array(noted.keys),
+          .array(noted.users), .array(noted.sessions))
+      }
+      if rows.count < Self.pageSize { return }
+    }
+  }
+
+  private static let pageSize = 500
+}
+
+/// The digests of some records, as columns.
+private struct NotedDigests: Redacted {
+  var ids: [Data] = []
+  var versions: [Int64] = []
+  var keys: [Int64] = []
+  var users: [Data] = []
+  var sessions: [Data] = []
+
+  mutating func add(_ id: Data, _ version: Int64, _ key: Int64, _ digests: SessionDigests) {
+    ids.append(id)
+    versions.append(version)
+    keys.append(key)
+    users.append(digests.user)
+    sessions.append(digests.session)
+  }
+}
