@@ -28,13 +28,21 @@ final class AccountDatabase: Sendable {
     try state.withLock { state throws(SQOAuthError) in try use(&state, body) }
   }
 
-  /// Seals the records under another key; from then on the database is opened with that key.
+  /// Seals the records under another key, unless an earlier call has done so; from then on the
+  /// database is opened with that key.
   func changeKey(
     to key: StoreKey?, leasing lease: @Sendable (String) throws(SQOAuthError) -> AccountLease?
   ) throws(SQOAuthError) {
     try state.withLock { state throws(SQOAuthError) in
-      try use(&state) { table throws(SQOAuthError) in
-        try table.changeKey(to: key, leasing: lease)
+      do throws(SQOAuthError) {
+        try use(&state) { table throws(SQOAuthError) in
+          try table.changeKey(to: key, leasing: lease)
+        }
+      } catch {
+        guard error.code == .wrongPassphrase,
+          let table = try? AccountTable(path: path, key: key, busyTimeout: busyTimeout)
+        else { throw error }
+        state.table = table
       }
       state.key = key
     }

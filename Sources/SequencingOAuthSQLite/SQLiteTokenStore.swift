@@ -151,7 +151,8 @@ public final class SQLiteTokenStore: TokenStore {
   ///
   /// Either all records change or none. The call first waits until a refresh under way has ended,
   /// for at most 30 s. Other processes that have the store open get
-  /// `SQOAuthError.Code.wrongPassphrase` from then on; they cannot damage the store.
+  /// `SQOAuthError.Code.wrongPassphrase` from then on; they cannot damage the store. If the database
+  /// has the new key already, because an earlier call changed it, nothing is changed.
   public func changeKey(to key: StoreKey?) async throws(SQOAuthError) {
     try await SQOAuthError.whileRefreshed { () throws(SQOAuthError) in
       try await queue.run { [database, locks] () throws(SQOAuthError) in

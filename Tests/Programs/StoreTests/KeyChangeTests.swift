@@ -42,6 +42,20 @@ import Testing
     #expect(try await store("new").load("a") == record("a"))
   }
 
+  /// As by a program that is started again after it was interrupted.
+  @Test func `a change that was made before is no error`() async throws {
+    try await store("old").save(record("a"))
+    for _ in 1...2 {
+      let changing = store("old")
+      try await changing.changeKey(to: .quickPassphrase("new"))
+      #expect(try await changing.load("a") == record("a"))
+    }
+    await failure(.wrongPassphrase) {
+      try await store("old").changeKey(to: .quickPassphrase("another"))
+    }
+    #expect(try await store("new").load("a") == record("a"))
+  }
+
   @Test func `who has the store open with the old key notices`() async throws {
     let (changing, open) = (store("old"), store("old"))
     try await changing.save(record("a"))

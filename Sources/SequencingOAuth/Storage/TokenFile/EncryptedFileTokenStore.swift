@@ -63,14 +63,22 @@ public final class EncryptedFileTokenStore: TokenStore {
   /// The call first waits until a refresh under way has ended, for at most 30 s; after that it
   /// throws ``SQOAuthError/Code/accountInUse``. Give the new key to other processes that have the
   /// store open: until then they get ``SQOAuthError/Code/wrongPassphrase``. The blocks of the old
-  /// file stay on the disk until the system writes over them.
+  /// file stay on the disk until the system writes over them. If the file has the new key already,
+  /// because an earlier call changed it, nothing is changed.
   public func changeKey(to key: StoreKey) async throws(SQOAuthError) {
     let old = Locked<RecordSealer?>(nil)
-    try await SQOAuthError.whileRefreshed { () throws(SQOAuthError) in
-      try await file.rewrite(keepsContent: false) { [file] content, format throws(SQOAuthError) in
-        old.withLock { $0 = format.sealer }
-        return try format.rekey(file.adopted(content), to: key)
+    do throws(SQOAuthError) {
+      try await SQOAuthError.whileRefreshed { () throws(SQOAuthError) in
+        try await file.rewrite(keepsContent: false) { [file] content, format throws(SQOAuthError) in
+          old.withLock { $0 = format.sealer }
+          return try format.rekey(file.adopted(content), to: key)
+        }
       }
+    } catch {
+      guard error.code == .wrongPassphrase,
+        (try? await EncryptedFileTokenStore(path: path, key: key).list()) != nil
+      else { throw error }
+      return file.format.take(key)
     }
     await file.removeLandedRecords(sealedBy: old.withLock(\.self))
   }

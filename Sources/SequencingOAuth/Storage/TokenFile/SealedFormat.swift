@@ -54,7 +54,7 @@ final class SealedFormat: TokenFileFormat {
   ) throws(SQOAuthError) -> SealedDocument? {
     guard let document else {
       // There is no file yet, so the first save uses the new key.
-      state.withLock { $0 = State(key: key) }
+      take(key)
       return nil
     }
     let sealer = try RecordSealer.make(key)
@@ -62,6 +62,9 @@ final class SealedFormat: TokenFileFormat {
     state.withLock { $0.next = (key, sealer) }
     return resealed
   }
+
+  /// Reads and writes the file with another key from now on.
+  func take(_ key: StoreKey) { state.withLock { $0 = State(key: key) } }
 
   private func sealer(for header: Data) throws(SQOAuthError) -> RecordSealer {
     let (known, key) = state.withLock { state in

@@ -103,6 +103,19 @@ import Testing
     await failure(.wrongPassphrase) { try await reader.changeKey(to: SQLiteFolder.key) }
   }
 
+  /// As by a program that is started again after it was interrupted.
+  @Test func `a change that was made before is no error`() async throws {
+    let files = try SQLiteFolder()
+    try await files.fill([record("a")], key: SQLiteFolder.key)
+    for _ in 1...2 {
+      let store = files.store(SQLiteFolder.key)
+      try await store.changeKey(to: SQLiteFolder.otherKey)
+      try await store.save(record("b"))
+      #expect(try await store.load("a") == record("a"))
+    }
+    #expect(try await files.store(SQLiteFolder.otherKey).list() == ["a", "b"])
+  }
+
   @Test func `a store that cannot be read whole keeps its key`() async throws {
     let files = try SQLiteFolder()
     try await files.fill([record("a"), record("b")], key: SQLiteFolder.key)
