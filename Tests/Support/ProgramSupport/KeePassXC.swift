@@ -107,9 +107,8 @@ package final class KeePassXC: Sendable {
 
   /// What the user has chosen: the integration, which is off otherwise.
   ///
-  /// KeePassXC 2.7 sometimes crashes if it gets
-  /// another item while it writes its file, which no person is fast enough to see; so it writes it
-  /// at the end. Everything else is as it is installed.
+  /// KeePassXC 2.7 sometimes crashes if it gets another item while it writes its file, which no
+  /// person is fast enough to see; so it writes it at the end. Everything else is as it is installed.
   private static let settings = """
     [General]
     ConfigVersion=2
