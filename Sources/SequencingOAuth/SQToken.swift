@@ -275,7 +275,7 @@ public struct SQToken: Sendable, Hashable, Codable {
     hasher.combine(refreshToken)
   }
 
-  private enum CodingKeys: String, CodingKey {
+  enum CodingKeys: String, CodingKey {
     case accessToken = "access_token"
     case expirationDate = "expiration_date"
     case tokenType = "token_type"

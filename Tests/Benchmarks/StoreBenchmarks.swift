@@ -23,7 +23,7 @@ struct StoreBenchmarks {
   }
 
   func all() throws -> [Benchmark] {
-    try fileSaves() + databaseSaves() + [databaseLoad()]
+    try fileSaves() + databaseSaves() + [databaseLoad(), Self.recordText()]
   }
 
   /// An access token as they often are, and a refresh token.
@@ -36,6 +36,22 @@ struct StoreBenchmarks {
     return AccountRecord(
       id: id, clientID: "sandbox-app", issuer: "https://id.example",
       tokenEndpoint: "https://id.example/token", token: token, attributes: ["name": "Alice"])
+  }
+
+  // MARK: The text of a record
+
+  /// What a save writes, beside the encoder that writes the same bytes.
+  private static func recordText() -> Benchmark {
+    let record = record()
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return Benchmark(
+      name: "record as JSON",
+      peer: Benchmark.Peer(name: "JSONEncoder") {
+        try await sample(2000) { for _ in 0..<2000 { _ = try encoder.encode(record) } }
+      },
+      subject: { try await sample(20_000) { for _ in 0..<20_000 { _ = try record.json() } } },
+      aim: 4)
   }
 
   // MARK: Saves

@@ -4,15 +4,62 @@
   package import Foundation
 #endif
 
+// The text of a record in a store: what `JSONEncoder` would write, with sorted names, in a small part
+// of its time.
 extension AccountRecord {
   /// Encodes the record as JSON for a store; equal records give equal bytes.
   package func json() throws(SQOAuthError) -> Data {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     do {
-      return try encoder.encode(self)
+      let grant = try grant.map { try Self.encoder.encode($0) }
+      return try JSONWriter.object { writer throws(JSONWriter.NoNumber) in
+        try write(to: &writer, grant)
+      }
     } catch {
       throw SQOAuthError(.storeFailed, "the record cannot be encoded", cause: error)
     }
+  }
+
+  private static var encoder: JSONEncoder {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return encoder
+  }
+
+  private func write(
+    to writer: inout JSONWriter, _ grant: Data?
+  ) throws(JSONWriter.NoNumber) {
+    try writer.member(CodingKeys.attributes, attributes)
+    writer.member(CodingKeys.clientID, clientID)
+    writer.member(CodingKeys.generation, generation)
+    if let grant { writer.member(CodingKeys.grant, json: grant) }
+    writer.member(CodingKeys.id, id)
+    writer.member(CodingKeys.hasVerifiedIDToken, ifTrue: hasVerifiedIDToken)
+    writer.member(CodingKeys.issuer, issuer)
+    writer.member(CodingKeys.reusesRefreshToken, ifTrue: reusesRefreshToken)
+    writer.member(CodingKeys.session, session)
+    try writer.member(CodingKeys.token) { writer throws(JSONWriter.NoNumber) in
+      try token.write(to: &writer)
+    }
+    writer.member(CodingKeys.tokenEndpoint, tokenEndpoint)
+    if let unverifiedToken {
+      try writer.member(CodingKeys.unverifiedToken) { writer throws(JSONWriter.NoNumber) in
+        try unverifiedToken.write(to: &writer)
+      }
+    }
+    try writer.member(CodingKeys.usedAt, usedAt)
+  }
+}
+
+extension SQToken {
+  fileprivate func write(to writer: inout JSONWriter) throws(JSONWriter.NoNumber) {
+    writer.member(CodingKeys.accessToken, accessToken)
+    try writer.member(CodingKeys.additionalFields, additionalFields)
+    try writer.member(CodingKeys.expirationDate, expirationDate)
+    try writer.member(CodingKeys.issueDate, issueDate)
+    writer.member(CodingKeys.nonce, nonce)
+    try writer.member(CodingKeys.redirectParameters, redirectParameters)
+    writer.member(CodingKeys.refreshToken, refreshToken)
+    writer.member(CodingKeys.scope, scope)
+    writer.member(CodingKeys.tokenType, tokenType)
   }
 }

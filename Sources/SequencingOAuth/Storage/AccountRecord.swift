@@ -194,7 +194,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     return generation < later
   }
 
-  private enum CodingKeys: String, CodingKey {
+  enum CodingKeys: String, CodingKey {
     case id
     case clientID = "client_id"
     case issuer
