@@ -29,6 +29,14 @@ struct SQDemo {
           + "the program without a library that is loaded before it (LD_PRELOAD)",
         status: .notAuthorized)
     }
+    // Swift puts another character for what is no UTF-8: a path would be another file's, and a name
+    // another account's.
+    let pointers = UnsafeBufferPointer(
+      start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
+    for (number, pointer) in pointers.enumerated() {
+      guard let pointer, String(validatingCString: pointer) == nil else { continue }
+      throw .usage("argument \(number) is not text in UTF-8")
+    }
     return Array(arguments.dropFirst())
   }
 

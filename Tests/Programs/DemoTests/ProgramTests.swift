@@ -48,6 +48,14 @@ import Testing
     #expect(outcome.errors.contains("/proc"))
   }
 
+  @Test func `takes no argument that is not UTF-8, which would be another name`() async throws {
+    let outcome = try await DemoProcess.run(
+      ["token", "--account"], in: folder,
+      starter: ["bash", "-c", #"exec "$@" $'\xff'"#, "bash"])
+    #expect(outcome.status == 2 && outcome.output.isEmpty)
+    #expect(outcome.firstError == "error: usage: argument 3 is not text in UTF-8")
+  }
+
   @Test func `prints its help and its version on standard output`() async throws {
     for arguments in [["help"], ["login", "--help"], ["--version"]] {
       let outcome = try await DemoProcess.run(arguments, in: folder)

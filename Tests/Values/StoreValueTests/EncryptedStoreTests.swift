@@ -31,6 +31,17 @@ import Testing
     }
   }
 
+  @Test func `an account may have a long name`() async throws {
+    let id = String(repeating: "a", count: 100_000)
+    for name in [id, "b"] { try await store().save(record(name)) }
+    #expect(try await store().load(id) == record(id))
+    let room = try await store().reserve(id, replacing: record(id))
+    await room.land(record(id, token: SQToken(accessToken: "new")))
+    #expect(try await store().load(id)?.token.accessToken == "new")
+    try await store().erase(id)
+    #expect(try await store().list() == ["b"])
+  }
+
   @Test func `nothing of a token or an account's name can be read in the file`() async throws {
     let token = SQToken(
       accessToken: "C4N4RY-access", scope: "C4N4RY-scope", refreshToken: "C4N4RY-refresh",

@@ -103,7 +103,9 @@ extension EncryptionService {
   ///
   /// - SeeAlso: RFC 5869
   func fingerprint(of text: Data) throws(SQOAuthError) -> Data {
-    try KeyDerivation.hkdf(key, salt: Data(), info: text, count: 16)
+    // libcrypto takes no more than 32 KiB, and an account's name may be longer.
+    let info = text.count <= 1024 ? text : Digest.sha256(text)
+    return try KeyDerivation.hkdf(key, salt: Data(), info: info, count: 16)
   }
 }
 
