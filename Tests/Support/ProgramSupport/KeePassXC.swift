@@ -105,7 +105,9 @@ package final class KeePassXC: Sendable {
     guard result.status == 0 else { throw ChildProcessError(message: result.errors) }
   }
 
-  /// The integration is off until the user turns it on. KeePassXC 2.7 sometimes crashes if it gets
+  /// The integration is off until the user turns it on.
+  ///
+  /// KeePassXC 2.7 sometimes crashes if it gets
   /// another item while it writes its file, which no person is fast enough to see; so it writes it
   /// at the end. Everything else is as it is installed.
   private static let settings = """
