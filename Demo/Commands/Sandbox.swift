@@ -76,8 +76,11 @@ struct Sandbox: Command {
     let grpc = try EmbeddedSandbox.startRPC(of: server, port: rpcPort)
     let report = SandboxReport(server, grpc, scopes: options.scopes)
     try console.result(printsJSON ? try report.json() : report.text)
-    // The server runs until a signal cancels the task.
-    while !Task.isCancelled { try? await Task.sleep(for: .seconds(3600)) }
+    // The server runs until a signal cancels the task. Nobody looks at its requests.
+    while !Task.isCancelled {
+      server.forgetRequests()
+      try? await Task.sleep(for: .seconds(60))
+    }
     await grpc.stop()
     await server.stop()
   }

@@ -32,10 +32,11 @@ struct CommandLineSignIn: Sendable {
 
   /// Signs in at once, in a browser or on another device.
   func run() async throws(Failure) {
-    if await usesOtherDevice() {
+    if try await usesOtherDevice() {
       do throws(Failure) {
         return try await DeviceSignIn(
-          oauth: oauth, place: place, isVisited: options.browser == .sandbox, console: console
+          oauth: oauth, place: place, isVisited: options.browser == .sandbox,
+          timeout: options.deviceTimeout, console: console
         ).run()
       } catch {
         guard !options.usesDevice, Self.refusesDevice(error) else { throw error }
@@ -76,13 +77,19 @@ struct CommandLineSignIn: Sendable {
   }
 
   /// Whether the user wants to sign in on another device, or cannot do it here.
-  private func usesOtherDevice() async -> Bool {
+  ///
+  /// A server that does not answer here would not answer the sign-in either.
+  private func usesOtherDevice() async throws(Failure) -> Bool {
     guard !options.usesDevice else { return true }
     // The sandbox inside the program is on this machine, and so must be its users' browser.
     guard options.browser == .system, options.server != nil, !SystemBrowser.isAvailable else {
       return false
     }
-    return (try? await oauth.providerMetadata())?.deviceAuthorizationEndpoint != nil
+    do throws(SQOAuthError) {
+      return try await oauth.providerMetadata().deviceAuthorizationEndpoint != nil
+    } catch {
+      throw Failure(error).ofSignIn
+    }
   }
 
   /// Whether the server refused this kind of sign-in, and not the user or the client itself.

@@ -10,8 +10,8 @@ import SequencingOAuth
 struct DeviceCodeScreen: Sendable {
   let console: Console
 
-  /// Shows all until the task is cancelled.
-  func show(_ authorization: DeviceAuthorization) async {
+  /// Shows all until the task is cancelled; the time that is left ends at `end`, if not before.
+  func show(_ authorization: DeviceAuthorization, until end: Date?) async {
     let address = authorization.verificationURI.absoluteString
     console.progress("On any device with a browser, open this address:")
     try? console.show("  \(address)")
@@ -21,7 +21,7 @@ struct DeviceCodeScreen: Sendable {
       console.progress("Or scan this, and compare the code:")
       console.draw(code)
     }
-    await countDown(to: authorization.expirationDate)
+    await countDown(to: min(end ?? .distantFuture, authorization.expirationDate))
   }
 
   /// The address as a QR code, if a person looks at a terminal that is wide enough for it.

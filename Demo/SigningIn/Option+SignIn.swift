@@ -68,8 +68,9 @@ extension Option {
       + "Without a display and a browser it does so by itself if the server can.")
   static let timeout = Option(
     "--timeout", value: "SECONDS",
-    help: "How long you may take to sign in, 300 by default. In a command that makes requests "
-      + "with the token, also how long the server may be silent, 60 by default.")
+    help: "How long you may take to sign in, 300 by default, or on another device until its code "
+      + "expires. In a command that makes requests with the token, also how long the server may be "
+      + "silent, 60 by default.")
   static let sandbox = Option(
     "--sandbox",
     help: "Sign in at a sandbox inside the program, for this run only: its account is in memory, "

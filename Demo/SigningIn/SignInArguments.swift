@@ -23,6 +23,8 @@ struct SignInArguments: Sendable {
   /// Whether the user asks for a sign-in on another device.
   let usesDevice: Bool
   let timeout: Duration
+  /// The longest time for a sign-in on another device; `nil` for the lifetime of its code.
+  let deviceTimeout: Duration?
   /// The longest time that a server may be silent during a request.
   let answerLimit: Duration
   private var secret: Secret?
@@ -61,6 +63,7 @@ struct SignInArguments: Sendable {
     exceptions = try ServerExceptions(arguments)
     let limit = try Self.timeout(arguments[.timeout])
     timeout = limit ?? .seconds(300)
+    deviceTimeout = limit
     answerLimit = limit ?? .seconds(60)
     secret =
       try arguments[.clientSecretFile]

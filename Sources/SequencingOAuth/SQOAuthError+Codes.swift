@@ -118,7 +118,10 @@ extension SQOAuthError.Code {
   public static let responseTooLarge = Self(rawValue: "response_too_large")
   /// The status, type, syntax or fields of the response violate the protocol.
   public static let invalidResponse = Self(rawValue: "invalid_response")
-  /// The server refused a token request and sent no OAuth error that says why.
+  /// The server refused a request and sent no OAuth error that says why.
+  ///
+  /// The error may be missing. Or its code is one of the SDK's own, such as ``storeFailed``, which
+  /// says nothing about the SDK if a server sends it: ``SQOAuthError/response`` has it.
   public static let requestRefused = Self(rawValue: "request_refused")
   /// No answer came within the request's time limit.
   public static let requestTimedOut = Self(rawValue: "request_timed_out")

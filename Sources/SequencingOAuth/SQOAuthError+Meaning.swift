@@ -1,5 +1,5 @@
-// Apps decide by these properties what to do next, so a server must not be able to claim one of the
-// SDK's own codes: such a code counts only if no error response came with it. A server's code may
+// Apps decide by these properties what to do next, so a server's error never has one of the SDK's own
+// codes; the meaning is that of a code without an error response. A server's code may
 // mean one thing in answer to a refresh and another in answer to other requests; `occasion`
 // distinguishes them.
 extension SQOAuthError {

@@ -36,9 +36,12 @@ struct DeviceAuthorizations: Redacted {
 
   private(set) var byDeviceCode: [String: Authorization] = [:]
 
-  /// Adds an authorization; returns its device code.
+  /// Adds an authorization, and forgets those that expired a day before it; returns its device
+  /// code.
   mutating func add(_ authorization: Authorization) -> String {
     let code = Crypto.secret("device-")
+    let start = authorization.expiry.addingTimeInterval(-86_400)
+    byDeviceCode = byDeviceCode.filter { $0.value.expiry > start }
     byDeviceCode[code] = authorization
     return code
   }

@@ -88,7 +88,9 @@ enum Grants {
       }
       scopes = scopes.filter(names.contains)
     }
-    if sandbox.options.rotatesRefreshTokens { sandbox.ledger.markUsed(refreshToken: token) }
+    if sandbox.options.rotatesRefreshTokens {
+      sandbox.ledger.markUsed(refreshToken: token, at: sandbox.now)
+    }
     let response = sandbox.tokenResponse(
       grant: found.grant, scopes: scopes, hasRefreshToken: sandbox.options.rotatesRefreshTokens)
     guard sandbox.options.openID.issuesIDTokenOnRefresh, scopes.contains("openid") else {

@@ -50,9 +50,21 @@ struct BrowserSessions {
   /// The session with this cookie, or a new one.
   mutating func session(_ cookie: String?) -> String {
     if let cookie, sessions[cookie] != nil { return cookie }
+    if sessions.count >= Self.mostSessions { forgetVisitors() }
     let id = Crypto.secret("")
     sessions[id] = Session(formToken: Crypto.secret(""))
     return id
+  }
+
+  /// The number of sessions from which those of visitors who did not sign in are forgotten.
+  static let mostSessions = 1000
+
+  /// Forgets the sessions without a user and without a sign-in that is under way.
+  ///
+  /// A visitor without cookies makes a new session with each request.
+  private mutating func forgetVisitors() {
+    let used = Set(pending.values.map(\.session))
+    sessions = sessions.filter { $0.value.signIn != nil || used.contains($0.key) }
   }
 
   mutating func begin(_ request: Pending) -> String {

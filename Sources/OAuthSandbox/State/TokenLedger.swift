@@ -10,6 +10,10 @@ import Basics
 ///
 /// All tokens from one permission, given by a user or to a client itself, belong to one grant. If a
 /// code or a rotated refresh token is used a second time, the whole grant ends.
+///
+/// A sandbox may run for weeks, so what can do no more is forgotten a day later: codes and access
+/// tokens that have expired, and refresh tokens that were exchanged. Of ID tokens, at least the last
+/// 5000 are known. The grants stay.
 struct TokenLedger: Redacted {
   /// A permission from which tokens come.
   struct Grant: Sendable {
@@ -52,20 +56,29 @@ struct TokenLedger: Redacted {
     let grant: Int
     /// How many refresh tokens were issued before this one.
     let number: Int
+    /// When the refresh token was exchanged for another one.
+    var used: Date?
+
     /// Whether the refresh token was exchanged for another one.
-    var isUsed = false
+    var isUsed: Bool { used != nil }
   }
 
   private(set) var grants: [Grant] = []
   private(set) var accessTokens: [String: AccessToken] = [:]
   private(set) var refreshTokens: [String: RefreshToken] = [:]
   /// The grant of each ID token that was issued.
-  private var idTokens: [String: Int] = [:]
+  private var idTokens: [String: (grant: Int, number: Int)] = [:]
+  /// How many ID tokens were issued.
+  private var idTokenCount = 0
   var codes: [String: Code] = [:]
   /// The newest refresh token of all.
   private(set) var latestRefreshToken: String?
   /// The newest refresh token of each grant.
   private var latestOfGrant: [Int: String] = [:]
+  /// How many refresh tokens were issued.
+  private var issues = 0
+  /// How many tokens and codes there must be before the next look for old ones.
+  private var sizeOfNextSweep = leastSweep
   /// How many times a refresh token was used after it had been exchanged.
   private(set) var reuses = 0
 
@@ -77,6 +90,7 @@ struct TokenLedger: Redacted {
   mutating func remember(
     accessToken token: String, of grant: Int, scopes: [String], lifetime: Duration?, now: Date
   ) {
+    forgetOld(at: now)
     accessTokens[token] = AccessToken(
       grant: grant, scopes: scopes, issued: now,
       expiry: lifetime.map { now.addingTimeInterval($0.timeInterval) })
@@ -84,20 +98,47 @@ struct TokenLedger: Redacted {
 
   mutating func issueRefreshToken(grant: Int) -> String {
     let token = Crypto.secret("refresh-")
-    refreshTokens[token] = RefreshToken(grant: grant, number: refreshTokens.count)
+    refreshTokens[token] = RefreshToken(grant: grant, number: issues)
+    issues += 1
     latestRefreshToken = token
     latestOfGrant[grant] = token
     return token
   }
 
   mutating func remember(idToken: String, of grant: Int) {
-    idTokens[idToken] = grant
+    idTokenCount += 1
+    idTokens[idToken] = (grant, idTokenCount)
+    guard idTokens.count >= Self.mostIDTokens else { return }
+    let half = idTokenCount - Self.mostIDTokens / 2
+    idTokens = idTokens.filter { $0.value.number > half }
   }
 
-  func grant(ofIDToken token: String) -> Grant? { idTokens[token].map { grants[$0] } }
+  func grant(ofIDToken token: String) -> Grant? { idTokens[token].map { grants[$0.grant] } }
 
-  mutating func markUsed(refreshToken: String) {
-    refreshTokens[refreshToken]?.isUsed = true
+  mutating func markUsed(refreshToken: String, at now: Date) {
+    refreshTokens[refreshToken]?.used = now
+  }
+
+  // MARK: Forgetting
+
+  /// The number of tokens and codes below which none is forgotten.
+  static let leastSweep = 1000
+
+  /// The number of ID tokens from which only the newer half is kept.
+  static let mostIDTokens = 10_000
+
+  /// How many tokens and codes are kept.
+  var size: Int { accessTokens.count + refreshTokens.count + codes.count }
+
+  /// Forgets what could do nothing for a day, if there is much.
+  private mutating func forgetOld(at now: Date) {
+    guard size >= sizeOfNextSweep else { return }
+    let start = now.addingTimeInterval(-86_400)
+    accessTokens = accessTokens.filter { $0.value.expiry.map { $0 > start } ?? true }
+    refreshTokens = refreshTokens.filter { $0.value.used.map { $0 > start } ?? true }
+    codes = codes.filter { $0.value.expiry > start }
+    // Twice the rest, so that the looks cost little.
+    sizeOfNextSweep = max(Self.leastSweep, 2 * size)
   }
 
   // MARK: The newest refresh token

@@ -11,6 +11,7 @@ import Basics
 /// - SeeAlso: RFC 8414, section 3; OpenID Connect Discovery 1.0, section 4
 struct Discovery: Sendable {
   let issuer: String
+  /// How long the search may take at all addresses together.
   let timeout: Duration
   /// Whether the client asks for the user's identity, and so needs the issuer's keys.
   var isForIdentity = false
@@ -28,13 +29,14 @@ struct Discovery: Sendable {
   func fetch(
     with client: any HTTPClient
   ) async throws(SQOAuthError) -> (metadata: ProviderMetadata, lifetime: Double) {
+    let end = clock.steadyTime + timeout
     var worst: Miss?
     let addresses = try addresses()
     for (index, url) in addresses.enumerated() {
       do throws(Miss) {
-        var document = try await document(at: url, client)
+        var document = try await document(at: url, client, until: end)
         if isForIdentity, index == 0 {
-          document = await completed(document, by: addresses.dropFirst(), client)
+          document = await completed(document, by: addresses.dropFirst(), client, until: end)
         }
         return (document.metadata, document.lifetime)
       } catch {
@@ -61,13 +63,14 @@ struct Discovery: Sendable {
   /// Adds to the document of RFC 8414 what only that of OpenID Connect says, if the first one does
   /// not name the issuer's keys.
   private func completed(
-    _ found: Document, by addresses: ArraySlice<URL>, _ client: any HTTPClient
+    _ found: Document, by addresses: ArraySlice<URL>, _ client: any HTTPClient,
+    until end: Duration
   ) async -> Document {
     guard found.members["jwks_uri"]?.string?.isEmpty != false else { return found }
     var whole = found
     for url in addresses {
       do throws(Miss) {
-        let other = try await document(at: url, client)
+        let other = try await document(at: url, client, until: end)
         let members = other.members.merging(found.members.filter { $0.value != .null }) { $1 }
         guard let metadata = try? ProviderMetadata(members: members, issuer: issuer) else {
           return found
@@ -79,6 +82,8 @@ struct Discovery: Sendable {
         // An issuer without OpenID Connect has no other document.
         guard error.error.isOutage else { continue }
         whole.lifetime = min(whole.lifetime, Self.incompleteLifetime)
+        // A server that is silent at one address is so at the next.
+        if error.weight == nil { return whole }
       }
     }
     return whole
@@ -125,10 +130,18 @@ struct Discovery: Sendable {
   }
 
   private func document(
-    at url: URL, _ client: any HTTPClient
+    at url: URL, _ client: any HTTPClient, until end: Duration
   ) async throws(Miss) -> Document {
     var request = HTTPRequest(url: url, headers: ["Accept": "application/json"])
-    request.timeout = timeout
+    let rest = end - clock.steadyTime
+    guard rest > .zero else {
+      throw Miss(
+        document: SQOAuthError(
+          .requestTimedOut,
+          "the issuer's metadata did not come within \(timeout.components.seconds) s, which is the "
+            + "limit for all of its addresses together"))
+    }
+    request.timeout = min(rest, timeout)
     let response: HTTPResponse
     do throws(SQOAuthError) {
       response = try await client.exchange(request)

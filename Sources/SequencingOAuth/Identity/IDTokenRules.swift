@@ -16,8 +16,9 @@ struct IDTokenRules {
   let trustedAudiences: Set<String>
   /// The difference between two clocks that is tolerated, in both directions.
   let clockTolerance: Duration
-  /// The algorithm of the signature, whose digest `at_hash` and `c_hash` use.
-  let algorithm: JWSAlgorithm
+  /// The algorithm of the signature, whose digest `at_hash` and `c_hash` use; `nil` if the
+  /// signature was not verified.
+  let algorithm: JWSAlgorithm?
   let now: Date
 
   /// Throws if the claims are another issuer's, another user's or another client's, or belong to
@@ -25,11 +26,18 @@ struct IDTokenRules {
   func checkParties(
     _ claims: IDTokenClaims, _ expectation: IDTokenExpectation
   ) throws(SQOAuthError) {
+    try checkNames(claims, expectation)
+    try checkHashes(claims, expectation)
+  }
+
+  /// Throws if the claims name another issuer, user, client or nonce than the expected one.
+  func checkNames(
+    _ claims: IDTokenClaims, _ expectation: IDTokenExpectation
+  ) throws(SQOAuthError) {
     try checkIssuer(claims)
     if let previous = expectation.previous { try checkUser(claims, of: previous) }
     try checkClient(claims)
     try checkNonce(claims, expectation.nonce)
-    try checkHashes(claims, expectation)
   }
 
   /// Throws if the claims are right about the parties, and say something else that they must not.
@@ -194,8 +202,8 @@ struct IDTokenRules {
   /// The left half of a text's digest in base64url: the form of `at_hash` and `c_hash`.
   ///
   /// - SeeAlso: OpenID Connect Core 1.0, section 3.1.3.6
-  private func leftHalfHash(_ text: String) -> String {
-    let digest = algorithm.digest(Data(text.utf8))
+  private func leftHalfHash(_ text: String) -> String? {
+    guard let digest = algorithm?.digest(Data(text.utf8)) else { return nil }
     return Base64URL.encode(digest.prefix(digest.count / 2))
   }
 }

@@ -53,7 +53,8 @@ package struct IDTokenValidator: Sendable {
       (claims, rules) = try await verified(compactForm)
     } catch {
       // What cannot be read says as little as an answer without an ID token.
-      guard [.idTokenMalformed, .idTokenIncomplete].contains(error.code) else { throw error }
+      guard Self.unread.contains(error.code) else { throw error }
+      try checkUnverified(compactForm, expectation)
       return .failure(error)
     }
     try rules.checkParties(claims, expectation)
@@ -63,17 +64,38 @@ package struct IDTokenValidator: Sendable {
     }
   }
 
+  /// The codes of an ID token that the client cannot read, or whose signature it cannot judge.
+  private static let unread: Set<SQOAuthError.Code> = [
+    .idTokenMalformed, .idTokenIncomplete, .idTokenEncrypted, .idTokenCritical, .idTokenAlgorithm,
+  ]
+
+  /// Throws if the claims of an ID token without a verified signature name another issuer, user,
+  /// client or sign-in.
+  ///
+  /// Such claims prove nothing, so they can only speak against the response. If they cannot be
+  /// read, they say nothing.
+  private func checkUnverified(
+    _ compactForm: String, _ expectation: IDTokenExpectation
+  ) throws(SQOAuthError) {
+    guard let text = try? SignedText.idToken.read(compactForm), let members = try? text.claims(),
+      let claims = try? IDTokenClaims(members)
+    else { return }
+    try rules(nil).checkNames(claims, expectation)
+  }
+
   /// The claims of an ID token whose signature is the issuer's, and the rules for them.
   private func verified(
     _ compactForm: String
   ) async throws(SQOAuthError) -> (IDTokenClaims, IDTokenRules) {
     let text = try SignedText.idToken.read(compactForm)
     let (members, algorithm) = try await signatures.claims(of: text, as: .idToken)
-    let claims = try IDTokenClaims(members)
-    let rules = IDTokenRules(
+    return (try IDTokenClaims(members), rules(algorithm))
+  }
+
+  private func rules(_ algorithm: JWSAlgorithm?) -> IDTokenRules {
+    IDTokenRules(
       issuer: signatures.issuer, clientID: configuration.clientID,
       trustedAudiences: configuration.trustedAudiences,
       clockTolerance: configuration.clockTolerance, algorithm: algorithm, now: clock.now)
-    return (claims, rules)
   }
 }

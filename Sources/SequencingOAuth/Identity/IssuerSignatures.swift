@@ -100,7 +100,8 @@ struct IssuerSignatures: Sendable {
   func claims(
     of text: CompactJWS, as kind: SignedText
   ) async throws(SQOAuthError) -> (claims: [String: JSONValue], algorithm: JWSAlgorithm) {
-    guard let algorithm = algorithms.first(where: { $0.rawValue == text.algorithmName }) else {
+    guard let algorithm = JWSAlgorithm(named: text.algorithmName), algorithms.contains(algorithm)
+    else {
       throw kind.error(.algorithm(found: text.algorithmName))
     }
     if algorithm.isSymmetric {
@@ -201,6 +202,6 @@ extension ClientConfiguration {
 extension JWSAlgorithm {
   /// The algorithms of public keys in a list of names; the others need the app's word.
   fileprivate static func publicKeyAlgorithms(in names: [String]?) -> Set<JWSAlgorithm> {
-    Set((names ?? []).compactMap(JWSAlgorithm.init).filter { !$0.isSymmetric })
+    Set((names ?? []).compactMap(JWSAlgorithm.init(named:)).filter { !$0.isSymmetric })
   }
 }

@@ -72,10 +72,15 @@ extension SigningKeys.Source {
         keys: try JSONWebKeySet(response.body), at: environment.clock.steadyTime,
         freshUntil: asked + .seconds(HTTPFreshness.seconds(response.headers)))
     } catch {
-      let reason = if case .malformed(let reason) = error { reason } else { "it is too long" }
+      let fault =
+        if case .malformed(let reason) = error {
+          "no set of keys: \(reason)"
+        } else {
+          "a set of keys that is larger than the SDK takes, which is \(JSONWebKeySet.maximumKeys) "
+            + "usable keys and 1 MiB"
+        }
       throw SQOAuthError(
-        .invalidResponse,
-        "the address of the issuer's keys answered with no set of keys: \(reason)",
+        .invalidResponse, "the address of the issuer's keys answered with \(fault)",
         status: response.status)
     }
   }

@@ -41,6 +41,8 @@ extension CompactJWS {
   }
 
   private func require(_ algorithm: JWSAlgorithm) throws(JWSFailure) {
-    guard algorithmName == algorithm.rawValue else { throw .algorithm(found: algorithmName) }
+    guard JWSAlgorithm(named: algorithmName) == algorithm else {
+      throw .algorithm(found: algorithmName)
+    }
   }
 }

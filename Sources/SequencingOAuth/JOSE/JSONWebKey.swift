@@ -37,7 +37,7 @@ struct JSONWebKey: Sendable {
     publicKey.kind == algorithm.keyType
       && ["sig", nil].contains(members["use"].string)
       && members["key_ops"].array?.contains("verify") ?? true
-      && [algorithm.rawValue, nil].contains(members["alg"].string)
+      && members["alg"].string.map { JWSAlgorithm(named: $0) == algorithm } ?? true
       && (keyID == nil || members["kid"].string == keyID)
   }
 

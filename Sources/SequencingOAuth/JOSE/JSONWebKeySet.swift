@@ -11,7 +11,8 @@
 /// - SeeAlso: RFC 7517, section 5
 struct JSONWebKeySet: Sendable, Hashable {
   static let maximumSize = 1 << 20
-  static let maximumKeys = 100
+  /// The most keys of a set that the SDK understands; the others are not counted.
+  static let maximumKeys = 500
 
   private let keys: Set<JSONWebKey>
 
@@ -22,10 +23,9 @@ struct JSONWebKeySet: Sendable, Hashable {
     guard let keys = members["keys"].array else {
       throw .malformed("the key set has no array of keys")
     }
-    guard keys.count <= Self.maximumKeys else {
-      throw .malformed("the key set has more than \(Self.maximumKeys) keys")
-    }
-    self.keys = Set(keys.compactMap(JSONWebKey.init))
+    let understood = Array(keys.lazy.compactMap(JSONWebKey.init).prefix(Self.maximumKeys + 1))
+    guard understood.count <= Self.maximumKeys else { throw .tooLong }
+    self.keys = Set(understood)
   }
 
   /// The keys that fit a signed text: those with the name in its header, or all if it names none.

@@ -31,4 +31,13 @@ public enum JWSAlgorithm: String, Sendable, Hashable, CaseIterable {
   case hs384 = "HS384"
   /// HMAC with SHA-512, by the client secret.
   case hs512 = "HS512"
+
+  /// Finds the algorithm of a name in a message; `nil` if the SDK does not have it.
+  ///
+  /// `Ed25519` is the later name of ``edDSA``, which includes Ed448, and has the same signatures.
+  ///
+  /// - SeeAlso: RFC 9864, section 2.2
+  init?(named name: String) {
+    self.init(rawValue: name == "Ed25519" ? Self.edDSA.rawValue : name)
+  }
 }

@@ -22,7 +22,7 @@ struct PrivateJWK: Redacted {
     }
     self.key = key
     algorithm = try members["alg"].map { value throws(SQOAuthError) in
-      guard let algorithm = value.string.flatMap(JWSAlgorithm.init) else {
+      guard let algorithm = value.string.flatMap(JWSAlgorithm.init(named:)) else {
         throw .unusableClientKey("this SDK does not have the algorithm that the key is for")
       }
       return algorithm

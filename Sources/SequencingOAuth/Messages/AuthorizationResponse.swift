@@ -142,12 +142,13 @@ struct AuthorizationResponse: Sendable, Redacted {
         .invalidAuthorizationResponse, "the redirect has an empty \"error\" parameter")
     }
     var refusal = SQOAuthError(
-      response.error,
+      SQOAuthError.Code(sentByServer: response.error),
       response.errorDescription.map { "the authorization server says: \($0)" }
         ?? (response.error == .accessDenied
           ? "the user or the authorization server denied access"
           : "the authorization server refused the request"),
       response: response)
+    refusal.message += response.ownCodeNote
     if expected.allowsPages { refusal.occasion = .pages }
     if lacksIssuer {
       refusal.message += " (the redirect has no \"iss\", although the server promises to send it)"

@@ -12,10 +12,12 @@ extension SQOAuthError {
   static func refusal(
     by endpoint: String, _ error: ErrorResponse, _ response: HTTPResponse, now: Date
   ) -> SQOAuthError {
-    SQOAuthError(
-      error.error,
+    let words =
       error.errorDescription.map { "\(endpoint) says: \($0)" }
-        ?? "\(endpoint) \(Self.reason(error.error))", response: error, status: response.status,
+      ?? "\(endpoint) \(Self.reason(error.error))"
+    return SQOAuthError(
+      Code(sentByServer: error.error), words + error.ownCodeNote, response: error,
+      status: response.status,
       retryAfter: RetryAfter.delay(in: response.headers, now: now))
   }
 

@@ -8,7 +8,10 @@ import Basics
 ///
 /// - SeeAlso: RFC 6749, sections 4.1.2.1 and 5.2
 public struct ErrorResponse: Sendable, Hashable {
-  /// The member `error`: the code of the error.
+  /// The member `error`: the code of the error as the server sent it.
+  ///
+  /// The error of the SDK has the same code, unless that is one of the SDK's own; then it is
+  /// ``SQOAuthError/Code/requestRefused``.
   public let error: SQOAuthError.Code
   /// The member `error_description`: a text for developers, not for users.
   public let errorDescription: String?

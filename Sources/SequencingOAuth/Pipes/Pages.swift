@@ -9,13 +9,16 @@ public import Basics
 extension Pipeline.Pipe {
   /// The pages of the records; each page is read when the loop asks for it.
   ///
+  /// An API can name a new next page for ever, so the loop ends with an error after `limit` pages.
+  ///
   /// ```swift
   /// for try await page in files.pages(FileList.self) { show(page.value.items) }
   /// ```
   public func pages<Value: Decodable & Sendable>(
-    _ type: Value.Type = JSONValue.self, parameters: [String: String] = [:]
+    _ type: Value.Type = JSONValue.self, parameters: [String: String] = [:],
+    limit: Int = 10_000
   ) -> Pipeline.Pages<Value> {
-    Pipeline.Pages(pipe: self, parameters: parameters)
+    Pipeline.Pages(pipe: self, parameters: parameters, limit: limit)
   }
 }
 
@@ -26,6 +29,7 @@ extension Pipeline {
   public struct Pages<Value: Decodable & Sendable>: AsyncSequence, Sendable {
     let pipe: Pipe
     let parameters: [String: String]
+    let limit: Int
 
     /// Reads the first page.
     public func first() async throws(PipeError) -> Page<Value> {
@@ -39,12 +43,15 @@ extension Pipeline {
 
     /// Reads one page after the other.
     ///
-    /// If a page leads back to a page that was read before, the iteration ends with
+    /// If a page leads back to a page that was read before, or if more pages follow than the limit
+    /// of ``Pipeline/Pipe/pages(_:parameters:limit:)`` allows, the iteration ends with
     /// ``PipeError/unreadable(_:)``.
     public struct AsyncIterator: AsyncIteratorProtocol {
       fileprivate let pages: Pages
       private var page: Page<Value>?
-      private var visited: Set<URL> = []
+      /// The hash values of the URLs that were read: a URL may be long.
+      private var visited: Set<Int> = []
+      private var count = 0
       private var isOver = false
 
       fileprivate init(pages: Pages) {
@@ -66,17 +73,26 @@ extension Pipeline {
         isOver = true
         guard let page else {
           self.page = try await pages.first()
+          count = 1
           isOver = false
           return self.page
         }
-        visited.insert(page.url)
+        visited.insert(page.url.hashValue)
         guard let url = page.nextURL else { return nil }
-        guard !visited.contains(url) else {
+        guard !visited.contains(url.hashValue) else {
           throw .unreadable(
             SQOAuthError(
               .invalidResponse, "the API names a next page that was already read; no page follows"))
         }
+        guard count < pages.limit else {
+          throw .unreadable(
+            SQOAuthError(
+              .invalidResponse,
+              "the API names more than \(pages.limit) pages; if it has that many, set the limit of "
+                + "pages(_:parameters:limit:)"))
+        }
         self.page = try await page.next()
+        count += 1
         isOver = false
         return self.page
       }

@@ -104,6 +104,17 @@ import Testing
     #expect(outcome.errors.contains("error: expired_token"))
   }
 
+  @Test func `ends when the time of --timeout is over`() async throws {
+    let sandbox = try await sandbox()
+    let outcome = try await DemoProcess.run(
+      login(sandbox, ["--device", "--timeout", "2"]), in: folder)
+    #expect(outcome.status == 3)
+    #expect(outcome.errors.contains("Waiting for you, 0:02."), "\(outcome.errors)")
+    #expect(outcome.errors.contains("error: timed_out: "), "\(outcome.errors)")
+    #expect(outcome.errors.contains("within 2 s (--timeout changes that)"))
+    #expect(!folder.exists("tokens"))
+  }
+
   @Test func `takes no browser`() async throws {
     let sandbox = try await sandbox()
     let outcome = try await DemoProcess.run(

@@ -114,7 +114,14 @@ extension SQOAuthError {
         .responseTooLarge,
         "\(authority) sent a line of more than 100 kB in the head of its response, or this "
           + "process is out of memory", cause: cause)
-    case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING:
+    case CURLE_BAD_CONTENT_ENCODING:
+      // Some servers name a charset in this field; the content may be encoded all the same.
+      self.init(
+        .invalidResponse,
+        "\(authority) sent content that cannot be decoded as its Content-Encoding says; the server "
+          + "must name a coding such as gzip there, and a charset such as utf-8 in Content-Type: "
+          + "\(cause.text)", cause: cause)
+    case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY:
       self.init(
         .invalidResponse,
         "\(authority) did not answer with a valid HTTP response: \(cause.text)", cause: cause)

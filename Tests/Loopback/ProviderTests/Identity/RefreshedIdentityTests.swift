@@ -102,6 +102,8 @@ import Testing
     arguments: [
       (.expired, "ignored id_token_expired"), (.issuedInFuture, "ignored id_token_not_yet_valid"),
       (.authorizedPartyMissing, "ignored id_token_audience"), (.authorizedPartyAdded, nil),
+      (.encrypted, "ignored id_token_encrypted"), (.otherAlgorithm, "ignored id_token_algorithm"),
+      (.unsigned, "ignored id_token_algorithm"), (.critical, "ignored id_token_critical"),
     ] as [(SandboxIDTokenFault, String?)])
   func `one that is wrong about no party costs nothing`(
     fault: SandboxIDTokenFault, word: String?

@@ -65,6 +65,14 @@ import Testing
     #expect(error?.message.contains(server.loopback.authority) == true)
   }
 
+  @Test(arguments: ["utf-8", "UTF-8", "binary", "gzip, utf-8"], [0, 5])
+  func `an unknown content coding is named`(coding: String, count: Int) async throws {
+    let head = "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nContent-Length: \(count)\r\n\r\n"
+    let server = try Server.saying(head + "hello".prefix(count))
+    let error = await failure(.invalidResponse) { try await client.send(try server.request()) }
+    #expect(error?.message.contains("Content-Encoding") == true, "\(error?.message ?? "")")
+  }
+
   @Test func `a connection that is reset is a failed connection`() async throws {
     let server = try Server.playing([
       .send(Data("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx".utf8)), .reset,

@@ -105,7 +105,7 @@ import Testing
       .more, "a name twice, at any depth", .invalidResponse, saying: ["two members of one name"],
       sets([with(adding: #""kty":"EC""#), with(adding: #""z":1,"z":2"#)])),
     .elsewhere(
-      .more, "more than 100 keys or 1 MiB", "x", "refused: `invalid_response`",
+      .more, "more than 500 usable keys or 1 MiB", "x", "refused: `invalid_response`",
       in: "JSONWebKeySetTests"),
     .refused(
       .letterCase, "values, as `ec`, `SIG`, `es256`", .idTokenKey, note: "the key is passed over",

@@ -172,6 +172,22 @@ import Testing
     #expect(read == 4)
   }
 
+  @Test func `pages without an end have a limit`() async throws {
+    let fixture = try await fixture(.linkHeader) { page in
+      (["Link": "<?page=\(page + 1)>; rel=next"], "")
+    }
+    var read = 0
+    let error = await pipeFailure { () async throws(PipeError) in
+      for try await _ in fixture.pipe.pages(List.self, limit: 20) { read += 1 }
+    }
+    guard case .unreadable(let reason)? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(read == 20 && fixture.asked.count == 20)
+    #expect(reason.message.contains("more than 20 pages"))
+  }
+
   @Test func `an iteration that failed has no more pages, another one begins anew`() async throws {
     let fixture = try await PipeFixture().answering("", status: 503)
     let pages = fixture.pipe.pages(List.self)

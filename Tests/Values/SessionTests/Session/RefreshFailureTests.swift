@@ -73,9 +73,13 @@ import Testing
     json("use_dpop_nonce", "use_dpop_nonce", error("use_dpop_nonce"), 400),
     json("an unknown code", "own_code", error("own_code"), 400),
     // A server that claims one of the SDK's own codes.
-    json("not_authorized", .notAuthorized, error("not_authorized"), 400),
-    json("cancelled", .cancelled, error("cancelled"), 400),
+    json("not_authorized", .requestRefused, error("not_authorized"), 400),
+    json("cancelled", .requestRefused, error("cancelled"), 400),
     json("request_refused", .requestRefused, error("request_refused"), 400),
+    json("id_token_subject", .requestRefused, error("id_token_subject"), 400),
+    json("id_token_issuer", .requestRefused, error("id_token_issuer"), 400),
+    json("account_in_use", .requestRefused, error("account_in_use"), 400),
+    json("request_timed_out", .requestRefused, error("request_timed_out"), 400),
     Row(
       testDescription: "400 without an error", code: .requestRefused,
       answer: ScriptedHTTPClient.json("", status: 400), requiresSignIn: true),

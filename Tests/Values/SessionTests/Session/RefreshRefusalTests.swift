@@ -51,7 +51,8 @@ import Testing
     let fixture = try await SessionFixture().restored()
     fixture.clock.advance(by: 3600)
     fixture.server.next(Self.refuses(code))
-    let error = await failure(.init(rawValue: code)) { try await fixture.module.requestAccess() }
+    let error = await failure { try await fixture.module.requestAccess() }
+    #expect(error?.response?.error.rawValue == code)
     #expect(error?.message.contains("signing in again may help") == true)
     #expect(fixture.fixture.opened.isEmpty && fixture.memory == "T1 R1")
   }

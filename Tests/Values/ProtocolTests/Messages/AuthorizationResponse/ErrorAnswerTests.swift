@@ -33,7 +33,8 @@ import Testing
   func `a server cannot speak in the SDK's own codes`(code: String) throws {
     let error = try #require(refusal("error=\(code)"))
     #expect(!error.isCancellation)
-    #expect(!error.requiresSignIn)
+    #expect(!error.requiresSignIn && error.code == .requestRefused)
+    #expect(error.response?.error.rawValue == code && error.message.contains(code))
   }
 
   @Test func `an empty error is malformed`() {

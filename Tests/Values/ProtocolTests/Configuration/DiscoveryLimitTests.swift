@@ -1,0 +1,59 @@
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// How long a server's metadata may take in all.
+@Suite struct DiscoveryLimitTests {
+  private static let issuer = "https://id.example/t"
+  private let clock = ManualClock()
+
+  private func discovery() -> Discovery {
+    Discovery(issuer: Self.issuer, timeout: .seconds(60), isForIdentity: true, clock: clock)
+  }
+
+  @Test(arguments: [SQOAuthError.Code.requestTimedOut, .connectionFailed, .tlsFailed])
+  func `a server that is silent is asked once`(code: SQOAuthError.Code) async throws {
+    let http = ScriptedHTTPClient { _ in throw SQOAuthError(code, "no answer") }
+    await failure(code) { try await discovery().fetch(with: http) }
+    #expect(http.requests.count == 1)
+  }
+
+  @Test(arguments: [SQOAuthError.Code.requestTimedOut, .connectionFailed, .tlsFailed])
+  func `a server that falls silent after its first document is asked once more`(
+    code: SQOAuthError.Code
+  ) async throws {
+    let body = #"{"issuer":"\#(Self.issuer)","token_endpoint":"https://id.example/token"}"#
+    let http = ScriptedHTTPClient { request in
+      guard request.url.path().contains("oauth-authorization-server") else {
+        throw SQOAuthError(code, "no answer")
+      }
+      return HTTPResponse(
+        status: 200, headers: ["Content-Type": "application/json"], body: Data(body.utf8))
+    }
+    let found = try await discovery().fetch(with: http)
+    #expect(found.metadata.tokenEndpoint.absoluteString == "https://id.example/token")
+    #expect(http.requests.count == 2)
+  }
+
+  @Test func `all addresses share one limit`() async throws {
+    let clock = clock
+    let http = ScriptedHTTPClient { _ in
+      clock.advance(by: 25)
+      return HTTPResponse(status: 404)
+    }
+    await failure(.invalidResponse) { try await discovery().fetch(with: http) }
+    #expect(http.requests.map(\.timeout) == [.seconds(60), .seconds(35), .seconds(10)])
+  }
+
+  @Test func `an address for which no time is left is not asked`() async throws {
+    let clock = clock
+    let http = ScriptedHTTPClient { _ in
+      clock.advance(by: 30)
+      return HTTPResponse(status: 404)
+    }
+    let error = await failure(.requestTimedOut) { try await discovery().fetch(with: http) }
+    #expect(http.requests.count == 2 && error?.message.contains("within 60 s") == true)
+  }
+}

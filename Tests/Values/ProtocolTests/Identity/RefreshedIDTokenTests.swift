@@ -1,0 +1,75 @@
+import Basics
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// The ID token of a refresh whose signature the client cannot judge.
+@Suite struct RefreshedIDTokenTests {
+  private static let claims: [String: JSONValue] = [
+    "iss": "https://id.example", "sub": "24400320", "aud": "app", "exp": 1_900_000_300,
+    "iat": 1_899_999_990, "nonce": "n-0S6_WzA2Mj",
+  ]
+
+  private func validated(
+    _ compactForm: String
+  ) async throws -> Result<IDToken, SQOAuthError> {
+    let metadata = try ProviderMetadata(
+      members: [
+        "issuer": "https://id.example", "token_endpoint": "https://id.example/token",
+        "jwks_uri": "https://id.example/keys",
+      ], issuer: "https://id.example")
+    var environment = ClientEnvironment()
+    environment.httpClient = ScriptedHTTPClient { _ in
+      throw SQOAuthError(.connectionFailed, "no key is needed")
+    }
+    let configuration = try ClientConfiguration(
+      clientID: "app", redirectURI: "http://127.0.0.1/callback",
+      provider: .issuer("https://id.example"))
+    let validator = try IDTokenValidator(configuration, metadata, environment)
+    var expectation = IDTokenExpectation(
+      accessToken: "jHkWEdUXMU1BwAsC4vtUsZwnNvTIxEl0", nonce: .ifPresent("n-0S6_WzA2Mj"))
+    expectation.previous = IDToken(
+      validated: try IDTokenClaims(Self.claims), compactForm: "previous")
+    return try await validator.validateRefreshed(compactForm, expectation)
+  }
+
+  private func text(
+    _ changes: [String: JSONValue?], header: String = #"{"alg":"ES256"}"#
+  ) throws -> String {
+    var claims = Self.claims
+    for (name, value) in changes { claims[name] = value }
+    let parts = [Data(header.utf8), try JSONEncoder().encode(claims), Data("signature".utf8)]
+    return parts.map { Base64URL.encode($0) }.joined(separator: ".")
+  }
+
+  @Test(
+    arguments: [
+      ("a.b.c.d.e", .idTokenEncrypted), (#"{"alg":"ES256"}"#, .idTokenAlgorithm),
+      (#"{"alg":"none"}"#, .idTokenAlgorithm), (#"{"alg":"HS256"}"#, .idTokenAlgorithm),
+      (#"{"alg":"RS256","crit":["x"]}"#, .idTokenCritical),
+    ] as [(String, SQOAuthError.Code)])
+  func `one that cannot be judged counts as missing`(
+    header: String, code: SQOAuthError.Code
+  ) async throws {
+    let token = header.hasPrefix("{") ? try text([:], header: header) : header
+    guard case .failure(let flaw) = try await validated(token) else {
+      Issue.record("an unverified ID token was used")
+      return
+    }
+    #expect(flaw.code == code)
+  }
+
+  @Test(
+    arguments: [
+      (["iss": "https://other.example"], .idTokenIssuer), (["sub": "another"], .idTokenSubject),
+      (["aud": "stranger"], .idTokenAudience), (["azp": "stranger"], .idTokenAuthorizedParty),
+      (["nonce": "another"], .idTokenNonce),
+    ] as [([String: JSONValue?], SQOAuthError.Code)])
+  func `one that cannot be judged and names another party is refused`(
+    changes: [String: JSONValue?], code: SQOAuthError.Code
+  ) async throws {
+    await failure(code) { try await validated(text(changes)) }
+  }
+}
