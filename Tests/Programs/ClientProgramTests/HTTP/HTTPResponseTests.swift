@@ -65,10 +65,10 @@ import Testing
     #expect(error?.message.contains(server.loopback.authority) == true)
   }
 
-  @Test(arguments: ["utf-8", "UTF-8", "binary", "gzip, utf-8"], [0, 5])
-  func `an unknown content coding is named`(coding: String, count: Int) async throws {
-    let head = "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nContent-Length: \(count)\r\n\r\n"
-    let server = try Server.saying(head + "hello".prefix(count))
+  @Test(arguments: ["utf-8", "UTF-8", "binary", "gzip, utf-8"])
+  func `an unknown content coding is named`(coding: String) async throws {
+    let head = "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nContent-Length: 5\r\n\r\n"
+    let server = try Server.saying(head + "hello")
     let error = await failure(.invalidResponse) { try await client.send(try server.request()) }
     #expect(error?.message.contains("Content-Encoding") == true, "\(error?.message ?? "")")
   }
