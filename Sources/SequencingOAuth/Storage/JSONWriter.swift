@@ -7,7 +7,7 @@
 /// Writes an object as JSON, with the members in the order in which they are given.
 ///
 /// It is for what every refresh writes: `JSONEncoder` takes many times as long. A member whose value
-/// is `nil` is left out.
+/// is `nil` is left out. `JSONValue` adds how its values are written.
 ///
 /// - SeeAlso: RFC 8259
 struct JSONWriter {
@@ -54,12 +54,6 @@ struct JSONWriter {
     try write(date.timeIntervalSinceReferenceDate)
   }
 
-  /// Writes an object with its members in the order of their names.
-  mutating func member(_ name: any CodingKey, _ values: [String: JSONValue]) throws(NoNumber) {
-    begin(name)
-    try write(values)
-  }
-
   /// Writes texts in the order of their names; without any, the member is left out.
   mutating func member(_ name: any CodingKey, _ texts: [String: String]) throws(NoNumber) {
     guard !texts.isEmpty else { return }
@@ -86,7 +80,7 @@ struct JSONWriter {
 
   // MARK: Values
 
-  private mutating func object(
+  mutating func object(
     _ members: (inout JSONWriter) throws(NoNumber) -> Void
   ) throws(NoNumber) {
     bytes.append(UInt8(ascii: "{"))
@@ -94,56 +88,29 @@ struct JSONWriter {
     bytes.append(UInt8(ascii: "}"))
   }
 
-  private mutating func begin(_ name: any CodingKey) { begin(name.stringValue) }
+  mutating func begin(_ name: any CodingKey) { begin(name.stringValue) }
 
-  private mutating func begin(_ name: String) {
+  mutating func begin(_ name: String) {
     if bytes.last != UInt8(ascii: "{") { bytes.append(UInt8(ascii: ",")) }
     write(name)
     bytes.append(UInt8(ascii: ":"))
   }
 
-  private mutating func write(_ value: JSONValue) throws(NoNumber) {
-    switch value {
-    case .null: write(ascii: "null")
-    case .bool(let flag): write(ascii: flag ? "true" : "false")
-    case .integer(let number): write(ascii: String(number))
-    case .number(let number): try write(number)
-    case .string(let text): write(text)
-    case .object(let values): try write(values)
-    case .array(let values):
-      bytes.append(UInt8(ascii: "["))
-      for (index, value) in values.enumerated() {
-        if index > 0 { bytes.append(UInt8(ascii: ",")) }
-        try write(value)
-      }
-      bytes.append(UInt8(ascii: "]"))
-    }
-  }
-
-  private mutating func write(_ values: [String: JSONValue]) throws(NoNumber) {
-    try object { writer throws(NoNumber) in
-      for (name, value) in Self.sorted(values) {
-        writer.begin(name)
-        try writer.write(value)
-      }
-    }
-  }
-
   /// The members in the order of their names' bytes.
-  private static func sorted<Value>(_ members: [String: Value]) -> [(key: String, value: Value)] {
+  static func sorted<Value>(_ members: [String: Value]) -> [(key: String, value: Value)] {
     members.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
   }
 
   /// Writes as many digits as make the same number again, and no fraction of zero.
-  private mutating func write(_ number: Double) throws(NoNumber) {
+  mutating func write(_ number: Double) throws(NoNumber) {
     guard number.isFinite else { throw NoNumber() }
     let text = number.description
     write(ascii: text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
   }
 
-  private mutating func write(ascii text: String) { bytes += text.utf8 }
+  mutating func write(ascii text: String) { bytes += text.utf8 }
 
-  private mutating func write(_ text: String) {
+  mutating func write(_ text: String) {
     var text = text
     bytes.append(UInt8(ascii: "\""))
     text.withUTF8 { characters in

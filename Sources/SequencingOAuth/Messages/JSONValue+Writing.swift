@@ -1,0 +1,35 @@
+// How the values of a message are written into a record.
+extension JSONWriter {
+  /// Writes an object with its members in the order of their names.
+  mutating func member(_ name: any CodingKey, _ values: [String: JSONValue]) throws(NoNumber) {
+    begin(name)
+    try write(values)
+  }
+
+  private mutating func write(_ value: JSONValue) throws(NoNumber) {
+    switch value {
+    case .null: write(ascii: "null")
+    case .bool(let flag): write(ascii: flag ? "true" : "false")
+    case .integer(let number): write(ascii: String(number))
+    case .number(let number): try write(number)
+    case .string(let text): write(text)
+    case .object(let values): try write(values)
+    case .array(let values):
+      write(ascii: "[")
+      for (index, value) in values.enumerated() {
+        if index > 0 { write(ascii: ",") }
+        try write(value)
+      }
+      write(ascii: "]")
+    }
+  }
+
+  private mutating func write(_ values: [String: JSONValue]) throws(NoNumber) {
+    try object { writer throws(NoNumber) in
+      for (name, value) in Self.sorted(values) {
+        writer.begin(name)
+        try writer.write(value)
+      }
+    }
+  }
+}
