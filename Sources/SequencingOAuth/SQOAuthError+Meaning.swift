@@ -1,7 +1,6 @@
 // Apps decide by these properties what to do next, so a server's error never has one of the SDK's own
-// codes; the meaning is that of a code without an error response. A server's code may
-// mean one thing in answer to a refresh and another in answer to other requests; `occasion`
-// distinguishes them.
+// codes. A server's code may mean one thing in answer to a refresh and another in answer to other
+// requests; `occasion` distinguishes them.
 extension SQOAuthError {
   /// Whether the user or the app ended the sign-in on purpose or let its time run out, without a
   /// failure.

@@ -26,7 +26,8 @@ struct DatabaseSchema: Sendable {
   /// The number of these tables.
   ///
   /// Number 1 had three forms: without `registrations` and `used`; before that without `pauses` and
-  /// the accounts' `server` and `due` too. Number 2 adds the pauses' `asking` and the accounts' digests.
+  /// the accounts' `server` and `due` too. Number 2 adds the pauses' `asking` and the accounts'
+  /// digests.
   static let version: Int64 = 2
 
   /// The schema's name as an identifier of SQL, in quotation marks.

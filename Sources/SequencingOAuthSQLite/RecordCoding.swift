@@ -56,7 +56,7 @@ enum RecordCoding {
 
   /// The digests by which a record is found; by the key if there is one, as is the record.
   func digests(of record: AccountRecord) throws(SQOAuthError) -> SessionDigests {
-    try SessionDigests(of: record) { name throws(SQOAuthError) in try digest(of: name) }
+    try SessionDigests(of: record, by: digest)
   }
 
   /// The digest of what a provider calls a user or a session.

@@ -21,8 +21,8 @@ public import SequencingOAuth
 /// machine, but not against programs that run as the same user, nor against a person who has the
 /// disk. With a `StoreKey` each record is sealed under that key and bound to its account. A person
 /// who has the files without the key can see the ids of the accounts, their number, which of them
-/// belong to one user, and the lengths of the records, and can remove accounts or put back older files unnoticed, but can neither read
-/// nor change a record.
+/// belong to one user, and the lengths of the records, and can remove accounts or put back older
+/// files unnoticed, but can neither read nor change a record.
 ///
 /// A replaced record may stay in the log until the database is closed. An erased record does not;
 /// but if another process reads at that moment, it stays until this process next saves or erases.

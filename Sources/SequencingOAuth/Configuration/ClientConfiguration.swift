@@ -73,9 +73,8 @@ public struct ClientConfiguration: Sendable, Hashable {
   /// A longer time counts as 100 s, because other processes that need the account wait at most 120
   /// s for this process. The limit runs from the call to the last byte of the answer, however long
   /// the server is silent in between. It applies to every request to the authorization server, and
-  /// to all addresses of its metadata together. It
-  /// also applies to requests with the token and to operations of a pipe, unless they set a limit
-  /// of their own.
+  /// to all addresses of its metadata together. It also applies to requests with the token and to
+  /// operations of a pipe, unless they set a limit of their own.
   ///
   /// A refresh is an exception: it must have a connection within this time, and then waits up to
   /// 100 s for its answer, because the server may have replaced the refresh token already. Callers

@@ -49,9 +49,7 @@ extension Pipeline {
     public struct AsyncIterator: AsyncIteratorProtocol {
       fileprivate let pages: Pages
       private var page: Page<Value>?
-      /// The hash values of the URLs that were read: a URL may be long.
-      private var visited: Set<Int> = []
-      private var count = 0
+      private var visited: Set<URL> = []
       private var isOver = false
 
       fileprivate init(pages: Pages) {
@@ -73,18 +71,17 @@ extension Pipeline {
         isOver = true
         guard let page else {
           self.page = try await pages.first()
-          count = 1
           isOver = false
           return self.page
         }
-        visited.insert(page.url.hashValue)
+        visited.insert(page.url)
         guard let url = page.nextURL else { return nil }
-        guard !visited.contains(url.hashValue) else {
+        guard !visited.contains(url) else {
           throw .unreadable(
             SQOAuthError(
               .invalidResponse, "the API names a next page that was already read; no page follows"))
         }
-        guard count < pages.limit else {
+        guard visited.count < pages.limit else {
           throw .unreadable(
             SQOAuthError(
               .invalidResponse,
@@ -92,7 +89,6 @@ extension Pipeline {
                 + "pages(_:parameters:limit:)"))
         }
         self.page = try await page.next()
-        count += 1
         isOver = false
         return self.page
       }

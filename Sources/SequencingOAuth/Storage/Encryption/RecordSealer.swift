@@ -76,6 +76,11 @@ package struct RecordSealer: Sendable {
     try sealing.service.fingerprint(of: Data(Self.context("session", session.bytes).joined()))
   }
 
+  /// Makes the digests by which a store finds a record.
+  package func digests(of record: AccountRecord) throws(SQOAuthError) -> SessionDigests {
+    try SessionDigests(of: record, by: digest)
+  }
+
   private static func context(_ id: String) -> [Data] {
     context("record", Data(id.utf8))
   }
