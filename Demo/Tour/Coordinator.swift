@@ -33,6 +33,8 @@ struct Coordinator: Sendable, Equatable {
     var showsAddress = false
     /// The reason why the page could not be opened.
     var problem: String?
+    /// What a redirect said that was refused, since it does not name the sign-in.
+    var refusal: String?
     /// Whether reading the files has started the sign-in.
     var isForFiles = false
     /// The files, if they are read before the login screen gets the token.
@@ -56,6 +58,7 @@ struct Coordinator: Sendable, Equatable {
     case callHasEnded(Call)
     case pageIsReady(String)
     case browserIsUnavailable(String)
+    case redirectIsRefused(String)
     case showAddress
     case playUser
     case cancelSignIn
@@ -151,6 +154,8 @@ extension Coordinator.Waiting {
     case .browserIsUnavailable(let problem):
       self.problem = problem
       showsAddress = true
+    case .redirectIsRefused(let refusal):
+      self.refusal = refusal
     case .showAddress:
       showsAddress = true
     case .filesAreRead(let files):

@@ -90,6 +90,11 @@ struct LoginView {
         canvas.paragraph("No browser was opened: \(reason).", .warning).weighing(.reason)
         + [.blank]
     }
+    if let refusal = waiting.refusal {
+      lines +=
+        canvas.paragraph("Note: \(refusal). The sign-in still waits.", .warning).weighing(.reason)
+        + [.blank]
+    }
     if waiting.showsAddress, let address = waiting.address {
       let isNarrow = canvas.width < 48
       lines += canvas.paragraph(

@@ -41,6 +41,10 @@ final class TourBrowser: UserAgent {
     }
   }
 
+  func didRefuse(_ error: SQOAuthError, for signIn: PendingSignIn) {
+    tell(.redirectIsRefused(error.message))
+  }
+
   /// Lets the visitor play the user on a page that no browser has opened.
   func play(_ address: String) {
     guard let url = URL(string: address) else { return }

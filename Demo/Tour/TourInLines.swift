@@ -54,6 +54,8 @@ struct TourInLines {
       console.warn("no browser was opened: \(problem.prefix { $0 != ";" })")
       console.progress("Open this address to sign in:")
       try console.result(waiting.address ?? "")
+    case (.redirectIsRefused(let refusal), .waiting):
+      console.warn("\(refusal); the sign-in still waits, and Ctrl-C cancels it")
     case (.userIsNotAuthorized(.cancelled), _):
       throw Failure("cancelled", "nobody signed in", status: .cancelled)
     case (.userIsNotAuthorized(.failed(let code, let message)), _):

@@ -136,9 +136,10 @@ struct TourInWords {
     guard waiting.player == .browser else { return ["The sandbox's visitor signs in."] }
     let limit = server.limit.map { " You have \($0.components.seconds) s." } ?? ""
     let reason = waiting.problem.map { "No browser was opened: \($0.prefix { $0 != ";" })." }
+    let refusal = waiting.refusal.map { "Note: \($0). The sign-in still waits." }
     let address = waiting.showsAddress ? waiting.address.map { "Open this address: \($0)" } : nil
     return ["Waiting for you to sign in in the browser.\(limit)"]
-      + [reason, address].compactMap(\.self).map(\.onScreen)
+      + [reason, refusal, address].compactMap(\.self).map(\.onScreen)
   }
 
   private func words(_ main: Coordinator.Main) -> [String] {

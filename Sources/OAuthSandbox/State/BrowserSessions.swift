@@ -14,6 +14,9 @@ struct BrowserSessions {
     /// The sign-in of the user who is signed in.
     var signIn: UserSignIn?
 
+    /// The session's place in the order of all.
+    fileprivate let number: Int
+
     var user: String? { signIn?.user }
   }
 
@@ -50,25 +53,41 @@ struct BrowserSessions {
   /// The session with this cookie, or a new one.
   mutating func session(_ cookie: String?) -> String {
     if let cookie, sessions[cookie] != nil { return cookie }
-    if sessions.count >= Self.mostSessions { forgetVisitors() }
+    if sessions.count >= Self.mostSessions { forgetSessions() }
     let id = Crypto.secret("")
-    sessions[id] = Session(formToken: Crypto.secret(""))
+    count += 1
+    sessions[id] = Session(formToken: Crypto.secret(""), number: count)
     return id
   }
 
-  /// The number of sessions from which those of visitors who did not sign in are forgotten.
-  static let mostSessions = 1000
+  /// The most sessions, with a user or without one.
+  static let mostSessions = 10_000
+  /// The most authorization requests that wait for their users.
+  static let mostPending = 1000
 
-  /// Forgets the sessions without a user and without a sign-in that is under way.
+  /// Forgets the sessions without a user and without a sign-in that is under way, and then the
+  /// oldest ones until a tenth of the room is free.
   ///
   /// A visitor without cookies makes a new session with each request.
-  private mutating func forgetVisitors() {
+  private mutating func forgetSessions() {
     let used = Set(pending.values.map(\.session))
     sessions = sessions.filter { $0.value.signIn != nil || used.contains($0.key) }
+    let excess = sessions.count - Self.mostSessions * 9 / 10
+    guard excess > 0 else { return }
+    for (id, _) in sessions.sorted(by: { $0.value.number < $1.value.number }).prefix(excess) {
+      sessions[id] = nil
+    }
+    pending = pending.filter { sessions[$0.value.session] != nil }
   }
 
+  /// Keeps a request until its user answers, its time is over, or too many newer ones came.
   mutating func begin(_ request: Pending) -> String {
     pending = pending.filter { request.begun.timeIntervalSince($0.value.begun) < Self.lifetime }
+    if pending.count >= Self.mostPending,
+      let oldest = pending.min(by: { $0.value.number < $1.value.number })
+    {
+      pending[oldest.key] = nil
+    }
     let id = Crypto.secret("")
     count += 1
     pending[id] = request

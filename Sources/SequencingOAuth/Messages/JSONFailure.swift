@@ -8,6 +8,8 @@ enum JSONFailure: Error, Equatable {
   case tooDeep
   case tooManyValues
   case doubleName
+  /// The task that reads it was cancelled.
+  case cancelled
   /// The member with this name, on which much depends, comes twice with different values.
   case ambiguous(String)
 
@@ -19,6 +21,7 @@ enum JSONFailure: Error, Equatable {
     case .tooLong: "the \(name) is too long"
     case .tooDeep, .tooManyValues:
       "the JSON of the \(name) is nested too deep or has too many values"
+    case .cancelled: "the reading of the \(name) was cancelled"
     case .doubleName: "the \(name) has two members of one name"
     case .ambiguous(let member):
       "the \(name) has \"\(member)\" twice, with different values"

@@ -71,6 +71,21 @@ struct JSONReader {
     }
   }
 
+  /// Reads a whole text; while it reads a long one, other tasks run in pauses, and it can be cancelled.
+  static func valueWithPauses(
+    of text: Data, _ rules: JSONRules, isCancelled: () -> Bool
+  ) async throws(JSONFailure) -> JSONValue {
+    var reader = try JSONReader(text, rules)
+    while true {
+      if let value = try reader.read(atMost: valuesBetweenPauses) { return value }
+      guard !isCancelled() else { throw .cancelled }
+      await Task.yield()
+    }
+  }
+
+  /// About a millisecond's work.
+  private static let valuesBetweenPauses = 5000
+
   /// Reads so many values more, and returns the text's value once it is complete.
   mutating func read(atMost count: Int) throws(JSONFailure) -> JSONValue? {
     let (sum, isBeyond) = valueCount.addingReportingOverflow(count)

@@ -157,9 +157,11 @@ extension Pipeline.Pipe {
     _ url: URL, from origin: ResourceOrigin? = nil
   ) async throws(PipeError) -> Pipeline.Page<Value> {
     let request = request("GET", url: url)
-    let response = try await perform(request, to: origin)
-    let value = try decode(Value.self, response)
-    let (next, previous) = configuration.paging.neighbours(of: response, at: url)
-    return Pipeline.Page(value: value, url: url, nextURL: next, previousURL: previous, pipe: self)
+    let answer = try await read(request, to: origin)
+    let (next, previous) = configuration.paging.neighbours(
+      of: answer.response, answer.json, at: url)
+    return Pipeline.Page(
+      value: try answer.value(Value.self), url: url, nextURL: next, previousURL: previous,
+      pipe: self)
   }
 }

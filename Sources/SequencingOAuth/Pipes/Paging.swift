@@ -52,15 +52,19 @@ public struct Paging: Sendable, Hashable {
   }
 
   /// The URLs of the next and the previous page, from the response to a request to `url`.
-  func neighbours(of response: HTTPResponse, at url: URL) -> (next: URL?, previous: URL?) {
-    let texts = texts(in: response)
+  func neighbours(
+    of response: HTTPResponse, _ json: JSONValue?, at url: URL
+  ) -> (next: URL?, previous: URL?) {
+    let texts = texts(in: response, json)
     return (
       texts.next.flatMap { self.url($0, at: url) }, texts.previous.flatMap { self.url($0, at: url) }
     )
   }
 
   /// The texts in the response that name the next and the previous page.
-  private func texts(in response: HTTPResponse) -> (next: String?, previous: String?) {
+  private func texts(
+    in response: HTTPResponse, _ json: JSONValue?
+  ) -> (next: String?, previous: String?) {
     switch place {
     case .linkHeader:
       let links = LinkHeader.links(in: response.headers.values(for: "Link"))
@@ -68,8 +72,7 @@ public struct Paging: Sendable, Hashable {
     case .headers:
       return (response.headers[next], response.headers[previous])
     case .body, .token:
-      let body = try? JSONReader.value(of: response.body, .answer)
-      return (body?.text(at: next), body?.text(at: previous))
+      return (json?.text(at: next), json?.text(at: previous))
     }
   }
 

@@ -13,7 +13,7 @@ extension Pipeline.Pipe {
   public func read<Value: Decodable & Sendable>(
     _ type: Value.Type = JSONValue.self, parameters: [String: String] = [:]
   ) async throws(PipeError) -> Value {
-    try await value(type, of: try request("GET", parameters: parameters))
+    try await read(try request("GET", parameters: parameters)).value(type)
   }
 
   /// Reads the record with an id: `GET` on the URL of the record.
@@ -21,7 +21,7 @@ extension Pipeline.Pipe {
     _ type: Value.Type = JSONValue.self, id: some LosslessStringConvertible,
     parameters: [String: String] = [:]
   ) async throws(PipeError) -> Value {
-    try await value(type, of: try request("GET", id: id.description, parameters: parameters))
+    try await read(try request("GET", id: id.description, parameters: parameters)).value(type)
   }
 
   /// Reads the content of a record, or of the pipe's URL without an id, and does not decode it.
@@ -45,7 +45,7 @@ extension Pipeline.Pipe {
     let (json, id) = try encode(record)
     let request = try request(
       id == nil ? "POST" : "PUT", id: id, body: .bytes(json), contentType: "application/json")
-    return try await value(type, of: request)
+    return try await read(request).value(type)
   }
 
   /// Removes the record with an id: `DELETE` on the URL of the record.
@@ -71,25 +71,6 @@ extension Pipeline.Pipe {
 // MARK: - JSON
 
 extension Pipeline.Pipe {
-  func decode<Value: Decodable>(
-    _ type: Value.Type, _ response: HTTPResponse
-  ) throws(PipeError) -> Value {
-    do throws(SQOAuthError) {
-      return try JSONMessage.decode(
-        type, from: response.body.isEmpty ? Data("null".utf8) : response.body, as: "API's answer",
-        .answer, with: configuration.decoder())
-    } catch {
-      throw .unreadable(error)
-    }
-  }
-
-  /// Sends a request and returns the API's answer, decoded.
-  private func value<Value: Decodable & Sendable>(
-    _ type: Value.Type, of request: HTTPRequest
-  ) async throws(PipeError) -> Value {
-    try decode(type, try await perform(request))
-  }
-
   /// The JSON of a record, and its id; `nil` if the record has none.
   private func encode(_ record: some Encodable) throws(PipeError) -> (json: Data, id: String?) {
     let json: Data

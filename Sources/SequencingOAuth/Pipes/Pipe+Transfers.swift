@@ -121,7 +121,7 @@ extension Pipeline.Pipe {
     let meter = relay.map { TransferMeter($0.report) }
     meter?.followUpload(of: &request)
     return try await relay.run { [request] () async throws(PipeError) in
-      let value = try self.decode(type, try await self.perform(request))
+      let value = try await self.read(request).value(type)
       meter?.finish()
       return value
     }

@@ -124,10 +124,26 @@ extension Pipeline.Pipe {
   func perform(
     _ request: HTTPRequest, to origin: ResourceOrigin? = nil
   ) async throws(PipeError) -> HTTPResponse {
-    if Task.isCancelled { throw .cancelled }
-    let response = try await operations.run { interruption async throws(PipeError) in
-      try await answer(to: request, from: origin ?? address.origin, interruption)
+    try await operations.run { interruption async throws(PipeError) in
+      try await success(of: request, from: origin, interruption)
     }
+  }
+
+  /// Runs an operation of one request as ``perform(_:to:)`` does, and reads the answer's JSON.
+  func read(
+    _ request: HTTPRequest, to origin: ResourceOrigin? = nil
+  ) async throws(PipeError) -> PipeAnswer {
+    try await operations.run { interruption async throws(PipeError) in
+      let response = try await success(of: request, from: origin, interruption)
+      return try await PipeAnswer(response, configuration.decoder(), interruption)
+    }
+  }
+
+  private func success(
+    of request: HTTPRequest, from origin: ResourceOrigin?, _ interruption: Interruption
+  ) async throws(PipeError) -> HTTPResponse {
+    if Task.isCancelled { throw .cancelled }
+    let response = try await answer(to: request, from: origin ?? address.origin, interruption)
     guard (200...299).contains(response.status) else {
       throw .refused(PipeError.Refusal(response, challenge: response.bearerChallenge))
     }

@@ -16,15 +16,16 @@ extension Fuzzer {
       try requireReadAgain(relation, target)
     }
     let page = try HTTPRequest(url: "https://api.example.com/items?page=2").url
+    let json = try? JSONReader.value(of: input, .answer)
     for paging in pagings {
       let response = HTTPResponse(
         status: 200, headers: ["Link": text, "next": text], body: input)
-      let (next, previous) = paging.neighbours(of: response, at: page)
+      let (next, previous) = paging.neighbours(of: response, json, at: page)
       for url in [next, previous].compactMap(\.self) { try check(url) }
     }
     // The same tokens are in the page that they lead to.
     let tokens = Paging.tokens(next: "next", parameter: "page")
-    if let next = tokens.neighbours(of: HTTPResponse(status: 200, body: input), at: page).next {
+    if let next = tokens.neighbours(of: HTTPResponse(status: 200), json, at: page).next {
       try require(next.absoluteString.hasPrefix("https://api.example.com/items?page="), "\(next)")
       try require(next.absoluteString.isASCII(withSpaces: false), "\(next)")
     }

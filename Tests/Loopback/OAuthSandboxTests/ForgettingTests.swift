@@ -46,7 +46,40 @@ import Testing
 
   @Test func `visitors without cookies are forgotten`() {
     var sessions = BrowserSessions()
-    for _ in 0..<5000 { _ = sessions.session(nil) }
+    for _ in 0...2 * BrowserSessions.mostSessions { _ = sessions.session(nil) }
     #expect(sessions.sessions.count <= BrowserSessions.mostSessions)
+  }
+
+  @Test func `the oldest sign-ins that are under way are forgotten when too many begin`() throws {
+    var sessions = BrowserSessions()
+    let visitor = sessions.session(nil)
+    let ids = try (0...BrowserSessions.mostPending).map { _ in
+      sessions.begin(try request(in: visitor))
+    }
+    #expect(sessions.pending.count == BrowserSessions.mostPending)
+    #expect(sessions.find(ids[0], cookie: visitor) == nil)
+    #expect(sessions.find(ids[1], cookie: visitor) != nil)
+    #expect(sessions.latest(visitor) == ids.last)
+  }
+
+  @Test func `the oldest users who are signed in are forgotten when too many sign in`() throws {
+    var sessions = BrowserSessions()
+    let users = try (0...BrowserSessions.mostSessions).map { _ in
+      let id = sessions.begin(try request(in: sessions.session(nil)))
+      let user = sessions.signIn("alice", request: id, at: start)
+      sessions.end(id)
+      return try #require(user)
+    }
+    #expect(sessions.sessions.count <= BrowserSessions.mostSessions)
+    #expect(sessions.sessions[users[0]] == nil)
+    #expect(sessions.sessions[try #require(users.last)]?.user == "alice")
+  }
+
+  private func request(in session: String) throws -> BrowserSessions.Pending {
+    let sandbox = SandboxState(issuer: "http://127.0.0.1", options: SandboxOptions())
+    return BrowserSessions.Pending(
+      session: session, client: SandboxClient(id: "app"), scopes: [], challenge: nil,
+      end: .device("code"), openID: try OpenIDRequest([], sandbox), mustSignIn: true,
+      mustChooseAccount: false, begun: start)
   }
 }

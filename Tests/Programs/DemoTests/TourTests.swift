@@ -2,6 +2,7 @@ import Foundation
 import LoopbackSupport
 import OAuthSandbox
 import ProgramSupport
+import SequencingOAuth
 import TestSupport
 import Testing
 
@@ -261,6 +262,32 @@ import Testing
     try terminal.press("s")
     try await shows("Signed in as Alice Liddell")
     try terminal.press("\u{3}")
+    #expect(await demo.outcome().status == 0)
+  }
+
+  @Test(arguments: [[], ["tour", "--plain"]])
+  func `tells an error that does not name the sign-in, and still waits`(arguments: [String])
+    async throws
+  {
+    let demo = try DemoProcess(
+      arguments, in: folder, input: terminal.handle, output: terminal.handle)
+    try await eventually("the tour begins") { terminal.everything.contains("Please sign in.") }
+    try terminal.press(arguments.isEmpty ? "\r" : "\n")
+    try await eventually("the address is shown") {
+      terminal.everything.contains(/redirect_uri=\S+&\S+/)
+    }
+    let address = try #require(terminal.everything.firstMatch(of: /redirect_uri=([^&\s]+)&/)?.1)
+    let redirect = try #require(String(address).removingPercentEncoding)
+    _ = try await CurlHTTPClient.shared.send(
+      HTTPRequest(url: redirect + "?error=access_denied&error_description=Not%20you"))
+    try await eventually("it is told") {
+      terminal.everything.contains("a redirect without a state said: access_denied (Not you)")
+    }
+    try terminal.press(arguments.isEmpty ? "s" : "s\n")
+    try await eventually("the sign-in goes on") {
+      terminal.everything.contains("Signed in as Alice Liddell")
+    }
+    try terminal.press(arguments.isEmpty ? "q" : "q\n")
     #expect(await demo.outcome().status == 0)
   }
 

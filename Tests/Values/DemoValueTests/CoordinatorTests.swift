@@ -73,6 +73,14 @@ import Testing
         (.userIsAuthorized(token), "main of nobody", .askWhoSignedIn(token)),
       ]),
     Walk(
+      name: "an error without a state is told, and the sign-in goes on",
+      steps: [
+        (.signIn(.browser), "waiting", .signIn(.browser)),
+        (.redirectIsRefused("denied"), "waiting, told: denied", nil),
+        (.userIsAuthorized(token), "main of nobody", .askWhoSignedIn(token)),
+        (.redirectIsRefused("denied"), "main of nobody", nil),
+      ]),
+    Walk(
       name: "the address is shown when asked for",
       steps: [
         (.signIn(.browser), "waiting", .signIn(.browser)),
@@ -231,6 +239,7 @@ import Testing
     case .waiting(let waiting):
       "waiting" + (waiting.showsAddress ? " at \(waiting.address ?? "")" : "")
         + (waiting.problem.map { ": \($0)" } ?? "")
+        + (waiting.refusal.map { ", told: \($0)" } ?? "")
     case .login(.ended(let code, _)): "login after the end by \(code)"
     case .main(let main): name(main)
     }

@@ -12,7 +12,8 @@ import Testing
 
   static func read(_ message: WireMessage) throws(SQOAuthError) -> String {
     guard let url = URL(string: "https://api.example/files") else { return "no URL" }
-    let next = Paging.body().neighbours(of: message.response, at: url).next
+    let json = try? JSONReader.value(of: message.response.body, .answer)
+    let next = Paging.body().neighbours(of: message.response, json, at: url).next
     return "next \(next?.absoluteString ?? "-")"
   }
 

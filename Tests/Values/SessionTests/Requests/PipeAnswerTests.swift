@@ -1,0 +1,55 @@
+import Basics
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+
+/// An API's answer with 50,000 values.
+@Suite struct PipeAnswerTests {
+  private static let long = HTTPResponse(
+    status: 200,
+    body: Data(("[" + String(repeating: "1,", count: 49_999) + "1]").utf8))
+
+  private static func count(
+    _ interruption: Interruption = Interruption()
+  ) async throws(PipeError) -> Int {
+    try await PipeAnswer(long, JSONDecoder(), interruption).value([Int].self).count
+  }
+
+  @Test func `is read while other tasks of the same thread run`() async throws {
+    let executor = HoldingExecutor()
+    let ended = Locked([String]())
+    executor.hold()
+    let reading = Task(executorPreference: executor) { @Sendable in
+      let count = try await Self.count()
+      ended.withLock { $0.append("the reader") }
+      return count
+    }
+    let other = Task(executorPreference: executor) { @Sendable in
+      ended.withLock { $0.append("the other") }
+    }
+    executor.letGo()
+    #expect(try await reading.value == 50_000)
+    await other.value
+    #expect(ended.withLock(\.self) == ["the other", "the reader"])
+  }
+
+  @Test func `is read no further when the pipe's operations are cancelled`() async throws {
+    let interruption = Interruption()
+    interruption.raise()
+    let error = await #expect(throws: PipeError.self) {
+      try await Self.count(interruption)
+    }
+    guard case .cancelled = error else { throw try #require(error) }
+  }
+
+  @Test func `is read no further when the task is cancelled`() async throws {
+    let executor = HoldingExecutor()
+    executor.hold()
+    let reading = Task(executorPreference: executor) { try await Self.count() }
+    reading.cancel()
+    executor.letGo()
+    let error = await #expect(throws: PipeError.self) { try await reading.value }
+    guard case .cancelled = error else { throw try #require(error) }
+  }
+}
