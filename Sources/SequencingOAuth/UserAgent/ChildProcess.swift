@@ -192,8 +192,7 @@ enum ChildProcess {
     _ attributes: inout posix_spawnattr_t, _ streams: Streams
   ) {
     var flags = Int32(POSIX_SPAWN_SETSIGMASK)
-    var signals = sigset_t()
-    sigemptyset(&signals)
+    var signals = sq_no_signals()
     posix_spawnattr_setsigmask(&attributes, &signals)
     switch streams {
     case .shown: break

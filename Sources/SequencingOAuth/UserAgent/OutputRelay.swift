@@ -45,22 +45,18 @@ final class OutputRelay: Sendable {
 
   private func passOn() {
     // If nobody reads our standard error any more, that must not end this process.
-    var signals = sigset_t()
-    sigemptyset(&signals)
+    var signals = sq_no_signals()
     sigaddset(&signals, SIGPIPE)
     pthread_sigmask(SIG_BLOCK, &signals, nil)
     _ = fcntl(readEnd, F_SETFL, O_NONBLOCK)
     var hasEnded = false
     while !hasEnded {
-      var files = [
-        pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0),
-        pollfd(fd: end[0], events: Int16(POLLIN), revents: 0),
-      ]
-      guard poll(&files, 2, -1) > 0 else {
+      let ready = sq_wait_for_input(readEnd, end[0])
+      guard ready > 0 else {
         if errno == EINTR { continue }
         break
       }
-      hasEnded = files[1].revents != 0 || !copyAll()
+      hasEnded = ready & 2 != 0 || !copyAll()
     }
     _ = copyAll()
     close(readEnd)
