@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Follows the tutorial: builds and runs its package, and compares the output with the article.
-@Suite(.timeLimit(.minutes(10)), .disabled(if: isSanitized, "what is built would be the same"))
+@Suite(.timeLimit(.minutes(30)), .disabled(if: isSanitized, "what is built would be the same"))
 struct TutorialTests {
   @Test func `a reader who follows the tutorial gets its programs to work, with any library`()
     async throws
