@@ -15,6 +15,9 @@ public import SequencingOAuth
 /// `tokens.key` beside it, both in `$XDG_STATE_HOME/SERVICE` or `~/.local/state/SERVICE`; see
 /// `EncryptedFileTokenStore`.
 ///
+/// If the calling task is cancelled, a call that waits for the keyring throws
+/// `SQOAuthError.Code.cancelled` at once, except a save.
+///
 /// The file `tokens.place` in that folder remembers the choice. If the store has chosen the file,
 /// accounts stay there when a keyring appears later. If it has chosen the keyring and the keyring
 /// does not answer, calls throw `SQOAuthError.Code.storeFailed`, and do not act as if there were no
@@ -108,7 +111,7 @@ public final class DesktopTokenStore: TokenStore {
   public func save(_ record: AccountRecord) async throws {
     let place = Locked<Place?>(nil)
     try await keyring.save(record.id) { attempt throws(SQOAuthError) in
-      let saved = try await run { places throws(SQOAuthError) in
+      let saved = try await queue.run { [places] () throws(SQOAuthError) in
         var places = places
         places.keyring = places.keyring.making(attempt)
         return try places.save(record)
@@ -193,6 +196,12 @@ public final class DesktopTokenStore: TokenStore {
   private func run<Value: Sendable>(
     _ body: @escaping @Sendable (DesktopPlaces) throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
-    try await queue.run { [places] () throws(SQOAuthError) in try body(places) }
+    try await queue.run(
+      ifCancelled: KeyringFailure.cancelled.error
+    ) { [places] interruption throws(SQOAuthError) in
+      var places = places
+      places.keyring = places.keyring.ended(by: interruption)
+      return try body(places)
+    }
   }
 }

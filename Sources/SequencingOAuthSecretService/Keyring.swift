@@ -46,6 +46,8 @@ struct Keyring: Sendable {
   let whenWaiting: (@Sendable () -> Void)?
   /// Whether a save may ask the user; otherwise a locked keyring is an error.
   private var asks = true
+  /// Ends the calls before their limit; `nil` if nothing does.
+  private var interruption: Interruption?
 
   init(
     service: String, address: KeyringAddress = KeyringAddress(), limit: Duration = .seconds(120),
@@ -62,6 +64,13 @@ struct Keyring: Sendable {
     var keyring = self
     keyring.asks = attempt.asks
     if let limit = attempt.limit { keyring.limit = min(keyring.limit, limit) }
+    return keyring
+  }
+
+  /// The keyring whose calls an interruption ends.
+  func ended(by interruption: Interruption) -> Keyring {
+    var keyring = self
+    keyring.interruption = interruption
     return keyring
   }
 
@@ -142,7 +151,7 @@ struct Keyring: Sendable {
     } catch {
       switch error {
       case .noLibrary, .noFunction, .noBus, .noService, .noSession: return .none
-      case .tooLong, .noAnswer: return .silence
+      case .tooLong, .silentBus, .noAnswer: return .silence
       // There is a keyring, but what it contains is not known.
       default: throw error.error
       }
@@ -164,7 +173,8 @@ struct Keyring: Sendable {
   private func beside<Value>(
     _ body: (KeyringSession) throws(KeyringFailure) -> Value
   ) throws(KeyringFailure) -> Value {
-    try SharedKeyring.beside(address, limit: min(limit, Self.shortLimit), body)
+    try SharedKeyring.beside(
+      address, limit: min(limit, Self.shortLimit), interruption: interruption, body)
   }
 }
 
@@ -176,7 +186,7 @@ extension Keyring {
     while true {
       do throws(KeyringFailure) {
         return try SharedKeyring.at(address).use(
-          limit: limit, whenWaiting: whenWaiting, body)
+          limit: limit, whenWaiting: whenWaiting, interruption: interruption, body)
       } catch {
         attempts -= 1
         // Another process erased an item after the search had found it.

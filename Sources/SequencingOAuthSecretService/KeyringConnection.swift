@@ -1,4 +1,5 @@
 import CSecret
+import Glibc
 
 /// A private connection to the session bus, with a context of its own for GLib's signal that the
 /// connection was closed.
@@ -51,16 +52,22 @@ final class KeyringConnection: @unchecked Sendable {
   ) throws(KeyringFailure) -> OpaquePointer {
     let library = limit.library
     var error: UnsafeMutablePointer<GError>?
+    let known = if let bus { bus } else { try environmentsBus() }
     let address =
-      bus.map { library.c.g_strdup($0) }
+      known.map { library.c.g_strdup($0) }
       ?? library.c.g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SESSION, limit.cancellable, &error)
     defer { library.c.g_free(address) }
-    if let address {
+    if let address,
+      let stream = library.c.g_dbus_address_get_stream_sync(
+        address, nil, limit.cancellable, &error)
+    {
+      let wire = Wire(stream, library)
+      limit.governConnecting { wire.cut() }
       let flags = GDBusConnectionFlags(
         G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT.rawValue
           | G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION.rawValue)
-      if let connection = library.c.g_dbus_connection_new_for_address_sync(
-        address, flags, nil, limit.cancellable, &error)
+      if let connection = library.c.g_dbus_connection_new_sync(
+        stream, nil, flags, nil, limit.cancellable, &error)
       {
         return connection
       }
@@ -68,7 +75,50 @@ final class KeyringConnection: @unchecked Sendable {
     // GLib's own text about an address; nothing secret has been sent yet.
     let reason = error.map { String(cString: $0.pointee.message) } ?? "no address"
     let failure = KeyringFailure(adopting: error, limit: limit)
-    if case .tooLong = failure { throw failure }
-    throw .noBus(reason)
+    switch failure {
+    case .tooLong(let seconds): throw .silentBus(seconds)
+    case .cancelled: throw failure
+    default: throw .noBus(reason)
+    }
+  }
+
+  /// The address of the session bus if the environment names neither the bus nor its folder; `nil`
+  /// lets GLib find it.
+  ///
+  /// GLib would make a folder `.cache` in the home folder, to look for the bus there.
+  private static func environmentsBus() throws(KeyringFailure) -> String? {
+    let isSet = { (name: String) in getenv(name).map { $0.pointee != 0 } ?? false }
+    guard !isSet("DBUS_SESSION_BUS_ADDRESS"), !isSet("XDG_RUNTIME_DIR") else { return nil }
+    guard isSet("DISPLAY") else {
+      throw .noBus("neither DBUS_SESSION_BUS_ADDRESS nor XDG_RUNTIME_DIR is set")
+    }
+    return "autolaunch:"
+  }
+
+  /// The bytes to and from a bus.
+  ///
+  /// GLib gives a new connection no limit for its first message, so only the end of the bytes ends
+  /// that wait.
+  private final class Wire: @unchecked Sendable {
+    private let stream: UnsafeMutableRawPointer
+    private let library: KeyringLibrary
+
+    init(_ stream: OpaquePointer, _ library: KeyringLibrary) {
+      self.library = library
+      self.stream = UnsafeMutableRawPointer(stream)
+    }
+
+    deinit { library.c.g_object_unref(stream) }
+
+    func cut() {
+      // The stream of a program that the address starts has no socket.
+      guard
+        library.c.g_type_check_instance_is_a(
+          stream.assumingMemoryBound(to: GTypeInstance.self),
+          library.c.g_socket_connection_get_type()) != 0
+      else { return }
+      let socket = library.c.g_socket_connection_get_socket(OpaquePointer(stream))
+      _ = library.c.g_socket_shutdown(socket, 1, 1, nil)
+    }
   }
 }

@@ -21,6 +21,10 @@ enum KeyringFailure: Error, Hashable {
   case noAnswer
   /// The limit in seconds has passed, perhaps while a prompt waited for the user.
   case tooLong(Int)
+  /// The session bus has let no program connect within so many seconds.
+  case silentBus(Int)
+  /// The app no longer wants the call.
+  case cancelled
   /// The keyring stays locked: the user was not asked, or refused to unlock it.
   case locked
   /// The keyring has no default collection: the user was not asked for one, or refused it.
@@ -50,8 +54,8 @@ enum KeyringFailure: Error, Hashable {
     }
     let library = limit.library
     defer { library.c.g_error_free(error) }
-    if limit.isOver {
-      self = .tooLong(limit.seconds)
+    if let failure = limit.failure {
+      self = failure
       return
     }
     let code = error.pointee.code
@@ -125,7 +129,9 @@ extension KeyringFailure {
   var mayEndWithSession: Bool {
     switch self {
     case .noBus, .noService, .noSession, .noAnswer, .vanished, .locked, .other: true
-    case .noLibrary, .noFunction, .tooLong, .noCollection, .damaged, .tooNew: false
+    case .noLibrary, .noFunction, .tooLong, .silentBus, .cancelled, .noCollection, .damaged,
+      .tooNew:
+      false
     }
   }
 
@@ -138,6 +144,7 @@ extension KeyringFailure {
     switch self {
     case .damaged: .storeDamaged
     case .tooNew: .storeTooNew
+    case .cancelled: .cancelled
     default: .storeFailed
     }
   }
@@ -175,6 +182,12 @@ extension KeyringFailure {
       did not answer within \(seconds) s; answer its question when it asks to be unlocked, \
       and make sure that it runs
       """
+    case .silentBus(let seconds):
+      """
+      cannot be asked: the D-Bus session did not answer within \(seconds) s; run the program in a \
+      desktop session or under dbus-run-session, or choose another store
+      """
+    case .cancelled: "did not answer before the call was cancelled"
     case .locked: "is locked and was not unlocked; unlock it and try again, or choose another store"
     case .noCollection:
       "has no default collection, and none was created; create one in its program and try again"

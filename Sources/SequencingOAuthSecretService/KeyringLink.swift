@@ -22,16 +22,20 @@ final class KeyringLink: @unchecked Sendable {
 
   /// Connects to the bus at an address and opens a session; if the address is `nil`, takes it from
   /// the environment.
+  ///
+  /// This takes ten seconds at most, because no keyring asks the user before there is a session.
   init(bus: String?, limit: KeyringLimit) throws(KeyringFailure) {
     let context = KeyringContext(limit.library)
-    let (connection, service) = try context.run { () throws(KeyringFailure) in
-      let connection = try KeyringConnection(bus: bus, limit: limit)
-      limit.govern(connection)
-      do throws(KeyringFailure) {
-        return (connection, try Self.openSession(on: connection, limit))
-      } catch {
-        connection.close()
-        throw error
+    let (connection, service) = try limit.opening { () throws(KeyringFailure) in
+      try context.run { () throws(KeyringFailure) in
+        let connection = try KeyringConnection(bus: bus, limit: limit)
+        limit.govern(connection)
+        do throws(KeyringFailure) {
+          return (connection, try Self.openSession(on: connection, limit))
+        } catch {
+          connection.close()
+          throw error
+        }
       }
     }
     library = limit.library

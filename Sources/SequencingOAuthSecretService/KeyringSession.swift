@@ -79,7 +79,7 @@ extension KeyringSession {
   }
 
   /// The reason if libsecret unlocks or stores nothing and reports no error.
-  private var refusal: KeyringFailure { limit.isOver ? .tooLong(limit.seconds) : .locked }
+  private var refusal: KeyringFailure { limit.failure ?? .locked }
 
   /// Adds an item to the default collection; it replaces an item with these attributes there.
   func store(
@@ -156,7 +156,7 @@ extension KeyringSession {
       service, "Default keyring", "default", SECRET_COLLECTION_CREATE_NONE, limit.cancellable,
       &error)
     if let collection { return library.c.g_object_unref(collection) }
-    guard error != nil else { throw limit.isOver ? refusal : .noCollection }
+    guard error != nil else { throw limit.failure ?? .noCollection }
     let failure = KeyringFailure(adopting: error, limit: limit)
     throw failure == .vanished || failure == .locked ? .noCollection : failure
   }

@@ -1,5 +1,4 @@
 import Basics
-import Dispatch
 public import SequencingOAuth
 
 /// Keeps tokens in the desktop's keyring: GNOME Keyring, KWallet, KeePassXC or another program that
@@ -15,9 +14,14 @@ public import SequencingOAuth
 /// programs that run as the same user while the keyring is unlocked, nor against root.
 ///
 /// A locked keyring asks the user. If a call takes two minutes, including that question, or finds
-/// no keyring, it throws `SQOAuthError.Code.storeFailed`, and the message says what to do. A new
+/// no keyring, it throws `SQOAuthError.Code.storeFailed`, and the message says what to do. The bus
+/// and the keyring have ten of these seconds to open a session, because no user answers then. A new
 /// token that the server gives only once gets more time: if the keyring is locked, ends or hangs
 /// while the server answers, the save is repeated for two and a half minutes.
+///
+/// If the calling task is cancelled, a call other than ``save(_:)`` throws
+/// `SQOAuthError.Code.cancelled` at once, and a question to the user disappears. A save goes on,
+/// because its token may be the only one.
 ///
 /// All stores of a process share one connection to the keyring, which opens again when the keyring
 /// or the bus has ended. So KeePassXC, which asks the user before a program reads an item, asks once
@@ -77,17 +81,20 @@ public final class SecretServiceTokenStore: TokenStore {
 
   /// Whether a keyring answers, locked or not.
   ///
-  /// This takes at most ten seconds, and the keyring does not ask the user.
+  /// This takes at most ten seconds, and the keyring does not ask the user. In a cancelled task it
+  /// returns `false` at once.
   public static func isAvailable() async -> Bool {
     await isAvailable(bus: nil)
   }
 
   /// Whether a keyring answers, with a bus and a library of a test's choice.
   package static func isAvailable(bus: String?, library: String? = nil) async -> Bool {
-    let answers = OneShot<Bool>()
     let keyring = Keyring(service: "", address: KeyringAddress(bus: bus, library: library))
-    DispatchQueue.global().async { answers.resolve(keyring.answers()) }
-    return await answers.wait()
+    let queue = BlockingQueue("SecretServiceTokenStore.isAvailable")
+    let answers = try? await queue.run(
+      ifCancelled: KeyringFailure.cancelled.error
+    ) { interruption throws(SQOAuthError) in keyring.ended(by: interruption).answers() }
+    return answers ?? false
   }
 
   /// Loads the record of an account, or `nil` if the store has none.
@@ -100,7 +107,10 @@ public final class SecretServiceTokenStore: TokenStore {
   /// If the earlier record cannot be understood, this throws and changes nothing.
   public func save(_ record: AccountRecord) async throws(SQOAuthError) {
     try await save(record.id) { attempt throws(SQOAuthError) in
-      try await run { keyring throws(SQOAuthError) in try keyring.making(attempt).save(record) }
+      // A save goes on if the caller is cancelled: its token may be the only one.
+      try await queue.run { [keyring] () throws(SQOAuthError) in
+        try keyring.making(attempt).save(record)
+      }
     }
   }
 
@@ -174,6 +184,10 @@ public final class SecretServiceTokenStore: TokenStore {
   private func run<Value: Sendable>(
     _ body: @escaping @Sendable (Keyring) throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
-    try await queue.run { [keyring] () throws(SQOAuthError) in try body(keyring) }
+    try await queue.run(
+      ifCancelled: KeyringFailure.cancelled.error
+    ) { [keyring] interruption throws(SQOAuthError) in
+      try body(keyring.ended(by: interruption))
+    }
   }
 }

@@ -42,12 +42,13 @@ final class SharedKeyring: Sendable {
   /// If the body fails in a session that was open before, perhaps because the keyring or the bus
   /// has ended meanwhile, it runs once more in a new session. So the body must allow that.
   func use<Value: Sendable>(
-    limit duration: Duration, whenWaiting: (@Sendable () -> Void)?,
+    limit duration: Duration, whenWaiting: (@Sendable () -> Void)?, interruption: Interruption?,
     _ body: (KeyringSession) throws(KeyringFailure) -> Value
   ) throws(KeyringFailure) -> Value {
     try link.withLock { link throws(KeyringFailure) in
       let limit = KeyringLimit(
-        duration, try KeyringLibrary.load(address.library), whenWaiting: whenWaiting)
+        duration, try KeyringLibrary.load(address.library), whenWaiting: whenWaiting,
+        interruption: interruption)
       if let open = link, open.isGone { Self.close(&link) }
       if let open = link {
         do throws(KeyringFailure) {
@@ -79,10 +80,11 @@ final class SharedKeyring: Sendable {
   ///
   /// The body must read no secret: KeePassXC would ask the user for this connection too.
   static func beside<Value>(
-    _ address: KeyringAddress, limit duration: Duration,
+    _ address: KeyringAddress, limit duration: Duration, interruption: Interruption?,
     _ body: (KeyringSession) throws(KeyringFailure) -> Value
   ) throws(KeyringFailure) -> Value {
-    let limit = KeyringLimit(duration, try KeyringLibrary.load(address.library))
+    let limit = KeyringLimit(
+      duration, try KeyringLibrary.load(address.library), interruption: interruption)
     let link = try KeyringLink(bus: address.bus, limit: limit)
     defer { link.close() }
     return try link.run(limit, body)

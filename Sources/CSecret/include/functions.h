@@ -44,6 +44,7 @@ SQ_FUNCTION(gpointer, g_object_ref, (gpointer object))
 SQ_FUNCTION(void, g_object_unref, (gpointer object))
 SQ_FUNCTION(void, g_object_set, (gpointer object, const gchar *first_property, ...))
 SQ_FUNCTION(gpointer, g_type_class_peek_static, (GType type))
+SQ_FUNCTION(gboolean, g_type_check_instance_is_a, (GTypeInstance *instance, GType type))
 SQ_FUNCTION(GType, g_type_register_static_simple,
             (GType parent, const gchar *name, guint class_size, GClassInitFunc class_init,
              guint instance_size, GInstanceInitFunc instance_init, GTypeFlags flags))
@@ -71,9 +72,15 @@ SQ_FUNCTION(gchar *, g_dbus_error_get_remote_error, (const GError *error))
 
 SQ_FUNCTION(gchar *, g_dbus_address_get_for_bus_sync,
             (GBusType bus, GCancellable *cancellable, GError **error))
-SQ_FUNCTION(GDBusConnection *, g_dbus_connection_new_for_address_sync,
-            (const gchar *address, GDBusConnectionFlags flags, GDBusAuthObserver *observer,
-             GCancellable *cancellable, GError **error))
+SQ_FUNCTION(GIOStream *, g_dbus_address_get_stream_sync,
+            (const gchar *address, gchar **guid, GCancellable *cancellable, GError **error))
+SQ_FUNCTION(GType, g_socket_connection_get_type, (void))
+SQ_FUNCTION(GSocket *, g_socket_connection_get_socket, (GSocketConnection *connection))
+SQ_FUNCTION(gboolean, g_socket_shutdown,
+            (GSocket *socket, gboolean reading, gboolean writing, GError **error))
+SQ_FUNCTION(GDBusConnection *, g_dbus_connection_new_sync,
+            (GIOStream *stream, const gchar *guid, GDBusConnectionFlags flags,
+             GDBusAuthObserver *observer, GCancellable *cancellable, GError **error))
 SQ_FUNCTION(gboolean, g_dbus_connection_close_sync,
             (GDBusConnection *connection, GCancellable *cancellable, GError **error))
 SQ_FUNCTION(gboolean, g_dbus_connection_is_closed, (GDBusConnection *connection))

@@ -6,6 +6,9 @@
 typedef struct _GAsyncResult GAsyncResult;
 typedef struct _GDBusAuthObserver GDBusAuthObserver;
 typedef struct _GDBusConnection GDBusConnection;
+typedef struct _GIOStream GIOStream;
+typedef struct _GSocket GSocket;
+typedef struct _GSocketConnection GSocketConnection;
 typedef struct _GTask GTask;
 typedef void (*GAsyncReadyCallback)(GObject *source, GAsyncResult *result, gpointer data);
 

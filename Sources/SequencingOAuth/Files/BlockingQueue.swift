@@ -1,4 +1,4 @@
-import Basics
+package import Basics
 import Dispatch
 
 /// Runs blocking calls of a store or on a file one after the other, outside Swift's cooperative thread pool.
@@ -16,6 +16,28 @@ package struct BlockingQueue: Sendable {
     _ work: @escaping @Sendable () throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
     try await result(of: work).get()
+  }
+
+  /// Runs work that an interruption ends, and returns its result.
+  ///
+  /// If the calling task is cancelled, the interruption is raised, and this throws at once.
+  package func run<Value: Sendable>(
+    ifCancelled error: SQOAuthError,
+    _ work: @escaping @Sendable (Interruption) throws(SQOAuthError) -> Value
+  ) async throws(SQOAuthError) -> Value {
+    let result = OneShot<Result<Value, SQOAuthError>>()
+    let interruption = Interruption()
+    queue.async {
+      result.resolve(
+        Result { () throws(SQOAuthError) in
+          // The work need not have begun when the caller was cancelled.
+          guard !interruption.isRaised else { throw error }
+          return try work(interruption)
+        })
+    }
+    if let result = await result.value() { return try result.get() }
+    interruption.raise()
+    throw error
   }
 
   /// Runs the work as ``run(_:)`` does, and returns its error, of any type, instead of throwing it.

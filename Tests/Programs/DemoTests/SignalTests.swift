@@ -1,5 +1,6 @@
 import Foundation
 import OAuthSandbox
+import ProgramSupport
 import SequencingOAuth
 import TestSupport
 import Testing
@@ -135,5 +136,20 @@ import Testing
     let kept = try await store.open(store.path(folder)).load("default")
     #expect(kept?.token.refreshToken == sandbox.latestRefreshToken)
     await sandbox.stop()
+  }
+
+  /// A bus that accepts connections and says nothing.
+  @Test(.requires(.keyring), arguments: [["token"], ["accounts"], ["logout"], ["watch"]])
+  func `does not wait for a keyring that does not answer`(command: [String]) async throws {
+    let bus = try OddBus(.silent, in: folder)
+    let demo = try DemoProcess(
+      command + ["--store", "keyring"], in: folder,
+      environment: ["DBUS_SESSION_BUS_ADDRESS": bus.address])
+    try await eventually("it connects") { bus.count > 0 }
+    demo.send(SIGTERM)
+    let outcome = await demo.outcome()
+    #expect(outcome.status == 3 && !outcome.isKilled, "\(outcome.errors)")
+    #expect(outcome.firstError.hasPrefix("error: cancelled: the desktop's keyring did not answer"))
+    bus.stop()
   }
 }

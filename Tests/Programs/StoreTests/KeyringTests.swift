@@ -119,6 +119,23 @@ import Testing
     await desktop.stop()
   }
 
+  @Test func `a question that the app no longer wants disappears`() async throws {
+    let (desktop, prompter) = try await askingDesktop()
+    let store = store(desktop)
+    let isAsked = { () async throws -> Bool in
+      try await desktop.call(
+        "/org/freedesktop/secrets/prompt", "org.freedesktop.DBus.Introspectable.Introspect"
+      ).contains("<node name=")
+    }
+    let loading = Task { await failure(.cancelled) { try await store.load("a") } }
+    try await eventually("it asks", isAsked)
+    loading.cancel()
+    #expect(await loading.value?.message.contains("cancelled") == true)
+    try await eventually("it asks no longer") { try await !isAsked() }
+    await prompter.stop()
+    await desktop.stop()
+  }
+
   @Test(arguments: [true, false])
   func `a keyring that freezes or dies while it asks holds nobody up`(
     freezes: Bool

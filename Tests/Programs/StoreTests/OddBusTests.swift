@@ -1,0 +1,83 @@
+import Foundation
+import ProgramSupport
+import SequencingOAuth
+import SequencingOAuthSecretService
+import TestSupport
+import Testing
+
+/// What the keyring's stores do where a session bus is named and its peer is none.
+@Suite(.timeLimit(.minutes(2)), .requires(.keyring)) struct OddBusTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private func store(
+    _ bus: OddBus, limit: Duration = .seconds(60)
+  ) -> SecretServiceTokenStore {
+    SecretServiceTokenStore(
+      service: "app", folder: folder.path, bus: bus.address, limit: limit)
+  }
+
+  @Test(arguments: OddBus.Habit.allCases)
+  func `a peer that is no bus is an error about the bus`(habit: OddBus.Habit) async throws {
+    let bus = try OddBus(habit, in: folder)
+    let error = await failure(.storeFailed) {
+      try await store(bus, limit: .milliseconds(500)).load("a")
+    }
+    let isSilent = [.silent, .silentAfterHandshake].contains(habit)
+    let reason = isSilent ? "the D-Bus session did not answer within 1 s" : "no D-Bus session ("
+    #expect(error?.message.contains(reason) == true, "\(String(describing: error))")
+    bus.stop()
+  }
+
+  @Test(arguments: [.silent, .silentAfterHandshake] as [OddBus.Habit])
+  func `a silent bus has ten seconds, and not as long as a person`(
+    habit: OddBus.Habit
+  ) async throws {
+    let bus = try OddBus(habit, in: folder)
+    let error = await failure(.storeFailed) { try await store(bus, limit: .seconds(20)).list() }
+    #expect(error?.message.contains("did not answer within 10 s") == true)
+    bus.stop()
+  }
+
+  @Test(arguments: OddBus.Habit.allCases)
+  func `a desktop without a display takes the file`(habit: OddBus.Habit) async throws {
+    let bus = try OddBus(habit, in: folder)
+    let store = DesktopTokenStore(
+      service: "app", folder: folder.path, bus: bus.address, hasDisplay: false,
+      limit: .milliseconds(500))
+    #expect(try await store.place == .encryptedFile(path: folder.file("tokens.sealed")))
+    bus.stop()
+  }
+
+  private typealias Call = @Sendable (any TokenStore) async throws -> Void
+
+  private static let calls: [Call] = [
+    { _ = try await $0.load("a") }, { _ = try await $0.list() }, { _ = try await $0.all() },
+    { _ = try await $0.page(after: nil, limit: 1) }, { try await $0.erase("a") },
+    { _ = try await $0.reserve("a", replacing: nil) },
+    { _ = try await $0.reserve("a", replacing: record("a")) },
+  ]
+
+  @Test(arguments: [.silent, .silentAfterHandshake] as [OddBus.Habit])
+  func `a cancelled caller waits no longer`(habit: OddBus.Habit) async throws {
+    let bus = try OddBus(habit, in: folder)
+    let desktop = DesktopTokenStore(
+      service: "app", folder: folder.path, bus: bus.address, hasDisplay: true)
+    for store in [store(bus), desktop] as [any TokenStore] {
+      for call in Self.calls {
+        let before = bus.count
+        let calling = Task { await failure(.cancelled) { try await call(store) } }
+        try await eventually("it connects") { bus.count > before }
+        calling.cancel()
+        #expect(await calling.value?.message.contains("cancelled") == true)
+      }
+    }
+    let asking = Task { await SecretServiceTokenStore.isAvailable(bus: bus.address) }
+    asking.cancel()
+    #expect(await !asking.value)
+    bus.stop()
+  }
+}

@@ -1,0 +1,99 @@
+import Basics
+import Foundation
+package import TestSupport
+
+/// A socket where a program looks for its D-Bus session, with a peer that is no bus.
+package final class OddBus: Sendable {
+  /// What the peer does with each connection that it has accepted.
+  package enum Habit: CaseIterable, Sendable {
+    case silent, garbage, closing
+    /// It lets the client in, and answers no message.
+    case silentAfterHandshake
+  }
+
+  private struct State {
+    var connections: [Int32] = []
+    var isOver = false
+  }
+
+  /// The value of `DBUS_SESSION_BUS_ADDRESS` for this peer.
+  package let address: String
+  private let listener: Int32
+  private let state = Locked(State())
+
+  /// Listens in a folder until ``stop()``.
+  package init(_ habit: Habit, in folder: TemporaryFolder) throws {
+    let path = folder.file("bus")
+    address = "unix:path=\(path)"
+    listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    var name = sockaddr_un()
+    name.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: path.utf8) }
+    let isBound = withUnsafePointer(to: &name) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    guard listener >= 0, isBound == 0, listen(listener, 16) == 0 else {
+      throw SystemCallFailed(message: "no socket at \(path)")
+    }
+    Thread.detachNewThread { [self] in
+      while true {
+        let connection = accept(listener, nil, nil)
+        guard connection >= 0 else { break }
+        state.withLock { $0.connections.append(connection) }
+        Thread.detachNewThread { Self.serve(connection, habit) }
+      }
+    }
+  }
+
+  /// How many connections were accepted.
+  package var count: Int { state.withLock(\.connections.count) }
+
+  /// Ends all connections.
+  package func stop() {
+    shutdown(listener, Int32(SHUT_RDWR))
+    let isFirst = state.withLock { state in
+      defer { state.isOver = true }
+      return !state.isOver
+    }
+    guard isFirst else { return }
+    for connection in state.withLock(\.connections) { shutdown(connection, Int32(SHUT_RDWR)) }
+  }
+
+  private static func serve(_ connection: Int32, _ habit: Habit) {
+    switch habit {
+    case .silent: break
+    case .closing: shutdown(connection, Int32(SHUT_RDWR))
+    case .garbage: say("\u{0}garbage\r\n\u{7F}\r\n", to: connection)
+    case .silentAfterHandshake: answerHandshake(connection)
+    }
+  }
+
+  /// Answers as a bus does until the client may send its first message.
+  private static func answerHandshake(_ connection: Int32) {
+    var heard = ""
+    var bytes = [UInt8](repeating: 0, count: 1024)
+    while true {
+      let count = read(connection, &bytes, bytes.count)
+      guard count > 0 else { return }
+      heard += String(decoding: bytes[..<count], as: UTF8.self)
+      while let end = heard.firstRange(of: "\r\n") {
+        let line = heard[..<end.lowerBound].drop { $0 == "\0" }
+        heard.removeSubrange(..<end.upperBound)
+        switch line {
+        case "AUTH": say("REJECTED EXTERNAL\r\n", to: connection)
+        case _ where line.hasPrefix("AUTH EXTERNAL"):
+          say("OK 0123456789abcdef0123456789abcdef\r\n", to: connection)
+        case "NEGOTIATE_UNIX_FD": say("AGREE_UNIX_FD\r\n", to: connection)
+        case "BEGIN": return
+        default: say("ERROR\r\n", to: connection)
+        }
+      }
+    }
+  }
+
+  private static func say(_ text: String, to connection: Int32) {
+    _ = send(connection, text, text.utf8.count, Int32(MSG_NOSIGNAL))
+  }
+}
