@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 
 /// The program: finds the command that the arguments name, runs it, and exits with its status.
@@ -40,17 +41,30 @@ struct SQDemo {
     return Array(arguments.dropFirst())
   }
 
-  static func main() async {
+  static func main() {
     StandardStreams.prepare()
-    let secrets = Secrets.takeFromEnvironment()
     let console = Console()
     do throws(Failure) {
+      let secrets = try Secrets.takeFromEnvironment()
       switch try Invocation(words(), commands: commands, secrets: secrets) {
       case .run(let command):
-        try await Interrupts.cancelling { () async throws(Failure) in
-          try await command.run(console)
-        }
-      case .print(let text): try console.result(text)
+        try SystemRoom.check()
+        Task { await run(command, console) }
+      case .print(let text):
+        try console.result(text)
+        end(.success)
+      }
+    } catch {
+      console.report(error)
+      end(error.status)
+    }
+    dispatchMain()
+  }
+
+  private static func run(_ command: any Command, _ console: Console) async {
+    do throws(Failure) {
+      try await Interrupts.cancelling { () async throws(Failure) in
+        try await command.run(console)
       }
       end(.success)
     } catch {

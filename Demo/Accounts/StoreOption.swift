@@ -1,4 +1,4 @@
-import Glibc
+import Basics
 
 /// The value of `--store`: the kind of store and its path.
 enum StoreOption: Sendable, Equatable {
@@ -17,7 +17,7 @@ enum StoreOption: Sendable, Equatable {
       return
     }
     let kind = text.prefix { $0 != ":" }
-    let path = Self.expandingHome(String(text.dropFirst(kind.count + 1)))
+    let path = try Self.expandingHome(String(text.dropFirst(kind.count + 1)))
     switch kind {
     case "memory" where text == "memory": self = .memory
     case "keyring" where text == "keyring": self = .keyring
@@ -25,6 +25,8 @@ enum StoreOption: Sendable, Equatable {
     case "encrypted" where !path.isEmpty: self = .encrypted(path)
     case "sqlite" where !path.isEmpty: self = .sqlite(path)
     case "encrypted-sqlite" where !path.isEmpty: self = .encryptedSQLite(path)
+    case "file", "encrypted", "sqlite", "encrypted-sqlite":
+      throw .usage("--store \(text) names no file; write --store \(kind):PATH")
     default:
       throw .usage(
         "--store takes keyring, file:PATH, encrypted:PATH, sqlite:PATH, encrypted-sqlite:PATH, "
@@ -49,8 +51,17 @@ enum StoreOption: Sendable, Equatable {
   }
 
   /// Replaces `~` with the home folder: a shell does not do that in `file:~/tokens`.
-  private static func expandingHome(_ path: String) -> String {
-    guard path.hasPrefix("~/"), let home = getenv("HOME") else { return path }
-    return String(cString: home) + path.dropFirst()
+  private static func expandingHome(_ path: String) throws(Failure) -> String {
+    guard path.hasPrefix("~/") else { return path }
+    let home: String?
+    do throws(EnvironmentVariable.NotText) {
+      home = try EnvironmentVariable.text("HOME")
+    } catch {
+      throw .usage("\(error), so ~ in --store has no meaning")
+    }
+    guard let home, home.hasPrefix("/") else {
+      throw .usage("~ in --store has no meaning: HOME names no absolute path")
+    }
+    return home + path.dropFirst()
   }
 }

@@ -59,11 +59,12 @@ struct Console: Sendable {
 
   /// Prints a warning on standard error; the command continues.
   func warn(_ text: String) {
-    try? errors.write("warning: \(text.linesOnScreen)\n")
+    try? errors.write("warning: \(text.abbreviated.linesOnScreen)\n")
   }
 
   /// Prints the reason why the command failed on standard error.
   func report(_ failure: Failure) {
-    try? errors.write(failure.lines.joined(separator: "\n").linesOnScreen + "\n")
+    let lines = failure.lines.map(\.abbreviated).joined(separator: "\n")
+    try? errors.write(lines.linesOnScreen + "\n")
   }
 }

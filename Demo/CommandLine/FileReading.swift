@@ -74,7 +74,7 @@ enum FileReading {
   /// why.
   static func isThere(_ path: String) -> Bool {
     var status = stat()
-    return lstat(path, &status) == 0 || (errno != ENOENT && errno != ENOTDIR)
+    return lstat(path, &status) == 0 || errno != ENOENT
   }
 
   /// Reads standard input to its end.

@@ -1,3 +1,4 @@
+import Basics
 import Glibc
 
 /// The secrets from the environment of the program.
@@ -10,14 +11,20 @@ struct Secrets: Sendable {
   /// Reads the secrets and removes them from the environment: a browser must not inherit them.
   ///
   /// Call it before the program has a second thread.
-  static func takeFromEnvironment() -> Secrets {
+  static func takeFromEnvironment() throws(Failure) -> Secrets {
     Secrets(
-      client: take(.clientSecret), passphrase: take(.passphrase), accessToken: take(.accessToken),
-      databasePassword: take(.databasePassword))
+      client: try take(.clientSecret), passphrase: try take(.passphrase),
+      accessToken: try take(.accessToken), databasePassword: try take(.databasePassword))
   }
 
-  private static func take(_ kind: Secret.Kind) -> Secret? {
-    guard let value = getenv(kind.variable).map({ String(cString: $0) }) else { return nil }
+  private static func take(_ kind: Secret.Kind) throws(Failure) -> Secret? {
+    let value: String?
+    do throws(EnvironmentVariable.NotText) {
+      value = try EnvironmentVariable.text(kind.variable)
+    } catch {
+      throw .usage("\(error), and holds no \(kind.name)")
+    }
+    guard let value else { return nil }
     unsetenv(kind.variable)
     return value.isEmpty ? nil : Secret(kind, value)
   }

@@ -51,6 +51,21 @@ extension StringProtocol {
     return String(text)
   }
 
+  /// The text with its long words shortened, so that an argument which it repeats does not fill the
+  /// screen; a text that is long all the same loses its middle.
+  var abbreviated: String {
+    let words = split(separator: " ", omittingEmptySubsequences: false)
+      .map { $0.shortened(to: 500) }.joined(separator: " ")
+    return words.shortened(to: 4000)
+  }
+
+  private func shortened(to most: Int) -> String {
+    guard unicodeScalars.count > most else { return String(self) }
+    let scalars = unicodeScalars
+    return String(String.UnicodeScalarView(scalars.prefix(most * 3 / 4))) + "…"
+      + String(String.UnicodeScalarView(scalars.suffix(most / 4)))
+  }
+
   /// The lines of the text, each without control characters.
   var linesOnScreen: String {
     split(separator: "\n", omittingEmptySubsequences: false).map(\.onScreen).joined(separator: "\n")

@@ -1,10 +1,14 @@
 extension String {
   /// The text in a form that is safe to show: without control characters, at most 500 characters
-  /// long.
+  /// long; a longer text ends with "…".
   ///
   /// A blank takes the place of line ends and tabs, so that words stay apart. Use it for texts from
   /// servers, file names and the environment, which may contain anything.
-  package var printable: String { printable(atMost: 500) }
+  package var printable: String {
+    let shown = printable(atMost: 501)
+    guard shown.unicodeScalars.count > 500 else { return shown }
+    return String(String.UnicodeScalarView(shown.unicodeScalars.prefix(499))) + "…"
+  }
 
   /// The text without control characters, and with at most `count` of the other characters.
   package func printable(atMost count: Int) -> String {

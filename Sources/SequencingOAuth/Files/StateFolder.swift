@@ -1,16 +1,22 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import Basics
 
 /// Finds the folder for files that a program needs again at its next start.
 ///
 /// - SeeAlso: XDG Base Directory Specification; systemd.exec(5), `StateDirectory=`
 package enum StateFolder {
+  /// Finds the value of a variable.
+  typealias Lookup = (String) throws(EnvironmentVariable.NotText) -> String?
+
   /// Returns the path of a service's folder, which need not exist yet.
-  package static func path(
-    service: String, environment: [String: String] = ProcessInfo.processInfo.environment
+  package static func path(service: String) throws(SQOAuthError) -> String {
+    try path(service: service) { name throws(EnvironmentVariable.NotText) in
+      try EnvironmentVariable.text(name)
+    }
+  }
+
+  /// Returns the path by the variables of a test's choice.
+  static func path(
+    service: String, variable: Lookup
   ) throws(SQOAuthError) -> String {
     guard !service.isEmpty, !service.hasPrefix("."), !service.contains("/"),
       !service.utf8.contains(0)
@@ -20,21 +26,31 @@ package enum StateFolder {
         "a service name must not be empty, begin with a dot, or contain a slash or a NUL")
     }
     // The specification ignores a relative path.
-    if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") {
+    if let state = try value("XDG_STATE_HOME", variable), state.hasPrefix("/") {
       return "\(state)/\(service)"
     }
-    if let home = environment["HOME"], home.hasPrefix("/") {
-      return "\(home)/.local/state/\(service)"
-    }
+    let home = try value("HOME", variable)
+    if let home, home.hasPrefix("/") { return "\(home)/.local/state/\(service)" }
     // A service manager's user may have no home. The variable may name several folders.
-    if let state = environment["STATE_DIRECTORY"]?.split(separator: ":").first,
+    if let state = try value("STATE_DIRECTORY", variable)?.split(separator: ":").first,
       state.hasPrefix("/")
     {
       return "\(state)/\(service)"
     }
+    let reason = home?.isEmpty == false ? ": the path in HOME is not absolute" : ""
     throw SQOAuthError(
       .storeFailed,
-      "there is no folder to keep tokens in; set HOME or XDG_STATE_HOME, or StateDirectory= in a "
-        + "unit of systemd")
+      "there is no folder to keep tokens in\(reason); set HOME or XDG_STATE_HOME to an absolute "
+        + "path, or StateDirectory= in a unit of systemd")
+  }
+
+  private static func value(_ name: String, _ variable: Lookup) throws(SQOAuthError) -> String? {
+    do throws(EnvironmentVariable.NotText) {
+      return try variable(name)
+    } catch {
+      throw SQOAuthError(
+        .storeFailed,
+        "there is no folder to keep tokens in: \(error); set it to a path in UTF-8", cause: error)
+    }
   }
 }

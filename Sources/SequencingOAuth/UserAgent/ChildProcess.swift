@@ -151,7 +151,7 @@ enum ChildProcess {
     defer { posix_spawnattr_destroy(&attributes) }
     restoreSignals(&attributes, streams)
     var arguments = copies(of: words)
-    var variables = copies(of: variables(changes))
+    var variables = variables(changes)
     defer { (arguments + variables).forEach { free($0) } }
     var process: pid_t = 0
     let result = posix_spawnp(
@@ -214,9 +214,19 @@ enum ChildProcess {
     private static let newSession: Int32 = 0x400
   #endif
 
-  /// The variables of this process's environment with some changes.
-  private static func variables(_ changes: [String: String]) -> [String] {
-    ProcessInfo.processInfo.environment.merging(changes) { $1 }.map { "\($0.key)=\($0.value)" }
+  /// The variables of this process's environment with some changes; the others keep their bytes.
+  private static func variables(
+    _ changes: [String: String]
+  ) -> [UnsafeMutablePointer<CChar>?] {
+    let inherited = ProcessInfo.processInfo.environment.filter { changes[$0.key] == nil }
+    let kept = inherited.map { name, value in
+      // A value that is not text has been repaired, and would be the name of another file.
+      let bytes =
+        value.unicodeScalars.contains("\u{FFFD}") ? EnvironmentVariable.bytes(name) : nil
+      return "\(name)=".utf8CString.dropLast() + (bytes ?? Array(value.utf8CString))
+    }
+    return kept.map { $0.withUnsafeBufferPointer { $0.baseAddress.flatMap { strdup($0) } } }
+      + copies(of: changes.map { "\($0.key)=\($0.value)" })
   }
 
   private static func copies(of texts: [String]) -> [UnsafeMutablePointer<CChar>?] {

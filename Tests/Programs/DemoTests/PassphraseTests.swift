@@ -156,13 +156,19 @@ import Testing
   }
 
   @Test(arguments: [
-    "", "file", "file:", "memory:", "memory:x", "sqlite", "sqlite:", "FILE:/x", "keyring:",
-    "encrypted:", "encrypted-sqlite", "encrypted-file:x",
+    "", "memory:", "memory:x", "FILE:/x", "keyring:", "encrypted-file:x", "files:",
   ])
   func `names no other store`(text: String) throws {
     let failure = try #require(throws: Failure.self) { try StoreOption(text) }
     #expect(failure.status == .wrongUsage)
     #expect(failure.message.contains("encrypted-sqlite:PATH"))
+  }
+
+  @Test(arguments: ["file", "encrypted", "sqlite", "encrypted-sqlite"], ["", ":"])
+  func `says that a path is missing`(kind: String, end: String) throws {
+    let failure = try #require(throws: Failure.self) { try StoreOption(kind + end) }
+    #expect(
+      failure == .usage("--store \(kind)\(end) names no file; write --store \(kind):PATH"))
   }
 
   /// Root's files may be a container's, so a process of root first becomes another user.

@@ -1,5 +1,6 @@
 import Basics
 import Foundation
+import OAuthSandbox
 import ProgramSupport
 import TestSupport
 import Testing
@@ -54,6 +55,117 @@ import Testing
       starter: ["bash", "-c", #"exec "$@" $'\xff'"#, "bash"])
     #expect(outcome.status == 2 && outcome.output.isEmpty)
     #expect(outcome.firstError == "error: usage: argument 3 is not text in UTF-8")
+  }
+
+  private static let oddVariables = [
+    ("unset XDG_STATE_HOME; export HOME=$'/tmp/\\xff'", "HOME", ["token"]),
+    ("export XDG_STATE_HOME=$'/tmp/\\xff'", "XDG_STATE_HOME", ["accounts"]),
+    ("unset XDG_STATE_HOME HOME; export STATE_DIRECTORY=$'/\\xff'", "STATE_DIRECTORY", ["token"]),
+    ("export HOME=$'/\\xff'", "HOME", ["token", "--store", "file:~/tokens"]),
+    ("export SQ_STORE_PASSPHRASE=$'\\xff'", "SQ_STORE_PASSPHRASE", ["token"]),
+    ("export SQ_CLIENT_SECRET=$'\\xff'", "SQ_CLIENT_SECRET", ["token"]),
+    ("export SQ_ACCESS_TOKEN=$'\\xff'", "SQ_ACCESS_TOKEN", ["token"]),
+    ("export PGPASSWORD=$'\\xff'", "PGPASSWORD", ["token"]),
+  ]
+
+  @Test(arguments: oddVariables)
+  func `takes no variable that is not UTF-8 for another text`(
+    script: String, name: String, words: [String]
+  ) async throws {
+    let outcome = try await DemoProcess.run(
+      words, in: folder, starter: ["bash", "-c", script + #"; exec "$@""#, "bash"])
+    #expect(outcome.status != 0 && outcome.output.isEmpty)
+    #expect(
+      outcome.firstError.contains("the variable \(name) is not text in UTF-8"),
+      "\(outcome.errors)")
+  }
+
+  @Test(arguments: ["unset HOME", "export HOME=", "export HOME=relative"])
+  func `takes a tilde for a home folder only where there is one`(script: String) async throws {
+    let outcome = try await DemoProcess.run(
+      ["token", "--store", "file:~/tokens"], in: folder,
+      starter: ["bash", "-c", script + #"; exec "$@""#, "bash"])
+    #expect(outcome.status == 2 && outcome.firstError.contains("HOME names no absolute path"))
+  }
+
+  @Test func `gives its browser the variables as they are, byte for byte`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let script = #"printenv ODD >"$1"; echo end >>"$1""#
+    let demo = try DemoProcess(
+      ["login", "--issuer", sandbox.issuer.absoluteString, "--client-id", "sandbox-app"],
+      in: folder,
+      starter: [
+        "bash", "-c",
+        #"export ODD=$'a\xffb' BROWSER="sh -c '$BROWSE' sh $HOME/seen"; exec "$@""#, "bash",
+      ], environment: ["BROWSE": script])
+    try await eventually("the browser has run") {
+      let seen = try? Data(contentsOf: URL(filePath: folder.file("seen")))
+      return seen == Data([0x61, 0xFF, 0x62] + Array("\nend\n".utf8))
+    }
+    demo.send(SIGTERM)
+    #expect(await demo.outcome().status == 3)
+    await sandbox.stop()
+  }
+
+  @Test(arguments: ["file", "encrypted", "sqlite", "encrypted-sqlite"])
+  func `takes a store below a file for no store without accounts`(kind: String) async throws {
+    try folder.write("x", to: "file")
+    for command in [["token"], ["accounts"], ["logout"], ["whoami"]] {
+      let outcome = try await DemoProcess.run(
+        command + ["--store", "\(kind):" + folder.file("file/tokens")], in: folder)
+      #expect(outcome.status == 1 && outcome.output.isEmpty)
+      #expect(outcome.firstError.hasPrefix("error: store_failed: "), "\(outcome.errors)")
+      #expect(outcome.firstError.contains("Not a directory"), "\(outcome.errors)")
+    }
+  }
+
+  @Test func `does not repeat a long argument whole`() async throws {
+    let long = String(repeating: "a", count: 100_000)
+    for words in [
+      [long], ["token", "--" + long], ["token", "--store", long], ["token", long],
+      ["token", "--account", long], ["token", "--store", "file:" + long],
+    ] {
+      let outcome = try await DemoProcess.run(words, in: folder)
+      #expect(outcome.status != 0 && outcome.errors.contains("…"))
+      #expect(outcome.errors.count < 2000, "\(outcome.errors.prefix(300))")
+    }
+  }
+
+  @Test func `leaves nothing in a home in which it needed nothing`() async throws {
+    for words in [["token"], ["accounts"], ["token", "--store", "keyring"], ["logout"]] {
+      _ = try await DemoProcess.run(words, in: folder)
+    }
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    #expect(Set(names) == ["output", "errors"])
+  }
+
+  @Test(arguments: [4, 5, 6, 8])
+  func `says that it may open too few files`(limit: Int) async throws {
+    let outcome = try await DemoProcess.run(
+      ["token", "--sandbox"], in: folder,
+      starter: ["bash", "-c", #"ulimit -n \#(limit); exec "$@""#, "bash"])
+    #expect(outcome.status == 1 && !outcome.isKilled)
+    #expect(outcome.firstError.hasPrefix("error: no_room: "), "\(outcome.errors)")
+    #expect(outcome.firstError.contains("Too many open files"))
+    let help = try await DemoProcess.run(
+      ["help"], in: folder, starter: ["bash", "-c", #"ulimit -n \#(limit); exec "$@""#, "bash"])
+    #expect(help.status == 0)
+  }
+
+  /// A user that has no other process, so that the limit counts this program's threads alone.
+  private static let user = "65432"
+
+  @Test(.requires("root's right to be another user", geteuid() == 0), arguments: 1...5)
+  func `says that it may start too few threads`(limit: Int) async throws {
+    let outcome = try await DemoProcess.run(
+      ["token", "--store", "memory"], in: folder,
+      starter: [
+        "setpriv", "--reuid", Self.user, "--clear-groups", "bash", "-c",
+        #"ulimit -u \#(limit); exec "$@""#, "bash",
+      ])
+    #expect(outcome.status == 1 && !outcome.isKilled)
+    #expect(outcome.firstError.hasPrefix("error: no_room: "), "\(outcome.errors)")
+    #expect(outcome.firstError.contains("Resource temporarily unavailable"))
   }
 
   @Test func `prints its help and its version on standard output`() async throws {

@@ -15,7 +15,9 @@ import Testing
 
   @Test func `a text is cut where it is long, after it is cleaned`() {
     let text = String(repeating: "a\u{0}", count: 600)
-    #expect(text.printable == String(repeating: "a", count: 500))
+    #expect(text.printable == String(repeating: "a", count: 499) + "…")
+    let short = String(repeating: "a\u{0}", count: 500)
+    #expect(short.printable == String(repeating: "a", count: 500))
     #expect("a\nb".printable(atMost: 2) == "a " && "a\nb".printable(atMost: 1) == "a")
     #expect(text.printable(atMost: 2) == "aa" && text.printable(atMost: .max).count == 600)
   }

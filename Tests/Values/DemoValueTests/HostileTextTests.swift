@@ -39,4 +39,15 @@ import Testing
     #expect(isHarmless(Self.text.onScreen))
     #expect("a\n\u{9B}b\n".linesOnScreen == "a\n?b\n")
   }
+
+  @Test func `a message shortens the long words that it repeats`() {
+    let long = String(repeating: "é", count: 100_000)
+    let shown = "no \"\(long)\"; did you mean x?".abbreviated
+    #expect(shown.count < 600 && shown.hasPrefix("no \"éé") && shown.contains("…"))
+    #expect(shown.hasSuffix("\"; did you mean x?"))
+    let path = "/" + String(repeating: "p", count: 490)
+    #expect("cannot be read: \(path)".abbreviated == "cannot be read: \(path)")
+    let many = String(repeating: "a ", count: 50_000).abbreviated
+    #expect(many.count < 4100 && many.contains("…"))
+  }
 }

@@ -47,9 +47,12 @@ final class CurlEventLoop: Sendable {
     // The bell is edge-triggered, so nothing reads it: every write wakes the thread once.
     var event = epoll_event(
       events: EPOLLIN.rawValue | EPOLLET.rawValue, data: epoll_data_t(fd: bell))
-    guard curl_global_init(sq_global_default) == CURLE_OK,
-      epoll_ctl(poller, EPOLL_CTL_ADD, bell, &event) == 0
-    else {
+    guard poller >= 0, bell >= 0, epoll_ctl(poller, EPOLL_CTL_ADD, bell, &event) == 0 else {
+      let reason = CLibrary.meaning(of: errno)
+      for file in [poller, bell] where file >= 0 { close(file) }
+      throw SQOAuthError(.connectionFailed, "the HTTP client could not be started: \(reason)")
+    }
+    guard curl_global_init(sq_global_default) == CURLE_OK else {
       throw SQOAuthError(.connectionFailed, "libcurl could not be started")
     }
     let multi = try CurlMulti(poller: poller)
@@ -112,9 +115,12 @@ final class CurlEventLoop: Sendable {
   private func startThread() throws(SQOAuthError) {
     var thread = pthread_t()
     let this = Unmanaged.passRetained(self)
-    guard pthread_create(&thread, nil, runCurlEventLoop, this.toOpaque()) == 0 else {
+    let code = pthread_create(&thread, nil, runCurlEventLoop, this.toOpaque())
+    guard code == 0 else {
       this.release()
-      throw SQOAuthError(.connectionFailed, "no thread could be started for the HTTP client")
+      throw SQOAuthError(
+        .connectionFailed,
+        "no thread could be started for the HTTP client: \(CLibrary.meaning(of: code))")
     }
     pthread_detach(thread)
   }

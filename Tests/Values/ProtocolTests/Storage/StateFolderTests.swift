@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import Testing
 
@@ -16,20 +17,40 @@ import Testing
   func `the folder follows the XDG specification`(
     environment: [String: String], path: String
   ) throws {
-    #expect(try StateFolder.path(service: "app", environment: environment) == path)
+    #expect(try StateFolder.path(service: "app") { environment[$0] } == path)
   }
 
   @Test(arguments: ["", ".", "..", "a/b", "/a", "../a", "a\u{0}b", ".hidden"])
   func `a service name that leaves the folder is refused`(service: String) {
     failure(.invalidConfiguration) {
-      try StateFolder.path(service: service, environment: ["HOME": "/h"])
+      try StateFolder.path(service: service) { ["HOME": "/h"][$0] }
     }
     failure(.invalidConfiguration) { try FileTokenStore(service: service) }
   }
 
   @Test(arguments: [[:], ["HOME": ""], ["HOME": "relative"], ["STATE_DIRECTORY": "x"]])
   func `without a home there is a typed error`(environment: [String: String]) {
-    failure(.storeFailed) { try StateFolder.path(service: "app", environment: environment) }
+    failure(.storeFailed) { try StateFolder.path(service: "app") { environment[$0] } }
+  }
+
+  @Test func `a home that is not absolute is told from none`() {
+    let relative = failure(.storeFailed) {
+      try StateFolder.path(service: "app") { ["HOME": "relative"][$0] }
+    }
+    #expect(relative?.message.contains("the path in HOME is not absolute") == true)
+    let none = failure(.storeFailed) { try StateFolder.path(service: "app") { _ in nil } }
+    #expect(none?.message.contains("not absolute") == false)
+  }
+
+  @Test(arguments: ["XDG_STATE_HOME", "HOME", "STATE_DIRECTORY"])
+  func `a folder whose name is not text is refused, and not changed to another`(name: String) {
+    let error = failure(.storeFailed) {
+      try StateFolder.path(service: "app") { asked throws(EnvironmentVariable.NotText) in
+        guard asked != name else { throw EnvironmentVariable.NotText(name: asked) }
+        return nil
+      }
+    }
+    #expect(error?.message.contains("the variable \(name) is not text in UTF-8") == true)
   }
 
   @Test func `two services have two files`() throws {

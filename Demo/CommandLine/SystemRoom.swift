@@ -1,0 +1,70 @@
+import Basics
+import Glibc
+
+/// What the system must give a program before Swift's tasks can run: threads and open files.
+///
+/// Without a thread the runtime waits for one for ever, and without a file it crashes, both in
+/// silence. So the program looks first.
+enum SystemRoom {
+  /// The threads that a command has at the same time, at least.
+  private static let threads = 6
+  /// The files that a command has open at the same time, at least.
+  private static let files = 8
+
+  /// Throws if the system gives the program too few threads or files.
+  static func check() throws(Failure) {
+    try checkFiles()
+    try checkThreads()
+  }
+
+  private static func checkFiles() throws(Failure) {
+    var opened: [Int32] = []
+    defer { opened.forEach { close($0) } }
+    while opened.count < files {
+      let file = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)
+      guard file >= 0 else {
+        // The system's word for a number that no file may have is EINVAL.
+        throw lacks("open files", "fcntl", errno == EINVAL ? EMFILE : errno, remedy: "ulimit -n")
+      }
+      opened.append(file)
+    }
+  }
+
+  /// Starts threads that wait for each other, and lets them end.
+  private static func checkThreads() throws(Failure) {
+    var gate = pthread_mutex_t()
+    pthread_mutex_init(&gate, nil)
+    defer { pthread_mutex_destroy(&gate) }
+    var started: [pthread_t] = []
+    var code: Int32 = 0
+    withUnsafeMutablePointer(to: &gate) { gate in
+      pthread_mutex_lock(gate)
+      while started.count < threads, code == 0 {
+        var thread = pthread_t()
+        code = pthread_create(&thread, nil, waitAtGate, gate)
+        if code == 0 { started.append(thread) }
+      }
+      pthread_mutex_unlock(gate)
+      for thread in started { pthread_join(thread, nil) }
+    }
+    guard code == 0 else {
+      throw lacks("threads", "pthread_create", code, remedy: "ulimit -u, or a service's TasksMax")
+    }
+  }
+
+  private static func lacks(
+    _ what: String, _ call: String, _ code: Int32, remedy: String
+  ) -> Failure {
+    Failure(
+      "no_room",
+      "the system gives this program too few \(what) (\(call): \(CLibrary.meaning(of: code))); "
+        + "raise the limit (\(remedy))", status: .notAuthorized)
+  }
+}
+
+/// A thread's whole work; an ordinary function, which no actor owns.
+private func waitAtGate(_ gate: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+  let gate = gate?.assumingMemoryBound(to: pthread_mutex_t.self)
+  if let gate, pthread_mutex_lock(gate) == 0 { pthread_mutex_unlock(gate) }
+  return nil
+}
