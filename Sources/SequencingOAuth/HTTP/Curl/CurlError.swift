@@ -38,9 +38,11 @@ extension SQOAuthError {
   ///
   /// `detail` is the text of libcurl's error buffer; only errors of TLS and of HTTP/2 streams use
   /// it. `errno` is the last error of the operating system, or 0. `proxyStatus` is the HTTP status
-  /// with which a proxy answered the request for a tunnel, or 0.
+  /// with which a proxy answered the request for a tunnel, or 0. `proxySetting` says where the proxy
+  /// is named, if there is one.
   init(
-    _ curl: CURLcode, authority: String, detail: String, errno: Int32, proxyStatus: Int = 0
+    _ curl: CURLcode, authority: String, detail: String, errno: Int32, proxyStatus: Int = 0,
+    proxySetting: ProxySetting
   ) {
     let isTLS = Self.tlsCodes.contains(curl) || (curl == CURLE_RECV_ERROR && detail.contains("SSL"))
     // For an HTTP/2 stream, the detail holds the standard's name of the reason for the reset.
@@ -50,14 +52,25 @@ extension SQOAuthError {
       self.init(
         .connectionFailed,
         "the proxy towards \(authority) refused the connection with HTTP status \(proxyStatus); "
-          + "check the proxy settings", cause: cause)
+          + "check the proxy setting, \(proxySetting.name)", cause: cause)
+      return
+    }
+    // Without a detail libcurl has not even made a socket.
+    if [CURLE_COULDNT_CONNECT, CURLE_COULDNT_RESOLVE_PROXY].contains(curl), detail.isEmpty,
+      let fault = proxySetting.fault
+    {
+      self.init(
+        .connectionFailed,
+        "the proxy setting, \(proxySetting.name), \(fault); nothing was sent to \(authority)",
+        cause: cause)
       return
     }
     if let proxy = Self.proxy(in: detail, besides: authority), curl == CURLE_COULDNT_CONNECT {
       self.init(
         .connectionFailed,
         "the proxy \(proxy), through which requests to \(authority) go, refused the connection or is "
-          + "out of reach; check the proxy settings, and that the proxy runs", cause: cause)
+          + "out of reach; check the proxy setting, \(proxySetting.name), and that the proxy runs",
+        cause: cause)
       return
     }
     if curl == CURLE_RECV_ERROR, Self.endsOfTCP.contains(where: detail.contains) {
@@ -92,7 +105,7 @@ extension SQOAuthError {
       self.init(
         .connectionFailed,
         "the proxy towards \(authority) was not found or refused to serve; "
-          + "check the proxy settings", cause: cause)
+          + "check the proxy setting, \(proxySetting.name)", cause: cause)
     case CURLE_COULDNT_CONNECT:
       self.init(
         .connectionFailed,

@@ -39,7 +39,7 @@ extension CurlHandle {
     guard set(CURLOPT_CAINFO, text: file), set(CURLOPT_CAPATH, text: folder) else { return false }
     guard var authorities = configuration.additionalAuthorities else { return true }
     let isNeeded = folder == nil || Self.variable("SSL_CERT_FILE") != nil
-    if isNeeded, let file, let content = try? Data(contentsOf: URL(unexpandedPath: file)) {
+    if isNeeded, let file, let content = Self.content(of: file) {
       authorities += Data("\n".utf8) + content
     }
     self.authorities = authorities
@@ -47,6 +47,17 @@ extension CurlHandle {
       sq_set_blob(easy, CURLOPT_CAINFO_BLOB, $0.baseAddress, $0.count) == CURLE_OK
     }
   }
+
+  /// Reads a file of authorities; `nil` if it cannot be read, or is larger than any such file.
+  private static func content(of path: String) -> Data? {
+    guard let file = try? FileDescriptor.reading(path, followsLink: true) else { return nil }
+    defer { file.close() }
+    let content = try? file.content(atMost: mostAuthorities + 1)
+    return content.flatMap { $0.count <= mostAuthorities ? $0 : nil }
+  }
+
+  /// The largest file of authorities, in bytes; the system's has a quarter of a megabyte.
+  private static let mostAuthorities = 16 * 1024 * 1024
 
   /// Makes a context for TLS trust the authorities that the handle trusts.
   ///

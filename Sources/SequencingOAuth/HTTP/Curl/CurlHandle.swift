@@ -17,6 +17,7 @@ final class CurlHandle: @unchecked Sendable {
   /// The pointer to the ``CurlMulti``, for libcurl's callbacks.
   let multiContext: UnsafeMutableRawPointer
   private let version: HTTPClientConfiguration.Version
+  let proxy: HTTPClientConfiguration.Proxy
   /// The transfer that runs on this handle; the event loop keeps it alive while it runs.
   unowned(unsafe) var transfer: CurlTransfer?
   /// The size of libcurl's buffer for a response, in bytes.
@@ -44,6 +45,7 @@ final class CurlHandle: @unchecked Sendable {
     self.easy = easy
     multiContext = loop.multiContext
     version = configuration.version
+    proxy = configuration.proxy
     errorText.initialize(repeating: 0, count: sq_error_size)
     setFixedOptions()
     setCallbacks()

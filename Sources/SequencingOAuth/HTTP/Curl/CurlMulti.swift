@@ -159,7 +159,8 @@ final class CurlMulti {
       let errno = Int32(truncatingIfNeeded: sq_get_long(handle.easy, CURLINFO_OS_ERRNO))
       transfer.failure = SQOAuthError(
         code, authority: transfer.target.authority, detail: handle.errorDetail, errno: errno,
-        proxyStatus: Int(sq_get_long(handle.easy, CURLINFO_HTTP_CONNECTCODE)))
+        proxyStatus: Int(sq_get_long(handle.easy, CURLINFO_HTTP_CONNECTCODE)),
+        proxySetting: ProxySetting(handle.proxy, isSecure: transfer.target.isSecure))
     }
     if code == CURLE_OK { transfer.progress?.finish() }
     remove(transfer)

@@ -1,10 +1,10 @@
 import Foundation
 import LoopbackHTTP
 import ProgramSupport
-import SequencingOAuth
 import Testing
 
 @testable import LoopbackSupport
+@testable import SequencingOAuth
 @testable import TestSupport
 
 /// Whom a proxy gets to see, with a real listener in its place.
@@ -75,6 +75,56 @@ import Testing
       error?.message.contains("the proxy 127.0.0.1:\(closed.number), through which") == true
         && error?.message.contains("server.example") == true, "\(String(describing: error))")
     #expect(error.map { !everyText(of: $0).contains("canary") } == true)
+  }
+
+  static let faulty = [
+    ("foo://user:canary@proxy.example", "scheme"), ("ftp://proxy.example:21", "scheme"),
+    ("http://", "http://HOST:PORT"), ("http://:8080", "http://HOST:PORT"),
+    ("http://proxy.example:99999", "http://HOST:PORT"), ("http://h:port", "http://HOST:PORT"),
+  ]
+
+  @Test(arguments: faulty, ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"])
+  func `a proxy that cannot be used is told with the variable that names it`(
+    proxy: (url: String, reason: String), variable: String
+  ) async {
+    let setting = ProxySetting(.environment, isSecure: true, environment: [variable: proxy.url])
+    #expect(setting.name == "the variable \(variable)")
+    #expect(setting.fault?.contains(proxy.reason) == true)
+    #expect(setting.fault?.contains("canary") == false)
+  }
+
+  @Test(arguments: [
+    "http://proxy.example:8080", "proxy.example:8080", "proxy.example", "https://proxy.example",
+    "socks5h://user:word@proxy.example", "SOCKS4://[::1]:1080",
+  ])
+  func `a proxy that can be used has no fault`(proxy: String) {
+    let setting = ProxySetting(
+      .environment, isSecure: false, environment: ["http_proxy": proxy])
+    #expect(setting.fault == nil && setting.name == "the variable http_proxy")
+  }
+
+  @Test(.ownThreads, arguments: ["foo://user:canary@x", "ftp://x", "http://", "http://h:99999"])
+  func `a faulty proxy is blamed, and not the server`(proxy: String) async {
+    await #expect(processExitsWith: .success) { [proxy] in
+      setenv("https_proxy", proxy, 1)
+      let url = try #require(URL(string: "https://server.example/"))
+      let error = await failure(.connectionFailed) {
+        try await CurlHTTPClient.shared.send(HTTPRequest(url: url))
+      }
+      let message = try #require(error?.message)
+      try #require(message.hasPrefix("the proxy setting, the variable https_proxy, "))
+      try #require(!message.contains("canary") && !message.contains("refused"))
+    }
+  }
+
+  @Test func `a faulty proxy of the configuration is told too`() async throws {
+    var configuration = HTTPClientConfiguration()
+    configuration.proxy = .url(try #require(URL(string: "ftp://proxy.example")))
+    let client = CurlHTTPClient(configuration: configuration)
+    let url = try #require(URL(string: "https://server.example/"))
+    let error = await failure(.connectionFailed) { try await client.send(HTTPRequest(url: url)) }
+    let start = "the proxy setting, HTTPClientConfiguration.proxy, has a scheme"
+    #expect(error?.message.hasPrefix(start) == true, "\(String(describing: error))")
   }
 
   @Test func `a server that is down is not taken for a proxy`() async throws {
