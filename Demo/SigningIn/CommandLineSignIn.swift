@@ -86,10 +86,23 @@ struct CommandLineSignIn: Sendable {
       return false
     }
     do throws(SQOAuthError) {
-      return try await oauth.providerMetadata().deviceAuthorizationEndpoint != nil
+      guard try await oauth.providerMetadata().deviceAuthorizationEndpoint != nil else {
+        return false
+      }
+      tellOfNamedBrowser()
+      return true
     } catch {
       throw Failure(error).ofSignIn
     }
+  }
+
+  /// Tells why another device takes the place of the browser that the user has named.
+  private func tellOfNamedBrowser() {
+    guard ProcessInfo.processInfo.environment["BROWSER"]?.isEmpty == false,
+      let error = SystemBrowser.unavailability
+    else { return }
+    let reason = error.message.prefix { $0 != ";" }
+    console.warn("no browser of this machine is used (BROWSER): \(reason)")
   }
 
   /// Whether the server refused this kind of sign-in, and not the user or the client itself.

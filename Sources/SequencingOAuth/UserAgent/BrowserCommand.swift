@@ -6,6 +6,12 @@ import Basics
   import Foundation
 #endif
 
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
 /// A command that opens a page, as the app, the user or the system names it.
 struct BrowserCommand: Sendable, Equatable {
   /// The program and its arguments.
@@ -124,10 +130,33 @@ extension BrowserCommand {
 enum Executable {
   /// The path of a program that can be run; `nil` if there is none.
   static func path(of program: String, in environment: [String: String]) -> String? {
-    let paths =
-      program.contains("/")
-      ? [program] : (environment["PATH"] ?? "").split(separator: ":").map { "\($0)/\(program)" }
-    return paths.first { FileManager.default.isExecutableFile(atPath: $0) }
+    paths(of: program, in: environment).first { obstacle(to: $0) == nil }
+  }
+
+  /// Why a program cannot be run, as the end of a sentence; `nil` if it can.
+  static func obstacle(to program: String, in environment: [String: String]) -> String? {
+    let obstacles = paths(of: program, in: environment).map(obstacle)
+    guard !obstacles.contains(nil) else { return nil }
+    // What is there says more than the folders in which there is nothing.
+    return obstacles.compactMap(\.self).first { $0 != missing } ?? missing
+  }
+
+  private static let missing = "there is no such program"
+
+  private static func paths(of program: String, in environment: [String: String]) -> [String] {
+    guard !program.contains("/") else { return [program] }
+    return (environment["PATH"] ?? "").split(separator: ":").map { "\($0)/\(program)" }
+  }
+
+  private static func obstacle(to path: String) -> String? {
+    var status = stat()
+    guard stat(path, &status) == 0 else {
+      return [ENOENT, ENOTDIR].contains(errno)
+        ? missing : "\(path.printable): \(CLibrary.meaning(of: errno))"
+    }
+    // A folder that can be entered counts as executable.
+    if status.st_mode & S_IFMT == S_IFDIR { return "\(path.printable) is a folder" }
+    return access(path, X_OK) == 0 ? nil : "\(path.printable) is not executable"
   }
 
   /// The file to which a path leads over all symbolic links.

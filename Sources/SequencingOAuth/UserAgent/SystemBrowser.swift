@@ -56,6 +56,16 @@ public struct SystemBrowser: UserAgent {
     return browser.usable(browser.environment()) != nil
   }
 
+  /// The error that ``open(_:)`` would throw here for each page; `nil` while ``isAvailable`` is
+  /// `true`.
+  ///
+  /// Its message says why, for example that the command in `$BROWSER` is not found. An app that lets
+  /// the user sign in another way can tell the user so.
+  public static var unavailability: SQOAuthError? {
+    let browser = SystemBrowser()
+    return browser.unavailability(browser.environment())
+  }
+
   /// Whether the browser that opens next is a text browser, which takes the terminal.
   ///
   /// The app then need not offer to take a pasted redirect: nobody reads the terminal meanwhile.
@@ -104,10 +114,33 @@ public struct SystemBrowser: UserAgent {
 
   /// The first command whose program can be run here.
   private func usable(_ environment: [String: String]) -> BrowserCommand? {
-    (try? commands(environment))?.first {
-      Executable.path(of: $0.program, in: environment) != nil
-        && (!$0.isTextBrowser(environment) || terminal() != nil)
+    (try? commands(environment))?.first { obstacle(to: $0, environment) == nil }
+  }
+
+  func unavailability(_ environment: [String: String]) -> SQOAuthError? {
+    do throws(SQOAuthError) {
+      let obstacles = try commands(environment).map { obstacle(to: $0, environment) }
+      guard !obstacles.contains(nil) else { return nil }
+      return SQOAuthError(
+        .browserUnavailable, obstacles.compactMap(\.self).joined(separator: ", and "))
+    } catch {
+      return error
     }
+  }
+
+  /// Why a command cannot be run here; `nil` if it can.
+  private func obstacle(
+    to command: BrowserCommand, _ environment: [String: String]
+  ) -> String? {
+    if let reason = Executable.obstacle(to: command.program, in: environment) {
+      return "the browser command \"\(command.program.printable)\" cannot be run: \(reason)"
+    }
+    guard command.isTextBrowser(environment), terminal() == nil else { return nil }
+    return Self.needsTerminal(command)
+  }
+
+  private static func needsTerminal(_ command: BrowserCommand) -> String {
+    "the text browser \"\(command.program.printable)\" needs a terminal"
   }
 
   /// Runs a command to its end; returns the reason if no browser has opened.
@@ -132,7 +165,7 @@ public struct SystemBrowser: UserAgent {
   /// Runs a text browser in the terminal until the user leaves it.
   private func runInTerminal(_ command: BrowserCommand, _ words: [String]) async throws -> String? {
     guard let terminal = terminal() else {
-      return "the text browser \"\(command.program.printable)\" needs a terminal"
+      return Self.needsTerminal(command)
     }
     let wait = TerminalBrowserWait.current
     let started = OneShot<TerminalBrowser?>()

@@ -58,6 +58,7 @@ import Testing
     let shown = try await eventually { self.code(in: device.output) }
     try await SandboxVisitor(decision: .deny).enterCode(shown, at: sandbox.url(.device))
     #expect(await device.outcome().status == 3)
+    #expect(!device.errors.contains("warning: "), "nobody has named a browser")
     // `true` is a browser that opens nothing.
     let browser = try DemoProcess(
       login(sandbox, ["--timeout", "5"]), in: folder, environment: ["BROWSER": "true"])
@@ -71,6 +72,23 @@ import Testing
     let outcome = await asked.outcome()
     #expect(outcome.status == 1)
     #expect(outcome.errors.contains("error: device_authorization_unsupported"))
+  }
+
+  @Test(arguments: [
+    ("no-such-browser", "there is no such program"), ("/no/such", "there is no such program"),
+    ("/", "/ is a folder"), ("/etc/passwd", "/etc/passwd is not executable"),
+    ("no-such:/", "there is no such program, and"), ("w3m", "needs a terminal"),
+  ])
+  func `says why it takes the place of the browser that the user has named`(
+    browser: String, reason: String
+  ) async throws {
+    let sandbox = try await sandbox()
+    let demo = try DemoProcess(login(sandbox, []), in: folder, environment: ["BROWSER": browser])
+    let code = try await eventually { self.code(in: demo.output) }
+    let warning = "warning: no browser of this machine is used (BROWSER): the "
+    #expect(demo.errors.contains(warning) && demo.errors.contains(reason), "\(demo.errors)")
+    try await SandboxVisitor(decision: .deny).enterCode(code, at: sandbox.url(.device))
+    #expect(await demo.outcome().status == 3)
   }
 
   @Test(arguments: ["unauthorized_client", "unsupported_grant_type"])

@@ -116,6 +116,27 @@ import Testing
         + #"directory, and the browser command "false" ended with status 1"#)
   }
 
+  @Test func `a browser that cannot be run is told before it is tried`() async throws {
+    let folder = try await Self.folder(with: ["browser"], script: "exit 0")
+    try folder.write("text", to: "text")
+    let path = ["PATH": "/no/such:\(folder.path)"]
+    for (text, reason) in [
+      ("no-such-browser", "there is no such program"), ("/no/such", "there is no such program"),
+      (folder.path, "\(folder.path) is a folder"), ("text", "\(folder.file("text")) is not exec"),
+      ("/etc/passwd/x", "there is no such program"),
+    ] {
+      let environment = path.merging(["BROWSER": text]) { $1 }
+      let error = Self.browser(environment).unavailability(environment)
+      #expect(error?.code == .browserUnavailable)
+      let start = "the browser command \"\(text)\" cannot be run: \(reason)"
+      #expect(error?.message.hasPrefix(start) == true, "\(String(describing: error))")
+    }
+    for text in ["browser", "no-such-browser:browser"] {
+      let environment = path.merging(["BROWSER": text]) { $1 }
+      #expect(Self.browser(environment).unavailability(environment) == nil)
+    }
+  }
+
   // MARK: The system's browsers
 
   private static let displays: [(environment: [String: String], programs: [String])] = [
