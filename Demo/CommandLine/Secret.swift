@@ -15,26 +15,33 @@ struct Secret: Sendable, Equatable {
     self.value = value
   }
 
+  /// The longest first line of a file, in bytes; no secret is as long.
+  private static let longest = 64 * 1024
+
   /// Reads the first line of a file, which other users must not be able to read.
   init(_ kind: Kind, file path: String) throws(Failure) {
-    let content: String
     do throws(FileReading.ReadError) {
-      content = try Self.read(path)
+      self.init(kind, try Self.firstLine(of: path))
     } catch {
       throw .unreadable("the \(kind.name) file \(path)", error)
     }
-    // By bytes, since a carriage return and a newline are one Character.
-    let line = content.utf8.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
-    guard !line.isEmpty else {
+    guard !value.isEmpty else {
       throw .usage("the \(kind.name) file \(path.onScreen) has an empty first line")
     }
-    self.init(kind, String(Substring(line)))
   }
 
-  private static func read(_ path: String) throws(FileReading.ReadError) -> String {
-    // The limit is longer than any secret, and it ends the read of a source without an end.
-    let bytes = try FileReading.secret(of: path, atMost: 64 * 1024)
-    guard let text = String(validating: bytes, as: UTF8.self) else {
+  private static func firstLine(of path: String) throws(FileReading.ReadError) -> String {
+    // The limit ends the read of a source without an end.
+    let content = try FileReading.secret(of: path, atMost: longest + 1)
+    // By bytes, since a carriage return and a newline are one Character.
+    let line = content.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+    guard !line.contains(0) else {
+      throw FileReading.ReadError("its first line has a NUL, so it is not text")
+    }
+    guard line.count <= longest else {
+      throw FileReading.ReadError("its first line is longer than \(longest) bytes")
+    }
+    guard let text = String(validating: line, as: UTF8.self) else {
       throw FileReading.ReadError("it is not text in UTF-8")
     }
     return text

@@ -65,7 +65,10 @@ struct RPCServer: Sendable {
   private static func authorities(_ path: String) throws(Failure) -> Data {
     let bytes: [UInt8]
     do throws(FileReading.ReadError) {
-      bytes = try FileReading.start(of: path, atMost: limit)
+      bytes = try FileReading.start(of: path, atMost: limit + 1)
+      guard bytes.count <= limit else {
+        throw FileReading.ReadError("it is longer than \(limit) bytes")
+      }
     } catch {
       throw .unreadable("--ca \(path)", error)
     }

@@ -157,6 +157,7 @@ import Testing
     (provider + ["--client-secret-file", "/nonexistent/file"], "usage", "No such file"),
     (provider + ["--client-secret-file", "/"], "usage", "Is a directory"),
     (provider + ["--client-secret-file", "/dev/null"], "usage", "empty first line"),
+    (provider + ["--client-secret-file", "/dev/zero"], "usage", "has a NUL"),
   ])
   func `that cannot be used are refused before anything starts`(
     words: [String], code: String, message: String
@@ -165,6 +166,27 @@ import Testing
     #expect(failure.code == code)
     #expect(failure.message.contains(message), "\(failure.message)")
     #expect(failure.status == .wrongUsage)
+  }
+
+  @Test(arguments: [
+    ("a\0b\n", "has a NUL"), ("\n", "empty first line"), ("\r\nsecret", "empty first line"),
+    ("", "empty first line"), (String(repeating: "a", count: 65537), "longer than 65536 bytes"),
+  ])
+  func `take no secret from a file that has none`(content: String, reason: String) throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("secret")
+    try folder.write(content, to: "secret")
+    let failure = try #require(throws: Failure.self) {
+      try options(Self.provider + ["--client-secret-file", path])
+    }
+    #expect(failure.code == "usage" && failure.message.contains(reason), "\(failure.message)")
+  }
+
+  @Test(arguments: ["secret", "secret\n", "secret\r\nmore\0", "secret\n\0"])
+  func `take the first line of a file for the secret`(content: String) throws {
+    let folder = try TemporaryFolder()
+    try folder.write(content, to: "secret")
+    #expect(try Secret(.clientSecret, file: folder.file("secret")).value == "secret")
   }
 
   @Test func `make a client of a server whose issuer, keys and endpoints are given by hand`()
