@@ -10,7 +10,24 @@ import Glibc
 /// ``LoneRequests``.
 final class CurlEventLoop: Sendable {
   /// The only loop; it starts when it is first used and runs until the process ends.
-  static let shared = Result { () throws(SQOAuthError) in try CurlEventLoop() }
+  ///
+  /// If the system had no file or no thread to give, a later use tries again.
+  static var shared: Result<CurlEventLoop, SQOAuthError> {
+    if case .success = first { return first }
+    return later.withLock { later in
+      if let later { return .success(later) }
+      let again = start()
+      if case .success(let loop) = again { later = loop }
+      return again
+    }
+  }
+
+  private static let first = start()
+  private static let later = Locked<CurlEventLoop?>(nil)
+
+  private static func start() -> Result<CurlEventLoop, SQOAuthError> {
+    Result { () throws(SQOAuthError) in try CurlEventLoop() }
+  }
 
   private enum Command: Sendable {
     case add(CurlTransfer)
@@ -118,6 +135,7 @@ final class CurlEventLoop: Sendable {
     let code = pthread_create(&thread, nil, runCurlEventLoop, this.toOpaque())
     guard code == 0 else {
       this.release()
+      for file in [poller, bell] { close(file) }
       throw SQOAuthError(
         .connectionFailed,
         "no thread could be started for the HTTP client: \(CLibrary.meaning(of: code))")

@@ -31,6 +31,28 @@ import Testing
     #expect(!everyText(of: error).contains("canary"))
   }
 
+  @Test(.ownThreads) func `a client that found no file to open says so, and tries again`() async {
+    await #expect(processExitsWith: .success) {
+      let server = try Server.answering()
+      // Dispatch opens its own files at the first timer, and would crash without them.
+      try await Task.sleep(for: .nanoseconds(1))
+      var limit = rlimit()
+      try #require(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+      // A new descriptor has the lowest free number, so every lower one is in use.
+      let lowest = dup(STDERR_FILENO)
+      close(lowest)
+      var none = limit
+      none.rlim_cur = rlim_t(lowest)
+      try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &none) == 0)
+      let error = await failure(.connectionFailed) {
+        try await CurlHTTPClient.shared.send(try server.request())
+      }
+      try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+      try #require(error?.message.contains("Too many open files") == true)
+      try #require(try await CurlHTTPClient.shared.send(try server.request()).text == "hello")
+    }
+  }
+
   @Test func `a host that does not exist is not found`() async throws {
     let client = CurlHTTPClient(configuration: .direct)
     let url = try #require(URL(string: "http://no-such-host.invalid/"))
