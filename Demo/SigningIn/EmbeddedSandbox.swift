@@ -127,7 +127,8 @@ extension Failure {
       self.init("port_in_use", "another program uses port \(port)", status: .notAuthorized)
     default:
       self.init(
-        "sandbox_unavailable", "the sandbox could not listen on 127.0.0.1", status: .notAuthorized)
+        "sandbox_unavailable", "the sandbox could not listen on 127.0.0.1: \(error)",
+        status: .notAuthorized)
     }
   }
 }

@@ -55,6 +55,8 @@ public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
   static let foreign = FileError(
     "a file that no download has left is in the way, and stays as it is; move it, or choose "
       + "another destination", code: EEXIST)
+  static let folderIsNotText = FileError(
+    "the name of its folder is not text in UTF-8; choose another folder", code: EILSEQ)
   static let notRegular = FileError("it is not an ordinary file", code: EINVAL)
 
   /// Whether the reason is that another holder has the lock.

@@ -57,7 +57,8 @@ extension PrivateFile {
   package func realFolder() throws(FileError) -> String {
     guard let real = realpath(folder, nil) else { throw FileError(call: "realpath") }
     defer { free(real) }
-    return String(cString: real)
+    guard let folder = String(validatingCString: real) else { throw .folderIsNotText }
+    return folder
   }
 
   /// Returns when everything that was written into the file survives a loss of power.

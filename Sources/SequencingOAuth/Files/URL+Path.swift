@@ -4,7 +4,29 @@
   package import Foundation
 #endif
 
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
 extension URL {
+  /// The path of a file, as a system call takes it.
+  ///
+  /// A URL has another character for bytes of the current folder's name that are not UTF-8, so a
+  /// relative path would lead to another folder.
+  var systemPath: String {
+    get throws(FileError) {
+      let path = path(percentEncoded: false)
+      guard baseURL != nil, path.unicodeScalars.contains("\u{FFFD}"),
+        let folder = getcwd(nil, 0)
+      else { return path }
+      defer { free(folder) }
+      guard String(validatingCString: folder) != nil else { throw .folderIsNotText }
+      return path
+    }
+  }
+
   /// Creates the URL of a file from its path, as a system call would take the path.
   ///
   /// `URL(filePath:)` replaces a `~` at the start of a path with a home folder, and `~name` with that

@@ -119,6 +119,32 @@ import Testing
     }
   }
 
+  /// A sibling of the folder has the name that Swift would put in its place.
+  @Test func `writes nothing beside a current folder whose name is not UTF-8`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let start = #"mkdir -p "$HOME"/$'x\xff' "$HOME"/$'x\uFFFD'; cd "$HOME"/$'x\xff'; "#
+    let login = [
+      "login", "--browser", "sandbox", "--issuer", sandbox.issuer.absoluteString, "--client-id",
+      "sandbox-app", "--scope", "files", "--store",
+    ]
+    let run = { (words: [String]) in
+      try await DemoProcess.run(
+        words, in: folder, starter: ["bash", "-c", start + #"echo x >f; exec "$@""#, "bash"])
+    }
+    let sqlite = try await run(login + ["sqlite:tokens"])
+    #expect(sqlite.status == 1 && sqlite.errors.contains("its folder is not text in UTF-8"))
+    let file = try await run(login + ["file:tokens"])
+    #expect(file.status == 0, "\(file.errors)")
+    for words in [["put", "f"], ["get", "Family history.md", "--output", "copy"]] {
+      let files = try await run(["files"] + words + ["--store", "file:tokens"])
+      #expect(files.status == 1, "\(files.errors)")
+      #expect(files.errors.contains("folder is not text in UTF-8"), "\(files.errors)")
+    }
+    let beside = folder.file("x\u{FFFD}")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: beside) == [])
+    await sandbox.stop()
+  }
+
   @Test func `does not repeat a long argument whole`() async throws {
     let long = String(repeating: "a", count: 100_000)
     for words in [

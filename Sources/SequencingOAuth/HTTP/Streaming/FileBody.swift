@@ -38,7 +38,7 @@ final class OpenFile: @unchecked Sendable {
     _ url: URL, _ open: @escaping @Sendable (String) throws(FileError) -> FileDescriptor
   ) async throws(FileError) -> OpenFile {
     guard url.isFileURL else { throw .notRegular }
-    let path = url.path(percentEncoded: false)
+    let path = try url.systemPath
     let queue = BlockingQueue("file")
     let file = await queue.result { () throws(FileError) in try open(path) }
     return OpenFile(try file.get(), queue)
@@ -49,7 +49,7 @@ final class OpenFile: @unchecked Sendable {
   /// It blocks the thread while it opens the file.
   static func length(of url: URL) throws(FileError) -> Int64 {
     guard url.isFileURL else { throw .notRegular }
-    let file = try FileDescriptor.reading(url.path(percentEncoded: false), followsLink: true)
+    let file = try FileDescriptor.reading(url.systemPath, followsLink: true)
     defer { file.close() }
     let status = try file.status()
     guard status.isRegular else { throw .notRegular }

@@ -8,7 +8,13 @@
 extension PartialFile {
   /// The path of a destination; throws if a file cannot be moved there.
   static func checked(_ destination: URL, replaces: Bool) throws(SQOAuthError) -> String {
-    let path = destination.path(percentEncoded: false)
+    let path: String
+    do throws(FileError) {
+      path = try destination.systemPath
+    } catch {
+      throw SQOAuthError(
+        .fileFailed, "the destination of a download cannot be used: \(error)", cause: error)
+    }
     guard destination.isFileURL, !path.hasSuffix("/"), !path.utf8.contains(0) else {
       throw SQOAuthError(.fileFailed, "the destination of a download must be the URL of a file")
     }
