@@ -10,8 +10,19 @@ struct AccountQueueStatements: Sendable {
   init(schema: String, newestKey: String) {
     let (accounts, pauses) = ("\(schema).accounts", "\(schema).pauses")
     let now = "pg_catalog.clock_timestamp()"
-    func after(_ seconds: String) -> String {
-      "\(now) + \(seconds)::double precision * interval '1 s'"
+    // In a comparison with an index. A time that changes during a statement is compared with each row
+    // of the index instead.
+    let start = "pg_catalog.statement_timestamp()"
+    func after(_ seconds: String, _ time: String) -> String {
+      "\(time) + \(seconds)::double precision * interval '1 s'"
+    }
+    func after(_ seconds: String) -> String { after(seconds, now) }
+    // The end of a claim: its microseconds are the claim's mark.
+    let claimed =
+      "pg_catalog.date_trunc('second', \(after("$2")) + interval '1 s') "
+      + "+ $4::double precision * interval '1 us'"
+    func isMarked(_ date: String) -> String {
+      "pg_catalog.date_part('microseconds', \(date))::bigint % 1000000 = ANY ($5::bigint[])"
     }
     // Each step of the recursion jumps to the next server in the index.
     let open = """
@@ -22,36 +33,52 @@ struct AccountQueueStatements: Sendable {
           WHERE a.due IS NOT NULL AND a.server > s.server ORDER BY a.server LIMIT 1)
         FROM servers s WHERE s.server IS NOT NULL),
       open AS (
-        SELECT s.server, p.until, p.failures FROM servers s
+        SELECT s.server, p.until, p.failures, p.asking FROM servers s
         LEFT JOIN \(pauses) p ON p.server = s.server WHERE s.server IS NOT NULL)
       """
     // A server that was paused gets one request first: until that is answered, or its time is over,
     // no process gets another of the server's accounts. A process without the newest key takes
-    // nothing, since it could not renew what it takes.
+    // nothing, since it could not renew what it takes. Claims whose answers were lost come first.
     take = SQLStatement(
       name: "take_due",
       text: """
         WITH \(open),
+        lost AS MATERIALIZED (
+          SELECT c.id, o.server, o.asking IS TRUE AS paused FROM open o
+          CROSS JOIN LATERAL (
+            SELECT a.id FROM \(accounts) a
+            WHERE a.server = o.server AND a.due > \(start)
+              AND a.due <= \(after("$2", start)) + interval '2 s' AND \(isMarked("a.due"))
+            LIMIT $1::bigint
+            FOR UPDATE SKIP LOCKED) c
+          WHERE $3::integer = \(newestKey) AND pg_catalog.cardinality($5::bigint[]) > 0
+          LIMIT $1::bigint),
         chosen AS MATERIALIZED (
-          SELECT c.id, o.server, o.failures
+          SELECT c.id, o.server, o.failures IS NOT NULL AS paused
           FROM (SELECT * FROM open ORDER BY pg_catalog.random()) o
           CROSS JOIN LATERAL (
             SELECT a.id FROM \(accounts) a
-            WHERE a.server = o.server AND a.due <= \(now)
+            WHERE a.server = o.server AND a.due <= \(start)
             ORDER BY a.due
             LIMIT CASE WHEN o.failures IS NULL THEN $1::bigint ELSE 1 END
             FOR UPDATE SKIP LOCKED) c
           WHERE $3::integer = \(newestKey) AND (o.until IS NULL OR o.until <= \(now))
+            AND NOT EXISTS (SELECT FROM lost)
           LIMIT $1::bigint),
         asked AS (
-          UPDATE \(pauses) p SET asking = true, until = \(after("$2"))
-          FROM chosen c
-          WHERE p.server = c.server AND c.failures IS NOT NULL AND p.until <= \(now)
-          RETURNING p.server)
-        UPDATE \(accounts) a SET due = \(after("$2"))
-        FROM chosen WHERE a.id = chosen.id
-          AND (chosen.failures IS NULL OR chosen.server IN (SELECT server FROM asked))
-        RETURNING a.id, a.value, a.key_number, chosen.failures IS NOT NULL, a.version,
+          UPDATE \(pauses) p SET asking = true, until = \(claimed)
+          FROM (SELECT server, true AS again FROM lost WHERE paused
+            UNION SELECT server, false FROM chosen WHERE paused) c
+          WHERE p.server = c.server
+            AND CASE WHEN c.again THEN p.asking ELSE p.until <= \(now) END
+          RETURNING p.server),
+        taken AS (
+          SELECT id, paused FROM lost
+          UNION ALL SELECT id, paused FROM chosen
+          WHERE NOT paused OR server IN (SELECT server FROM asked))
+        UPDATE \(accounts) a SET due = \(claimed)
+        FROM taken WHERE a.id = taken.id
+        RETURNING a.id, a.value, a.key_number, taken.paused, a.version,
           \(SQLStatement.unsynced)
         """)
     next = SQLStatement(

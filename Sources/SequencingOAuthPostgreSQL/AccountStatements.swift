@@ -202,7 +202,8 @@ struct AccountStatements: Sendable {
         WITH forgotten AS (
           DELETE FROM \(used) WHERE value IN (
             SELECT value FROM \(used)
-            WHERE until < pg_catalog.clock_timestamp() - interval '1 hour' AND value <> $1::bytea
+            WHERE until < pg_catalog.statement_timestamp() - interval '1 hour'
+              AND value <> $1::bytea
             ORDER BY until LIMIT 4 FOR UPDATE SKIP LOCKED))
         INSERT INTO \(used) AS u (value, ticket, until)
         VALUES ($1::bytea, $2::bytea, \(after("$3")))

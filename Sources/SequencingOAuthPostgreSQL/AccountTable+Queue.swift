@@ -11,12 +11,17 @@ import SequencingOAuth
 extension AccountTable {
   /// Takes accounts that are due, so that they are due again after a time.
   ///
+  /// If there are claims with the marks of lost answers, it takes those over instead.
+  ///
   /// - Throws: `wrongPassphrase` if this process has not the newest key; it takes nothing then.
-  func takeDue(atMost count: Int, for time: Duration) async throws(SQOAuthError) -> DueAccounts {
+  func takeDue(
+    atMost count: Int, for time: Duration, by marks: ClaimMarks
+  ) async throws(SQOAuthError) -> DueAccounts {
     var key = try keys.newest().number
     while true {
       let rows = try await run(
-        statements.queue.take, .integer(Int64(count)), .seconds(time / .seconds(1)), .integer(key))
+        statements.queue.take, .integer(Int64(count)), .seconds(time / .seconds(1)), .integer(key),
+        .integer(marks.own), .array(marks.lost))
       guard rows.isEmpty else { return DueAccounts(try await accounts(rows)) }
       let row = try await run(statements.queue.next).first
       guard let newest = row?.integer(1), newest != key else {

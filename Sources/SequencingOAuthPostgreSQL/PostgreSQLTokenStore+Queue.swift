@@ -7,7 +7,16 @@ extension PostgreSQLTokenStore: AccountQueue {
     atMost count: Int, for time: Duration
   ) async throws(SQOAuthError) -> DueAccounts {
     try await database.use { table throws(SQOAuthError) in
-      try await table.takeDue(atMost: count, for: time)
+      let marks = lostClaims.withLock { $0.marks(at: .now) }
+      do throws(SQOAuthError) {
+        let due = try await table.takeDue(atMost: count, for: time, by: marks)
+        lostClaims.withLock { $0.answered(at: .now) }
+        return due
+      } catch {
+        // The database may have taken them, or may take them soon.
+        lostClaims.withLock { $0.lose(marks.own, for: time, at: .now) }
+        throw error
+      }
     }
   }
 

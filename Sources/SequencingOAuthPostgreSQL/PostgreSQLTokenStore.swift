@@ -27,6 +27,8 @@ public import SequencingOAuth
 public final class PostgreSQLTokenStore: TokenStore {
   let database: AccountDatabase
   let held = HeldLeases()
+  /// The claims on due accounts whose answers did not arrive.
+  let lostClaims = Locked(LostClaims())
   /// What this store does after its calls have returned.
   let work = WorkUnderWay()
   /// `nil` if a setting of the store is wrong.

@@ -1,9 +1,11 @@
 import Foundation
+import LoopbackSupport
 import ProgramSupport
 import SequencingOAuth
-import SequencingOAuthPostgreSQL
 import TestSupport
 import Testing
+
+@testable import SequencingOAuthPostgreSQL
 
 /// The accounts that are due, as the stores of several hosts take them.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(2))) struct PostgreSQLQueueTests {
@@ -134,14 +136,27 @@ import Testing
     try await withStores(records) { server, one, two in
       let name = ServerName(of: records[0])
       _ = try await one.pause(name, askedFor: nil)
-      for round in 1...5 {
+      for round in 1...3 {
         try await server.run("UPDATE sequencing_oauth.pauses SET until = clock_timestamp()")
+        // All hosts have chosen an account before one of them may ask the server.
+        let session = try await server.sleeper(
+          "BEGIN; SELECT * FROM sequencing_oauth.pauses FOR UPDATE;")
         let taken = try await withThrowingTaskGroup(of: Int.self) { group in
-          for index in 1...12 {
+          for index in 1...8 {
             group.addTask { try await take(index.isMultiple(of: 2) ? one : two, 5).count }
           }
+          try await eventually("all hosts wait") {
+            try await server.run(
+              "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'") == "8"
+          }
+          try await server.run(
+            """
+            SELECT pg_terminate_backend(pid, 20000) FROM pg_stat_activity
+            WHERE application_name = 'sleeper'
+            """)
           return try await group.reduce(0, +)
         }
+        _ = try await session.result()
         #expect(taken == 1, "round \(round)")
         _ = try await one.pause(name, askedFor: nil)
       }
@@ -164,6 +179,135 @@ import Testing
       #expect(taken.map(\.id) == ["a", "b"])
       let ids = taken.map { try? $0.record.get().id }
       #expect(ids == [nil, "b"])
+    }
+  }
+
+  // MARK: Lost answers
+
+  /// Runs a body with a store whose answers a relay can lose, and with another host's store.
+  private func withRelay(
+    _ body: (PostgreSQLServer, TCPRelay, PostgreSQLTokenStore, PostgreSQLTokenStore) async throws ->
+      Void
+  ) async throws {
+    try await withStores([]) { server, other, _ in
+      let relay = try TCPRelay(to: server.port)
+      let one = PostgreSQLTokenStore(
+        connection: server.connection(through: relay.port), key: .testKey, connections: 1,
+        limit: .seconds(2))
+      // Connects, and prepares the statement.
+      #expect(try await take(one).isEmpty)
+      try await body(server, relay, one, other)
+    }
+  }
+
+  @Test func `accounts whose answer was lost are given to the same host again`() async throws {
+    try await withRelay { _, relay, one, other in
+      let ids = (1...20).map { "\($0)" }.sorted()
+      for id in ids { try await other.save(Self.record(id)) }
+      relay.expect(.answerIsLost, atRequest: 1)
+      #expect(try await take(one).map(\.id).sorted() == ids)
+      #expect(!relay.isFaultExpected)
+      let (more, others) = (try await take(one), try await take(other))
+      #expect(more.isEmpty && others.isEmpty)
+    }
+  }
+
+  @Test func `they are given to it after a call that has failed`() async throws {
+    try await withRelay { _, relay, one, other in
+      try await other.save(Self.record("a"))
+      relay.passThrough(.requests)
+      await #expect(throws: SQOAuthError.self) { try await take(one) }
+      relay.speakAgain()
+      #expect(try await take(other).isEmpty)
+      try await other.save(Self.record("b"))
+      #expect(try await take(one, 1).map(\.id) == ["a"])
+      #expect(try await take(one).map(\.id) == ["b"])
+      #expect(try await take(one).isEmpty)
+    }
+  }
+
+  @Test func `a host that has room for fewer gets the others later`() async throws {
+    try await withRelay { _, relay, one, other in
+      for id in ["a", "b", "c"] { try await other.save(Self.record(id)) }
+      relay.passThrough(.requests)
+      await #expect(throws: SQOAuthError.self) { try await take(one) }
+      relay.speakAgain()
+      var taken: [String] = []
+      for _ in 1...3 { taken += try await take(one, 1).map(\.id) }
+      #expect(taken.sorted() == ["a", "b", "c"])
+    }
+  }
+
+  @Test func `the first request after a pause is not lost with an answer`() async throws {
+    try await withRelay { server, relay, one, other in
+      for id in ["a", "b"] { try await other.save(Self.record(id)) }
+      let name = ServerName(of: Self.record("a"))
+      _ = try await other.pause(name, askedFor: nil)
+      try await server.run("UPDATE sequencing_oauth.pauses SET until = clock_timestamp()")
+      relay.expect(.answerIsLost, atRequest: 1)
+      let first = try await take(one)
+      #expect(first.count == 1 && first.allSatisfy(\.wasPaused))
+      #expect(!relay.isFaultExpected)
+      #expect(try await take(other).isEmpty)
+      try await one.resume(name)
+      #expect(try await take(other).count == 1)
+    }
+  }
+
+  // MARK: Cost
+
+  /// How many rows a statement reads in vain, by the database's own count.
+  private static func discarded(
+    _ server: PostgreSQLServer, _ statement: SQLStatement, _ types: String, _ values: String
+  ) async throws -> Int {
+    let plan = try await server.run(
+      """
+      SET enable_seqscan = off;
+      PREPARE s (\(types)) AS \(statement.text);
+      EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE s (\(values))
+      """)
+    func count(_ value: Any) -> Int {
+      if let list = value as? [Any] { return list.map(count).reduce(0, +) }
+      guard let node = value as? [String: Any] else { return 0 }
+      return node.map { $0 == "Rows Removed by Filter" ? $1 as? Int ?? 0 : count($1) }.reduce(0, +)
+    }
+    let value = try JSONSerialization.jsonObject(with: Data(plan.utf8))
+    #expect(plan.contains("Actual Rows"))
+    return count(value)
+  }
+
+  @Test(arguments: ["{}", "{7}"])
+  func `a look for due accounts does not read those that are not due`(marks: String) async throws {
+    try await withStores([Self.record("a", due: 3600)]) { server, _, _ in
+      try await server.run(
+        """
+        INSERT INTO sequencing_oauth.accounts (id, version, key_number, value, server, due)
+        SELECT convert_to(n::text, 'UTF8'), version, key_number, value, server,
+          clock_timestamp() + interval '1 hour'
+        FROM sequencing_oauth.accounts, generate_series(1, 2000) n
+        """)
+      let statements = AccountStatements(schema: "sequencing_oauth")
+      let discarded = try await Self.discarded(
+        server, statements.queue.take,
+        "bigint, double precision, integer, double precision, bigint[]",
+        "8, 120, 1, 9, '\(marks)'")
+      #expect(discarded < 100)
+    }
+  }
+
+  @Test func `a one-time value does not read those that are not to be forgotten`() async throws {
+    try await withStores([]) { server, one, _ in
+      _ = try await one.isFirstUse(of: "value", until: Date() + 60, at: Date())
+      try await server.run(
+        """
+        INSERT INTO sequencing_oauth.used
+        SELECT convert_to(n::text, 'UTF8'), '', clock_timestamp()
+        FROM generate_series(1, 2000) n
+        """)
+      let statements = AccountStatements(schema: "sequencing_oauth")
+      let discarded = try await Self.discarded(
+        server, statements.use, "bytea, bytea, double precision", "'new', '', 60")
+      #expect(discarded < 100)
     }
   }
 }

@@ -150,7 +150,7 @@ struct PostgreSQLServerTests {
 
 extension PostgreSQLServer {
   /// Starts a session of the superuser that runs SQL and then sleeps; returns when it is there.
-  fileprivate func sleeper(
+  func sleeper(
     _ sql: String, at connection: String? = nil
   ) async throws -> ChildProcess {
     let session = try Self.psql(
