@@ -205,8 +205,9 @@ let programs: [Target] = [
   tests(
     "Programs/DatabaseTests",
     [
-      "SequencingOAuth", "SequencingOAuthPostgreSQL", "SequencingOAuthSQLite", "store-probe",
-      "OAuthSandbox", "Basics", "TestSupport", "LoopbackSupport", "ProgramSupport",
+      "SequencingOAuth", "SequencingOAuthPostgreSQL", "SequencingOAuthSQLite",
+      "SequencingOAuthSecretService", "store-probe", "OAuthSandbox", "Basics", "TestSupport",
+      "LoopbackSupport", "ProgramSupport",
     ]),
   tests(
     "Programs/GRPCProgramTests", exclude: ["Servers"],

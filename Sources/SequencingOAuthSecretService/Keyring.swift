@@ -102,17 +102,15 @@ struct Keyring: Sendable {
   }
 
   func save(_ record: AccountRecord) throws(SQOAuthError) {
-    let secret = PlainJSON.escapingBraces(try record.json())
-    let attributes = attributes(record.id)
+    let secret = try Self.secret(of: record)
     try run { session throws(KeyringFailure) in
-      let items = try items(session, attributes, asks: asks)
+      let items = try items(session, attributes(record.id), asks: asks)
       // An item that cannot be understood must not be overwritten.
       for item in items { _ = try decode(item) }
       guard let newest = items.first else {
         if !asks, try !session.isOpen() { throw .locked }
         return try session.store(
-          secret, label: label(record.id),
-          attributes: attributes.merging(["oauth-format": "\(Self.format)"]) { $1 })
+          secret, label: label(record.id), attributes: newAttributes(record.id))
       }
       // The item stays in its collection, which need not be the present default collection.
       try session.replace(newest, by: secret)
@@ -232,6 +230,16 @@ extension Keyring {
       item.attribute("oauth-account") == digest(record.id)
     else { throw .damaged(service: service) }
     return record
+  }
+
+  /// The secret of an account's item.
+  static func secret(of record: AccountRecord) throws(SQOAuthError) -> Data {
+    PlainJSON.escapingBraces(try record.json())
+  }
+
+  /// The attributes of an account's new item.
+  func newAttributes(_ id: String) -> [String: String] {
+    attributes(id).merging(["oauth-format": "\(Self.format)"]) { $1 }
   }
 
   /// The attributes by which to find an account's item; without an id, the items of all accounts.

@@ -57,6 +57,23 @@ struct CodeRequest: Sendable, Hashable, Codable {
     identity = question.expected
   }
 
+  /// Reads a request that a host of this version or an earlier one has begun.
+  ///
+  /// The first version wrote no ``acceptsForm``. Its requests take no posted answer.
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    clientID = try container.decode(String.self, forKey: .clientID)
+    provider = try container.decode(String.self, forKey: .provider)
+    redirectURI = try container.decode(String.self, forKey: .redirectURI)
+    issuer = try container.decodeIfPresent(String.self, forKey: .issuer)
+    requiresIssuer = try container.decode(Bool.self, forKey: .requiresIssuer)
+    acceptsForm = try container.decodeIfPresent(Bool.self, forKey: .acceptsForm) ?? false
+    allowsPages = try container.decode(Bool.self, forKey: .allowsPages)
+    state = try container.decode(String.self, forKey: .state)
+    verifier = try container.decode(String.self, forKey: .verifier)
+    identity = try container.decode(ExpectedIdentity.self, forKey: .identity)
+  }
+
   /// The values that an answer must carry.
   var expectation: AuthorizationResponse.Expectation {
     AuthorizationResponse.Expectation(

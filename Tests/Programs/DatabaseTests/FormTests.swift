@@ -5,10 +5,8 @@ import TestSupport
 import Testing
 
 @testable import SequencingOAuth
-@testable import SequencingOAuthPostgreSQL
-@testable import SequencingOAuthSQLite
 
-/// What a program has written, every later one reads; and what a later one writes has another number.
+/// What a program has written, every later one reads.
 @Suite(.timeLimit(.minutes(1))) struct FormTests {
   @Test(arguments: ["sqlite-1a", "sqlite-1b", "sqlite-1c", "sqlite-2"])
   func `an SQLite database of each form works`(form: String) async throws {
@@ -55,48 +53,14 @@ import Testing
     #expect(try await store.registration(at: registration.issuer) == registration)
   }
 
-  /// What is written, as text without what is random.
-  private static func forms() throws -> [String: String] {
-    let record = StoredForms.record
-    var document = TokenDocument()
-    document.save(record)
-    let header = try RecordSealer.make(.testKey).header
-    var sealed = SealedFile.joined(header: Data("header".utf8), boxes: [Data("box".utf8)])
-    SealedFile.append(Data("seal".utf8), to: &sealed)
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = .sortedKeys
-    return [
-      "postgresql \(DatabaseSchema.version)": try DatabaseSchema("forms").tables,
-      "sqlite \(DatabaseFormat.version)": DatabaseFormat.tables.joined(separator: "\n"),
-      "file \(TokenDocument.currentVersion)": String(
-        decoding: try TokenDocument.Format().encode(document), as: UTF8.self),
-      "record 1": String(decoding: try TestSupport.record("a").json(), as: UTF8.self),
-      "landing 1": String(
-        decoding: LandedRecordFrame.framed(
-          try encoder.encode(LandedRecord(record, after: record))), as: UTF8.self),
-      "header \(SealHeader.currentVersion)": members(
-        of: try JSONSerialization.jsonObject(with: header)),
-      "sealed file 1": String(decoding: sealed, as: UTF8.self),
-      "registration 1": String(
-        decoding: try encoder.encode(try StoredForms.registration), as: UTF8.self),
-    ]
-  }
-
-  /// The names of an object's members, with those of the objects in it.
-  private static func members(of value: Any) -> String {
-    guard let object = value as? [String: Any] else { return "" }
-    return object.sorted { $0.key < $1.key }.map { "\($0.key)(\(members(of: $0.value)))" }.joined()
-  }
-
-  /// The file `digests` has a line for each form, which stays when a new one comes.
-  ///
-  /// If this fails, a stored form has changed: give it a new number, let the program read the form of
-  /// the old number, keep a store of it in the folder of forms, and add the line.
-  @Test func `a stored form that changes has another number`() throws {
-    let known = Set(try StoredForms.text("digests").split(separator: "\n").map(String.init))
-    for (form, text) in try Self.forms() {
-      let line = "\(form) \(Hexadecimal.encode(Digest.sha256(text)))"
-      #expect(known.contains(line), "missing in Tests/Forms/digests: \(line)")
-    }
+  /// Each store keeps records as this text.
+  @Test func `a record with every member is read and written as it was`() throws {
+    let text = try StoredForms.text("record-1.json").trimmingCharacters(in: .newlines)
+    let record = try StoredForms.wholeRecord
+    #expect(String(decoding: try record.json(), as: UTF8.self) == text)
+    #expect(record.attributes == ["name": "Alice"] && record.tokenEndpoint != nil)
+    #expect(record.grant?.assertion?.subject == "alice" && record.reusesRefreshToken)
+    #expect(record.generation == 3 && record.usedAt != nil)
+    #expect(record.unverifiedToken?.accessToken == "next")
   }
 }

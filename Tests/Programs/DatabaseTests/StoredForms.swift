@@ -1,6 +1,8 @@
 import Foundation
-import SequencingOAuth
 import TestSupport
+import Testing
+
+@testable import SequencingOAuth
 
 /// What the folder of forms holds: a store of each form that a program has ever written, with the
 /// account ``record``, sealed with ``StoreKey/testKey`` where it is sealed.
@@ -17,6 +19,33 @@ enum StoredForms {
       accessToken: "access", expirationDate: Date(timeIntervalSince1970: 1_750_003_600),
       scope: "demo", refreshToken: "refresh",
       issueDate: Date(timeIntervalSince1970: 1_750_000_000)))
+
+  /// A record whose refresh token has braces, which some keyrings replace.
+  static let bracedRecord = AccountRecord(
+    id: "alice", clientID: "client", issuer: "https://id.example", session: "session",
+    token: SQToken(
+      accessToken: "access", expirationDate: record.token.expirationDate, scope: "demo",
+      refreshToken: "{refresh}", issueDate: record.token.issueDate))
+
+  /// A record with every member that a record may have.
+  static var wholeRecord: AccountRecord {
+    get throws {
+      try JSONDecoder().decode(AccountRecord.self, from: Data(text("record-1.json").utf8))
+    }
+  }
+
+  static func webSignIn(_ form: String) throws -> WebSignIn {
+    try JSONDecoder().decode(WebSignIn.self, from: Data(text("web-sign-in-\(form).json").utf8))
+  }
+
+  /// The address of the resource whose partial files are in the folder.
+  static var url: URL {
+    get throws { try #require(URL(string: "https://files.example/data?key=secret")) }
+  }
+
+  static func download(_ form: String) throws -> DownloadRecord {
+    try #require(DownloadRecord(Data(text("download-\(form).info").utf8), url: url))
+  }
 
   static var registration: ClientRegistration {
     get throws {

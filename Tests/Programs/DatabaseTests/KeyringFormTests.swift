@@ -1,0 +1,65 @@
+import Foundation
+import ProgramSupport
+import SequencingOAuth
+import SequencingOAuthSecretService
+import TestSupport
+import Testing
+
+/// The items that earlier programs have left in a keyring.
+@Suite(.requires(.keyring), .timeLimit(.minutes(1))) struct KeyringFormTests {
+  private struct Item: Decodable {
+    let label: String
+    let attributes: [String: String]
+    let secret: String
+  }
+
+  /// Runs a body with the keyring of a desktop that has an item of a form.
+  private func withItem(
+    _ form: String, _ body: (SecretServiceTokenStore, PrivateDesktop, Item) async throws -> Void
+  ) async throws {
+    let item = try JSONDecoder().decode(
+      Item.self, from: Data(StoredForms.text("\(form).json").utf8))
+    let desktop = try await PrivateDesktop(keyring: true)
+    let folder = try TemporaryFolder()
+    try await stopping({ await desktop.stop() }) {
+      let result = try await ChildProcess.run(
+        ["secret-tool", "store", "--label=\(item.label)"]
+          + item.attributes.flatMap { [$0.key, $0.value] },
+        environment: desktop.environment, input: .text(item.secret))
+      try #require(result.status == 0, "\(result.errors)")
+      let store = SecretServiceTokenStore(
+        service: "app", folder: folder.path, bus: desktop.address)
+      try await body(store, desktop, item)
+    }
+  }
+
+  @Test(arguments: ["keyring-1b", "keyring-1c"])
+  func `an item of each form works`(form: String) async throws {
+    try await withItem(form) { store, desktop, item in
+      let record = try #require(try await store.load("alice"))
+      #expect(record.token == StoredForms.bracedRecord.token)
+      #expect(record.clientID == "client" && record.issuer == "https://id.example")
+      try await store.save(record)
+      #expect(try await store.all() == [record])
+      let found = try await ChildProcess.run(
+        ["secret-tool", "search", "--all", "oauth-service", "app"],
+        environment: desktop.environment)
+      // The item was replaced, and not joined by another one.
+      #expect(found.output.ranges(of: "secret = ").count == 1)
+      #expect(found.output.contains(#"\u007brefresh\u007d"#))
+    }
+  }
+
+  /// A keyring replaced such an item by that of any program that had only the attribute `service`.
+  @Test func `an item with names that others use is left as it is`() async throws {
+    try await withItem("keyring-1a") { store, desktop, item in
+      #expect(try await store.load("alice") == nil)
+      #expect(try await store.all() == [])
+      try await store.save(StoredForms.bracedRecord)
+      try await store.erase("alice")
+      let kept = try await ChildProcess.run(
+        ["secret-tool", "lookup", "service", "app"], environment: desktop.environment)
+      #expect(kept.output == item.secret)
+    }
+  }
+}
