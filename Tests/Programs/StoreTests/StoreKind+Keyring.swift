@@ -40,6 +40,27 @@ extension StoreKind {
       []
     }
 
+  /// The wallet of a user of KDE's desktop.
+  static let kWallet: [StoreKind] =
+    if ProgramRequirement.kWallet.missing.isEmpty
+      || ProcessInfo.processInfo.environment["CI"] == "true"
+    {
+      [
+        StoreKind(
+          name: "KWallet",
+          open: { folder in
+            let path = folder.path
+            return LateStore {
+              SecretServiceTokenStore(
+                service: path, folder: path, bus: try await SharedWallet.ready())
+            }
+          },
+          address: { "keyring:\($0.path)@\(SharedWallet.address)" }, isInFolder: false)
+      ]
+    } else {
+      []
+    }
+
   /// The store of a desktop user whose desktop has none.
   static let keyless = StoreKind(
     name: "desktop without a keyring",
@@ -65,4 +86,22 @@ enum SharedDesktop {
 
   /// The address, once a program listens there.
   static func ready() async throws -> String { try await start.value.address }
+}
+
+/// A wallet that the tests share, started by the first that needs it.
+enum SharedWallet {
+  private static let folder = Result { try TemporaryFolder() }
+  private static let start = Task {
+    let desktop = try await PrivateDesktop(in: folder.get())
+    return (desktop: desktop, program: try await KWallet(on: desktop))
+  }
+
+  /// The address of its bus, which another process may have to wait for.
+  static var address: String {
+    _ = start
+    return (try? folder.get()).map { PrivateDesktop.address(in: $0) } ?? ""
+  }
+
+  /// The address, once a program listens there.
+  static func ready() async throws -> String { try await start.value.desktop.address }
 }

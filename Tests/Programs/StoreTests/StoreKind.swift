@@ -50,7 +50,7 @@ struct StoreKind: Sendable, CustomTestStringConvertible {
     address: { "encrypted-sqlite:\($0.file("deep/er/sealed.sqlite"))" }, needsRoomToRead: true)
 
   static let all =
-    [memory, file, encrypted, sqlite, encryptedSQLite, keyless] + keyring + postgreSQL
+    [memory, file, encrypted, sqlite, encryptedSQLite, keyless] + keyring + kWallet + postgreSQL
   /// Those that outlive a process, and that several may have open.
   static let shared = all.filter { $0.address != nil }
   /// Those that keep an answer beside them until they have taken it in.

@@ -137,6 +137,11 @@ package final class PrivateDesktop: Sendable {
     try await send("org.freedesktop.secrets", path, method, arguments)
   }
 
+  /// Whether there is a wallet of KWallet.
+  var hasWallet: Bool {
+    FileManager.default.fileExists(atPath: folder.file("data/kwalletd/kdewallet.kwl"))
+  }
+
   func hasKeyring() async throws -> Bool { try await hasOwner("org.freedesktop.secrets") }
 
   private func hasOwner(_ name: String) async throws -> Bool {
@@ -146,7 +151,8 @@ package final class PrivateDesktop: Sendable {
     ).contains("boolean true")
   }
 
-  private func send(
+  /// Calls a method of any program on the bus; the answer is empty if the program refuses the call.
+  func send(
     _ name: String, _ path: String, _ method: String, _ arguments: [String]
   ) async throws -> String {
     try await ChildProcess.run(

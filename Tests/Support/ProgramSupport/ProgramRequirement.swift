@@ -20,6 +20,7 @@ package struct ProgramRequirement: Sendable {
     ])
   package static let keePassXC = Self(
     programs: keyring.programs + ["keepassxc", "keepassxc-cli", "Xvfb", "xdotool"])
+  package static let kWallet = Self(programs: keyring.programs + ["kwalletd5"])
   package static let nginx = Self(programs: ["nginx", "openssl", "sh"])
   package static let pgbouncer = Self(programs: postgreSQL.programs + ["pgbouncer"])
   package static let postgreSQL = Self(

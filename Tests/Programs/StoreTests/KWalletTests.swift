@@ -1,0 +1,91 @@
+import Foundation
+import ProgramSupport
+import SequencingOAuth
+import SequencingOAuthSecretService
+import TestSupport
+import Testing
+
+/// The keyring's store on a real KWallet, whose user sees no screen.
+@Suite(.timeLimit(.minutes(3)), .requires(.kWallet)) struct KWalletTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private func store(
+    _ desktop: PrivateDesktop, limit: Duration = .seconds(60)
+  ) -> SecretServiceTokenStore {
+    SecretServiceTokenStore(
+      service: "app", folder: folder.path, bus: desktop.address, limit: limit)
+  }
+
+  private func desktopStore(
+    _ desktop: PrivateDesktop, hasDisplay: Bool, limit: Duration = .seconds(60)
+  ) -> DesktopTokenStore {
+    DesktopTokenStore(
+      service: "app", folder: folder.path, bus: desktop.address, hasDisplay: hasDisplay,
+      limit: limit)
+  }
+
+  @Test func `after a login the accounts are in the wallet, and nobody is asked`() async throws {
+    let desktop = try await PrivateDesktop()
+    let kWallet = try await KWallet(on: desktop)
+    let store = desktopStore(desktop, hasDisplay: true)
+    try await store.reserve("a", replacing: nil).release()
+    try await store.save(record("a"))
+    #expect(try await store.place == .keyring)
+    let found = try await ChildProcess.run(
+      ["secret-tool", "lookup", "oauth-service", "app"], environment: desktop.environment)
+    #expect(found.output.contains("\"id\":\"a\""))
+    #expect(try await self.store(desktop).load("a") == record("a"))
+    try await store.erase("a")
+    #expect(try await store.list() == [])
+    await kWallet.stop()
+    await desktop.stop()
+  }
+
+  /// KWallet calls a wallet locked that the login has opened, until a program has asked for it.
+  @Test(arguments: [KWallet.Start.openWallet, .closedWallet, .noWallet])
+  func `without a display, the file is taken where KWallet might have to ask`(
+    start: KWallet.Start
+  ) async throws {
+    let desktop = try await PrivateDesktop()
+    let kWallet = try await KWallet(on: desktop, start)
+    let store = desktopStore(desktop, hasDisplay: false, limit: .seconds(1))
+    try await store.reserve("a", replacing: nil).release()
+    try await store.save(record("a"))
+    #expect(try await store.place == .encryptedFile(path: folder.file("tokens.sealed")))
+    #expect(try await store.load("a") == record("a"))
+    await kWallet.stop()
+    await desktop.stop()
+  }
+
+  /// Its question is on a screen that nobody sees.
+  @Test(arguments: [KWallet.Start.closedWallet, .noWallet])
+  func `a wallet that is not opened ends a sign-in before the browser`(
+    start: KWallet.Start
+  ) async throws {
+    let desktop = try await PrivateDesktop()
+    let kWallet = try await KWallet(on: desktop, start)
+    let error = await failure(.storeFailed) {
+      try await store(desktop, limit: .seconds(1)).reserve("a", replacing: nil)
+    }
+    #expect(error?.message.contains("did not answer within 1 s") == true)
+    await kWallet.stop()
+    await desktop.stop()
+  }
+
+  /// KWallet refuses a public key that begins with a zero byte, which is one of 256.
+  @Test func `no session is refused for its key`() async throws {
+    let desktop = try await PrivateDesktop()
+    let kWallet = try await KWallet(on: desktop)
+    var refused = 0
+    for _ in 1...1500 {
+      if await !SecretServiceTokenStore.isAvailable(bus: desktop.address) { refused += 1 }
+    }
+    #expect(refused == 0)
+    await kWallet.stop()
+    await desktop.stop()
+  }
+}
