@@ -33,7 +33,8 @@ extension AccountManager {
   ///
   /// The manager does not keep the returned module. A sign-in counts once, as far as
   /// ``ClientEnvironment/oneTimeValues`` remembers, and also because a server accepts a code once.
-  /// Remove the kept value in any case.
+  /// Remove the kept value in any case. While a call is under way, another call of this manager for
+  /// the same redirect waits for it and returns its module: a user who reloads the page is signed in.
   ///
   /// The store is asked before the code is sent, so that a store that fails costs no sign-in. If it
   /// fails after that, the call tries for 10 s to store the token, and up to two minutes longer
@@ -53,9 +54,13 @@ extension AccountManager {
     _ signIn: WebSignIn, redirect: String, _ configuration: ClientConfiguration,
     id: ((SQToken) -> String)? = nil
   ) async throws(SQOAuthError) -> AuthorizationModule {
-    let finish = WebSignInFinish(manager: self, signIn: signIn, configuration: configuration)
-    let (token, client) = try await finish.token(redirect: redirect, hasID: id != nil)
-    return try await finish.store(token, from: client, id: id.map { $0(token) })
+    let answer = WebSignInAnswers.Answer(
+      signIn: signIn, redirect: redirect, configuration: configuration)
+    return try await answers.once(answer) { () throws(SQOAuthError) in
+      let finish = WebSignInFinish(manager: self, signIn: signIn, configuration: configuration)
+      let (token, client) = try await finish.token(redirect: redirect, hasID: id != nil)
+      return try await finish.store(token, from: client, id: id.map { $0(token) })
+    }
   }
 
   /// Finishes a sign-in whose answer was posted to the application.

@@ -10,6 +10,8 @@ public final class AccountManager: Sendable {
   let environment: ClientEnvironment
   var clock: any WallClock { environment.clock }
   private let modules = Locked(TextDictionary<AuthorizationModule>())
+  /// The answers to web sign-ins that are being finished.
+  let answers = WebSignInAnswers()
 
   /// Makes a manager of the accounts in a store; the environment's own store is not used.
   public init(store: any TokenStore, environment: ClientEnvironment = ClientEnvironment()) {

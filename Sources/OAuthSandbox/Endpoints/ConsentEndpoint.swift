@@ -99,7 +99,7 @@ enum ConsentEndpoint {
     }
     if pending.mustChooseAccount {
       return AccountPage(request: id, formToken: session.formToken, pending: pending, user: user)
-        .answer
+        .answer(sandbox)
     }
     return ConsentPage(request: id, formToken: session.formToken, pending: pending, user: user)
       .answer(sandbox)

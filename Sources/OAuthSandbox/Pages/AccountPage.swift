@@ -8,10 +8,11 @@ struct AccountPage: Redacted {
   let pending: BrowserSessions.Pending
   let user: SandboxUser
 
-  var answer: Answer {
+  func answer(_ sandbox: SandboxState) -> Answer {
     let page = SandboxPage.page(
       .person(user.displayName), "Choose an account",
-      ["to continue to <strong>\(pending.client.name)</strong>"], form)
+      ["to continue to <strong>\(pending.client.name)</strong>"], form,
+      hint: SandboxPage.time(pending, sandbox))
     return Answer(page.response(formTargets: SandboxPage.formTargets(pending)))
   }
 

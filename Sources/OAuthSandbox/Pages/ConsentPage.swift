@@ -16,7 +16,7 @@ struct ConsentPage: Redacted {
         It asks for access to the account of <strong>\(user.displayName)</strong> \
         (\(user.name)). It will be able to:
         """
-      ], HTML([rights(sandbox), form]))
+      ], HTML([rights(sandbox), form]), hint: SandboxPage.time(pending, sandbox))
     return Answer(page.response(formTargets: SandboxPage.formTargets(pending)))
   }
 

@@ -13,7 +13,8 @@ struct LoginPage: Redacted {
   func answer(_ sandbox: SandboxState) -> Answer {
     let page = SandboxPage.page(
       .key, "Sign in", ["to continue to <strong>\(pending.client.name)</strong>"],
-      HTML([alert, form]), news: hasFailed ? "Wrong password" : nil, hint: hint(sandbox))
+      HTML([alert, form]), news: hasFailed ? "Wrong password" : nil,
+      hint: HTML([hint(sandbox), SandboxPage.time(pending, sandbox)]))
     return Answer(
       page.response(
         status: hasFailed ? 403 : 200, formTargets: SandboxPage.formTargets(pending)))

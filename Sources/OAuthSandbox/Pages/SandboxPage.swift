@@ -22,6 +22,17 @@ enum SandboxPage {
         """)
   }
 
+  /// The words on how long the user may take.
+  ///
+  /// - SeeAlso: WCAG 2.2, success criterion 2.2.1
+  static func time(_ pending: BrowserSessions.Pending, _ sandbox: SandboxState) -> HTML {
+    let minutes = pending.minutesLeft(at: sandbox.now)
+    return """
+      <p>You have \(minutes) \(minutes == 1 ? "minute" : "minutes") to sign in. \
+      The app may wait for less.</p>
+      """
+  }
+
   /// The hidden fields that bind a form to its sign-in and to this browser.
   static func hiddenFields(request: String, formToken: String) -> HTML {
     """

@@ -35,6 +35,12 @@ struct BrowserSessions {
     let begun: Date
     /// The request's place in the order of all, since the clock may stand still.
     fileprivate(set) var number = 0
+
+    /// How many minutes the user still has; a minute that has begun counts.
+    func minutesLeft(at now: Date) -> Int {
+      let left = BrowserSessions.lifetime - now.timeIntervalSince(begun)
+      return max(1, Int((left / 60).rounded(.up)))
+    }
   }
 
   private static let lifetime: TimeInterval = 600

@@ -104,6 +104,26 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test func `the pages say how long the user may take`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let client = SandboxPeer(sandbox: sandbox)
+    let page = try await client.get(try client.authorizationURL())
+    #expect(page.text.contains("You have 10 minutes to sign in."))
+    let cookie = try #require(page.header("set-cookie"))
+    sandbox.advance(by: .seconds(545))
+    let typed = [("username", "alice"), ("password", "alice-password"), ("decision", "sign-in")]
+    let login = try await client.post(
+      "/login", SandboxPeer.hiddenFields(page.text) + typed,
+      headers: [(name: "Cookie", value: String(cookie.prefix { $0 != ";" }))])
+    let renewed = try #require(login.header("set-cookie"))
+    let consent = try await client.get(
+      try #require(login.header("location")),
+      headers: [(name: "Cookie", value: String(renewed.prefix { $0 != ";" }))])
+    #expect(
+      consent.text.contains("Allow ") && consent.text.contains("You have 1 minute to sign in."))
+    await sandbox.stop()
+  }
+
   @Test func `consent cannot be given before the sign-in, nor twice`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)

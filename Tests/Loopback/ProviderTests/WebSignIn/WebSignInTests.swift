@@ -2,6 +2,7 @@ import Foundation
 import OAuthSandbox
 import Testing
 
+@testable import Basics
 @testable import SequencingOAuth
 @testable import TestSupport
 
@@ -231,6 +232,57 @@ import Testing
       try await fixture.host().finishSignIn(signIn, redirect: redirect, fixture.configuration)
     }
     #expect(fixture.tokenRequests == 1)
+  }
+
+  @Test func `a redirect that comes again meanwhile gets the same account`() async throws {
+    let fixture = try await WebFixture()
+    let host = fixture.host()
+    let (url, signIn) = try await host.beginSignIn(fixture.configuration)
+    let redirect = try await fixture.visit(url)
+    let release = OneShot<Void>()
+    fixture.sandbox.misbehave(at: .token, .hold(until: { await release.wait() }))
+    async let first = host.finishSignIn(signIn, redirect: redirect, fixture.configuration)
+    try await eventually("the code is sent") { fixture.tokenRequests == 1 }
+    async let second = host.finishSignIn(signIn, redirect: redirect, fixture.configuration)
+    // What a stranger makes up is not the same answer.
+    await failure(.webSignInUsed) {
+      try await host.finishSignIn(signIn, redirect: redirect + "&x=y", fixture.configuration)
+    }
+    // Nor does another host wait for it.
+    await failure(.webSignInUsed) {
+      try await fixture.host().finishSignIn(signIn, redirect: redirect, fixture.configuration)
+    }
+    try await eventually("the second request waits") { host.answers.callers == [2] }
+    release.resolve(())
+    let accounts = try await [first, second]
+    #expect(accounts[0] === accounts[1] && accounts[0].isAuthorized)
+    #expect(fixture.tokenRequests == 1 && host.answers.callers.isEmpty)
+    await failure(.webSignInUsed) {
+      try await host.finishSignIn(signIn, redirect: redirect, fixture.configuration)
+    }
+  }
+
+  @Test func `both requests get the error of one that fails`() async throws {
+    let fixture = try await WebFixture()
+    let host = fixture.host()
+    let (url, signIn) = try await host.beginSignIn(fixture.configuration)
+    let redirect = try await fixture.visit(url)
+    let release = OneShot<Void>()
+    fixture.sandbox.misbehave(
+      at: .token, .hold(until: { await release.wait() }, then: .status(500)))
+    let calls = (1...2).map { _ in
+      Task {
+        await failure(nil) {
+          try await host.finishSignIn(signIn, redirect: redirect, fixture.configuration)
+        }
+      }
+    }
+    try await eventually("the code is sent, and one waits") {
+      fixture.tokenRequests == 1 && host.answers.callers == [2]
+    }
+    release.resolve(())
+    for call in calls { #expect(await call.value?.code == .serverError) }
+    #expect(fixture.tokenRequests == 1 && host.answers.callers.isEmpty)
   }
 
   @Test func `a sign-in is good for a limited time`() async throws {
