@@ -58,7 +58,7 @@ extension HTTPClient {
       guard isLate.current != nil, !Task.isCancelled else { throw error }
       throw SQOAuthError(
         .requestTimedOut,
-        "the HTTP client had no answer within the \(limit) that the request allows")
+        "the HTTP client had no answer within the \(limit.text) that the request allows")
     }
   }
 }

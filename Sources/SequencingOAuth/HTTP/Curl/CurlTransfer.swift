@@ -145,16 +145,16 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
     switch clock.limit(passedAt: now) {
     case .total:
       message =
-        "\(target.authority) did not complete its answer within the \(request.timeout ?? .zero) "
+        "\(target.authority) did not complete its answer within the \((request.timeout ?? .zero).text) "
         + "that the request allows"
     case .connection:
       message =
         "no connection to \(target.authority) was ready within "
-        + "\(request.limits.connection ?? .zero); the request was not sent"
+        + "\((request.limits.connection ?? .zero).text); the request was not sent"
     case .idle:
       hasFallenSilent = true
       message =
-        "\(target.authority) was silent for the \(request.idleTimeout ?? .zero) that the request "
+        "\(target.authority) was silent for the \((request.idleTimeout ?? .zero).text) that the request "
         + "allows"
     }
     return SQOAuthError(.requestTimedOut, message)
