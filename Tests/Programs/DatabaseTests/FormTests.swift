@@ -45,6 +45,19 @@ import Testing
     #expect(try await store.all() == [StoredForms.record])
   }
 
+  /// A process that was killed left there what the server had sent.
+  @Test func `what has landed beside a token file is read`() async throws {
+    let folder = try TemporaryFolder()
+    try StoredForms.copy("tokens-1.json", to: folder.file("tokens"))
+    try StoredForms.copy(
+      "landing-1", to: folder.file("tokens.landing-2bd806c97f0e00af1a1fc3328fa763a9"))
+    let store = FileTokenStore(path: folder.file("tokens"))
+    let record = try #require(try await store.load("alice"))
+    #expect(record.token.refreshToken == "next-refresh")
+    try await store.save(record)
+    #expect(try await store.all() == [record])
+  }
+
   @Test func `a file of registrations of each form works`() async throws {
     let folder = try TemporaryFolder()
     try StoredForms.copy("registrations.json", to: folder.file("clients"))
