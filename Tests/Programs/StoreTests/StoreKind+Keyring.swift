@@ -55,7 +55,7 @@ extension StoreKind {
                 service: path, folder: path, bus: try await SharedWallet.ready())
             }
           },
-          address: { "keyring:\($0.path)@\(SharedWallet.address)" }, isInFolder: false)
+          isInFolder: false)
       ]
     } else {
       []
@@ -94,12 +94,6 @@ enum SharedWallet {
   private static let start = Task {
     let desktop = try await PrivateDesktop(in: folder.get())
     return (desktop: desktop, program: try await KWallet(on: desktop))
-  }
-
-  /// The address of its bus, which another process may have to wait for.
-  static var address: String {
-    _ = start
-    return (try? folder.get()).map { PrivateDesktop.address(in: $0) } ?? ""
   }
 
   /// The address, once a program listens there.
