@@ -29,7 +29,7 @@ import Testing
 
   /// The files with a branch for other systems, where a port would begin.
   static let seams: Set = [
-    "Basics/CLibrary", "Basics/Locked", "Basics/Threads",
+    "Basics/CLibrary", "Basics/EnvironmentVariable", "Basics/Locked", "Basics/Threads",
     "LoopbackHTTP/EventLoop", "LoopbackHTTP/Monotonic", "LoopbackHTTP/SocketAddress",
     "LoopbackHTTP/Sockets",
     "SequencingOAuth/Files/FileDescriptor", "SequencingOAuth/Files/FileDescriptor+Content",
@@ -37,6 +37,7 @@ import Testing
     "SequencingOAuth/Files/FileStatus", "SequencingOAuth/Files/FileTrust",
     "SequencingOAuth/Files/LockHolder", "SequencingOAuth/Files/LockRemoval",
     "SequencingOAuth/Files/PrivateFile", "SequencingOAuth/Files/PrivateFile+Placing",
+    "SequencingOAuth/Files/URL+Path",
     "SequencingOAuth/Signals/SignalListener",
     "SequencingOAuth/UserAgent/BrowserCommand", "SequencingOAuth/UserAgent/ChildProcess",
     "SequencingOAuth/UserAgent/OutputRelay", "SequencingOAuth/UserAgent/ProgramTerminal",

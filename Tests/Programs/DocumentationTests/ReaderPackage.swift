@@ -37,13 +37,14 @@ struct ReaderPackage: Sendable {
 
   /// Builds the package for release with this `main.swift`, and returns where its program is.
   ///
-  /// A build that warns, of whatever part of the SDK, fails. The build for release compiles each module
-  /// as a whole, where Swift may not see what it sees in a file that is compiled alone.
+  /// A build that warns, of whatever part of the SDK, fails. A build for release compiles each
+  /// module as a whole, where Swift may not see what it sees in a file that is compiled alone.
   func build(_ code: String) async throws -> String {
     try Data(code.utf8).write(to: URL(filePath: root + "/Sources/greeter/main.swift"))
     let result = try await ChildProcess.run(
       [
-        "swift", "build", "-c", "release", "--package-path", root, "--cache-path", folder.file("cache"),
+        "swift", "build", "-c", "release", "--package-path", root,
+        "--cache-path", folder.file("cache"),
         // What only editors and debuggers need takes a quarter of the time.
         "--disable-index-store", "-debug-info-format", "none",
       ] + UnusedLibraries.options(in: folder),
