@@ -54,6 +54,7 @@ import Testing
     "SequencingOAuthPostgreSQL/ResultReader", "SequencingOAuthPostgreSQL/SocketWatch",
     "SequencingOAuthSecretService/KeyringLibrary",
     "HTTP2/SocketIO", "HTTP2/SocketLoop",
+    "SequencingOAuthSecretService/KeyringConnection",
     "OAuthSandbox/Multipart/MultipartReader", "OAuthSandbox/Visitor/LoopbackConnection",
   ]
 
