@@ -147,6 +147,15 @@ struct Coordinator: Sendable, Equatable {
 }
 
 extension Coordinator.Waiting {
+  /// What the user must know of the sign-in's way so far, a sentence each.
+  var remarks: [String] {
+    [
+      // After the semicolon the message has advice for the developer of an app.
+      problem.map { "No browser was opened: \($0.prefix { $0 != ";" })." },
+      refusal.map { "Note: \($0). The sign-in still waits." },
+    ].compactMap(\.self)
+  }
+
   fileprivate mutating func handle(_ event: Coordinator.Event) -> Coordinator.Action? {
     switch event {
     case .pageIsReady(let address):

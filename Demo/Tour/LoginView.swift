@@ -83,17 +83,8 @@ struct LoginView {
       ).weighing(.progress),
       .blank,
     ]
-    if let problem = waiting.problem {
-      // After the semicolon the message has advice for the developer of an app.
-      let reason = problem.prefix { $0 != ";" }
-      lines +=
-        canvas.paragraph("No browser was opened: \(reason).", .warning).weighing(.reason)
-        + [.blank]
-    }
-    if let refusal = waiting.refusal {
-      lines +=
-        canvas.paragraph("Note: \(refusal). The sign-in still waits.", .warning).weighing(.reason)
-        + [.blank]
+    for remark in waiting.remarks {
+      lines += canvas.paragraph(remark, .warning).weighing(.reason) + [.blank]
     }
     if waiting.showsAddress, let address = waiting.address {
       let isNarrow = canvas.width < 48

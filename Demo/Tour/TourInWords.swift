@@ -135,11 +135,9 @@ struct TourInWords {
   private func words(_ waiting: Coordinator.Waiting) -> [String] {
     guard waiting.player == .browser else { return ["The sandbox's visitor signs in."] }
     let limit = server.limit.map { " You have \($0.components.seconds) s." } ?? ""
-    let reason = waiting.problem.map { "No browser was opened: \($0.prefix { $0 != ";" })." }
-    let refusal = waiting.refusal.map { "Note: \($0). The sign-in still waits." }
     let address = waiting.showsAddress ? waiting.address.map { "Open this address: \($0)" } : nil
     return ["Waiting for you to sign in in the browser.\(limit)"]
-      + [reason, refusal, address].compactMap(\.self).map(\.onScreen)
+      + (waiting.remarks + [address].compactMap(\.self)).map(\.onScreen)
   }
 
   private func words(_ main: Coordinator.Main) -> [String] {

@@ -24,7 +24,8 @@ final class WebSignInAnswers: Sendable {
 
   /// Runs a body for an answer, or waits for the body that runs for it already.
   ///
-  /// A cancelled caller still waits for the end. When the body has ended, the answer is forgotten.
+  /// A cancelled caller still waits for the end: the code can be sent once, so the work is not given
+  /// up when nobody waits, as a `SharedFetches` would. When the body has ended, the answer is forgotten.
   func once(
     _ answer: Answer, _ body: () async throws(SQOAuthError) -> AuthorizationModule
   ) async throws(SQOAuthError) -> AuthorizationModule {

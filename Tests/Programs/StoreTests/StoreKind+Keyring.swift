@@ -9,57 +9,54 @@ let noBus = "unix:path=/nowhere"
 
 extension StoreKind {
   /// The desktop's keyring, where this machine has one to start.
-  static let keyring: [StoreKind] =
-    if ProgramRequirement.keyring.missing.isEmpty
-      || ProcessInfo.processInfo.environment["CI"] == "true"
-    {
-      [
-        StoreKind(
-          name: "keyring",
-          open: { folder in
-            let path = folder.path
-            return LateStore {
-              SecretServiceTokenStore(
-                service: path, folder: path, bus: try await SharedDesktop.ready())
-            }
-          },
-          address: { "keyring:\($0.path)@\(SharedDesktop.address)" }, isInFolder: false),
-        StoreKind(
-          name: "desktop with a keyring",
-          open: { folder in
-            let path = folder.path
-            return LateStore {
-              DesktopTokenStore(
-                service: path, folder: path, bus: try await SharedDesktop.ready(),
-                hasDisplay: false)
-            }
-          },
-          address: { "desktop:\($0.path)@\(SharedDesktop.address)" }, isInFolder: false),
-      ]
-    } else {
-      []
-    }
+  static let keyring: [StoreKind] = kinds(of: .keyring) {
+    [
+      service(
+        "keyring", on: SharedDesktop.ready,
+        address: { "keyring:\($0.path)@\(SharedDesktop.address)" }),
+      StoreKind(
+        name: "desktop with a keyring",
+        open: { folder in
+          let path = folder.path
+          return LateStore {
+            DesktopTokenStore(
+              service: path, folder: path, bus: try await SharedDesktop.ready(),
+              hasDisplay: false)
+          }
+        },
+        address: { "desktop:\($0.path)@\(SharedDesktop.address)" }, isInFolder: false),
+    ]
+  }
 
   /// The wallet of a user of KDE's desktop.
-  static let kWallet: [StoreKind] =
-    if ProgramRequirement.kWallet.missing.isEmpty
-      || ProcessInfo.processInfo.environment["CI"] == "true"
-    {
-      [
-        StoreKind(
-          name: "KWallet",
-          open: { folder in
-            let path = folder.path
-            return LateStore {
-              SecretServiceTokenStore(
-                service: path, folder: path, bus: try await SharedWallet.ready())
-            }
-          },
-          isInFolder: false)
-      ]
-    } else {
-      []
-    }
+  static let kWallet: [StoreKind] = kinds(of: .kWallet) {
+    [service("KWallet", on: SharedWallet.ready)]
+  }
+
+  /// The kinds that a program stores; none where it is missing, but on a machine that tests all.
+  private static func kinds(
+    of program: ProgramRequirement, _ kinds: () -> [StoreKind]
+  ) -> [StoreKind] {
+    let isTested =
+      program.missing.isEmpty || ProcessInfo.processInfo.environment["CI"] == "true"
+    return isTested ? kinds() : []
+  }
+
+  /// The store of a program that serves a bus, which may still start.
+  private static func service(
+    _ name: String, on bus: @escaping @Sendable () async throws -> String,
+    address: (@Sendable (TemporaryFolder) -> String)? = nil
+  ) -> StoreKind {
+    StoreKind(
+      name: name,
+      open: { folder in
+        let path = folder.path
+        return LateStore {
+          SecretServiceTokenStore(service: path, folder: path, bus: try await bus())
+        }
+      },
+      address: address, isInFolder: false)
+  }
 
   /// The store of a desktop user whose desktop has none.
   static let keyless = StoreKind(

@@ -42,7 +42,7 @@ extension SQOAuthError {
   /// is named, if there is one.
   init(
     _ curl: CURLcode, authority: String, detail: String, errno: Int32, proxyStatus: Int = 0,
-    proxySetting: ProxySetting
+    proxySetting: @autoclosure () -> ProxySetting
   ) {
     let isTLS = Self.tlsCodes.contains(curl) || (curl == CURLE_RECV_ERROR && detail.contains("SSL"))
     // For an HTTP/2 stream, the detail holds the standard's name of the reason for the reset.
@@ -52,16 +52,16 @@ extension SQOAuthError {
       self.init(
         .connectionFailed,
         "the proxy towards \(authority) refused the connection with HTTP status \(proxyStatus); "
-          + "check the proxy setting, \(proxySetting.name)", cause: cause)
+          + "check the proxy setting, \(proxySetting().name)", cause: cause)
       return
     }
     // Without a detail libcurl has not even made a socket.
     if [CURLE_COULDNT_CONNECT, CURLE_COULDNT_RESOLVE_PROXY].contains(curl), detail.isEmpty,
-      let fault = proxySetting.fault
+      case let setting = proxySetting(), let fault = setting.fault
     {
       self.init(
         .connectionFailed,
-        "the proxy setting, \(proxySetting.name), \(fault); nothing was sent to \(authority)",
+        "the proxy setting, \(setting.name), \(fault); nothing was sent to \(authority)",
         cause: cause)
       return
     }
@@ -69,7 +69,7 @@ extension SQOAuthError {
       self.init(
         .connectionFailed,
         "the proxy \(proxy), through which requests to \(authority) go, refused the connection or is "
-          + "out of reach; check the proxy setting, \(proxySetting.name), and that the proxy runs",
+          + "out of reach; check the proxy setting, \(proxySetting().name), and that the proxy runs",
         cause: cause)
       return
     }
@@ -105,7 +105,7 @@ extension SQOAuthError {
       self.init(
         .connectionFailed,
         "the proxy towards \(authority) was not found or refused to serve; "
-          + "check the proxy setting, \(proxySetting.name)", cause: cause)
+          + "check the proxy setting, \(proxySetting().name)", cause: cause)
     case CURLE_COULDNT_CONNECT:
       self.init(
         .connectionFailed,

@@ -59,6 +59,9 @@ final class CurlEventLoop: Sendable {
 
   private init() throws(SQOAuthError) {
     OpenSSL.begin()
+    guard curl_global_init(sq_global_default) == CURLE_OK else {
+      throw SQOAuthError(.connectionFailed, "libcurl could not be started")
+    }
     poller = epoll_create1(Int32(EPOLL_CLOEXEC))
     bell = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
     // The bell is edge-triggered, so nothing reads it: every write wakes the thread once.
@@ -69,10 +72,13 @@ final class CurlEventLoop: Sendable {
       for file in [poller, bell] where file >= 0 { close(file) }
       throw SQOAuthError(.connectionFailed, "the HTTP client could not be started: \(reason)")
     }
-    guard curl_global_init(sq_global_default) == CURLE_OK else {
-      throw SQOAuthError(.connectionFailed, "libcurl could not be started")
+    let multi: CurlMulti
+    do throws(SQOAuthError) {
+      multi = try CurlMulti(poller: poller)
+    } catch {
+      for file in [poller, bell] { close(file) }
+      throw error
     }
-    let multi = try CurlMulti(poller: poller)
     multiContext = Unmanaged.passUnretained(multi).toOpaque()
     self.multi = Locked(multi)
     try startThread()
