@@ -46,7 +46,7 @@ let libraries: [Target] = [
   .target(
     name: "SequencingOAuth",
     dependencies: [
-      "Basics", "LoopbackHTTP", "LoopbackPages", "CCurl", "CCrypto", "CSockets", "CTLS",
+      "SQBasics", "SQLoopback", "SQLoopbackPages", "CSQCurl", "CSQCrypto", "CSQSockets", "CSQTLS",
     ],
     // To be copied; a resource would link Foundation, for its Bundle.
     exclude: ["SignInButton/Images"],
@@ -57,59 +57,61 @@ let libraries: [Target] = [
     swiftSettings: librarySettings),
   .target(
     name: "SequencingOAuthSQLite",
-    dependencies: ["SequencingOAuth", "Basics", "CSQLite"],
+    dependencies: ["SequencingOAuth", "SQBasics", "CSQSQLite"],
     swiftSettings: librarySettings),
   .target(
     name: "SequencingOAuthPostgreSQL",
-    dependencies: ["SequencingOAuth", "Basics", "CPostgreSQL"],
+    dependencies: ["SequencingOAuth", "SQBasics", "CSQPostgreSQL"],
     swiftSettings: librarySettings),
   .target(
     name: "SequencingOAuthSecretService",
-    dependencies: ["SequencingOAuth", "Basics", "CSecret"],
+    dependencies: ["SequencingOAuth", "SQBasics", "CSQSecret"],
     swiftSettings: librarySettings),
   // It declares libsecret by itself and loads it, so it needs neither headers nor a linker's flag.
-  .target(name: "CSecret"),
+  .target(name: "CSQSecret"),
   .target(
     name: "SequencingOAuthGRPC",
-    dependencies: ["SequencingOAuth", "HTTP2", "Basics", "CTLS", "CZlib"],
+    dependencies: ["SequencingOAuth", "SQHTTP2", "SQBasics", "CSQTLS", "CSQZlib"],
     swiftSettings: librarySettings),
   .target(
     name: "OAuthSandbox",
-    dependencies: ["Basics", "LoopbackHTTP", "LoopbackPages", "CCrypto"],
+    dependencies: ["SQBasics", "SQLoopback", "SQLoopbackPages", "CSQCrypto"],
     swiftSettings: settings),
   .target(
     name: "OAuthSandboxGRPC",
-    dependencies: ["OAuthSandbox", "Basics", "HTTP2", "LoopbackHTTP", "LoopbackHTTP2"],
+    dependencies: ["OAuthSandbox", "SQBasics", "SQHTTP2", "SQLoopback", "SQLoopbackHTTP2"],
     swiftSettings: settings),
   .target(
-    name: "LoopbackHTTP", dependencies: ["Basics", "CSockets"], swiftSettings: librarySettings),
+    name: "SQLoopback", dependencies: ["SQBasics", "CSQSockets"], swiftSettings: librarySettings),
   .target(
-    name: "LoopbackPages", dependencies: ["Basics", "LoopbackHTTP"], swiftSettings: librarySettings),
+    name: "SQLoopbackPages", dependencies: ["SQBasics", "SQLoopback"],
+    swiftSettings: librarySettings),
   .target(
-    name: "LoopbackHTTP2", dependencies: ["Basics", "HTTP2", "LoopbackHTTP"],
+    name: "SQLoopbackHTTP2", dependencies: ["SQBasics", "SQHTTP2", "SQLoopback"],
     swiftSettings: settings),
   .target(
-    name: "HTTP2", dependencies: ["Basics", "CNghttp2", "CSockets"], swiftSettings: librarySettings),
-  .target(name: "Basics", swiftSettings: librarySettings),
-  .systemLibrary(name: "CSockets"),
+    name: "SQHTTP2", dependencies: ["SQBasics", "CSQNghttp2", "CSQSockets"],
+    swiftSettings: librarySettings),
+  .target(name: "SQBasics", swiftSettings: librarySettings),
+  .systemLibrary(name: "CSQSockets"),
   .systemLibrary(
-    name: "CCurl", pkgConfig: curl, providers: [.apt(["libcurl4-openssl-dev"])]),
+    name: "CSQCurl", pkgConfig: curl, providers: [.apt(["libcurl4-openssl-dev"])]),
   .systemLibrary(
-    name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-  .systemLibrary(name: "CTLS", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+    name: "CSQCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+  .systemLibrary(name: "CSQTLS", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
   .systemLibrary(
-    name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
+    name: "CSQNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
   .systemLibrary(
-    name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    name: "CSQSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
   .systemLibrary(
-    name: "CPostgreSQL", pkgConfig: postgreSQL, providers: [.apt(["libpq-dev"])]),
-  .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    name: "CSQPostgreSQL", pkgConfig: postgreSQL, providers: [.apt(["libpq-dev"])]),
+  .systemLibrary(name: "CSQZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
   .executableTarget(
     name: "sq-demo",
     dependencies: [
       "SequencingOAuth", "SequencingOAuthSQLite", "SequencingOAuthPostgreSQL",
       "SequencingOAuthSecretService", "SequencingOAuthGRPC", "OAuthSandbox", "OAuthSandboxGRPC",
-      "Basics", "CSockets",
+      "SQBasics", "CSQSockets",
     ],
     path: "Demo",
     // The examples are a package of their own, so that no build of this one links them.
@@ -137,32 +139,32 @@ let libraries: [Target] = [
 let values: [Target] = [
   tests(
     "Values/ProtocolTests", exclude: ["Vectors"],
-    ["SequencingOAuth", "Basics", "TestSupport", "CCrypto", "CTLS"]),
-  tests("Values/SessionTests", ["SequencingOAuth", "Basics", "TestSupport"]),
+    ["SequencingOAuth", "SQBasics", "TestSupport", "CSQCrypto", "CSQTLS"]),
+  tests("Values/SessionTests", ["SequencingOAuth", "SQBasics", "TestSupport"]),
   tests(
     "Values/StoreValueTests",
     ["SequencingOAuth", "SequencingOAuthPostgreSQL", "SequencingOAuthSQLite", "TestSupport"]),
   tests(
     "Values/GRPCValueTests",
     [
-      "SequencingOAuthGRPC", "SequencingOAuth", "HTTP2", "Basics", "TestSupport",
+      "SequencingOAuthGRPC", "SequencingOAuth", "SQHTTP2", "SQBasics", "TestSupport",
       "GRPCValueSupport",
     ]),
   tests("Values/SequencingOAuthFoundationTests", ["SequencingOAuthFoundation", "SequencingOAuth"]),
-  tests("Values/SandboxValueTests", ["OAuthSandbox", "LoopbackPages", "LoopbackHTTP", "Basics"]),
+  tests("Values/SandboxValueTests", ["OAuthSandbox", "SQLoopbackPages", "SQLoopback", "SQBasics"]),
   tests(
     "Values/DemoValueTests",
-    ["sq-demo", "SequencingOAuth", "OAuthSandbox", "Basics", "TestSupport"]),
-  tests("Values/BasicsTests", ["Basics", "TestSupport"]),
+    ["sq-demo", "SequencingOAuth", "OAuthSandbox", "SQBasics", "TestSupport"]),
+  tests("Values/BasicsTests", ["SQBasics", "TestSupport"]),
   tests("Values/ChartsTests", ["Charts"]),
   tests(
     "Fuzzers", name: "FuzzerTests", exclude: ["Dictionaries", "LibFuzzer", "Seeds"],
-    ["SequencingOAuth", "SequencingOAuthGRPC", "HTTP2", "Basics", "LoopbackHTTP", "CCurl"]),
+    ["SequencingOAuth", "SequencingOAuthGRPC", "SQHTTP2", "SQBasics", "SQLoopback", "CSQCurl"]),
 ]
 
 /// What tests of `SequencingOAuth` against servers of their own process need.
 let clientWithServers: [Target.Dependency] = [
-  "SequencingOAuth", "OAuthSandbox", "Basics", "LoopbackHTTP", "TestSupport", "LoopbackSupport",
+  "SequencingOAuth", "OAuthSandbox", "SQBasics", "SQLoopback", "TestSupport", "LoopbackSupport",
 ]
 
 /// Tests with servers of this process, on loopback addresses.
@@ -173,18 +175,19 @@ let loopback: [Target] = [
   tests(
     "Loopback/GRPCLoopbackTests",
     [
-      "SequencingOAuthGRPC", "SequencingOAuth", "HTTP2", "LoopbackHTTP2", "Basics", "LoopbackHTTP",
+      "SequencingOAuthGRPC", "SequencingOAuth", "SQHTTP2", "SQLoopbackHTTP2", "SQBasics",
+      "SQLoopback",
       "TestSupport", "LoopbackSupport", "GRPCValueSupport", "GRPCSupport",
     ]),
   tests(
     "Loopback/OAuthSandboxTests",
-    ["OAuthSandbox", "Basics", "LoopbackHTTP", "TestSupport", "LoopbackSupport"]),
+    ["OAuthSandbox", "SQBasics", "SQLoopback", "TestSupport", "LoopbackSupport"]),
   tests(
     "Loopback/LoopbackHTTPTests",
-    ["Basics", "LoopbackHTTP", "OAuthSandbox", "TestSupport", "LoopbackSupport"]),
+    ["SQBasics", "SQLoopback", "OAuthSandbox", "TestSupport", "LoopbackSupport"]),
   tests(
     "Loopback/LoopbackHTTP2Tests",
-    ["Basics", "HTTP2", "LoopbackHTTP", "LoopbackHTTP2", "TestSupport", "LoopbackSupport"]),
+    ["SQBasics", "SQHTTP2", "SQLoopback", "SQLoopbackHTTP2", "TestSupport", "LoopbackSupport"]),
 ]
 
 /// Tests that start programs: browsers, servers, compilers, databases, the demo.
@@ -192,54 +195,55 @@ let programs: [Target] = [
   tests(
     "Programs/ClientProgramTests",
     [
-      "SequencingOAuth", "transfer-probe", "OAuthSandbox", "Basics", "LoopbackHTTP", "TestSupport",
+      "SequencingOAuth", "transfer-probe", "OAuthSandbox", "SQBasics", "SQLoopback", "TestSupport",
       "LoopbackSupport", "ProgramSupport",
     ]),
   tests(
     "Programs/StoreTests", exclude: ["Faults"],
     [
       "SequencingOAuth", "SequencingOAuthPostgreSQL", "SequencingOAuthSQLite",
-      "SequencingOAuthSecretService", "store-probe", "OAuthSandbox", "Basics", "TestSupport",
+      "SequencingOAuthSecretService", "store-probe", "OAuthSandbox", "SQBasics", "TestSupport",
       "LoopbackSupport", "ProgramSupport",
     ]),
   tests(
     "Programs/DatabaseTests",
     [
       "SequencingOAuth", "SequencingOAuthPostgreSQL", "SequencingOAuthSQLite",
-      "SequencingOAuthSecretService", "store-probe", "OAuthSandbox", "Basics", "TestSupport",
+      "SequencingOAuthSecretService", "store-probe", "OAuthSandbox", "SQBasics", "TestSupport",
       "LoopbackSupport", "ProgramSupport",
     ]),
   tests(
     "Programs/GRPCProgramTests", exclude: ["Servers"],
     [
-      "SequencingOAuthGRPC", "SequencingOAuth", "HTTP2", "LoopbackHTTP2", "OAuthSandbox", "Basics",
-      "LoopbackHTTP", "TestSupport", "LoopbackSupport", "ProgramSupport", "GRPCValueSupport",
+      "SequencingOAuthGRPC", "SequencingOAuth", "SQHTTP2", "SQLoopbackHTTP2", "OAuthSandbox",
+      "SQBasics",
+      "SQLoopback", "TestSupport", "LoopbackSupport", "ProgramSupport", "GRPCValueSupport",
       "GRPCSupport",
     ]),
   tests(
     "Programs/OAuthSandboxGRPCTests", exclude: ["Peers"],
     [
-      "OAuthSandboxGRPC", "OAuthSandbox", "SequencingOAuthGRPC", "SequencingOAuth", "Basics",
+      "OAuthSandboxGRPC", "OAuthSandbox", "SequencingOAuthGRPC", "SequencingOAuth", "SQBasics",
       "TestSupport", "ProgramSupport",
     ]),
   tests(
     "Programs/PeerTests", exclude: ["Peers"],
     [
-      "SequencingOAuth", "OAuthSandbox", "LoopbackHTTP", "Basics", "TestSupport", "LoopbackSupport",
+      "SequencingOAuth", "OAuthSandbox", "SQLoopback", "SQBasics", "TestSupport", "LoopbackSupport",
       "ProgramSupport",
     ]),
   tests(
     "Programs/CallbackTests",
-    ["SequencingOAuth", "OAuthSandbox", "Basics", "LoopbackHTTP", "TestSupport", "ProgramSupport"]),
+    ["SequencingOAuth", "OAuthSandbox", "SQBasics", "SQLoopback", "TestSupport", "ProgramSupport"]),
   tests(
     "Programs/PodTests", exclude: ["Apps", "fixits"],
-    ["SequencingOAuth", "OAuthSandbox", "Basics", "LoopbackHTTP", "TestSupport", "ProgramSupport"]),
+    ["SequencingOAuth", "OAuthSandbox", "SQBasics", "SQLoopback", "TestSupport", "ProgramSupport"]),
   tests(
     "Programs/DemoTests",
     [
       "sq-demo", "SequencingOAuth", "SequencingOAuthSQLite", "SequencingOAuthPostgreSQL",
       "SequencingOAuthSecretService", "SequencingOAuthGRPC", "OAuthSandbox", "OAuthSandboxGRPC",
-      "Basics", "LoopbackHTTP", "TestSupport", "LoopbackSupport", "ProgramSupport",
+      "SQBasics", "SQLoopback", "TestSupport", "LoopbackSupport", "ProgramSupport",
     ]),
   tests(
     "Programs/DocumentationTests",
@@ -251,29 +255,30 @@ let programs: [Target] = [
   tests(
     "Programs/LiveTests", exclude: ["Servers"],
     [
-      "sq-demo", "SequencingOAuth", "SequencingOAuthPostgreSQL", "OAuthSandbox", "Basics",
-      "LoopbackHTTP", "TestSupport", "LoopbackSupport", "ProgramSupport",
+      "sq-demo", "SequencingOAuth", "SequencingOAuthPostgreSQL", "OAuthSandbox", "SQBasics",
+      "SQLoopback", "TestSupport", "LoopbackSupport", "ProgramSupport",
     ]),
 ]
 
 /// What the tests share, by tier, and the programs that some tests start.
 let helpers: [Target] = [
-  support("TestSupport", ["SequencingOAuth", "Basics"]),
+  support("TestSupport", ["SequencingOAuth", "SQBasics"]),
   support(
     "LoopbackSupport",
-    ["SequencingOAuth", "OAuthSandbox", "Basics", "LoopbackHTTP", "CNghttp2", "TestSupport"]),
+    ["SequencingOAuth", "OAuthSandbox", "SQBasics", "SQLoopback", "CSQNghttp2", "TestSupport"]),
   support("GRPCValueSupport", ["SequencingOAuthGRPC", "TestSupport"]),
   support(
     "GRPCSupport",
     [
-      "SequencingOAuthGRPC", "SequencingOAuth", "HTTP2", "LoopbackHTTP2", "Basics", "LoopbackHTTP",
+      "SequencingOAuthGRPC", "SequencingOAuth", "SQHTTP2", "SQLoopbackHTTP2", "SQBasics",
+      "SQLoopback",
       "TestSupport", "LoopbackSupport", "GRPCValueSupport",
     ]),
   support(
     "ProgramSupport",
-    ["SequencingOAuth", "OAuthSandbox", "Basics", "LoopbackHTTP", "TestSupport", "LoopbackSupport"]),
+    ["SequencingOAuth", "OAuthSandbox", "SQBasics", "SQLoopback", "TestSupport", "LoopbackSupport"]),
   .executableTarget(
-    name: "transfer-probe", dependencies: ["SequencingOAuth", "Basics", "LoopbackHTTP"],
+    name: "transfer-probe", dependencies: ["SequencingOAuth", "SQBasics", "SQLoopback"],
     path: "Tests/TransferProbe", swiftSettings: settings),
   .executableTarget(
     name: "store-probe",
@@ -285,7 +290,7 @@ let helpers: [Target] = [
   .executableTarget(
     name: "torture",
     dependencies: [
-      "SequencingOAuth", "SequencingOAuthSecretService", "OAuthSandbox", "Basics", "LoopbackHTTP",
+      "SequencingOAuth", "SequencingOAuthSecretService", "OAuthSandbox", "SQBasics", "SQLoopback",
     ],
     path: "Tests/Torture", swiftSettings: settings),
   .target(name: "Charts", path: "Tests/Charts", swiftSettings: settings),
@@ -297,8 +302,8 @@ let benchmarks: [Target] = [
     name: "benchmarks",
     dependencies: [
       "SequencingOAuth", "SequencingOAuthGRPC", "SequencingOAuthSQLite",
-      "SequencingOAuthPostgreSQL", "OAuthSandbox", "Basics", "Charts", "LoopbackHTTP", "CCrypto",
-      "CCurl", "CPostgreSQL", "CSQLite",
+      "SequencingOAuthPostgreSQL", "OAuthSandbox", "SQBasics", "Charts", "SQLoopback", "CSQCrypto",
+      "CSQCurl", "CSQPostgreSQL", "CSQSQLite",
     ],
     path: "Tests/Benchmarks", exclude: ["Peers"], swiftSettings: settings)
 ]

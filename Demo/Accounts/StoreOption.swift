@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// The value of `--store`: the kind of store and its path.
 enum StoreOption: Sendable, Equatable {

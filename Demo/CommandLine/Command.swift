@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// A command of the program: its arguments, its help and its work.
 protocol Command: Sendable {

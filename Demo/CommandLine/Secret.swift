@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// A text that must not be an argument, and that no output shows.
 struct Secret: Sendable, Equatable {

@@ -1,5 +1,5 @@
-import Basics
 import Glibc
+import SQBasics
 
 /// The secrets from the environment of the program.
 struct Secrets: Sendable {

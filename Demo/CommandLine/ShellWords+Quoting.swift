@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 extension ShellWords {
   /// Quotes a word for a shell, if necessary.

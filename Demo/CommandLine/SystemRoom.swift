@@ -1,5 +1,5 @@
-import Basics
 import Glibc
+import SQBasics
 
 /// What the system must give a program before Swift's tasks can run: threads and open files.
 ///

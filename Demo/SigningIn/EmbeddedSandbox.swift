@@ -1,6 +1,6 @@
-import Basics
 import OAuthSandbox
 import OAuthSandboxGRPC
+import SQBasics
 import SequencingOAuth
 
 #if canImport(FoundationEssentials)

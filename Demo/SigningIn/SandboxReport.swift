@@ -1,6 +1,6 @@
-import Basics
 import OAuthSandbox
 import OAuthSandboxGRPC
+import SQBasics
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,4 +1,4 @@
-import CSockets
+import CSQSockets
 import Glibc
 
 /// A QR code for a terminal, drawn by the program `qrencode` where it is installed.

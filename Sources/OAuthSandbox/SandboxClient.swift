@@ -1,4 +1,4 @@
-public import Basics
+public import SQBasics
 
 /// An app that is registered at the sandbox.
 public struct SandboxClient: Sendable, Hashable {

@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import SQLoopback
 
 extension SandboxCore {
   /// The largest body, in bytes, that endpoints other than the upload read.

@@ -1,4 +1,4 @@
-public import Basics
+public import SQBasics
 
 /// What an app can learn about a user: the standard claims of OpenID Connect, and any others.
 ///

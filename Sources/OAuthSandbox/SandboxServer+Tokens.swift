@@ -1,4 +1,4 @@
-public import Basics
+public import SQBasics
 
 /// A pair of tokens that the sandbox issued.
 public struct SandboxTokens: Sendable, Hashable {

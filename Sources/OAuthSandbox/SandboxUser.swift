@@ -1,4 +1,4 @@
-public import Basics
+public import SQBasics
 
 /// A user who can sign in at the sandbox.
 public struct SandboxUser: Sendable, Hashable {

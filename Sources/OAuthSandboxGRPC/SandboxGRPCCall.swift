@@ -1,6 +1,6 @@
-public import Basics
-import LoopbackHTTP2
 public import OAuthSandbox
+public import SQBasics
+import SQLoopbackHTTP2
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials

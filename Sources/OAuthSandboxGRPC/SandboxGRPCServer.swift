@@ -1,7 +1,7 @@
-public import Basics
-import LoopbackHTTP
-import LoopbackHTTP2
 public import OAuthSandbox
+public import SQBasics
+import SQLoopback
+import SQLoopbackHTTP2
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials

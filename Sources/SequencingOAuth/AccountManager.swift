@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// The accounts that an app keeps: each user signs in once and stays signed in after a restart.
 ///

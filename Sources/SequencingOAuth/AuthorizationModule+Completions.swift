@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// The module's operations with completions, for code without `async`.
 ///

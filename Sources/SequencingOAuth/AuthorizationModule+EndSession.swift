@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 // The logout at the provider, which the app begins.
 

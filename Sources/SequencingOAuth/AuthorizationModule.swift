@@ -1,5 +1,5 @@
-import Basics
 public import Dispatch
+import SQBasics
 
 /// One account at one authorization server: gets its token, keeps it valid, and puts it on
 /// requests.

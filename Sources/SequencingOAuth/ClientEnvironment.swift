@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// The parts that a client works with; each has a default and can be replaced.
 ///

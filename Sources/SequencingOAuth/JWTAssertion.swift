@@ -1,4 +1,4 @@
-public import Basics
+public import SQBasics
 
 /// What a client says, and signs with its key, to get a token without a user's presence.
 ///

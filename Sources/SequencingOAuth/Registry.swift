@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// Values that an app keeps under names of its own, each name used once.
 final class Registry<Value: Sendable>: Sendable {

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// Keeps tokens when the program ends.
 extension SQOAuth {

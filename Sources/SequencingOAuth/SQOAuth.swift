@@ -1,5 +1,5 @@
-import Basics
 public import Dispatch
+import SQBasics
 
 /// The delegates of an ``SQOAuth``, held weakly.
 ///

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// The answers with which sign-ins of a web application are being finished.
 ///

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// The end of a web application's sign-in: the token is requested, then stored as an account.
 ///

@@ -1,6 +1,6 @@
-import Basics
 public import Dispatch
-import HTTP2
+import SQBasics
+import SQHTTP2
 public import SequencingOAuth
 
 #if canImport(FoundationEssentials)

@@ -1,4 +1,4 @@
-public import Basics
+public import SQBasics
 public import SequencingOAuth
 
 /// The source of the access token that a channel's calls carry.

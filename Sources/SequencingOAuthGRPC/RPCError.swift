@@ -1,4 +1,4 @@
-public import Basics
+public import SQBasics
 public import SequencingOAuth
 
 #if canImport(FoundationEssentials)

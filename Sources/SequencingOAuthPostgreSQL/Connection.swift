@@ -1,6 +1,6 @@
-import Basics
-import CPostgreSQL
+import CSQPostgreSQL
 import Glibc
+import SQBasics
 import SequencingOAuth
 
 /// A connection to the database, which one call at a time uses.

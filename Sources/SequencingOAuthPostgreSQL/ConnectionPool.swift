@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 import SequencingOAuth
 
 /// The connections of a store, each of which serves one call at a time, for any account.

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// The marks of a statement that takes due accounts.
 ///

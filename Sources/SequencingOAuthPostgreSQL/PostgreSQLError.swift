@@ -1,5 +1,5 @@
-import Basics
-import CPostgreSQL
+import CSQPostgreSQL
+import SQBasics
 import SequencingOAuth
 
 /// A failure of the database or of the connection to it.

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 package import SequencingOAuth
 
 // The accounts that are due, which keepers on all hosts share.

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 public import SequencingOAuth
 
 #if canImport(FoundationEssentials)

@@ -1,4 +1,4 @@
-import CPostgreSQL
+import CSQPostgreSQL
 import Glibc
 
 /// Reads the server's answer to what was sent on a connection.

@@ -1,5 +1,5 @@
-import Basics
-import CPostgreSQL
+import CSQPostgreSQL
+import SQBasics
 import SequencingOAuth
 
 #if canImport(FoundationEssentials)

@@ -1,6 +1,6 @@
-import Basics
-import CPostgreSQL
+import CSQPostgreSQL
 import Glibc
+import SQBasics
 
 /// The thread that waits for the servers of all connections, so that no caller's thread does.
 ///

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// Work that goes on after the calls that began it.
 final class WorkUnderWay: Sendable {

@@ -1,5 +1,5 @@
-import Basics
-import CSQLite
+import CSQSQLite
+import SQBasics
 import SequencingOAuth
 
 /// The database of a token store, opened by the first call and opened again after a failure.

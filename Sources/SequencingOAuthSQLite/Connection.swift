@@ -1,4 +1,4 @@
-import CSQLite
+import CSQSQLite
 import SequencingOAuth
 
 /// A connection to an existing database; one thread at a time uses it.

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 import SequencingOAuth
 
 /// Finds or creates the file of a database, whole and readable by its owner alone.

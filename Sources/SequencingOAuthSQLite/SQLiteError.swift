@@ -1,5 +1,5 @@
-import Basics
-import CSQLite
+import CSQSQLite
+import SQBasics
 
 /// A result code of SQLite with SQLite's own text for it, which never contains a stored value.
 struct SQLiteError: Error, CustomStringConvertible {

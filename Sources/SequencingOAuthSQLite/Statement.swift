@@ -1,5 +1,5 @@
-import Basics
-import CSQLite
+import CSQSQLite
+import SQBasics
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,4 +1,4 @@
-import CSecret
+import CSQSecret
 import Glibc
 
 /// A private connection to the session bus, with a context of its own for GLib's signal that the

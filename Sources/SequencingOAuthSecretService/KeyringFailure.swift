@@ -1,5 +1,5 @@
-import Basics
-import CSecret
+import CSQSecret
+import SQBasics
 import SequencingOAuth
 
 /// The reason why a call to the keyring failed.

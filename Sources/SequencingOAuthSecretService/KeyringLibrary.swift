@@ -1,6 +1,6 @@
-import Basics
-import CSecret
+import CSQSecret
 import Glibc
+import SQBasics
 
 /// libsecret with GLib, GObject and GIO, loaded when a keyring is used for the first time.
 ///

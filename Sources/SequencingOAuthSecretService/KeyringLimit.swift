@@ -1,6 +1,6 @@
-import Basics
-import CSecret
+import CSQSecret
 import Dispatch
+import SQBasics
 
 /// Ends calls to the keyring that take too long, for example while a prompt waits for the user, or
 /// that the app no longer wants.

@@ -1,4 +1,4 @@
-import CSecret
+import CSQSecret
 
 /// An open session with the keyring, on a connection of its own; its calls block their thread.
 ///

@@ -1,4 +1,4 @@
-import CSecret
+import CSQSecret
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 import SequencingOAuth
 
 /// The accounts whose next record has a token that the server gives only once, and how such a

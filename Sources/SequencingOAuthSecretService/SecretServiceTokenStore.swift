@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 public import SequencingOAuth
 
 /// Keeps tokens in the desktop's keyring: GNOME Keyring, KWallet, KeePassXC or another program that

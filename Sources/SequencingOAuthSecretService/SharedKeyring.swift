@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// The bus on which a keyring is asked, and the library that asks it.
 struct KeyringAddress: Sendable, Hashable {

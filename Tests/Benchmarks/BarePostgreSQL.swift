@@ -1,4 +1,4 @@
-import CPostgreSQL
+import CSQPostgreSQL
 import FoundationEssentials
 
 /// PostgreSQL by libpq's functions: prepared statements on one connection.

@@ -1,4 +1,4 @@
-import CSQLite
+import CSQSQLite
 import FoundationEssentials
 import Glibc
 

@@ -1,4 +1,4 @@
-import CCurl
+import CSQCurl
 import Glibc
 
 /// The byte server in its own process: one epoll loop that reads no more of a request than where it

@@ -1,4 +1,4 @@
-import CCurl
+import CSQCurl
 import Glibc
 
 /// A second process, with a socket to this one as its standard input and output.

@@ -1,7 +1,7 @@
-import Basics
-import CCurl
+import CSQCurl
 import FoundationEssentials
 import Glibc
+import SQBasics
 import SequencingOAuth
 import SequencingOAuthPostgreSQL
 

@@ -1,4 +1,4 @@
-import CCurl
+import CSQCurl
 
 extension RawCurl {
   /// A form for libcurl to post.

@@ -1,4 +1,4 @@
-import CCurl
+import CSQCurl
 
 /// What a C program would do with libcurl: the measure for the client.
 ///

@@ -1,4 +1,4 @@
-import CCrypto
+import CSQCrypto
 import OAuthSandbox
 
 /// What a C program would do with OpenSSL: the measure for the verification of a signature.

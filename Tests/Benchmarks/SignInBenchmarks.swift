@@ -1,6 +1,6 @@
 import FoundationEssentials
-import LoopbackHTTP
 import OAuthSandbox
+import SQLoopback
 import SequencingOAuth
 
 /// What signing in costs beside the HTTP exchanges that it is made of, at the sandbox.

@@ -1,4 +1,4 @@
-import CCurl
+import CSQCurl
 import FoundationEssentials
 import Glibc
 import SequencingOAuth

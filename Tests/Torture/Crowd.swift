@@ -1,5 +1,5 @@
-import Basics
 import Foundation
+import SQBasics
 
 /// Programs that ask for tokens, several at a time, for as long as it lasts.
 final class Crowd: Sendable {

@@ -1,5 +1,5 @@
-import Basics
 import Foundation
+import SQBasics
 
 /// A program that was started, and how it ended.
 final class Run: Sendable, CustomStringConvertible {

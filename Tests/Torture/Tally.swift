@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// Counts all actions, and records what happened to each account.
 final class Tally: Sendable {

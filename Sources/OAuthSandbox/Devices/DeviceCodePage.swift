@@ -1,5 +1,5 @@
-import Basics
-import LoopbackPages
+import SQBasics
+import SQLoopbackPages
 
 /// The page on which a user enters the code that a device shows.
 struct DeviceCodePage: Redacted {

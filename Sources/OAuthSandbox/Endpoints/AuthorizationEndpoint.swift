@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// A refusal of the authorization endpoint that the app gets (RFC 6749, section 4.1.2.1).
 struct AuthorizationRefusal: Error {

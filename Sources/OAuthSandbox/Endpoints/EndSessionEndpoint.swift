@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// The endpoint at which an app asks the user to log out, `/logout`, and its form.
 ///

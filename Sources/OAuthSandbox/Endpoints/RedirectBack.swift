@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// Sends the user back to the app, with the request's `state`.
 struct RedirectBack: Redacted {

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// How a sign-in at the sandbox ends: the app gets a redirect, or a device gets its token.
 enum SignInEnd: Redacted {

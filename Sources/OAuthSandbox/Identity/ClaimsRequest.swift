@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// The claims that an app asked for one by one, with the parameter `claims`.
 ///

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// A logout token that waits to be sent to a client.
 struct LogoutNotice: Sendable, Redacted {

@@ -1,4 +1,4 @@
-import CCrypto
+import CSQCrypto
 
 /// An algorithm with which the sandbox signs tokens, named as in a token's `alg`.
 ///

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// The keys of a sandbox: one for each algorithm, from when it is first needed.
 struct SigningKeys: Redacted {

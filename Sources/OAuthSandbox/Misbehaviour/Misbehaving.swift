@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import SQLoopback
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// Reads a field value with parameters: `value; name=token; name="quoted"` (RFC 9110, section
 /// 5.6.6).

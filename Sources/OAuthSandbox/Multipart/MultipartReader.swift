@@ -1,5 +1,5 @@
-import Basics
 import Glibc
+import SQBasics
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

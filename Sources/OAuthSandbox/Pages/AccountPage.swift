@@ -1,5 +1,5 @@
-import Basics
-import LoopbackPages
+import SQBasics
+import SQLoopbackPages
 
 /// The page on which a user who is signed in chooses an account.
 struct AccountPage: Redacted {

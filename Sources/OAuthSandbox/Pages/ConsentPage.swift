@@ -1,5 +1,5 @@
-import Basics
-import LoopbackPages
+import SQBasics
+import SQLoopbackPages
 
 /// The page that asks the user whether to give the app the access that it asks for.
 struct ConsentPage: Redacted {

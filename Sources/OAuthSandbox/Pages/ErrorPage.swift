@@ -1,6 +1,6 @@
-import Basics
-import LoopbackHTTP
-import LoopbackPages
+import SQBasics
+import SQLoopback
+import SQLoopbackPages
 
 /// The pages that tell the user and the developer why the user was not sent back to the app.
 enum ErrorPage {

@@ -1,5 +1,5 @@
-import Basics
-import LoopbackPages
+import SQBasics
+import SQLoopbackPages
 
 /// The page that posts the parameters to the app: by itself, or when the user presses its button.
 ///

@@ -1,6 +1,6 @@
-import Basics
-import LoopbackHTTP
-import LoopbackPages
+import SQBasics
+import SQLoopback
+import SQLoopbackPages
 
 /// The parts that all pages of the sandbox share.
 enum SandboxPage {

@@ -1,5 +1,5 @@
-import Basics
-import LoopbackPages
+import SQBasics
+import SQLoopbackPages
 
 /// The page that asks the user whether to sign out, and the pages after it.
 struct SignOutPage: Redacted {

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// What the sandbox keeps of the clients that registered themselves.
 struct RegisteredClients: Redacted {

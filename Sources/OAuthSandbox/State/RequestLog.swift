@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// The requests that have come, and the tests that wait for more.
 final class RequestLog: Sendable {

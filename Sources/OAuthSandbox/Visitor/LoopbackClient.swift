@@ -1,5 +1,5 @@
-import Basics
-package import LoopbackHTTP
+import SQBasics
+package import SQLoopback
 
 #if canImport(FoundationEssentials)
   package import FoundationEssentials

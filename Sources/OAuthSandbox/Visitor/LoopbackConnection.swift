@@ -1,6 +1,6 @@
-import Basics
 import Glibc
-package import LoopbackHTTP
+import SQBasics
+package import SQLoopback
 
 #if canImport(FoundationEssentials)
   package import FoundationEssentials

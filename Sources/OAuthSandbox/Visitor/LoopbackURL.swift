@@ -1,4 +1,4 @@
-package import LoopbackHTTP
+package import SQLoopback
 
 /// The parts of an `http` URL on a loopback host; none of them is decoded or normalised.
 package struct LoopbackURL: Sendable, Hashable {

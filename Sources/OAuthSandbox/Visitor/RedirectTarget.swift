@@ -1,4 +1,4 @@
-import LoopbackHTTP
+import SQLoopback
 
 /// The place to which a redirect sends the visitor.
 enum RedirectTarget {

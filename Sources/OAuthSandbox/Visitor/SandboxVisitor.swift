@@ -1,5 +1,5 @@
-public import Basics
-import LoopbackHTTP
+public import SQBasics
+import SQLoopback
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials

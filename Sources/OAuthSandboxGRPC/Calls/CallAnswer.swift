@@ -1,6 +1,6 @@
-import Basics
-import HTTP2
-import LoopbackHTTP2
+import SQBasics
+import SQHTTP2
+import SQLoopbackHTTP2
 
 /// The answer to a call: a head before the first message, messages, and the status at the end.
 final class CallAnswer: Sendable {

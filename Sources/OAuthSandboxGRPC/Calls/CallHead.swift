@@ -1,6 +1,6 @@
-import Basics
-import HTTP2
-import LoopbackHTTP2
+import SQBasics
+import SQHTTP2
+import SQLoopbackHTTP2
 
 /// The fields of a call that the server obeys, checked.
 ///

@@ -1,5 +1,5 @@
-import HTTP2
 import OAuthSandbox
+import SQHTTP2
 
 /// The end of a call: a status, a message for a developer, and the challenge to a refused token.
 ///

@@ -1,7 +1,7 @@
-import Basics
-import HTTP2
-import LoopbackHTTP2
 import OAuthSandbox
+import SQBasics
+import SQHTTP2
+import SQLoopbackHTTP2
 
 /// One call, from its head to its status.
 struct ServedCall: Sendable {

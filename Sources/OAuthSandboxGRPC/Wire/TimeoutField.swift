@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// The value of `grpc-timeout`: one to eight digits and a unit.
 ///

@@ -1,5 +1,5 @@
-import Basics
 package import Dispatch
+import SQBasics
 
 /// Calls an app's delegates and completions: isolated ones on their actor, all others on a queue.
 ///

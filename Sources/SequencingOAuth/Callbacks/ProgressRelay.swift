@@ -1,5 +1,5 @@
-import Basics
-import LoopbackHTTP
+import SQBasics
+import SQLoopback
 
 /// Passes reports about a transfer's progress to the app's closure, on the closure's actor or
 /// queue.

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// The client of one account: its configuration, its environment, the servers that may get its
 /// tokens, and the app's attributes.

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 extension ClientConfiguration {
   /// The client's method at an endpoint that lists these methods; `nil` means that there is no

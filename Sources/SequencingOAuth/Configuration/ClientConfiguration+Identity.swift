@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 // What a client expects of the ID tokens that say who signed in.
 extension ClientConfiguration {

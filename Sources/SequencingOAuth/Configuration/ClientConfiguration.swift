@@ -1,4 +1,4 @@
-public import Basics
+public import SQBasics
 
 /// A client of one authorization server; its parameters are checked when it is made.
 ///

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// Checks the parameters that an app or a provider adds to a request, such as `prompt` or
 /// `audience`.

@@ -1,4 +1,4 @@
-public import Basics
+public import SQBasics
 
 /// An authorization server: its endpoints, and how its answers and requests differ from the
 /// standard.

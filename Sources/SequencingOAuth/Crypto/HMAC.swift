@@ -1,4 +1,4 @@
-import CCrypto
+import CSQCrypto
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -25,7 +25,7 @@ enum HMAC {
       message.withUnsafeBytes { message in
         secret.withUnsafeBytes { secret in
           code.withUnsafeMutableBytes { code in
-            CCrypto.HMAC(
+            CSQCrypto.HMAC(
               function.implementation, secret.baseAddress, Int32(secret.count),
               message.bindMemory(to: UInt8.self).baseAddress, message.count,
               code.bindMemory(to: UInt8.self).baseAddress, nil) != nil

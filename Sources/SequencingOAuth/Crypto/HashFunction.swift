@@ -1,4 +1,4 @@
-import CCrypto
+import CSQCrypto
 
 /// A hash function of the SHA-2 family.
 enum HashFunction: Sendable, Hashable {

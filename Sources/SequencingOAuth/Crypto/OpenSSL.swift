@@ -1,4 +1,4 @@
-import CCrypto
+import CSQCrypto
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

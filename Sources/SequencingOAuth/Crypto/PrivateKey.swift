@@ -1,5 +1,5 @@
-import Basics
-import CCrypto
+import CSQCrypto
+import SQBasics
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,5 +1,5 @@
-package import Basics
 import Dispatch
+package import SQBasics
 
 /// Runs blocking calls of a store or on a file one after the other, outside Swift's cooperative thread pool.
 ///

@@ -1,5 +1,5 @@
-import Basics
 import Dispatch
+import SQBasics
 
 #if canImport(Glibc)
   import Glibc

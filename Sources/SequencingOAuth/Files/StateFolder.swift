@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// Finds the folder for files that a program needs again at its next start.
 ///

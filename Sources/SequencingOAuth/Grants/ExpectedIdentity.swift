@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// What one sign-in asked for, and what the ID token of its answer must say.
 ///

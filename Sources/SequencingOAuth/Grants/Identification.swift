@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// The validation of the ID token that a refresh brought.
 ///

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// What one sign-in asks the provider, and how the ID token in its answer is validated.
 struct SignInQuestion: Sendable {

@@ -1,4 +1,4 @@
-public import Basics
+public import SQBasics
 
 /// What a client wants to exchange a token for.
 ///

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// The token requests whose callers were cancelled before the answer came.
 ///

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 extension Duration {
   /// The duration for a person, rounded: `60.0 seconds`.

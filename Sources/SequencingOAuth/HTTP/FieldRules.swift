@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 extension HTTPFields.Field {
   /// Why the field cannot be sent unchanged; `nil` if it can.

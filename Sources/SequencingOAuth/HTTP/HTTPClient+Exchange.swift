@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// A client that keeps each request's time limit itself.
 protocol PunctualHTTPClient: HTTPClient {}

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// Sends HTTP requests to servers and returns their responses.
 ///

@@ -1,4 +1,4 @@
-public import Basics
+public import SQBasics
 
 /// An ordered list of header or trailer fields, whose names are compared without regard to case.
 ///

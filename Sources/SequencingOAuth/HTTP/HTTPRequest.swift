@@ -1,4 +1,4 @@
-public import Basics
+public import SQBasics
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// Two rules for whether a host is this machine; the host is in lower case and without brackets.
 ///

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// Keeps the accounts of a store fresh, together with all other keepers that share the store.
 ///

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// The accounts of a store in the order in which their tokens must be renewed.
 ///

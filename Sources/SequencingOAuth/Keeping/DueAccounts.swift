@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// The accounts that a keeper took from a queue.
 package struct DueAccounts: Sendable {

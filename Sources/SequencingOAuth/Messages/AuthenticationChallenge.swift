@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// One challenge of a `WWW-Authenticate` field: a way in which a server asks the client to
 /// authenticate.

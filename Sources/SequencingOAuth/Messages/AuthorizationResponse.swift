@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// The code in the redirect that answers a request; it exists only if the redirect passed every
 /// check.

@@ -1,4 +1,4 @@
-public import Basics
+public import SQBasics
 
 /// The reason why a server refused a request with a Bearer token, or a request without a token.
 ///

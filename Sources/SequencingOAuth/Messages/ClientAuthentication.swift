@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// How the client proves its identity at the token endpoint; each request uses exactly one method.
 ///

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// Decides when to ask for the token of a sign-in on another device again.
 ///

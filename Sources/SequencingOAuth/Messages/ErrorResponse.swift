@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// The reason that a server gave when it refused: an error body, or the error parameters of a
 /// redirect.

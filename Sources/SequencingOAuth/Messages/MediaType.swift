@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// The value of a `Content-Type` field.
 enum MediaType {

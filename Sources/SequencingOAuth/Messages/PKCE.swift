@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// The proof that the client that redeems a code also asked for it; each sign-in has a new one.
 ///

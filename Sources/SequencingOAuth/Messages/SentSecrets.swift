@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// The secrets that a request contained, to remove them from texts in which a server repeats them.
 package struct SentSecrets: Sendable {

@@ -1,5 +1,5 @@
-public import Basics
 import Dispatch
+public import SQBasics
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// The operations of a pipe that have not ended, so that all of them can be cancelled.
 ///

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// What a client says of itself when it registers.
 ///

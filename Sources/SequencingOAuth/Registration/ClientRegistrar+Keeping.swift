@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 // Registrations that outlive the process, and that programs share.
 extension ClientRegistrar {

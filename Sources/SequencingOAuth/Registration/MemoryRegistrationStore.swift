@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// Keeps registrations in memory, until the process ends.
 public final class MemoryRegistrationStore: RegistrationStore {

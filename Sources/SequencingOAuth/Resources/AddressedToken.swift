@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// A token for a request to one server; after a refusal it can be replaced by a fresh token.
 package struct AddressedToken: Sendable {

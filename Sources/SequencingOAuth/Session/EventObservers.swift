@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// Delivers each event once to a handler and once to each stream.
 final class EventObservers<Event: Sendable>: Sendable {

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 // The end of a renewal: what becomes of the new token, and of a failure.
 extension Renewal {

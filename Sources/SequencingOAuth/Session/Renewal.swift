@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// One renewal of a session's token: it reads the store, gets a new token and stores that token.
 ///

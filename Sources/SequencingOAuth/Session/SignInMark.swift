@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// Identifies the sign-in from which a session's token comes.
 ///

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// A session's observation of its account in the store, and the looks that changes call for.
 final class StoreObservation: Sendable {

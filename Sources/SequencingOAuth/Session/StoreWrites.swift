@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// The changes of an account in the store that a session has requested, in order.
 ///

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// A session's account in the token store: it reads the record and makes changes in order.
 ///

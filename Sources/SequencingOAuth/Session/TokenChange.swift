@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// A change of a session's token that is under way: a renewal, or the takeover of another token.
 ///

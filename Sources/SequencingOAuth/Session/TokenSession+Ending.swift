@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 // The ways in which a session ends: by the app, after work with its token, or by a renewal.
 extension TokenSession {

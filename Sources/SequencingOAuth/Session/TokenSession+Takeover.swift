@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 // Taking over tokens from a sign-in or another grant, from the app, and from the store.
 extension TokenSession {

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// A sign-in that waits for its redirect; it ends with the first valid answer or the first error.
 final class PendingAuthorization: Sendable {

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// A logout at the provider that waits for its redirect.
 ///

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// A sign-in that is under way, with its result for all callers that wait for it.
 final class SignIn: Sendable {

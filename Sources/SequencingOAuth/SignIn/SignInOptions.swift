@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// What one sign-in asks for beside the client's configuration.
 ///

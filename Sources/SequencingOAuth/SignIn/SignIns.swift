@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// The sign-ins of one account: only one is under way at a time, and further calls join it.
 final class SignIns: Sendable {

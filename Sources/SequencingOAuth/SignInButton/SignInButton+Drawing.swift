@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 extension SignInButton {
   /// The height of every drawing in the drawing's own units; ``Size`` decides how large it is

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// Draws a sign-in button as SVG, for web pages and for the screens of apps.
 ///

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// Calls a function when a signal asks the program to end: SIGINT (Ctrl-C), SIGTERM or SIGHUP.
 ///

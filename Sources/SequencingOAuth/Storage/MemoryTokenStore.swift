@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// Keeps tokens in memory until the process ends.
 public final class MemoryTokenStore: TokenStore {

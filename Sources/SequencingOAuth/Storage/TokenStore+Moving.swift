@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 extension TokenStore {
   /// Moves all accounts to another store, such as from a file into a database or a keyring.

@@ -1,5 +1,5 @@
-import Basics
 import Dispatch
+import SQBasics
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -7,7 +7,7 @@ import Dispatch
   import Foundation
 #endif
 #if canImport(Glibc)
-  import CSockets
+  import CSQSockets
   import Glibc
 #else
   import Darwin

@@ -1,6 +1,6 @@
-import Basics
-import LoopbackHTTP
-import LoopbackPages
+import SQBasics
+import SQLoopback
+import SQLoopbackPages
 
 extension LandingPage {
   /// The page as an HTTP response that no cache keeps and that loads nothing.

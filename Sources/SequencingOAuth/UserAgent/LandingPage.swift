@@ -1,5 +1,5 @@
-import Basics
-import LoopbackHTTP
+import SQBasics
+import SQLoopback
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

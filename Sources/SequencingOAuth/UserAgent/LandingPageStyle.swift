@@ -1,4 +1,4 @@
-import LoopbackPages
+import SQLoopbackPages
 
 /// The name and the colours of the page that the browser shows at the end of a sign-in.
 ///

@@ -1,8 +1,8 @@
-import Basics
 import Dispatch
+import SQBasics
 
 #if canImport(Glibc)
-  import CSockets
+  import CSQSockets
   import Glibc
 #else
   import Darwin

@@ -1,5 +1,5 @@
-import Basics
-import LoopbackPages
+import SQBasics
+import SQLoopbackPages
 
 /// A colour in sRGB, without transparency.
 ///

@@ -1,5 +1,5 @@
-import Basics
-import LoopbackHTTP
+import SQBasics
+import SQLoopback
 
 /// A request that came to the redirect's port and did not reach the sign-in.
 ///

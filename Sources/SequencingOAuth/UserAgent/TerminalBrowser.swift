@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// A text browser that has this program's terminal until it ends.
 final class TerminalBrowser: Sendable {

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// The messages that have arrived from the server and that the app has not read yet.
 ///

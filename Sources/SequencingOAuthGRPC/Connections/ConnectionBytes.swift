@@ -1,4 +1,4 @@
-import HTTP2
+import SQHTTP2
 import SequencingOAuth
 
 /// The bytes of one connection: those of the network on one side, those of HTTP/2 on the other, and

@@ -1,5 +1,5 @@
-import Basics
-import HTTP2
+import SQBasics
+import SQHTTP2
 
 /// The signs of life of one connection: when to ask the server whether it is there, and when to give
 /// the connection up.

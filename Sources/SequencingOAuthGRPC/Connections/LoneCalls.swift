@@ -1,4 +1,4 @@
-import HTTP2
+import SQHTTP2
 
 /// Lets the thread of a call that is alone read its answer, if the server is near.
 ///

@@ -1,5 +1,5 @@
-import Basics
-import HTTP2
+import SQBasics
+import SQHTTP2
 import SequencingOAuth
 
 /// The bytes of a connection: the handshake, what is read and what is sent.

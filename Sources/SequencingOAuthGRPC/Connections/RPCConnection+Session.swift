@@ -1,5 +1,5 @@
-import Basics
-import HTTP2
+import SQBasics
+import SQHTTP2
 import SequencingOAuth
 
 /// What HTTP/2 tells and asks.

@@ -1,4 +1,4 @@
-import HTTP2
+import SQHTTP2
 import SequencingOAuth
 
 /// One HTTP/2 connection to a server, with the attempts on it.

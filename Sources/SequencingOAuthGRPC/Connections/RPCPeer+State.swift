@@ -1,4 +1,4 @@
-import HTTP2
+import SQHTTP2
 
 /// What a peer does with its connections and attempts, under its lock.
 extension RPCPeer.State {

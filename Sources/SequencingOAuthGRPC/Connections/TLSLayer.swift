@@ -1,4 +1,4 @@
-import CTLS
+import CSQTLS
 import SequencingOAuth
 
 /// The TLS of one connection, by OpenSSL: it turns bytes of the network into those of HTTP/2 and

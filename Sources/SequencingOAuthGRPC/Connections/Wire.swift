@@ -1,4 +1,4 @@
-import HTTP2
+import SQHTTP2
 import SequencingOAuth
 
 /// What carries the bytes of one connection: a socket or, in tests, memory.

@@ -1,4 +1,4 @@
-import CZlib
+import CSQZlib
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

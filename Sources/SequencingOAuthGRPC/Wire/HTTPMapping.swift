@@ -1,4 +1,4 @@
-import HTTP2
+import SQHTTP2
 
 /// The gRPC status for each failure of HTTP.
 enum HTTPMapping {

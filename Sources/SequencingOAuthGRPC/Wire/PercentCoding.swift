@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// The percent encoding of `grpc-message`.
 ///

@@ -1,4 +1,4 @@
-package import HTTP2
+package import SQHTTP2
 package import SequencingOAuth
 
 #if canImport(FoundationEssentials)

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 import SequencingOAuth
 
 /// What this process tells other hosts, and the accounts of which it wants to know when another host

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 import SequencingOAuth
 
 /// What a store tells the others over `NOTIFY`: which accounts it has changed.

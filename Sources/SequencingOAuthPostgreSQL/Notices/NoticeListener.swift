@@ -1,5 +1,5 @@
-import Basics
 import Glibc
+import SQBasics
 import SequencingOAuth
 
 #if canImport(FoundationEssentials)

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-@testable import HTTP2
+@testable import SQHTTP2
 @testable import SequencingOAuth
 @testable import SequencingOAuthGRPC
 

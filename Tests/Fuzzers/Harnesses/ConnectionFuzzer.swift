@@ -1,7 +1,7 @@
 import FoundationEssentials
 
-@testable import Basics
-@testable import HTTP2
+@testable import SQBasics
+@testable import SQHTTP2
 @testable import SequencingOAuth
 @testable import SequencingOAuthGRPC
 

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-@testable import LoopbackHTTP
+@testable import SQLoopback
 
 extension Fuzzer {
   /// What a client of the loopback server sends, which may be any program of this machine.

@@ -1,4 +1,4 @@
-@testable import HTTP2
+@testable import SQHTTP2
 @testable import SequencingOAuthGRPC
 
 /// A network in memory: it brings given bytes in pieces, and keeps what is sent.

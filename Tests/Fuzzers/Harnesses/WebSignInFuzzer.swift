@@ -1,5 +1,5 @@
-import Basics
 import FoundationEssentials
+import SQBasics
 
 @testable import SequencingOAuth
 

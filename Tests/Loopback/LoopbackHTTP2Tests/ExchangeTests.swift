@@ -1,10 +1,10 @@
-import Basics
-import HTTP2
 import LoopbackSupport
+import SQBasics
+import SQHTTP2
 import TestSupport
 import Testing
 
-@testable import LoopbackHTTP2
+@testable import SQLoopbackHTTP2
 
 /// Requests, and what becomes of their contents and their answers.
 @Suite(.timeLimit(.minutes(1))) struct ExchangeTests {

@@ -1,8 +1,8 @@
-import Basics
-import HTTP2
-import LoopbackHTTP
-import LoopbackHTTP2
 import LoopbackSupport
+import SQBasics
+import SQHTTP2
+import SQLoopback
+import SQLoopbackHTTP2
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
-import Basics
-import HTTP2
-import LoopbackHTTP2
 import LoopbackSupport
+import SQBasics
+import SQHTTP2
+import SQLoopbackHTTP2
 import TestSupport
 
 /// A server that keeps each exchange, for the test to deal with.

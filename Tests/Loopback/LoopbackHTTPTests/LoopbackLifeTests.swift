@@ -1,8 +1,8 @@
-import Basics
 import FoundationEssentials
 import Glibc
-import LoopbackHTTP
 import OAuthSandbox
+import SQBasics
+import SQLoopback
 import TestSupport
 import Testing
 

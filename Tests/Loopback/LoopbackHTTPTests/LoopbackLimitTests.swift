@@ -1,7 +1,7 @@
-import Basics
 import FoundationEssentials
-import LoopbackHTTP
 import OAuthSandbox
+import SQBasics
+import SQLoopback
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct LoopbackLimitTests {

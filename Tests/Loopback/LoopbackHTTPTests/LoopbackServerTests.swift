@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
-import LoopbackHTTP
 import OAuthSandbox
+import SQLoopback
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 import FoundationEssentials
-import LoopbackHTTP
 import OAuthSandbox
+import SQLoopback
 import Testing
 
 /// Sends bytes on a new connection and returns all that comes back until the server closes.

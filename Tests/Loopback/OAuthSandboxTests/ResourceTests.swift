@@ -1,6 +1,6 @@
 import FoundationEssentials
-import LoopbackHTTP
 import OAuthSandbox
+import SQLoopback
 import Testing
 
 @testable import LoopbackSupport

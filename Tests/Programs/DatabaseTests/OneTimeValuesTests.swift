@@ -1,8 +1,8 @@
-import Basics
 import Foundation
 import LoopbackSupport
 import OAuthSandbox
 import ProgramSupport
+import SQBasics
 import SequencingOAuth
 import SequencingOAuthPostgreSQL
 import SequencingOAuthSQLite

@@ -1,7 +1,7 @@
-import Basics
 import Foundation
 import OAuthSandbox
 import ProgramSupport
+import SQBasics
 import TestSupport
 import Testing
 

@@ -29,9 +29,9 @@ import Testing
 
   /// The files with a branch for other systems, where a port would begin.
   static let seams: Set = [
-    "Basics/CLibrary", "Basics/EnvironmentVariable", "Basics/Locked", "Basics/Threads",
-    "LoopbackHTTP/EventLoop", "LoopbackHTTP/Monotonic", "LoopbackHTTP/SocketAddress",
-    "LoopbackHTTP/Sockets",
+    "SQBasics/CLibrary", "SQBasics/EnvironmentVariable", "SQBasics/Locked", "SQBasics/Threads",
+    "SQLoopback/EventLoop", "SQLoopback/Monotonic", "SQLoopback/SocketAddress",
+    "SQLoopback/Sockets",
     "SequencingOAuth/Files/FileDescriptor", "SequencingOAuth/Files/FileDescriptor+Content",
     "SequencingOAuth/Files/FileError", "SequencingOAuth/Files/FileLock",
     "SequencingOAuth/Files/FileStatus", "SequencingOAuth/Files/FileTrust",
@@ -47,13 +47,13 @@ import Testing
     "SequencingOAuth/HTTP/Curl/CurlCallbacks", "SequencingOAuth/HTTP/Curl/CurlEventLoop",
     "SequencingOAuth/HTTP/Curl/CurlMulti", "SequencingOAuth/HTTP/Curl/LoneRequests",
     "SequencingOAuth/HTTP/Curl/OpenedConnection", "SequencingOAuth/HTTP/Curl/SocketTable",
-    "HTTP2/SocketIO", "HTTP2/SocketLoop",
+    "SQHTTP2/SocketIO", "SQHTTP2/SocketLoop",
     "SequencingOAuthPostgreSQL/Connection", "SequencingOAuthPostgreSQL/ConnectionSettings",
     "SequencingOAuthPostgreSQL/Notices/Bell", "SequencingOAuthPostgreSQL/Notices/NoticeListener",
     "SequencingOAuthPostgreSQL/PostgreSQLTokenStore+Leases",
     "SequencingOAuthPostgreSQL/ResultReader", "SequencingOAuthPostgreSQL/SocketWatch",
     "SequencingOAuthSecretService/KeyringLibrary",
-    "HTTP2/SocketIO", "HTTP2/SocketLoop",
+    "SQHTTP2/SocketIO", "SQHTTP2/SocketLoop",
     "SequencingOAuthSecretService/KeyringConnection",
     "OAuthSandbox/Multipart/MultipartReader", "OAuthSandbox/Visitor/LoopbackConnection",
   ]

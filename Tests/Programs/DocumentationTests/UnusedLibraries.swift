@@ -9,7 +9,7 @@ import TestSupport
 enum UnusedLibraries {
   static let names = ["libpq", "libsqlite3", "libz", "libnghttp2"]
   /// The modules that include their headers.
-  static let modules = ["CPostgreSQL", "CSQLite", "CZlib", "CNghttp2"]
+  static let modules = ["CSQPostgreSQL", "CSQSQLite", "CSQZlib", "CSQNghttp2"]
   static let complaint = "a library that is not used here"
 
   private static let headers = ["libpq-fe.h", "sqlite3.h", "zlib.h", "nghttp2/nghttp2.h"]

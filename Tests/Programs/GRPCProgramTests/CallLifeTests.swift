@@ -1,7 +1,7 @@
-import Basics
 import Foundation
 import GRPCValueSupport
 import ProgramSupport
+import SQBasics
 import SequencingOAuth
 import SequencingOAuthGRPC
 import TestSupport

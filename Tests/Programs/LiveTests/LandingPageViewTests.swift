@@ -1,7 +1,7 @@
-import Basics
 import Foundation
-import LoopbackHTTP
 import ProgramSupport
+import SQBasics
+import SQLoopback
 import SequencingOAuth
 import TestSupport
 import Testing

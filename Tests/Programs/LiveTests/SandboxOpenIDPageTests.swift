@@ -1,8 +1,8 @@
-import Basics
 import Foundation
-import LoopbackHTTP
 import OAuthSandbox
 import ProgramSupport
+import SQBasics
+import SQLoopback
 import TestSupport
 import Testing
 

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 import SequencingOAuth
 import TestSupport
 

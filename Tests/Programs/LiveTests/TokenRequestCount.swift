@@ -1,5 +1,5 @@
-import Basics
 import Foundation
+import SQBasics
 import SequencingOAuth
 
 /// Sends requests as the SDK does, and counts the token requests among them.

@@ -1,7 +1,7 @@
-import Basics
 import Foundation
 import OAuthSandbox
 import OAuthSandboxGRPC
+import SQBasics
 import SequencingOAuth
 import SequencingOAuthGRPC
 import TestSupport

@@ -1,7 +1,7 @@
 import Foundation
-import LoopbackHTTP
 import OAuthSandbox
 import ProgramSupport
+import SQLoopback
 import Testing
 
 @testable import LoopbackSupport

@@ -3,9 +3,9 @@ import ProgramSupport
 import TestSupport
 import Testing
 
-/// Compares what the module `CSecret` declares of GLib and libsecret with their own headers.
+/// Compares what the module `CSQSecret` declares of GLib and libsecret with their own headers.
 @Suite(.timeLimit(.minutes(2))) struct KeyringHeaderTests {
-  private static let module = PackageSources.root.appending(path: "Sources/CSecret/include").path
+  private static let module = PackageSources.root.appending(path: "Sources/CSQSecret/include").path
   private static let theirs = "#include <libsecret/secret.h>\n"
   private static let ours = "#include <stddef.h>\n#include \"secret-types.h\"\n"
 

@@ -31,7 +31,7 @@ struct KeyringLibraryTests {
 
   /// Builds a library that has every function of libsecret, GLib and GIO except one.
   private func buildLibrary(without missing: String) async throws {
-    let list = PackageSources.root.appending(path: "Sources/CSecret/include/functions.h")
+    let list = PackageSources.root.appending(path: "Sources/CSQSecret/include/functions.h")
     let names = try String(contentsOf: list, encoding: .utf8)
       .matches(of: /\bSQ_FUNCTION\([^,]+, (\w+),/).map { String($0.1) }
     try #require(names.contains(missing))

@@ -1,7 +1,7 @@
-import Basics
 import Foundation
-import LoopbackHTTP
 import LoopbackSupport
+import SQBasics
+import SQLoopback
 import SequencingOAuth
 import SequencingOAuthGRPC
 

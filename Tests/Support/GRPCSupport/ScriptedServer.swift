@@ -1,8 +1,8 @@
-import Basics
 import Foundation
-import HTTP2
-import LoopbackHTTP2
 import LoopbackSupport
+import SQBasics
+import SQHTTP2
+import SQLoopbackHTTP2
 import SequencingOAuth
 
 @testable import SequencingOAuthGRPC

@@ -1,6 +1,6 @@
 import FoundationEssentials
-import LoopbackHTTP
 import OAuthSandbox
+import SQLoopback
 import Testing
 
 /// A token as a test reads it, without any check of its signature.

@@ -1,6 +1,6 @@
-import Basics
-import CNghttp2
+import CSQNghttp2
 import Foundation
+import SQBasics
 import TestSupport
 
 /// A client of HTTP/2 that writes its frames by hand, right or wrong, and never grants more room

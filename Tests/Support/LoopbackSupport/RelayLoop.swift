@@ -1,5 +1,5 @@
-import Basics
 import Foundation
+import SQBasics
 import TestSupport
 
 /// The thread of a relay, which waits for its sockets and moves their bytes.

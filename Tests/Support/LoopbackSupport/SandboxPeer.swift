@@ -1,6 +1,6 @@
 import FoundationEssentials
-import LoopbackHTTP
 import OAuthSandbox
+import SQLoopback
 import Testing
 
 /// A client of the sandbox that writes its requests by hand.

@@ -1,5 +1,5 @@
-import Basics
 import Foundation
+import SQBasics
 
 /// A relay from a port of 127.0.0.1 to another one, which a test can silence as a network can.
 ///

@@ -1,5 +1,5 @@
-import Basics
 import Foundation
+import SQBasics
 
 /// The output and the status of a child process; a thread for each blocking call writes them.
 final class ChildRecord: Sendable {

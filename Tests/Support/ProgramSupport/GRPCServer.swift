@@ -1,5 +1,5 @@
-import Basics
 package import Foundation
+import SQBasics
 import TestSupport
 package import Testing
 

@@ -1,5 +1,5 @@
-import Basics
 import Foundation
+import SQBasics
 import TestSupport
 
 /// glewlwyd, an authorization server of other authors, which a test runs on a free port.

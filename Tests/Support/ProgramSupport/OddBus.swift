@@ -1,5 +1,5 @@
-import Basics
 import Foundation
+import SQBasics
 package import TestSupport
 
 /// A socket where a program looks for its D-Bus session, with a peer that is no bus.

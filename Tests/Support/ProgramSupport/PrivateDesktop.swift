@@ -1,5 +1,5 @@
-import Basics
 package import Foundation
+import SQBasics
 package import TestSupport
 
 /// A private D-Bus session for a test, with GNOME Keyring on it if the test needs one.

@@ -6,7 +6,7 @@ import TestSupport
 /// A package that depends on this one would do the same, but compile all of it again each time.
 package struct ProgramBuilder: Sendable {
   private static let libraries = [
-    "SequencingOAuth", "OAuthSandbox", "LoopbackPages", "LoopbackHTTP", "Basics",
+    "SequencingOAuth", "OAuthSandbox", "SQLoopbackPages", "SQLoopback", "SQBasics",
   ]
 
   /// A library that some programs need besides.
@@ -26,8 +26,8 @@ package struct ProgramBuilder: Sendable {
     /// The name of the module with the declarations of the system's library.
     fileprivate var module: String {
       switch self {
-      case .keyring: "CSecret"
-      case .sqlite: "CSQLite"
+      case .keyring: "CSQSecret"
+      case .sqlite: "CSQSQLite"
       }
     }
 
@@ -42,9 +42,9 @@ package struct ProgramBuilder: Sendable {
     fileprivate func objects(in products: URL) throws -> [String] {
       guard self == .keyring else { return [] }
       let sources = try FileManager.default.contentsOfDirectory(
-        atPath: PackageSources.root.appending(path: "Sources/CSecret").path)
+        atPath: PackageSources.root.appending(path: "Sources/CSQSecret").path)
       return sources.filter { $0.hasSuffix(".c") }.sorted().map {
-        products.appending(path: "CSecret.build/\($0).o").path
+        products.appending(path: "CSQSecret.build/\($0).o").path
       }
     }
   }
@@ -57,7 +57,7 @@ package struct ProgramBuilder: Sendable {
   package init(with extras: [Extra] = []) throws {
     folder = try TemporaryFolder()
     let products = Bundle.main.bundleURL
-    let modules = ["CCurl", "CCrypto", "CSockets", "CTLS"] + extras.map(\.module)
+    let modules = ["CSQCurl", "CSQCrypto", "CSQSockets", "CSQTLS"] + extras.map(\.module)
     let maps = try PackageSources.moduleMaps().filter { modules.contains($0.key) }.values
     // The folder may also contain objects of removed sources.
     let libraries = Self.libraries + extras.map(\.library)

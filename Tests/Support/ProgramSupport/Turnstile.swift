@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// Lets a limited number of tasks run at a time, in the order in which they came.
 final class Turnstile: Sendable {

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// A gate that a test closes, so that a task stops there until the test opens it.
 public final class Gate: Sendable {

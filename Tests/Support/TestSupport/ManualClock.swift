@@ -1,5 +1,5 @@
-import Basics
 public import Foundation
+import SQBasics
 public import SequencingOAuth
 
 /// A clock that stands still until a test advances it.

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 import Testing
 
 /// The comparison of a connection's bytes with their content.

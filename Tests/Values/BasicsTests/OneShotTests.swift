@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Basics
+@testable import SQBasics
 
 @Suite(.timeLimit(.minutes(1))) struct OneShotTests {
   @Test func `the first value counts and reaches everyone, early or late`() async {

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 import Testing
 
 /// What Swift prints of a type that stores a secret.

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 import Testing
 
 /// Texts and bytes that come from elsewhere.

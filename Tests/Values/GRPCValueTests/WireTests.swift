@@ -1,4 +1,4 @@
-import HTTP2
+import SQHTTP2
 import Testing
 
 @testable import SequencingOAuthGRPC

@@ -1,7 +1,7 @@
-import Basics
 import FoundationEssentials
-import LoopbackHTTP
-import LoopbackPages
+import SQBasics
+import SQLoopback
+import SQLoopbackPages
 import Testing
 
 @Suite struct LoopbackPageTests {

@@ -1,7 +1,7 @@
-import Basics
+import SQBasics
 import Testing
 
-@testable import LoopbackPages
+@testable import SQLoopbackPages
 
 /// Any colour of an app leaves every text readable, in the light scheme and in the dark one.
 @Suite struct PageThemeTests {

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import LoopbackHTTP
+import SQLoopback
 import Testing
 
 @Suite struct RequestParserTests {

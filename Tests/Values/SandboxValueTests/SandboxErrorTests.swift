@@ -1,6 +1,6 @@
 import Foundation
-import LoopbackHTTP
 import OAuthSandbox
+import SQLoopback
 import Testing
 
 /// What a sandbox's error says to the developer whose test it ends.

@@ -1,4 +1,4 @@
-import CCurl
+import CSQCurl
 import Glibc
 
 // The functions that libcurl calls. They are ordinary functions, since a closure that is passed to

@@ -1,4 +1,4 @@
-import CCurl
+import CSQCurl
 
 /// One of libcurl's multi handles, with connections that only its own transfers use.
 ///

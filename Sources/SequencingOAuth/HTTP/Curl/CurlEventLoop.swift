@@ -1,6 +1,6 @@
-import Basics
-import CCurl
+import CSQCurl
 import Glibc
+import SQBasics
 
 /// The event loop of the process: one thread that waits for the sockets of all connections.
 ///

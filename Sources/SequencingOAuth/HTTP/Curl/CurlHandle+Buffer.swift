@@ -1,4 +1,4 @@
-import CCurl
+import CSQCurl
 
 /// The size of libcurl's buffer for a response.
 ///

@@ -1,5 +1,5 @@
-import CCurl
-import CTLS
+import CSQCurl
+import CSQTLS
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

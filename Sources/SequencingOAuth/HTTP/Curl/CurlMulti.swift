@@ -1,4 +1,4 @@
-import CCurl
+import CSQCurl
 import Glibc
 
 /// libcurl's multi handles, with the transfers, connections and times that the same lock protects.

@@ -1,5 +1,5 @@
-import Basics
-import CCurl
+import CSQCurl
+import SQBasics
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

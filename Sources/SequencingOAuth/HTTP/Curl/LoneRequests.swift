@@ -1,6 +1,6 @@
-import Basics
-import CCurl
+import CSQCurl
 import Glibc
+import SQBasics
 package import Synchronization
 
 /// Sends a request on its caller's own thread if no other request is under way.

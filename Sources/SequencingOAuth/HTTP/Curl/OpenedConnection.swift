@@ -1,5 +1,5 @@
-import CCurl
-import CTLS
+import CSQCurl
+import CSQTLS
 import Glibc
 
 /// A connection that libcurl has opened and handed over: to the server itself, behind any proxy.

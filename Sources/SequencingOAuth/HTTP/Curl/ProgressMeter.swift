@@ -1,4 +1,4 @@
-import CCurl
+import CSQCurl
 
 /// Counts the bytes of a transfer until the event loop reports the progress.
 struct ProgressMeter {

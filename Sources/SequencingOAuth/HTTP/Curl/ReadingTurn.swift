@@ -1,5 +1,5 @@
-import CCurl
-import CTLS
+import CSQCurl
+import CSQTLS
 
 /// How much libcurl may still read over TLS before other connections have their turn.
 ///

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// Collects the lines of a response's head and trailers as libcurl delivers them.
 ///

@@ -1,4 +1,4 @@
-import CCurl
+import CSQCurl
 import Glibc
 
 /// The sockets that the event loop waits for: libcurl names them, and ``applyChanges()`` tells

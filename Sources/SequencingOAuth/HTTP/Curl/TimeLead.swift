@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 import Synchronization
 
 /// How far a client's time limits are ahead of the system's clock, so that a test waits for none.

@@ -1,5 +1,5 @@
-import Basics
-import CCurl
+import CSQCurl
+import SQBasics
 
 /// The time limits of a transfer: in all, until it has a connection, and since the last byte.
 ///

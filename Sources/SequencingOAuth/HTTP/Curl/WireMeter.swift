@@ -1,5 +1,5 @@
-import Basics
-import CCurl
+import CSQCurl
+import SQBasics
 
 /// Counts what libcurl reads from a connection, and compares it with the content.
 ///

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// Decides how often and how soon a download is tried again after its connection was lost.
 struct DownloadPatience {

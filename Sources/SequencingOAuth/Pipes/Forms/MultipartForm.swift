@@ -1,4 +1,4 @@
-public import Basics
+public import SQBasics
 
 /// A form with fields and files, which is sent as `multipart/form-data`, as browsers do.
 ///

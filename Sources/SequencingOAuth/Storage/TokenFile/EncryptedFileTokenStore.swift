@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// Keeps tokens in one encrypted file.
 ///

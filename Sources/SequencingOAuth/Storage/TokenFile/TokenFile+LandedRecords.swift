@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 // The space for the next record of an account, and the record while it waits there.
 extension TokenFile {

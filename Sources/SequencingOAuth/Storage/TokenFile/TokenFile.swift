@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,6 +1,6 @@
-import Basics
 import Foundation
 import GRPCValueSupport
+import SQBasics
 import SequencingOAuthGRPC
 import TestSupport
 import Testing

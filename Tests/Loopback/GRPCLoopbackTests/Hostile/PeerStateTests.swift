@@ -1,7 +1,7 @@
 import Foundation
 import GRPCValueSupport
-import HTTP2
-import LoopbackHTTP2
+import SQHTTP2
+import SQLoopbackHTTP2
 import SequencingOAuthGRPC
 import TestSupport
 import Testing

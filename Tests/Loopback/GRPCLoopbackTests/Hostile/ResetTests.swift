@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @testable import GRPCSupport
-@testable import HTTP2
+@testable import SQHTTP2
 
 /// Servers that reset streams (section 6.4).
 @Suite(.timeLimit(.minutes(1))) struct ResetTests {

@@ -1,7 +1,7 @@
-import Basics
 import FoundationEssentials
-import LoopbackHTTP
 import OAuthSandbox
+import SQBasics
+import SQLoopback
 import Testing
 
 @testable import LoopbackSupport

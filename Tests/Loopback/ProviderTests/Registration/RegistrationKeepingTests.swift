@@ -1,6 +1,6 @@
-import Basics
 import Foundation
 import OAuthSandbox
+import SQBasics
 import SequencingOAuth
 import Testing
 

@@ -2,7 +2,7 @@ import Foundation
 import OAuthSandbox
 import Testing
 
-@testable import Basics
+@testable import SQBasics
 @testable import SequencingOAuth
 @testable import TestSupport
 

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 
 /// What happened in one schedule, and what of it went against the rules.
 final class Report: Sendable {

@@ -1,5 +1,5 @@
-import Basics
 import Foundation
+import SQBasics
 import SequencingOAuth
 
 @testable import TestSupport

@@ -1,6 +1,6 @@
-import Basics
 import Foundation
 import OAuthSandbox
+import SQBasics
 
 @testable import LoopbackSupport
 @testable import SequencingOAuth

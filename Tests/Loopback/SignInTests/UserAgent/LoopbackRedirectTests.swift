@@ -1,5 +1,5 @@
 import Foundation
-import LoopbackHTTP
+import SQLoopback
 import Testing
 
 @testable import LoopbackSupport

@@ -1,5 +1,5 @@
 import Foundation
-import LoopbackHTTP
+import SQLoopback
 import SequencingOAuth
 import Testing
 

@@ -1,6 +1,6 @@
-import Basics
 import Foundation
-import LoopbackHTTP
+import SQBasics
+import SQLoopback
 import SequencingOAuth
 import Testing
 

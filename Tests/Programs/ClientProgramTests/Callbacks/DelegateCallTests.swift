@@ -1,7 +1,7 @@
-import Basics
 import Dispatch
 import Foundation
 import ProgramSupport
+import SQBasics
 import Testing
 
 @testable import SequencingOAuth

@@ -1,6 +1,6 @@
-import Basics
 import Dispatch
 import Foundation
+import SQBasics
 import SequencingOAuth
 import Testing
 

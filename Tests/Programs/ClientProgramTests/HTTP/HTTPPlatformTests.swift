@@ -1,6 +1,6 @@
 import Foundation
-import LoopbackHTTP
 import ProgramSupport
+import SQLoopback
 import SequencingOAuth
 import Testing
 

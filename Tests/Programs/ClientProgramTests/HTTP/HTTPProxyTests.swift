@@ -1,6 +1,6 @@
 import Foundation
-import LoopbackHTTP
 import ProgramSupport
+import SQLoopback
 import Testing
 
 @testable import LoopbackSupport

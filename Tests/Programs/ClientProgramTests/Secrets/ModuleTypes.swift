@@ -48,7 +48,7 @@ struct ModuleTypes {
     }
     redacted = Set(
       graph.relationships
-        .filter { $0.kind == "conformsTo" && $0.targetFallback == "Basics.Redacted" }
+        .filter { $0.kind == "conformsTo" && $0.targetFallback == "SQBasics.Redacted" }
         .compactMap { name(of: $0.source) })
   }
 }

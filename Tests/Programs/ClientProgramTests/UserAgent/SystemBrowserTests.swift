@@ -1,6 +1,6 @@
-import Basics
 import Foundation
 import ProgramSupport
+import SQBasics
 import Testing
 
 @testable import LoopbackSupport

@@ -6,7 +6,7 @@ import SequencingOAuthPostgreSQL
 import TestSupport
 import Testing
 
-@testable import Basics
+@testable import SQBasics
 
 /// Processes that keep the accounts of one database fresh, at a server that ends a sign-in whose
 /// refresh token comes twice.

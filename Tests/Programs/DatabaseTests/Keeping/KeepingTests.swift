@@ -4,7 +4,7 @@ import ProgramSupport
 import TestSupport
 import Testing
 
-@testable import Basics
+@testable import SQBasics
 @testable import SequencingOAuth
 
 /// A store that counts how often a caller found an account's lease taken.

@@ -1,6 +1,6 @@
 import SequencingOAuth
 
-@testable import Basics
+@testable import SQBasics
 
 /// The events of a keeper so far.
 final class KeptEvents: Sendable {

@@ -4,7 +4,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-@testable import Basics
+@testable import SQBasics
 @testable import SequencingOAuthPostgreSQL
 
 /// A call's time is bounded, and a call that comes too late costs no connection.

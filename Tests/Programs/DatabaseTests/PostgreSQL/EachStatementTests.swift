@@ -7,7 +7,7 @@ import SequencingOAuthPostgreSQL
 import TestSupport
 import Testing
 
-@testable import Basics
+@testable import SQBasics
 
 /// Each exchange with the database goes wrong in turn while an account is refreshed, at a server that
 /// accepts each refresh token once.

@@ -6,7 +6,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-@testable import Basics
+@testable import SQBasics
 @testable import SequencingOAuthPostgreSQL
 
 /// What one host changes, the others notice without asking.

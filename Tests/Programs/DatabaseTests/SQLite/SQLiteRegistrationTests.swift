@@ -1,6 +1,6 @@
-import Basics
 import Foundation
 import LoopbackSupport
+import SQBasics
 import SequencingOAuth
 import SequencingOAuthSQLite
 import TestSupport

@@ -1,7 +1,7 @@
 import Foundation
 
-@testable import Basics
-@testable import LoopbackHTTP
+@testable import SQBasics
+@testable import SQLoopback
 
 /// A listening socket whose connections are served by a blocking closure, each on its own thread.
 ///

@@ -1,6 +1,6 @@
-import Basics
 import Foundation
 import LoopbackSupport
+import SQBasics
 import TestSupport
 
 /// pgbouncer, a pool of connections in front of a PostgreSQL server, which a test runs on a free

@@ -1,6 +1,6 @@
-import Basics
 package import Foundation
 import LoopbackSupport
+import SQBasics
 import TestSupport
 
 /// A real PostgreSQL server, which a test runs on a free port.

@@ -1,5 +1,5 @@
-import Basics
 import Foundation
+import SQBasics
 
 /// A stream of one chunk.
 final class OneChunk: Sendable {

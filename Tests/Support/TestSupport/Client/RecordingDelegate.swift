@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 import SequencingOAuth
 
 /// A delegate that records its calls and lets a test wait for them.

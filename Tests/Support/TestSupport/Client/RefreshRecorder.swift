@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 import SequencingOAuth
 
 /// A delegate that records the notifications about a session, in words.

@@ -1,5 +1,5 @@
-import Basics
 import Foundation
+import SQBasics
 import SequencingOAuth
 
 /// An app's own HTTP client, which records the requests and answers with a closure.

@@ -1,4 +1,4 @@
-import Basics
+import SQBasics
 import SequencingOAuth
 
 /// A store in memory that keeps a log, waits and fails as a test tells it to.

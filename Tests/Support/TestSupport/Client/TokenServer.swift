@@ -1,5 +1,5 @@
-import Basics
 import Foundation
+import SQBasics
 import SequencingOAuth
 
 /// An authorization server and an API, played by a ``ScriptedHTTPClient``: tokens T1, T2, … with

@@ -1,4 +1,4 @@
-import CCrypto
+import CSQCrypto
 import Foundation
 import Testing
 

@@ -1,5 +1,5 @@
-import Basics
 import Foundation
+import SQBasics
 import Testing
 
 @testable import SequencingOAuth

@@ -1,5 +1,5 @@
-import Basics
-import CTLS
+import CSQTLS
+import SQBasics
 import Testing
 
 @testable import SequencingOAuth

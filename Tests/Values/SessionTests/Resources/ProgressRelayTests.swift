@@ -1,6 +1,6 @@
-import Basics
 import Dispatch
-import LoopbackHTTP
+import SQBasics
+import SQLoopback
 import SequencingOAuth
 import Testing
 

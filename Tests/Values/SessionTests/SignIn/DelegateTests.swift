@@ -1,5 +1,5 @@
-import Basics
 import Dispatch
+import SQBasics
 import SequencingOAuth
 import Testing
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Basics
+@testable import SQBasics
 @testable import SequencingOAuth
 @testable import TestSupport
 

@@ -1,5 +1,5 @@
-import Basics
 import Dispatch
+import SQBasics
 
 /// An executor that can hold its tasks back: a task that could continue waits for the test.
 ///

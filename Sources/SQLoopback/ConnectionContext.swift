@@ -1,0 +1,37 @@
+import SQBasics
+
+/// What all connections of one server share.
+struct ConnectionContext: Sendable {
+  let limits: LoopbackLimits
+  let admission: LoopbackAdmission.Rule?
+  let refusal: LoopbackRefusal.Handler?
+  let handler: LoopbackServer.Handler
+  let mailbox: LoopMailbox
+  let crowd: LoopbackCrowd
+
+  /// Runs the handler; its answer comes back through the mailbox.
+  ///
+  /// The handler starts on the event loop's thread, so an answer that waits for nothing needs no
+  /// change of threads. From its first suspension on it runs in the cooperative pool.
+  func startHandler(
+    _ request: LoopbackRequest, connection: UInt64, exchange: UInt64
+  ) -> Task<Void, Never> {
+    let handler = handler
+    let mailbox = mailbox
+    return .startingHere {
+      let reply = await handler(request)
+      mailbox.post(.reply(connection: connection, exchange: exchange, reply))
+    }
+  }
+}
+
+/// Counts the connections that a server closed because too many were open.
+final class LoopbackCrowd: Sendable {
+  private let count = Locked(0)
+
+  var turnedAway: Int { count.withLock(\.self) }
+
+  func turnedOneAway() {
+    count.withLock { $0 += 1 }
+  }
+}

@@ -1,0 +1,54 @@
+import SQBasics
+
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
+
+/// One request, after its syntax was checked and its whole body was read.
+///
+/// The target, the header values and the body are exactly the client's bytes; nothing is decoded.
+package struct LoopbackRequest: Sendable, Redacted {
+  package let method: String
+  /// The request target: a path that starts with `/`, with or without `?` and a query.
+  ///
+  /// A client that takes this server for a proxy sends a URL or an authority, and OPTIONS may have
+  /// `*` (RFC 9112, section 3.2). A handler answers these like any other path that it does not
+  /// know.
+  package let target: String
+  /// The fields in the order in which they came, with names in lower case.
+  package let headers: [(name: String, value: String)]
+  package let body: Data
+  /// The client's port, which differs between connections.
+  package let peerPort: UInt16
+  /// Whether the body was left unread, see ``LoopbackAdmission/unread``; ``body`` is then empty.
+  package let hasUnreadBody: Bool
+
+  package init(
+    method: String, target: String, headers: [(name: String, value: String)] = [],
+    body: Data = Data(), peerPort: UInt16 = 0, hasUnreadBody: Bool = false
+  ) {
+    self.method = method
+    self.target = target
+    self.headers = headers
+    self.body = body
+    self.peerPort = peerPort
+    self.hasUnreadBody = hasUnreadBody
+  }
+
+  /// The target up to the first `?`, still percent-encoded.
+  package var path: String { String(target.prefix { $0 != "?" }) }
+
+  /// The part of the target after the first `?`, still percent-encoded; `nil` if there is no `?`.
+  package var query: String? {
+    target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) }
+  }
+
+  /// The value of a field that came exactly once; `nil` if the field is absent or came more than
+  /// once.
+  package func header(_ name: String) -> String? {
+    let values = headers.filter { $0.name == name.lowercased() }
+    return values.count == 1 ? values[0].value : nil
+  }
+}

@@ -1,0 +1,30 @@
+import SQBasics
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// Moments on the system's monotonic clock, in nanoseconds, for the deadlines of the event loop.
+package enum Monotonic {
+  package static let never = Int64.max
+
+  package static func now() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+
+  package static func after(_ duration: Duration, from now: Int64) -> Int64 {
+    let (sum, tooLate) = now.addingReportingOverflow(duration.wholeNanoseconds)
+    return tooLate ? never : sum
+  }
+
+  /// The milliseconds until a moment, rounded up, as a timeout for `poll`.
+  package static func pollTimeout(until moment: Int64, from now: Int64) -> Int32 {
+    guard moment != never else { return -1 }
+    guard moment > now else { return 0 }
+    return Int32(clamping: (moment - now + 999_999) / 1_000_000)
+  }
+}

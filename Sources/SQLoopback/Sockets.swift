@@ -1,0 +1,177 @@
+#if os(Linux)
+  import CSQSockets
+#endif
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// The socket calls of this module, with the differences between operating systems.
+///
+/// Every descriptor is closed on `exec`, and writing never raises SIGPIPE.
+package enum Sockets {
+  #if canImport(Darwin)
+    private static let streamType = SOCK_STREAM
+    private static let sendFlags: Int32 = 0
+  #else
+    private static let streamType = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+    private static let sendFlags = Int32(MSG_NOSIGNAL)
+  #endif
+
+  /// Opens a non-blocking socket that listens on a loopback address; returns it and its port.
+  package static func listen(
+    _ address: LoopbackAddress, port: UInt16
+  ) throws(LoopbackError) -> (socket: Int32, port: UInt16) {
+    let socket = try stream(address)
+    do throws(LoopbackError) {
+      try setUp(socket, address)
+      let isBound = SocketAddress(address, port: port).withPointer { bind(socket, $0, $1) == 0 }
+      guard isBound else { throw .failure(errno, port: port) }
+      #if canImport(Darwin)
+        let isListening = Darwin.listen(socket, 128) == 0
+      #else
+        let isListening = Glibc.listen(socket, 128) == 0
+      #endif
+      guard isListening else { throw .failure(errno, port: port) }
+      setNonBlocking(socket)
+      return (socket, try SocketAddress.localPort(of: socket))
+    } catch {
+      close(socket)
+      throw error
+    }
+  }
+
+  /// Opens a blocking socket for a client, not connected yet.
+  package static func stream(_ address: LoopbackAddress) throws(LoopbackError) -> Int32 {
+    let socket = socket(address == .ipv4 ? AF_INET : AF_INET6, streamType, 0)
+    guard socket >= 0 else { throw .failure(errno, port: 0) }
+    prepare(socket)
+    return socket
+  }
+
+  private static func setUp(_ socket: Int32, _ address: LoopbackAddress) throws(LoopbackError) {
+    #if !canImport(Darwin)
+      // On Linux this ignores connections in TIME_WAIT and never allows a second listener. On BSD
+      // it would let another program listen on the same port.
+      set(socket, SOL_SOCKET, SO_REUSEADDR)
+    #endif
+    if address == .ipv6 { set(socket, Int32(IPPROTO_IPV6), IPV6_V6ONLY) }
+    // Accepted connections inherit this option. Every response is one write, so Nagle's algorithm
+    // would gain nothing.
+    set(socket, Int32(IPPROTO_TCP), TCP_NODELAY)
+  }
+
+  /// Accepts the next waiting connection as non-blocking; `nil` if none waits or accepting failed.
+  package static func accept(_ listener: Int32) -> (socket: Int32, peerPort: UInt16)? {
+    var storage = sockaddr_storage()
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    let socket = withUnsafeMutablePointer(to: &storage) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        #if canImport(Darwin)
+          Darwin.accept(listener, address, &length)
+        #else
+          accept4(
+            listener, address, &length, Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue))
+        #endif
+      }
+    }
+    guard socket >= 0 else { return nil }
+    #if canImport(Darwin)
+      prepare(socket)
+      setNonBlocking(socket)
+    #endif
+    return (socket, SocketAddress.port(of: storage))
+  }
+
+  /// Opens two connected non-blocking sockets, for two threads to wake each other.
+  static func pair() throws(LoopbackError) -> (Int32, Int32) {
+    var ends: [Int32] = [-1, -1]
+    guard socketpair(AF_UNIX, streamType, 0, &ends) == 0 else { throw .system(errno: errno) }
+    for end in ends {
+      prepare(end)
+      setNonBlocking(end)
+    }
+    return (ends[0], ends[1])
+  }
+
+  /// Events for which `poll` waits.
+  static let (readable, writable) = (Int16(POLLIN), Int16(POLLOUT))
+
+  /// Whether the call that failed last had nothing to read, or no room to write.
+  package static var wouldBlock: Bool { errno == EAGAIN || errno == EWOULDBLOCK }
+
+  /// Whether a signal ended the call that failed last.
+  static var wasInterrupted: Bool { errno == EINTR }
+
+  package static func receive(_ socket: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    recv(socket, buffer.baseAddress, buffer.count, 0)
+  }
+
+  package static func send(_ socket: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    #if canImport(Darwin)
+      Darwin.send(socket, bytes.baseAddress, bytes.count, sendFlags)
+    #else
+      Glibc.send(socket, bytes.baseAddress, bytes.count, sendFlags)
+    #endif
+  }
+
+  package static func close(_ descriptor: Int32) {
+    #if canImport(Darwin)
+      _ = Darwin.close(descriptor)
+    #else
+      _ = Glibc.close(descriptor)
+    #endif
+  }
+
+  /// Closes a listener and frees its port at once.
+  ///
+  /// A child process that is about to run a program has a copy of the descriptor, which would go on
+  /// listening after a plain `close`.
+  package static func closeListener(_ listener: Int32) {
+    shutdown(listener, Int32(SHUT_RDWR))
+    close(listener)
+  }
+
+  /// Tells the client that no more bytes will come; reading from it is still possible.
+  package static func finishSending(_ socket: Int32) {
+    shutdown(socket, Int32(SHUT_WR))
+  }
+
+  /// Closes with a TCP reset; bytes that the client has not acknowledged are lost.
+  static func reset(_ socket: Int32) {
+    var linger = linger(l_onoff: 1, l_linger: 0)
+    let size = socklen_t(MemoryLayout.size(ofValue: linger))
+    setsockopt(socket, SOL_SOCKET, SO_LINGER, &linger, size)
+    close(socket)
+  }
+
+  package static func set(_ socket: Int32, _ level: Int32, _ option: Int32) {
+    var value: Int32 = 1
+    setsockopt(socket, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
+  }
+
+  static func setNonBlocking(_ descriptor: Int32) {
+    _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+  }
+
+  private static func prepare(_ socket: Int32) {
+    #if canImport(Darwin)
+      _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
+      set(socket, SOL_SOCKET, SO_NOSIGPIPE)
+    #endif
+  }
+}
+
+extension LoopbackError {
+  package static let malformedAnswer = Self.system(errno: EBADMSG)
+
+  static func failure(_ code: Int32, port: UInt16) -> Self {
+    switch code {
+    case EADDRINUSE: .portInUse(port)
+    case EADDRNOTAVAIL, EAFNOSUPPORT: .addressUnavailable
+    default: .system(errno: code)
+    }
+  }
+}

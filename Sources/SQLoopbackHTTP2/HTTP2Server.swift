@@ -1,0 +1,205 @@
+import SQBasics
+import SQHTTP2
+package import SQLoopback
+
+/// An HTTP/2 server for programs on the same machine, without TLS.
+///
+/// It passes on each request when its fields have come, on the thread of `SocketLoop`: the handler
+/// must return at once, and may answer later, from any thread.
+package final class HTTP2Server: SocketOwner {
+  package typealias Handler = @Sendable (HTTP2Exchange) -> Void
+
+  private struct State {
+    /// The socket that accepts connections; negative after the server's end.
+    var listener: Int32
+    var connections: [Int32: HTTP2ServerConnection] = [:]
+    var lastNumber: UInt64 = 0
+    /// No deadline of a connection is earlier than this one.
+    var nextDeadline = UInt64.max
+    /// When connections are accepted again.
+    var acceptsAgain = UInt64.max
+    /// Resolved when the last connection is closed; there is one once the server stops.
+    var isEmptied: OneShot<Void>?
+  }
+
+  /// How long no connection is accepted after the process ran out of file descriptors.
+  private static let acceptPause: UInt64 = 100_000_000
+
+  /// The port at which the server listens.
+  package let port: UInt16
+  private let limits: HTTP2ServerLimits
+  private let handler: Handler
+  private let state: Locked<State>
+
+  /// Starts a server at `127.0.0.1`; it runs until ``stop()``.
+  ///
+  /// - Parameters:
+  ///   - port: The port, or 0 for any that is free.
+  ///   - limits: What the clients may use.
+  ///   - handler: Called once for each request.
+  /// - Throws: `LoopbackError` if the port cannot be used.
+  package init(
+    port: UInt16 = 0, limits: HTTP2ServerLimits = HTTP2ServerLimits(), handler: @escaping Handler
+  ) throws(LoopbackError) {
+    let (listener, port) = try Sockets.listen(.ipv4, port: port)
+    self.port = port
+    self.limits = limits
+    self.handler = handler
+    state = Locked(State(listener: listener))
+    guard SocketLoop.shared?.watch(listener, for: self) == true else {
+      Sockets.close(listener)
+      throw .system(errno: 0)
+    }
+  }
+
+  // MARK: The end
+
+  /// Closes the server and its connections; what is under way is lost.
+  package func stop() {
+    closeListener()
+    endAll { $0.close() }
+  }
+
+  /// Closes the port, lets the requests that are under way end within a time, and then does the
+  /// same as ``stop()``.
+  package func stop(within grace: Duration) async {
+    closeListener()
+    let isEmptied = state.withLock { state in
+      let isEmptied = state.isEmptied ?? OneShot()
+      state.isEmptied = isEmptied
+      if state.connections.isEmpty { isEmptied.resolve(()) }
+      return isEmptied
+    }
+    endAll { $0.shutDown() }
+    _ = await isEmptied.wait(until: .now + grace)
+    endAll { $0.close() }
+  }
+
+  private func closeListener() {
+    state.withLock { state in
+      guard state.listener >= 0 else { return }
+      SocketLoop.shared?.forget(state.listener)
+      Sockets.closeListener(state.listener)
+      state.listener = -1
+      state.acceptsAgain = .max
+    }
+  }
+
+  private func endAll(_ body: (HTTP2ServerConnection) -> Void) {
+    let places = state.withLock { $0.connections.values.map(\.place) }
+    for place in places { act(at: place, body) }
+  }
+
+  // MARK: What the network brings
+
+  package func socketIsReady(_ socket: Int32) {
+    let (isListener, place) = state.withLock {
+      ($0.listener == socket, $0.connections[socket]?.place)
+    }
+    if isListener { acceptAll(socket) }
+    if let place { act(at: place) { $0.read() } }
+  }
+
+  private func acceptAll(_ listener: Int32) {
+    while let accepted = Sockets.accept(listener) {
+      makeRoom()
+      let place = state.withLock { state -> HTTP2ServerConnection.Place? in
+        state.lastNumber += 1
+        let place = HTTP2ServerConnection.Place(socket: accepted.socket, number: state.lastNumber)
+        guard state.listener == listener, state.connections.count < limits.connections,
+          let connection = HTTP2ServerConnection(place, server: self, limits: limits),
+          SocketLoop.shared?.watch(accepted.socket, for: self) == true
+        else {
+          Sockets.close(accepted.socket)
+          return nil
+        }
+        state.connections[accepted.socket] = connection
+        return place
+      }
+      if let place { act(at: place) { $0.read() } }
+    }
+    if !Sockets.wouldBlock { pauseAccepting(listener) }
+  }
+
+  /// Closes the connection that has been without a request for longest, if there are too many.
+  private func makeRoom() {
+    let place = state.withLock { state -> HTTP2ServerConnection.Place? in
+      guard state.connections.count >= limits.connections else { return nil }
+      let oldest = state.connections.values.min { $0.deadline < $1.deadline }
+      return oldest.flatMap { $0.deadline == .max ? nil : $0.place }
+    }
+    if let place { act(at: place) { $0.close() } }
+  }
+
+  /// Stops watching the port for a moment: it stays ready while the process has no descriptor.
+  private func pauseAccepting(_ listener: Int32) {
+    state.withLock { state in
+      guard state.listener == listener else { return }
+      SocketLoop.shared?.forget(listener)
+      state.acceptsAgain = SocketLoop.now() + Self.acceptPause
+      wake(state)
+    }
+  }
+
+  // MARK: Time
+
+  package func isCalled() {}
+
+  package func timeIsDue() {
+    let now = SocketLoop.now()
+    let overdue = state.withLock { state in
+      if state.acceptsAgain <= now {
+        state.acceptsAgain = .max
+        _ = SocketLoop.shared?.watch(state.listener, for: self)
+      }
+      return state.connections.values.filter { $0.deadline <= now }.map(\.place)
+    }
+    for place in overdue { act(at: place) { $0.timeOut() } }
+    state.withLock { state in
+      state.nextDeadline = state.connections.values.map(\.deadline).min() ?? .max
+      wake(state)
+    }
+  }
+
+  private func wake(_ state: State) {
+    SocketLoop.shared?.wake(self, at: min(state.nextDeadline, state.acceptsAgain))
+  }
+
+  // MARK: One step
+
+  /// Does something on a connection, sends what came of it, and passes on the news.
+  ///
+  /// Returns `false` if the connection is closed already.
+  @discardableResult
+  func act(
+    at place: HTTP2ServerConnection.Place, _ body: (HTTP2ServerConnection) -> Void
+  ) -> Bool {
+    let news = state.withLock { state -> HTTP2ServerNews? in
+      guard let connection = state.connections[place.socket], connection.place == place else {
+        return nil
+      }
+      body(connection)
+      connection.flush()
+      if connection.isClosed {
+        close(connection, &state)
+      } else if connection.deadline < state.nextDeadline {
+        state.nextDeadline = connection.deadline
+        wake(state)
+      }
+      return connection.takeNews()
+    }
+    news?.spread(handler)
+    return news != nil
+  }
+
+  private func close(_ connection: HTTP2ServerConnection, _ state: inout State) {
+    let socket = connection.place.socket
+    state.connections[socket] = nil
+    SocketLoop.shared?.forget(socket)
+    Sockets.close(socket)
+    guard state.connections.isEmpty else { return }
+    state.isEmptied?.resolve(())
+    state.nextDeadline = .max
+    wake(state)
+  }
+}
