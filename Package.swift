@@ -31,6 +31,8 @@ let librarySettings =
 
 let products: [Product] = [
   .library(name: "SequencingOAuth", targets: ["SequencingOAuth"]),
+  .library(name: "SequencingOAuthPipes", targets: ["SequencingOAuthPipes"]),
+  .library(name: "SequencingOAuthBackend", targets: ["SequencingOAuthBackend"]),
   .library(name: "SequencingOAuthFoundation", targets: ["SequencingOAuthFoundation"]),
   .library(name: "SequencingOAuthSQLite", targets: ["SequencingOAuthSQLite"]),
   .library(name: "SequencingOAuthPostgreSQL", targets: ["SequencingOAuthPostgreSQL"]),
@@ -46,10 +48,19 @@ let libraries: [Target] = [
   .target(
     name: "SequencingOAuth",
     dependencies: [
-      "SQBasics", "SQLoopback", "SQLoopbackPages", "CSQCurl", "CSQCrypto", "CSQSockets", "CSQTLS",
+      "SQBasics", "SQFiles", "SQCrypto", "SQLoopback", "SQLoopbackPages", "CSQCurl", "CSQSockets",
+      "CSQTLS",
     ],
     // To be copied; a resource would link Foundation, for its Bundle.
     exclude: ["SignInButton/Images"],
+    swiftSettings: librarySettings),
+  .target(
+    name: "SequencingOAuthPipes",
+    dependencies: ["SequencingOAuth", "SQCrypto", "SQBasics", "SQFiles"],
+    swiftSettings: librarySettings),
+  .target(
+    name: "SequencingOAuthBackend",
+    dependencies: ["SequencingOAuth", "SQBasics", "SQCrypto"],
     swiftSettings: librarySettings),
   .target(
     name: "SequencingOAuthFoundation",
@@ -57,15 +68,15 @@ let libraries: [Target] = [
     swiftSettings: librarySettings),
   .target(
     name: "SequencingOAuthSQLite",
-    dependencies: ["SequencingOAuth", "SQBasics", "CSQSQLite"],
+    dependencies: ["SequencingOAuth", "SQBasics", "SQFiles", "SQCrypto", "CSQSQLite"],
     swiftSettings: librarySettings),
   .target(
     name: "SequencingOAuthPostgreSQL",
-    dependencies: ["SequencingOAuth", "SQBasics", "CSQPostgreSQL"],
+    dependencies: ["SequencingOAuth", "SQBasics", "SQFiles", "SQCrypto", "CSQPostgreSQL"],
     swiftSettings: librarySettings),
   .target(
     name: "SequencingOAuthSecretService",
-    dependencies: ["SequencingOAuth", "SQBasics", "CSQSecret"],
+    dependencies: ["SequencingOAuth", "SQBasics", "SQFiles", "SQCrypto", "CSQSecret"],
     swiftSettings: librarySettings),
   // It declares libsecret by itself and loads it, so it needs neither headers nor a linker's flag.
   .target(name: "CSQSecret"),
@@ -92,6 +103,9 @@ let libraries: [Target] = [
   .target(
     name: "SQHTTP2", dependencies: ["SQBasics", "CSQNghttp2", "CSQSockets"],
     swiftSettings: librarySettings),
+  .target(
+    name: "SQCrypto", dependencies: ["SQBasics", "CSQCrypto"], swiftSettings: librarySettings),
+  .target(name: "SQFiles", dependencies: ["SQBasics"], swiftSettings: librarySettings),
   .target(name: "SQBasics", swiftSettings: librarySettings),
   .systemLibrary(name: "CSQSockets"),
   .systemLibrary(
@@ -109,7 +123,8 @@ let libraries: [Target] = [
   .executableTarget(
     name: "sq-demo",
     dependencies: [
-      "SequencingOAuth", "SequencingOAuthSQLite", "SequencingOAuthPostgreSQL",
+      "SequencingOAuth", "SQCrypto", "SQFiles", "SequencingOAuthBackend", "SequencingOAuthPipes",
+      "SequencingOAuthSQLite", "SequencingOAuthPostgreSQL",
       "SequencingOAuthSecretService", "SequencingOAuthGRPC", "OAuthSandbox", "OAuthSandboxGRPC",
       "SQBasics", "CSQSockets",
     ],
@@ -139,32 +154,52 @@ let libraries: [Target] = [
 let values: [Target] = [
   tests(
     "Values/ProtocolTests", exclude: ["Vectors"],
-    ["SequencingOAuth", "SQBasics", "TestSupport", "CSQCrypto", "CSQTLS"]),
-  tests("Values/SessionTests", ["SequencingOAuth", "SQBasics", "TestSupport"]),
+    [
+      "SequencingOAuth", "SQCrypto", "SequencingOAuthBackend", "SequencingOAuthPipes", "SQBasics",
+      "TestSupport", "CSQCrypto", "CSQTLS",
+    ]),
+  tests(
+    "Values/SessionTests",
+    [
+      "SequencingOAuth", "SQLoopback", "SequencingOAuthBackend", "SequencingOAuthPipes", "SQBasics",
+      "TestSupport",
+    ]),
   tests(
     "Values/StoreValueTests",
-    ["SequencingOAuth", "SequencingOAuthPostgreSQL", "SequencingOAuthSQLite", "TestSupport"]),
+    [
+      "SequencingOAuth", "SQBasics", "SQCrypto", "SequencingOAuthBackend",
+      "SequencingOAuthPostgreSQL", "SequencingOAuthSQLite", "TestSupport",
+    ]),
   tests(
     "Values/GRPCValueTests",
     [
       "SequencingOAuthGRPC", "SequencingOAuth", "SQHTTP2", "SQBasics", "TestSupport",
       "GRPCValueSupport",
     ]),
-  tests("Values/SequencingOAuthFoundationTests", ["SequencingOAuthFoundation", "SequencingOAuth"]),
+  tests(
+    "Values/SequencingOAuthFoundationTests",
+    ["SequencingOAuthFoundation", "SequencingOAuth", "SQBasics"]),
   tests("Values/SandboxValueTests", ["OAuthSandbox", "SQLoopbackPages", "SQLoopback", "SQBasics"]),
   tests(
     "Values/DemoValueTests",
-    ["sq-demo", "SequencingOAuth", "OAuthSandbox", "SQBasics", "TestSupport"]),
+    [
+      "sq-demo", "SequencingOAuth", "SQFiles", "SequencingOAuthPipes", "OAuthSandbox", "SQBasics",
+      "TestSupport",
+    ]),
   tests("Values/BasicsTests", ["SQBasics", "TestSupport"]),
   tests("Values/ChartsTests", ["Charts"]),
   tests(
     "Fuzzers", name: "FuzzerTests", exclude: ["Dictionaries", "LibFuzzer", "Seeds"],
-    ["SequencingOAuth", "SequencingOAuthGRPC", "SQHTTP2", "SQBasics", "SQLoopback", "CSQCurl"]),
+    [
+      "SequencingOAuth", "SQCrypto", "SequencingOAuthBackend", "SequencingOAuthPipes",
+      "SequencingOAuthGRPC", "SQHTTP2", "SQBasics", "SQLoopback", "CSQCurl",
+    ]),
 ]
 
 /// What tests of `SequencingOAuth` against servers of their own process need.
 let clientWithServers: [Target.Dependency] = [
-  "SequencingOAuth", "OAuthSandbox", "SQBasics", "SQLoopback", "TestSupport", "LoopbackSupport",
+  "SequencingOAuth", "SequencingOAuthPipes", "SequencingOAuthBackend", "SQFiles", "SQCrypto",
+  "OAuthSandbox", "SQBasics", "SQLoopback", "TestSupport", "LoopbackSupport",
 ]
 
 /// Tests with servers of this process, on loopback addresses.
@@ -195,20 +230,23 @@ let programs: [Target] = [
   tests(
     "Programs/ClientProgramTests",
     [
-      "SequencingOAuth", "transfer-probe", "OAuthSandbox", "SQBasics", "SQLoopback", "TestSupport",
+      "SequencingOAuth", "SequencingOAuthPipes", "transfer-probe", "OAuthSandbox", "SQBasics",
+      "SQLoopback", "TestSupport",
       "LoopbackSupport", "ProgramSupport",
     ]),
   tests(
     "Programs/StoreTests", exclude: ["Faults"],
     [
-      "SequencingOAuth", "SequencingOAuthPostgreSQL", "SequencingOAuthSQLite",
+      "SequencingOAuth", "SQCrypto", "SQFiles", "SequencingOAuthPostgreSQL",
+      "SequencingOAuthSQLite",
       "SequencingOAuthSecretService", "store-probe", "OAuthSandbox", "SQBasics", "TestSupport",
       "LoopbackSupport", "ProgramSupport",
     ]),
   tests(
     "Programs/DatabaseTests",
     [
-      "SequencingOAuth", "SequencingOAuthPostgreSQL", "SequencingOAuthSQLite",
+      "SequencingOAuth", "SQCrypto", "SequencingOAuthBackend", "SequencingOAuthPipes",
+      "SequencingOAuthPostgreSQL", "SequencingOAuthSQLite",
       "SequencingOAuthSecretService", "store-probe", "OAuthSandbox", "SQBasics", "TestSupport",
       "LoopbackSupport", "ProgramSupport",
     ]),
@@ -223,7 +261,8 @@ let programs: [Target] = [
   tests(
     "Programs/OAuthSandboxGRPCTests", exclude: ["Peers"],
     [
-      "OAuthSandboxGRPC", "OAuthSandbox", "SequencingOAuthGRPC", "SequencingOAuth", "SQBasics",
+      "OAuthSandboxGRPC", "OAuthSandbox", "LoopbackSupport", "SequencingOAuthGRPC",
+      "SequencingOAuth", "SQBasics",
       "TestSupport", "ProgramSupport",
     ]),
   tests(
@@ -241,31 +280,37 @@ let programs: [Target] = [
   tests(
     "Programs/DemoTests",
     [
-      "sq-demo", "SequencingOAuth", "SequencingOAuthSQLite", "SequencingOAuthPostgreSQL",
+      "sq-demo", "SequencingOAuth", "SequencingOAuthPipes", "SequencingOAuthSQLite",
+      "SequencingOAuthPostgreSQL",
       "SequencingOAuthSecretService", "SequencingOAuthGRPC", "OAuthSandbox", "OAuthSandboxGRPC",
       "SQBasics", "SQLoopback", "TestSupport", "LoopbackSupport", "ProgramSupport",
     ]),
   tests(
     "Programs/DocumentationTests",
     [
-      "SequencingOAuth", "SequencingOAuthFoundation", "SequencingOAuthSQLite",
+      "SequencingOAuth", "SQBasics", "SequencingOAuthPipes", "SequencingOAuthFoundation",
+      "SequencingOAuthSQLite",
       "SequencingOAuthPostgreSQL", "SequencingOAuthSecretService", "SequencingOAuthGRPC",
       "OAuthSandbox", "OAuthSandboxGRPC", "TestSupport", "ProgramSupport",
     ]),
   tests(
     "Programs/LiveTests", exclude: ["Servers"],
     [
-      "sq-demo", "SequencingOAuth", "SequencingOAuthPostgreSQL", "OAuthSandbox", "SQBasics",
+      "sq-demo", "SequencingOAuth", "SequencingOAuthBackend", "SequencingOAuthPipes",
+      "SequencingOAuthPostgreSQL", "OAuthSandbox", "SQBasics",
       "SQLoopback", "TestSupport", "LoopbackSupport", "ProgramSupport",
     ]),
 ]
 
 /// What the tests share, by tier, and the programs that some tests start.
 let helpers: [Target] = [
-  support("TestSupport", ["SequencingOAuth", "SQBasics"]),
+  support("TestSupport", ["SequencingOAuth", "SQCrypto", "SequencingOAuthPipes", "SQBasics"]),
   support(
     "LoopbackSupport",
-    ["SequencingOAuth", "OAuthSandbox", "SQBasics", "SQLoopback", "CSQNghttp2", "TestSupport"]),
+    [
+      "SequencingOAuth", "SequencingOAuthPipes", "OAuthSandbox", "SQBasics", "SQLoopback",
+      "CSQNghttp2", "TestSupport",
+    ]),
   support("GRPCValueSupport", ["SequencingOAuthGRPC", "TestSupport"]),
   support(
     "GRPCSupport",
@@ -278,12 +323,14 @@ let helpers: [Target] = [
     "ProgramSupport",
     ["SequencingOAuth", "OAuthSandbox", "SQBasics", "SQLoopback", "TestSupport", "LoopbackSupport"]),
   .executableTarget(
-    name: "transfer-probe", dependencies: ["SequencingOAuth", "SQBasics", "SQLoopback"],
+    name: "transfer-probe",
+    dependencies: ["SequencingOAuth", "SequencingOAuthPipes", "SQBasics", "SQLoopback"],
     path: "Tests/TransferProbe", swiftSettings: settings),
   .executableTarget(
     name: "store-probe",
     dependencies: [
-      "SequencingOAuth", "SequencingOAuthSQLite", "SequencingOAuthPostgreSQL",
+      "SequencingOAuth", "SQBasics", "SQCrypto", "SQFiles", "SequencingOAuthBackend",
+      "SequencingOAuthSQLite", "SequencingOAuthPostgreSQL",
       "SequencingOAuthSecretService",
     ],
     path: "Tests/StoreProbe", swiftSettings: settings),
@@ -301,7 +348,8 @@ let benchmarks: [Target] = [
   .executableTarget(
     name: "benchmarks",
     dependencies: [
-      "SequencingOAuth", "SequencingOAuthGRPC", "SequencingOAuthSQLite",
+      "SequencingOAuth", "SequencingOAuthBackend", "SequencingOAuthPipes", "SequencingOAuthGRPC",
+      "SequencingOAuthSQLite",
       "SequencingOAuthPostgreSQL", "OAuthSandbox", "SQBasics", "Charts", "SQLoopback", "CSQCrypto",
       "CSQCurl", "CSQPostgreSQL", "CSQSQLite",
     ],

@@ -1,3 +1,4 @@
+import SQBasics
 import SequencingOAuth
 
 // Sign-ins at the provider that the options or an account name, or at the built-in sandbox.

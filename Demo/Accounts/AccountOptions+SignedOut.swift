@@ -1,3 +1,4 @@
+import SQBasics
 import SequencingOAuth
 
 // Accounts whose session has ended: what the store remembers of them, and their error messages.

@@ -1,3 +1,4 @@
+import SQBasics
 import SequencingOAuth
 
 /// The options for the account of a command: an account in the store, or one that signs in now.

@@ -1,3 +1,4 @@
+import SQCrypto
 import SequencingOAuth
 
 /// The address of a PostgreSQL database, which contains no password.

@@ -1,3 +1,4 @@
+import SQBasics
 import SequencingOAuth
 
 /// The exit status of the program.

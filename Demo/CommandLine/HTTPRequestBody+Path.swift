@@ -1,3 +1,4 @@
+import SQFiles
 import SequencingOAuth
 
 #if canImport(FoundationEssentials)

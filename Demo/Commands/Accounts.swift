@@ -1,3 +1,4 @@
+import SQBasics
 import SequencingOAuth
 
 #if canImport(FoundationEssentials)

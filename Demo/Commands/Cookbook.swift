@@ -1,4 +1,5 @@
 import SequencingOAuth
+import SequencingOAuthPipes
 
 /// `cookbook`: shows what an app does with an API, step by step, on a drive inside the program.
 struct Cookbook: Command {

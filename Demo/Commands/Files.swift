@@ -1,4 +1,5 @@
 import SequencingOAuth
+import SequencingOAuthPipes
 
 extension Option {
   static let output = Option(

@@ -1,3 +1,4 @@
+import SQBasics
 import SequencingOAuth
 
 /// `revoke`: makes the server end the tokens, and erases the account.

@@ -1,4 +1,5 @@
 import SequencingOAuth
+import SequencingOAuthBackend
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,5 +1,8 @@
 import Glibc
+import SQBasics
+import SQFiles
 import SequencingOAuth
+import SequencingOAuthPipes
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

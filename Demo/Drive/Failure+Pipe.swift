@@ -1,4 +1,5 @@
 import SequencingOAuth
+import SequencingOAuthPipes
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

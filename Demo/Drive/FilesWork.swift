@@ -1,3 +1,5 @@
+import SQBasics
+import SQFiles
 import SequencingOAuth
 
 #if canImport(FoundationEssentials)

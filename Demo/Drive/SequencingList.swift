@@ -1,4 +1,5 @@
 import SequencingOAuth
+import SequencingOAuthPipes
 
 /// The files that Sequencing lists for an account.
 struct SequencingList: Sendable {

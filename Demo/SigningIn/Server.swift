@@ -1,3 +1,4 @@
+import SQBasics
 import SequencingOAuth
 
 /// An authorization server that the options name.

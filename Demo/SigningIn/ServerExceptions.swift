@@ -1,3 +1,4 @@
+import SQBasics
 import SequencingOAuth
 
 /// What a server does in its own way, and the user accepts by an option.

@@ -1,3 +1,4 @@
+import SQBasics
 import SequencingOAuth
 
 // The client of a program that no developer has registered at the server.

@@ -1,3 +1,4 @@
+import SQBasics
 import SequencingOAuth
 
 /// The server, the client and the way to sign in, for every command that may need a sign-in.

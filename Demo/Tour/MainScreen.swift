@@ -1,5 +1,6 @@
 import SequencingOAuth
 import SequencingOAuthGRPC
+import SequencingOAuthPipes
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

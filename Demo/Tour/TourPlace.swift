@@ -1,5 +1,6 @@
 import SQBasics
 import SequencingOAuth
+import SequencingOAuthPipes
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,4 +1,4 @@
-import SQBasics
+package import SQBasics
 
 /// The accounts that an app keeps: each user signs in once and stays signed in after a restart.
 ///
@@ -7,11 +7,11 @@ import SQBasics
 public final class AccountManager: Sendable {
   /// The store that keeps the accounts.
   public var store: any TokenStore { environment.tokenStore }
-  let environment: ClientEnvironment
-  var clock: any WallClock { environment.clock }
+  package let environment: ClientEnvironment
+  package var clock: any WallClock { environment.clock }
   private let modules = Locked(TextDictionary<AuthorizationModule>())
-  /// The answers to web sign-ins that are being finished.
-  let answers = WebSignInAnswers()
+  /// The web sign-ins that are being finished, each by the redirect that came for it.
+  package let webSignIns = KeyedWork<AuthorizationModule, SQOAuthError>()
 
   /// Makes a manager of the accounts in a store; the environment's own store is not used.
   public init(store: any TokenStore, environment: ClientEnvironment = ClientEnvironment()) {
@@ -67,7 +67,7 @@ public final class AccountManager: Sendable {
   }
 
   /// The modules of all accounts for which ``account(_:id:)`` was called.
-  var all: [AuthorizationModule] { modules.withLock { Array($0.all) } }
+  package var all: [AuthorizationModule] { modules.withLock { Array($0.all) } }
 
   /// Reads the records of all accounts in the store, in the order of their ids.
   ///
@@ -131,7 +131,7 @@ public final class AccountManager: Sendable {
   }
 
   /// A module for one operation, which this manager does not keep.
-  func module(
+  package func module(
     for configuration: ClientConfiguration, id: String = "default"
   ) -> AuthorizationModule {
     AuthorizationModule(configuration: configuration, environment: environment, accountID: id)

@@ -92,7 +92,7 @@ extension AuthorizationModule {
   }
 
   /// Makes a token of a grant the current one, unless the app ended the session in the meantime.
-  func take(
+  package func take(
     _ token: SQToken, from client: RegisteredClient, _ grant: AccountRecord.Grant? = nil,
     since dismissals: Int
   ) async throws(SQOAuthError) {

@@ -1,4 +1,4 @@
-import SQBasics
+package import SQBasics
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -75,7 +75,7 @@ extension AuthorizationModule {
   }
 
   /// Handles the response to the first sending of a request, and sends it again if that can help.
-  func exchange(
+  package func exchange(
     _ request: HTTPRequest, behind response: HTTPResponse, to first: AddressedToken
   ) async throws(ResourceFailure) -> HTTPResponse {
     guard let refusal = ResourceRefusal(response, of: first.token) else { return response }
@@ -94,7 +94,7 @@ extension AuthorizationModule {
   }
 
   /// Sends a request with a token, once.
-  func response(
+  package func response(
     to request: HTTPRequest, with use: AddressedToken, _ interruption: Interruption? = nil
   ) async throws(ResourceFailure) -> HTTPResponse {
     do throws(SQOAuthError) {

@@ -77,12 +77,12 @@ extension AuthorizationModule {
   ///
   /// If the store already fails now, the new token would be lost when the program ends. So this
   /// comes before the browser opens, or before a password or a code is sent.
-  func checkStore() async throws(SQOAuthError) {
+  package func checkStore() async throws(SQOAuthError) {
     if let record = try await session.account.check() { context.resumeAttributes(of: record) }
   }
 
   /// Takes over the app's attributes from the store, without a check of the store.
-  func readAttributes() async -> Result<Void, SQOAuthError> {
+  package func readAttributes() async -> Result<Void, SQOAuthError> {
     await session.account.look().map { record in
       if let record { context.resumeAttributes(of: record) }
     }

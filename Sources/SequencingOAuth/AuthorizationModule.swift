@@ -16,8 +16,8 @@ import SQBasics
 public final class AuthorizationModule: Sendable {
   /// The id of the account, under which the token store keeps its record.
   public let accountID: String
-  let context: ClientContext
-  let session: TokenSession
+  package let context: ClientContext
+  package let session: TokenSession
   let signIns = SignIns()
   let unclaimed = UnclaimedTokens()
   let refusals = Locked(FreshTokenRefusals())

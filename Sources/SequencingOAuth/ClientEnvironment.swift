@@ -110,7 +110,7 @@ public struct ClientEnvironment: Sendable {
   }
 
   /// What remembers one-time values, whether the app has chosen it or not.
-  var sharedOneTimeValues: any OneTimeValues {
+  package var sharedOneTimeValues: any OneTimeValues {
     parts.value.oneTimeValues ?? parts.value.tokenStore as? any OneTimeValues ?? parts.value.memory
   }
 

@@ -1,19 +1,19 @@
 import SQBasics
 
 /// Values that an app keeps under names of its own, each name used once.
-final class Registry<Value: Sendable>: Sendable {
+package final class Registry<Value: Sendable>: Sendable {
   /// What the values are in an error's message: `a pipe`.
   private let kind: String
   private let values = Locked(TextDictionary<Value>())
 
-  init(of kind: String) {
+  package init(of kind: String) {
     self.kind = kind
   }
 
   /// Keeps a value under a name, and returns it.
   ///
   /// - Throws: ``SQOAuthError/Code/duplicateName`` if the name has a value, which stays.
-  func add(_ value: Value, named name: String) throws(SQOAuthError) -> Value {
+  package func add(_ value: Value, named name: String) throws(SQOAuthError) -> Value {
     let isAdded = values.withLock { values in
       guard values[name] == nil else { return false }
       values[name] = value
@@ -24,17 +24,17 @@ final class Registry<Value: Sendable>: Sendable {
   }
 
   /// The value of a name, if there is one.
-  subscript(name: String) -> Value? { values.withLock { $0[name] } }
+  package subscript(name: String) -> Value? { values.withLock { $0[name] } }
 
   /// Takes a value out and returns it.
-  func remove(_ name: String) -> Value? { values.withLock { $0.removeValue(forKey: name) } }
+  package func remove(_ name: String) -> Value? { values.withLock { $0.removeValue(forKey: name) } }
 
   /// The names, in order.
-  var names: [String] { values.withLock { $0.texts } }
+  package var names: [String] { values.withLock { $0.texts } }
 }
 
 extension SQOAuthError {
-  static func duplicateName(_ name: String, of kind: String) -> SQOAuthError {
+  package static func duplicateName(_ name: String, of kind: String) -> SQOAuthError {
     SQOAuthError(
       .duplicateName,
       "there is already \(kind) \"\(name.printable)\"; remove it, or choose another name")

@@ -30,14 +30,4 @@ extension SQOAuth {
     try await module.endSession(
       revokesTokens: revokesTokens, logoutHint: logoutHint, uiLocales: uiLocales)
   }
-
-  /// Ends the session if a provider's logout token names it.
-  ///
-  /// See ``AuthorizationModule/handleLogoutToken(_:)``.
-  @discardableResult
-  public func handleLogoutToken(
-    _ text: String
-  ) async throws(SQOAuthError) -> (token: LogoutToken, endedSession: Bool) {
-    try await module.handleLogoutToken(text)
-  }
 }

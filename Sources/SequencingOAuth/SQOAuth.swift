@@ -26,7 +26,7 @@ private struct Delegates: @unchecked Sendable {
 ///
 /// A delegate or a completion that belongs to an actor, such as one of a `@MainActor` screen, is
 /// called on that actor. All others are called on the ``callbackQueue``.
-public final class SQOAuth: Sendable {
+public final class SQOAuth: AccountOperations {
 
   /// The instance for apps with one account.
   public static let shared = SQOAuth()

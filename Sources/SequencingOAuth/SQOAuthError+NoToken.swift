@@ -8,7 +8,7 @@ extension SQOAuthError {
     .notAuthorized, "the access token has expired and there is no refresh token; sign in again")
 
   /// The caller's own task was cancelled while it waited.
-  static let waitCancelled = SQOAuthError(.cancelled, "the task that waited was cancelled")
+  package static let waitCancelled = SQOAuthError(.cancelled, "the task that waited was cancelled")
 
   /// The caller's time was over before the token came.
   static let stillUnderWay = SQOAuthError(

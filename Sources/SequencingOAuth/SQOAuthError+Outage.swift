@@ -4,7 +4,7 @@ extension SQOAuthError {
   /// Whether the server could not be reached, or could not answer any request.
   ///
   /// A later attempt may succeed.
-  var isOutage: Bool {
+  package var isOutage: Bool {
     switch code {
     case .serverError, .temporarilyUnavailable: true
     // A server that answered cannot say that it did not.

@@ -71,7 +71,7 @@ public struct SQOAuthError: Error, Sendable {
 
 extension Data {
   /// At most the first `count` bytes, without keeping the memory of the others.
-  func cut(at count: Int) -> Data {
+  package func cut(at count: Int) -> Data {
     // A slice would keep the memory of all bytes.
     self.count > count ? Data(prefix(count)) : self
   }

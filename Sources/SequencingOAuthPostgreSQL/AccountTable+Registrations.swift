@@ -1,4 +1,5 @@
 import SQBasics
+import SQCrypto
 import SequencingOAuth
 
 #if canImport(FoundationEssentials)

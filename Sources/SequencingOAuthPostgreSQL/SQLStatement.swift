@@ -1,5 +1,6 @@
 import CSQPostgreSQL
 import SQBasics
+import SQCrypto
 import SequencingOAuth
 
 #if canImport(FoundationEssentials)

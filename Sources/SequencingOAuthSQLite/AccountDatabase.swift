@@ -1,5 +1,6 @@
 import CSQSQLite
 import SQBasics
+import SQFiles
 import SequencingOAuth
 
 /// The database of a token store, opened by the first call and opened again after a failure.
@@ -53,7 +54,7 @@ final class AccountDatabase: Sendable {
   func checkMaking() throws(SQOAuthError) {
     do throws(SQOAuthError) {
       try state.withLock(\.key)?.check()
-      let lock = try FileError.reported("its lock file failed") { () throws(FileError) in
+      let lock = try FileFailure.reported("its lock file failed") { () throws(FileFailure) in
         try PrivateFile(path: path).lock()
       }
       defer { lock.remove() }

@@ -1,4 +1,5 @@
 import CSQSQLite
+import SQFiles
 import SequencingOAuth
 
 /// A connection to an existing database; one thread at a time uses it.

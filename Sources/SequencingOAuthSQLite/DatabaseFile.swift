@@ -1,4 +1,5 @@
 import SQBasics
+import SQFiles
 import SequencingOAuth
 
 /// Finds or creates the file of a database, whole and readable by its owner alone.
@@ -14,11 +15,11 @@ struct DatabaseFile {
   func find(
     orMake make: (_ emptyFile: String) throws(SQOAuthError) -> Void
   ) throws(SQOAuthError) -> String {
-    try FileError.reported("its folder cannot be created") { () throws(FileError) in
+    try FileFailure.reported("its folder cannot be created") { () throws(FileFailure) in
       try file.refuseFolder()
       try file.makeFolder()
     }
-    let folder = try making { () throws(FileError) in try file.realFolder() }
+    let folder = try making { () throws(FileFailure) in try file.realFolder() }
     let place = "\(folder)/\(path.split(separator: "/").last ?? "")"
     if try !isThere(place) { try put(make, place) }
     try keepToOwner(place)
@@ -35,7 +36,7 @@ struct DatabaseFile {
     _ place: String
   ) throws(SQOAuthError) -> (needsMending: Bool, size: Int64)? {
     let name = String(place.split(separator: "/").last ?? "")
-    return try FileError.reported("\(name.printable) cannot be used") { () throws(FileError) in
+    return try FileFailure.reported("\(name.printable) cannot be used") { () throws(FileFailure) in
       guard let status = try FileStatus(at: place) else { return nil }
       return (try FileTrust.database.needsMending(status), status.size)
     }
@@ -59,10 +60,10 @@ struct DatabaseFile {
     }
     let temporary = PrivateFile(path: "\(place).\(UInt64.random(in: 0...UInt64.max))")
     // SQLite gives its other files the mode of this one.
-    try making { () throws(FileError) in try FileDescriptor.making(temporary.path).close() }
+    try making { () throws(FileFailure) in try FileDescriptor.making(temporary.path).close() }
     defer { try? temporary.remove() }
     try make(temporary.path)
-    try making { () throws(FileError) in
+    try making { () throws(FileFailure) in
       try temporary.sync()
       _ = try PrivateFile(path: place).place(temporary.path)
     }
@@ -75,13 +76,13 @@ struct DatabaseFile {
   private func keepToOwner(_ place: String) throws(SQOAuthError) {
     for path in ["", "-wal", "-shm", "-journal"].map({ place + $0 }) {
       guard try status(path)?.needsMending == true else { continue }
-      try making { () throws(FileError) in try PrivateFile(path: path).closeToOthers() }
+      try making { () throws(FileFailure) in try PrivateFile(path: path).closeToOthers() }
     }
   }
 
   private func making<Value>(
-    _ calls: () throws(FileError) -> Value
+    _ calls: () throws(FileFailure) -> Value
   ) throws(SQOAuthError) -> Value {
-    try FileError.reported("it cannot be created or opened", calls)
+    try FileFailure.reported("it cannot be created or opened", calls)
   }
 }

@@ -1,3 +1,4 @@
+import SQBasics
 public import SequencingOAuth
 
 #if canImport(FoundationEssentials)

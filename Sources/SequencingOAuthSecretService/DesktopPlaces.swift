@@ -1,4 +1,5 @@
 import SQBasics
+import SQFiles
 import SequencingOAuth
 
 #if canImport(FoundationEssentials)
@@ -62,10 +63,12 @@ struct DesktopPlaces: Sendable {
 
   /// Makes sure that the keyring will be remembered as the place of the accounts.
   func checkRemembering() throws(SQOAuthError) {
-    guard try reported("read", { () throws(FileError) in try marker.read() }) == nil else { return }
-    let lock = try reported("locked") { () throws(FileError) in try marker.lock() }
+    guard try reported("read", { () throws(FileFailure) in try marker.read() }) == nil else {
+      return
+    }
+    let lock = try reported("locked") { () throws(FileFailure) in try marker.lock() }
     defer { lock.remove() }
-    try reported("written") { () throws(FileError) in try marker.checkReplacing() }
+    try reported("written") { () throws(FileFailure) in try marker.checkReplacing() }
   }
 
   /// Saves a record if its place is the keyring, and returns its place; chooses it if needed.
@@ -105,7 +108,7 @@ struct DesktopPlaces: Sendable {
 
   /// The place that was chosen; `nil` if no place was chosen yet.
   func remembered() throws(SQOAuthError) -> DesktopTokenStore.Place? {
-    let content = try reported("read") { () throws(FileError) in try marker.read() }
+    let content = try reported("read") { () throws(FileFailure) in try marker.read() }
     switch content.map({ String(decoding: $0, as: UTF8.self) }) {
     case "keyring\n": return .keyring
     case "encrypted-file\n": return file
@@ -120,21 +123,21 @@ struct DesktopPlaces: Sendable {
 
   private func remember(_ place: DesktopTokenStore.Place) throws(SQOAuthError) {
     let content = Data((place == .keyring ? "keyring\n" : "encrypted-file\n").utf8)
-    try reported("written") { () throws(FileError) in try marker.replace(with: content) }
+    try reported("written") { () throws(FileFailure) in try marker.replace(with: content) }
   }
 
   private func locked<Value>(
     _ body: () throws(SQOAuthError) -> Value
   ) throws(SQOAuthError) -> Value {
-    let lock = try reported("locked") { () throws(FileError) in try marker.lock() }
+    let lock = try reported("locked") { () throws(FileFailure) in try marker.lock() }
     defer { lock.release() }
     return try body()
   }
 
   private func reported<Value>(
-    _ what: String, _ calls: () throws(FileError) -> Value
+    _ what: String, _ calls: () throws(FileFailure) -> Value
   ) throws(SQOAuthError) -> Value {
-    try FileError.reported("\(marker.path.printable) cannot be \(what)", calls)
+    try FileFailure.reported("\(marker.path.printable) cannot be \(what)", calls)
   }
 }
 

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import SequencingOAuth
+import SequencingOAuthPipes
 
 /// Reads that carry a token, beside Go's client and bare libcurl, against the same server.
 enum AuthorizedReads {

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import SQBasics
 import SequencingOAuth
 import SequencingOAuthPostgreSQL
 

@@ -3,6 +3,7 @@ import FoundationEssentials
 import Glibc
 import SQBasics
 import SequencingOAuth
+import SequencingOAuthBackend
 import SequencingOAuthPostgreSQL
 
 /// How many tokens workers renew that share the accounts of a database, beside one bare loop of a

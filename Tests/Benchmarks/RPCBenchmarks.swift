@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import SequencingOAuth
 import SequencingOAuthGRPC
+import SequencingOAuthPipes
 
 /// Unary calls that carry a token, beside other clients, against Go's server, in clear.
 struct RPCBenchmarks {

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import SQBasics
 import SequencingOAuth
 import SequencingOAuthSQLite
 

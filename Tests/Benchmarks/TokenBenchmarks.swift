@@ -1,4 +1,5 @@
 import FoundationEssentials
+import SQBasics
 import SequencingOAuth
 
 /// What a token costs to have and to get, beside Go's `golang.org/x/oauth2`.

@@ -2,6 +2,7 @@ import CSQCurl
 import FoundationEssentials
 import Glibc
 import SequencingOAuth
+import SequencingOAuthPipes
 
 /// Uploads and downloads of a gigabyte through nginx, beside the `curl` tool.
 ///

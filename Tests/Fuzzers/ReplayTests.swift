@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Testing
 
+@testable import SQBasics
 @testable import SequencingOAuth
 @testable import SequencingOAuthGRPC
 

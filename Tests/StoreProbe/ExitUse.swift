@@ -1,4 +1,5 @@
 import Foundation
+import SQCrypto
 import SequencingOAuth
 
 /// A use of OpenSSL in the last moment of the process, when it exits.

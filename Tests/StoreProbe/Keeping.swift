@@ -1,5 +1,6 @@
 import Foundation
 import SequencingOAuth
+import SequencingOAuthBackend
 
 extension Probe {
   /// Keeps all accounts of the store fresh until the process gets SIGTERM, and prints each event.

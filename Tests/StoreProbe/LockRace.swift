@@ -1,4 +1,5 @@
 import Foundation
+import SQFiles
 import SequencingOAuth
 
 /// Takes an account's lock file again and again, among other processes that do so too, and counts

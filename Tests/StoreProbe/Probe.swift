@@ -1,4 +1,5 @@
 import Foundation
+import SQBasics
 import SequencingOAuth
 
 /// What the probe was told makes no sense.

@@ -1,4 +1,5 @@
 import Foundation
+import SQBasics
 import SequencingOAuth
 
 /// A store that kills the process at a named step of a refresh: `save 1` is just before the first

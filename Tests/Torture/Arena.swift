@@ -1,5 +1,6 @@
 import Foundation
 import OAuthSandbox
+import SQBasics
 import SequencingOAuth
 
 /// The parts of the torture: a server that rotates refresh tokens and detects reuse, the stores,

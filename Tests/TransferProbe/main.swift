@@ -1,11 +1,12 @@
+import Foundation
+import SQBasics
+import SequencingOAuth
 // Uploads and downloads in a process of its own, for the tests: `transfer-probe upload URL FILE` or
 // `transfer-probe download URL FILE [BYTES]`, which stops itself as SIGSTOP does when it has
 // received so many bytes more than were there. `transfer-probe send URL SECONDS` sends two requests
 // with a time limit, and `transfer-probe send-alone URL SECONDS` sends requests until one has
 // stopped it while its caller waited for the answer itself.
-import Foundation
-import SQBasics
-import SequencingOAuth
+import SequencingOAuthPipes
 
 /// The largest resident size so far, in kB.
 func peak() throws -> Int {

@@ -1,4 +1,5 @@
 import Dispatch
+import SQBasics
 
 /// Runs callbacks that belong to no actor on a dispatch queue.
 final class CallbackExecutor: TaskExecutor {

@@ -1,5 +1,6 @@
 import Dispatch
 import SQBasics
+import SQFiles
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -105,7 +105,7 @@ extension ProgressRelay {
 
 extension Optional {
   /// Runs a transfer, whose progress goes to the relay if there is one.
-  func run<Progress, Value, Failure>(
+  package func run<Progress, Value, Failure>(
     _ transfer: () async throws(Failure) -> Value
   ) async throws(Failure) -> Value where Wrapped == ProgressRelay<Progress> {
     if let self { try await self.run(transfer) } else { try await transfer() }

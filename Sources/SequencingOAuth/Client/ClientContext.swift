@@ -2,7 +2,7 @@ import SQBasics
 
 /// The client of one account: its configuration, its environment, the servers that may get its
 /// tokens, and the app's attributes.
-final class ClientContext: Sendable {
+package final class ClientContext: Sendable {
   private struct State {
     var configuration: Result<ClientConfiguration, SQOAuthError>
     var environment: ClientEnvironment
@@ -14,13 +14,13 @@ final class ClientContext: Sendable {
 
   private let state: Locked<State>
 
-  init(
+  package init(
     _ configuration: Result<ClientConfiguration, SQOAuthError>, _ environment: ClientEnvironment
   ) {
     state = Locked(State(configuration: configuration, environment: environment))
   }
 
-  var environment: ClientEnvironment {
+  package var environment: ClientEnvironment {
     get { state.withLock(\.environment) }
     set { state.withLock { $0.environment = newValue } }
   }
@@ -30,7 +30,7 @@ final class ClientContext: Sendable {
     state.withLock { body($0.environment) }
   }
 
-  var configuration: Result<ClientConfiguration, SQOAuthError> {
+  package var configuration: Result<ClientConfiguration, SQOAuthError> {
     get { state.withLock(\.configuration) }
     set {
       state.withLock { state in
@@ -97,7 +97,7 @@ final class ClientContext: Sendable {
   /// The client with its server's metadata, which is fetched if it is not known.
   ///
   /// With `isFresh`, metadata that was fetched before is fetched again.
-  func client(
+  package func client(
     isFresh: Bool = false, for askers: MetadataCache.Askers = .app
   ) async throws(SQOAuthError) -> RegisteredClient {
     let (result, environment) = state.withLock { ($0.configuration, $0.environment) }

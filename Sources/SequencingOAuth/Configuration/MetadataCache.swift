@@ -12,7 +12,7 @@ import SQBasics
 /// answer is no longer fresh. If that fails, the known metadata stays in use. If none is known, an
 /// issuer that fails is left alone for as long as it asks, and for a second if strangers make the
 /// SDK ask: anyone may send a token to a service.
-final class MetadataCache: Sendable {
+package final class MetadataCache: Sendable {
   private struct Known: Sendable {
     let metadata: ProviderMetadata
     /// When the issuer was asked, and how long the metadata is fresh, by the clock's steady time.
@@ -58,7 +58,7 @@ final class MetadataCache: Sendable {
   var knownCount: Int { fetches.count }
 
   /// Who makes the SDK ask an issuer.
-  enum Askers: Sendable {
+  package enum Askers: Sendable {
     /// The app and its user, who may try again at once.
     case app
     /// Anyone who sends a token to a service, or opens a page of a web application.

@@ -7,7 +7,7 @@
 /// An endpoint that only some calls need, by its member in a server's metadata.
 ///
 /// - SeeAlso: RFC 8414, section 2
-enum OptionalEndpoint: String, Sendable, CaseIterable {
+package enum OptionalEndpoint: String, Sendable, CaseIterable {
   case revocation = "revocation_endpoint"
   case deviceAuthorization = "device_authorization_endpoint"
   case introspection = "introspection_endpoint"

@@ -1,3 +1,5 @@
+import SQBasics
+
 extension Provider {
   /// Sequencing.com, with Basic authentication, `mobile=1` and a separate address for refreshes.
   ///

@@ -157,7 +157,7 @@ extension Provider {
   }
 
   /// The text that identifies the server: its issuer, or else its token endpoint.
-  var identifier: String {
+  package var identifier: String {
     switch source {
     case .issuer(let issuer): issuer
     case .endpoints(let endpoints): endpoints.issuer ?? endpoints.token

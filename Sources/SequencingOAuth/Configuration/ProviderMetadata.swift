@@ -130,7 +130,7 @@ extension ProviderMetadata {
   /// The address of an endpoint that a call needs; `nil` if the server names none.
   ///
   /// - Throws: The reason if the server names an address that cannot be used.
-  func address(of endpoint: OptionalEndpoint) throws(SQOAuthError) -> URL? {
+  package func address(of endpoint: OptionalEndpoint) throws(SQOAuthError) -> URL? {
     switch optionalEndpoints[endpoint] {
     case nil: nil
     case .url(let url): url

@@ -1,3 +1,5 @@
+import SQBasics
+
 /// The client credentials grant: a token for a program that acts in its own name.
 ///
 /// - SeeAlso: RFC 6749, section 4.4

@@ -1,7 +1,8 @@
 import SQBasics
+import SQCrypto
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  package import FoundationEssentials
 #else
   import Foundation
 #endif
@@ -12,23 +13,23 @@ import SQBasics
 /// `nonce` are new in each request.
 ///
 /// - SeeAlso: RFC 6749, section 4.1; RFC 7636
-struct CodeRequest: Sendable, Hashable, Codable {
-  let clientID: String
+package struct CodeRequest: Sendable, Hashable, Codable {
+  package let clientID: String
   /// The text that identifies the server, ``Provider/identifier``.
-  let provider: String
+  package let provider: String
   /// The redirect URI with the port that the SDK listens on; the token request repeats it exactly.
-  let redirectURI: String
+  package let redirectURI: String
   /// The issuer that an `iss` in the redirect must name; `nil` if it is not known.
   let issuer: String?
   /// Whether the server's metadata says that it sends `iss`.
   let requiresIssuer: Bool
   /// Whether the answer may be posted, because this request asked for that.
-  let acceptsForm: Bool
+  package let acceptsForm: Bool
   /// Whether the server may show its pages to the user before it answers.
   let allowsPages: Bool
-  let state: String
+  package let state: String
   let verifier: String
-  let identity: ExpectedIdentity
+  package let identity: ExpectedIdentity
 
   enum CodingKeys: String, CodingKey {
     case clientID = "client_id"
@@ -44,7 +45,7 @@ struct CodeRequest: Sendable, Hashable, Codable {
   }
 
   /// Makes the request of a sign-in that comes back to a redirect URI.
-  init(_ question: SignInQuestion, _ client: RegisteredClient, redirectURI: String) {
+  package init(_ question: SignInQuestion, _ client: RegisteredClient, redirectURI: String) {
     clientID = client.configuration.clientID
     provider = client.configuration.provider.identifier
     self.redirectURI = redirectURI
@@ -60,7 +61,7 @@ struct CodeRequest: Sendable, Hashable, Codable {
   /// Reads a request that a host of this version or an earlier one has begun.
   ///
   /// The first version wrote no ``acceptsForm``. Its requests take no posted answer.
-  init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     clientID = try container.decode(String.self, forKey: .clientID)
     provider = try container.decode(String.self, forKey: .provider)
@@ -75,14 +76,14 @@ struct CodeRequest: Sendable, Hashable, Codable {
   }
 
   /// The values that an answer must carry.
-  var expectation: AuthorizationResponse.Expectation {
+  package var expectation: AuthorizationResponse.Expectation {
     AuthorizationResponse.Expectation(
       redirectURI: redirectURI, state: state, issuer: issuer, requiresIssuer: requiresIssuer,
       allowsPages: allowsPages)
   }
 
   /// The address that the browser opens.
-  func url(at endpoint: URL, _ question: SignInQuestion) throws(SQOAuthError) -> URL {
+  package func url(at endpoint: URL, _ question: SignInQuestion) throws(SQOAuthError) -> URL {
     try AuthorizationRequest(
       endpoint: endpoint, clientID: clientID, redirectURI: redirectURI, scope: identity.scope,
       state: state, nonce: identity.nonce, pkce: PKCE(verifier: verifier),
@@ -93,7 +94,7 @@ struct CodeRequest: Sendable, Hashable, Codable {
   /// Redeems the code of the answer, and validates who signed in.
   ///
   /// - SeeAlso: RFC 6749, section 4.1.3
-  func redeem(
+  package func redeem(
     _ response: AuthorizationResponse, by client: RegisteredClient, _ validator: IDTokenValidator?,
     _ unclaimed: UnclaimedTokens
   ) async throws(SQOAuthError) -> SQToken {

@@ -5,9 +5,9 @@ import SQBasics
 /// A value can be kept until the answer comes, also by another host.
 ///
 /// - SeeAlso: OpenID Connect Core 1.0, section 3.1.3.7
-struct ExpectedIdentity: Sendable, Hashable, Codable {
+package struct ExpectedIdentity: Sendable, Hashable, Codable {
   /// The scopes that were asked for; `nil` for the server's default.
-  let scope: String?
+  package let scope: String?
   /// The value that the ID token must repeat; `nil` if none was sent.
   let nonce: String?
   /// The longest time in seconds since the user logged in; `nil` if the request set none.

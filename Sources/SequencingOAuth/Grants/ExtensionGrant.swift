@@ -1,3 +1,5 @@
+import SQBasics
+
 /// A grant of another specification; its type is an absolute URI, and it has parameters of its own.
 ///
 /// - SeeAlso: RFC 6749, section 4.5

@@ -1,19 +1,19 @@
 import SQBasics
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  package import FoundationEssentials
 #else
   import Foundation
 #endif
 
 /// The code grant of one sign-in, whose configuration was checked before the user sees a page.
-struct PreparedCodeGrant: Sendable, Redacted {
-  let question: SignInQuestion
-  let redirect: RedirectURI
-  let authorizationEndpoint: URL
+package struct PreparedCodeGrant: Sendable, Redacted {
+  package let question: SignInQuestion
+  package let redirect: RedirectURI
+  package let authorizationEndpoint: URL
 
   /// Checks all that can be checked without a request.
-  init(_ options: SignInOptions, _ client: RegisteredClient) throws(SQOAuthError) {
+  package init(_ options: SignInOptions, _ client: RegisteredClient) throws(SQOAuthError) {
     _ = try client.unprovenCredentials(supported: nil)
     try Self.checkServer(client.metadata)
     try Self.checkPKCE(client)

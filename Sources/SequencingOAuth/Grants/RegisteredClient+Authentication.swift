@@ -1,7 +1,8 @@
 import SQBasics
+import SQCrypto
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  package import FoundationEssentials
 #else
   import Foundation
 #endif
@@ -19,7 +20,7 @@ extension RegisteredClient {
   /// An endpoint without a list takes the methods of the token endpoint (RFC 8414, section 2). A
   /// client that signs does so everywhere: servers that accept it forget to list it, and what it
   /// signs is of no use to anyone else.
-  func unprovenCredentials(
+  package func unprovenCredentials(
     supported: [String]?
   ) throws(SQOAuthError) -> ClientCredentials {
     let methods = metadata.clientAuthenticationMethods
@@ -31,7 +32,7 @@ extension RegisteredClient {
   }
 
   /// The credentials with a new assertion, if the method needs one; good for one request.
-  func proving(
+  package func proving(
     _ credentials: ClientCredentials, at endpoint: URL
   ) async throws(SQOAuthError) -> ClientCredentials {
     guard credentials.authentication == .privateKeyJWT else { return credentials }

@@ -1,7 +1,9 @@
+import SQBasics
+
 /// How the client learns who a token's user is.
 extension RegisteredClient {
   /// Whether a scope asks who the user is.
-  static func asksWho(_ scope: String?) -> Bool {
+  package static func asksWho(_ scope: String?) -> Bool {
     scope?.split(separator: " ").contains("openid") == true
   }
 
@@ -12,7 +14,7 @@ extension RegisteredClient {
   /// that is no key for it is an error.
   ///
   /// - Throws: ``SQOAuthError/Code/openIDUnsupported`` for such a secret.
-  func idTokenValidator(scope: String?) throws(SQOAuthError) -> IDTokenValidator? {
+  package func idTokenValidator(scope: String?) throws(SQOAuthError) -> IDTokenValidator? {
     guard Self.asksWho(scope) else { return nil }
     do throws(SQOAuthError) {
       return try idTokenValidator()
@@ -26,7 +28,7 @@ extension RegisteredClient {
   ///
   /// - Throws: ``SQOAuthError/Code/openIDUnsupported`` with what the provider or the configuration
   ///   lacks.
-  func idTokenValidator() throws(SQOAuthError) -> IDTokenValidator {
+  package func idTokenValidator() throws(SQOAuthError) -> IDTokenValidator {
     try IDTokenValidator(configuration, metadata, environment)
   }
 

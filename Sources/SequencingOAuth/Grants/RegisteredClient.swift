@@ -9,10 +9,10 @@ import SQBasics
 /// All that a grant needs: the client's configuration, its environment and its server's metadata.
 ///
 /// A class, because what it holds is large and goes through every step of a grant.
-final class RegisteredClient: Sendable {
-  let configuration: ClientConfiguration
-  let environment: ClientEnvironment
-  let metadata: ProviderMetadata
+package final class RegisteredClient: Sendable {
+  package let configuration: ClientConfiguration
+  package let environment: ClientEnvironment
+  package let metadata: ProviderMetadata
 
   init(
     configuration: ClientConfiguration, environment: ClientEnvironment, metadata: ProviderMetadata

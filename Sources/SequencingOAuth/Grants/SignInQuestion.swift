@@ -1,7 +1,8 @@
 import SQBasics
+import SQCrypto
 
 /// What one sign-in asks the provider, and how the ID token in its answer is validated.
-struct SignInQuestion: Sendable {
+package struct SignInQuestion: Sendable {
   /// What is asked for, and what the answer must say.
   let expected: ExpectedIdentity
   /// The further parameters of the authorization request.

@@ -5,13 +5,13 @@ import SQBasics
 /// The server may have issued tokens by then, and a device code or an authorization code is used up.
 /// So such a request goes on, and the tokens that it brings are revoked: otherwise they would
 /// live on, and nobody would have them.
-final class UnclaimedTokens: Sendable {
+package final class UnclaimedTokens: Sendable {
   private typealias Answer = Result<IssuedToken, SQOAuthError>
 
   private let requests = Locked<[Int: Task<Void, Never>]>([:])
   private let last = Locked(0)
 
-  init() {}
+  package init() {}
 
   /// Sends a token request, and returns its token if the caller still waits for it.
   ///

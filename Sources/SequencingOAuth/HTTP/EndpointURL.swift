@@ -1,7 +1,7 @@
 import SQBasics
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  package import FoundationEssentials
 #else
   import Foundation
 #endif
@@ -12,9 +12,9 @@ import SQBasics
 /// only the characters of RFC 3986, so that two URL parsers cannot see different hosts in one text.
 ///
 /// - SeeAlso: RFC 6749, sections 3.1 and 3.2; RFC 8252, section 8.3
-enum EndpointURL {
+package enum EndpointURL {
   /// Makes the URL of an endpoint, or throws the reason why the text cannot be one.
-  static func check(_ text: String, name: String) throws(SQOAuthError) -> URL {
+  package static func check(_ text: String, name: String) throws(SQOAuthError) -> URL {
     // Checks the text itself: a `URL` of Foundation has already repaired a bare bracket or percent
     // sign.
     guard hasOnlyURLCharacters(text), let url = URL(string: text), let target = target(text) else {

@@ -1,4 +1,4 @@
-import SQBasics
+package import SQBasics
 
 /// A client that keeps each request's time limit itself.
 protocol PunctualHTTPClient: HTTPClient {}
@@ -9,7 +9,7 @@ extension HTTPClient {
   ///
   /// The interruption and the cancellation of the task both end the request with
   /// ``SQOAuthError/Code/cancelled``.
-  func exchange(
+  package func exchange(
     _ request: HTTPRequest, _ interruption: Interruption? = nil
   ) async throws(SQOAuthError) -> HTTPResponse {
     // An app's own client does not know that some bodies can be sent only once.

@@ -1,3 +1,5 @@
+import SQBasics
+
 /// How long an answer may be used again, by its header fields.
 enum HTTPFreshness {
   /// The bounds in seconds: a server's mistake must neither make the SDK ask each time nor hide a

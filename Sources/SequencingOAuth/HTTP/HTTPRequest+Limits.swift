@@ -1,13 +1,15 @@
 /// The time limits of a request, and whether each was set or is the default.
-struct HTTPRequestLimits: Sendable {
+package struct HTTPRequestLimits: Sendable {
   /// The default limit, for a request that sets none.
-  var standard = Duration.seconds(60)
+  package var standard = Duration.seconds(60)
   /// The limit that was set for the whole request; `.some(nil)` means no limit.
   var total: Duration??
   /// The limit that was set for the time without a byte; `.some(nil)` means no limit.
   var idle: Duration??
   /// The limit from the call until the request is sent; `nil` if there is no separate limit.
   var connection: Duration?
+
+  package init() {}
 }
 
 extension HTTPRequest {

@@ -1,3 +1,5 @@
+import SQBasics
+
 extension HTTPRequest {
   /// Throws if the request cannot be sent unchanged.
   ///
@@ -45,7 +47,7 @@ extension HTTPRequest {
 }
 
 extension HTTPRequestBody {
-  var isEmpty: Bool {
+  package var isEmpty: Bool {
     if case .empty = self { true } else { false }
   }
 }

@@ -19,7 +19,7 @@ public struct HTTPRequest: Sendable {
     didSet { oneTimeStreams = [] }
   }
   /// The parts of the body that can be read only once; see ``setForm(_:)``.
-  var oneTimeStreams: [OneTimeStream] = []
+  package var oneTimeStreams: [OneTimeStream] = []
   /// Where the response's content goes.
   public var destination: HTTPDestination = .memory
   /// The largest number of bytes that the response's content may have, after decompression.
@@ -163,7 +163,7 @@ extension HTTPRequest: Redacted {
 
 extension URL {
   /// The URL's text without query and fragment, which may hold secrets.
-  var withoutQuery: Substring { absoluteString.prefix { $0 != "?" && $0 != "#" } }
+  package var withoutQuery: Substring { absoluteString.prefix { $0 != "?" && $0 != "#" } }
 }
 
 extension HTTPRequestBody: Redacted {

@@ -1,30 +1,30 @@
 import SQBasics
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  package import FoundationEssentials
 #else
   import Foundation
 #endif
 
 /// The chunks of a form's part that can be read only once: only the first attempt to send gets
 /// them.
-final class OneTimeStream: Sendable {
-  typealias Next = @Sendable () async throws -> Data?
+package final class OneTimeStream: Sendable {
+  package typealias Next = @Sendable () async throws -> Data?
 
   private let part: String
   private let next: Next
   private let isBegun = Locked(false)
 
-  init(_ part: String, _ next: @escaping Next) {
+  package init(_ part: String, _ next: @escaping Next) {
     self.part = part
     self.next = next
   }
 
   /// Whether an attempt to send has taken the chunks.
-  var wasBegun: Bool { isBegun.withLock { $0 } }
+  package var wasBegun: Bool { isBegun.withLock { $0 } }
 
   /// Returns the chunks to the first caller; throws ``notReplayable`` for every later one.
-  func begin() throws(SQOAuthError) -> Next {
+  package func begin() throws(SQOAuthError) -> Next {
     let wasBegun = isBegun.withLock { isBegun in
       defer { isBegun = true }
       return isBegun
@@ -34,10 +34,28 @@ final class OneTimeStream: Sendable {
   }
 
   /// The error for a form that cannot be sent again.
-  var notReplayable: SQOAuthError {
+  package var notReplayable: SQOAuthError {
     SQOAuthError(
       .bodyNotReplayable,
       "the part \(part) is a stream that can be read only once, and an earlier attempt to send it "
         + "has read from it; make a new form, or make the part from a closure that makes chunks")
+  }
+}
+
+extension HTTPRequest {
+  /// Whether the request can be sent more than once, because all parts of its body can be read
+  /// again.
+  public var isReplayable: Bool { oneTimeStreams.isEmpty }
+
+  /// Whether the request can no longer be sent, because a part that can be read only once was read.
+  public var isSpent: Bool { oneTimeStreams.contains(where: \.wasBegun) }
+
+  /// Throws if the body can no longer be sent, before any byte of it is sent.
+  package func checkNotSpent() throws(SQOAuthError) {
+    if !oneTimeStreams.isEmpty { try Self.check(oneTimeStreams) }
+  }
+
+  package static func check(_ streams: [OneTimeStream]) throws(SQOAuthError) {
+    if let begun = streams.first(where: \.wasBegun) { throw begun.notReplayable }
   }
 }

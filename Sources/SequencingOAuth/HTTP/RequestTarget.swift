@@ -24,7 +24,7 @@ package struct RequestTarget {
     try self.init(text: url.absoluteString)
   }
 
-  init(text: String) throws(SQOAuthError) {
+  package init(text: String) throws(SQOAuthError) {
     self.text = text
     let bytes = text.utf8
     guard let schemeEnd = bytes.firstIndex(of: UInt8(ascii: ":")) else {

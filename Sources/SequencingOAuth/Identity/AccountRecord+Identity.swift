@@ -1,3 +1,5 @@
+import SQBasics
+
 // The user's identity in an account's record, which was validated before it was stored.
 
 extension AccountRecord {

@@ -12,8 +12,8 @@ import SQBasics
 /// of them, and the key must fit it. What else a header proposes is never believed.
 ///
 /// - SeeAlso: RFC 8725, section 3.1
-struct IssuerSignatures: Sendable {
-  let issuer: String
+package struct IssuerSignatures: Sendable {
+  package let issuer: String
   private let algorithms: Set<JWSAlgorithm>
   private let keys: SigningKeys.Source?
   private let secret: Secret?
@@ -27,7 +27,7 @@ struct IssuerSignatures: Sendable {
   ///
   /// - Throws: ``SQOAuthError/Code/openIDUnsupported`` if the provider has no issuer, no keys or no
   ///   algorithm that the SDK knows, or the client no secret for an algorithm that needs one.
-  init(
+  package init(
     _ configuration: ClientConfiguration, _ metadata: ProviderMetadata,
     _ environment: ClientEnvironment, for kind: SignedText = .idToken
   ) throws(SQOAuthError) {
@@ -61,7 +61,7 @@ struct IssuerSignatures: Sendable {
   ///
   /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if the provider has no issuer or no keys,
   ///   or if there is no algorithm, or one that needs a secret.
-  init(
+  package init(
     ofTokensBy algorithms: Set<JWSAlgorithm>, _ configuration: ClientConfiguration,
     _ metadata: ProviderMetadata, _ environment: ClientEnvironment
   ) throws(SQOAuthError) {
@@ -90,14 +90,14 @@ struct IssuerSignatures: Sendable {
   }
 
   /// Verifies a signed text and returns its claims; the issuer's keys are fetched if need be.
-  func claims(
+  package func claims(
     of compactForm: String, as kind: SignedText
   ) async throws(SQOAuthError) -> [String: JSONValue] {
     try await claims(of: try kind.read(compactForm), as: kind).claims
   }
 
   /// Verifies a signed text; returns its claims, and the algorithm of its signature.
-  func claims(
+  package func claims(
     of text: CompactJWS, as kind: SignedText
   ) async throws(SQOAuthError) -> (claims: [String: JSONValue], algorithm: JWSAlgorithm) {
     guard let algorithm = JWSAlgorithm(named: text.algorithmName), algorithms.contains(algorithm)

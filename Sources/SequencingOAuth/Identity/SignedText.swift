@@ -1,13 +1,13 @@
 import SQBasics
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  package import FoundationEssentials
 #else
   import Foundation
 #endif
 
 /// The kinds of texts that an issuer signs for a client or a resource server, with their errors.
-enum SignedText: Sendable {
+package enum SignedText: Sendable {
   case idToken
   case userInfo
   case logoutToken
@@ -16,7 +16,7 @@ enum SignedText: Sendable {
   case introspection
 
   /// Reads a text of this kind and verifies nothing but its form; no request is made.
-  func read(_ compactForm: String) throws(SQOAuthError) -> CompactJWS {
+  package func read(_ compactForm: String) throws(SQOAuthError) -> CompactJWS {
     let text = try explaining { () throws(JWSFailure) in try CompactJWS(compactForm) }
     guard allows(type: text.type) else { throw error(.type) }
     return text
@@ -39,14 +39,14 @@ enum SignedText: Sendable {
   }
 
   /// The signed text in a body, without the line end that some servers write after it.
-  static func compactForm(in body: Data) -> String {
+  package static func compactForm(in body: Data) -> String {
     let blanks: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D]
     let end = body.lastIndex { !blanks.contains($0) }.map { $0 + 1 } ?? body.startIndex
     return String(decoding: body[..<end], as: UTF8.self)
   }
 
   /// What such a text is called in messages.
-  var name: String {
+  package var name: String {
     switch self {
     case .idToken: "ID token"
     case .userInfo: "UserInfo response"

@@ -1,4 +1,5 @@
 import SQBasics
+import SQCrypto
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -11,7 +12,7 @@ import SQBasics
 /// Do not trust its content before `verify` has returned.
 ///
 /// - SeeAlso: RFC 7515, section 7.1
-struct CompactJWS: Sendable {
+package struct CompactJWS: Sendable {
   static let maximumSize = 128 << 10
 
   /// The algorithm that the header names.
@@ -29,7 +30,7 @@ struct CompactJWS: Sendable {
   /// Reads a text and does not verify its signature.
   ///
   /// Keys in the header, and addresses of keys, are ignored.
-  init(_ text: String) throws(JWSFailure) {
+  package init(_ text: String) throws(JWSFailure) {
     guard text.utf8.count <= Self.maximumSize else { throw .tooLong }
     let segments = text.utf8.split(
       separator: UInt8(ascii: "."), maxSplits: 5, omittingEmptySubsequences: false)
@@ -51,7 +52,7 @@ struct CompactJWS: Sendable {
   /// The payload's claims: a JSON object, in which no name occurs twice at any depth.
   ///
   /// - SeeAlso: RFC 7519, section 7.2
-  func claims() throws(JWSFailure) -> [String: JSONValue] {
+  package func claims() throws(JWSFailure) -> [String: JSONValue] {
     try JOSEObject.members(of: payload, as: "payload")
   }
 
@@ -81,5 +82,5 @@ struct CompactJWS: Sendable {
 }
 
 extension CompactJWS: Redacted {
-  var description: String { "a signed text" }
+  package var description: String { "a signed text" }
 }

@@ -1,3 +1,5 @@
+import SQCrypto
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -20,7 +22,7 @@ extension JWSAlgorithm {
   }
 
   /// Whether the key is a secret that the signer and the client share.
-  var isSymmetric: Bool { scheme == nil }
+  package var isSymmetric: Bool { scheme == nil }
 
   /// The kind of public key; `nil` if the key is a shared secret.
   var keyType: PublicKey.Kind? { scheme?.keyKind }

@@ -1,3 +1,5 @@
+import SQBasics
+
 /// The algorithm of a signature.
 ///
 /// An app and its server agree on the algorithm when the app is registered. A signature by any

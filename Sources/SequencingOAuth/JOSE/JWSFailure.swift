@@ -1,5 +1,5 @@
 /// Why a signed text is refused.
-enum JWSFailure: Error, Sendable, Hashable {
+package enum JWSFailure: Error, Sendable, Hashable {
   /// The text is longer than the limit.
   case tooLong
   /// The text does not have the form of a signed text; the reason quotes no part of it.

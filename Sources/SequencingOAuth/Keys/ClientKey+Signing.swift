@@ -1,3 +1,5 @@
+import SQCrypto
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else

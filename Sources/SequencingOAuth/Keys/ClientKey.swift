@@ -1,4 +1,5 @@
 public import SQBasics
+import SQCrypto
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials

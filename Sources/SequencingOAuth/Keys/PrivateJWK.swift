@@ -1,4 +1,5 @@
 import SQBasics
+import SQCrypto
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -4,9 +4,9 @@ import SQBasics
 /// check.
 ///
 /// - SeeAlso: RFC 6749, section 4.1.2; RFC 9207, section 2.4; RFC 9700, section 4
-struct AuthorizationResponse: Sendable, Redacted {
+package struct AuthorizationResponse: Sendable, Redacted {
   /// The values that a redirect must have to answer the request.
-  struct Expectation: Sendable, Redacted {
+  package struct Expectation: Sendable, Redacted {
     let redirectURI: String
     let state: String
     let issuer: String?
@@ -17,7 +17,7 @@ struct AuthorizationResponse: Sendable, Redacted {
   }
 
   /// The meaning of a redirect for the sign-in.
-  enum Verdict: Sendable {
+  package enum Verdict: Sendable {
     /// The redirect goes to another redirect URI.
     case notAddressed
     /// The redirect lacks this request's `state`, so the answer to this sign-in is still to come.
@@ -51,7 +51,7 @@ struct AuthorizationResponse: Sendable, Redacted {
   private static let limits = (count: 32, bytes: 16 * 1024)
 
   /// Checks a redirect: first its address, then `state`, `iss`, `error` and `code`.
-  static func judge(_ redirect: String, against expected: Expectation) -> Verdict {
+  package static func judge(_ redirect: String, against expected: Expectation) -> Verdict {
     guard let query = RedirectMatch.query(of: redirect, for: expected.redirectURI) else {
       return .notAddressed
     }
@@ -187,7 +187,7 @@ struct AuthorizationResponse: Sendable, Redacted {
   }
 
   /// The single `state` of an answer; `nil` if there is none or more than one.
-  static func state(in pairs: [FormCoding.Pair]) -> String? {
+  package static func state(in pairs: [FormCoding.Pair]) -> String? {
     let values = pairs.filter { $0.name == "state" }
     return values.count == 1 ? values[0].value : nil
   }

@@ -1,7 +1,7 @@
 import SQBasics
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  package import FoundationEssentials
 #else
   import Foundation
 #endif
@@ -9,7 +9,7 @@ import SQBasics
 /// Errors for the answers of the endpoints to which the SDK itself sends requests.
 extension SQOAuthError {
   /// The error for an endpoint that answered with an OAuth error.
-  static func refusal(
+  package static func refusal(
     by endpoint: String, _ error: ErrorResponse, _ response: HTTPResponse, now: Date
   ) -> SQOAuthError {
     let words =
@@ -28,7 +28,7 @@ extension SQOAuthError {
   }
 
   /// The error for an answer without an OAuth error, by its status and the server's own words.
-  static func failure(
+  package static func failure(
     of endpoint: String, _ response: HTTPResponse, now: Date, removing secrets: SentSecrets
   ) -> SQOAuthError {
     let status = response.status

@@ -1,5 +1,7 @@
+import SQBasics
+
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  package import FoundationEssentials
 #else
   import Foundation
 #endif
@@ -8,17 +10,27 @@
 ///
 /// A claim that is `null` is missing: many servers write their model as it is, with `null` for each
 /// member that they do not use.
-struct ClaimReader {
-  let claims: [String: JSONValue]
+package struct ClaimReader {
+  package let claims: [String: JSONValue]
   /// What has the claims, for messages, such as `ID token`.
-  let subject: String
+  package let subject: String
   /// The code of the error for a missing claim.
-  let missing: SQOAuthError.Code
+  package let missing: SQOAuthError.Code
   /// The code of the error for a claim of a wrong type.
-  let malformed: SQOAuthError.Code
+  package let malformed: SQOAuthError.Code
+
+  package init(
+    claims: [String: JSONValue], subject: String, missing: SQOAuthError.Code,
+    malformed: SQOAuthError.Code
+  ) {
+    self.claims = claims
+    self.subject = subject
+    self.missing = missing
+    self.malformed = malformed
+  }
 
   /// A claim that must be there.
-  func required<Value>(
+  package func required<Value>(
     _ name: String, _ read: (String) throws(SQOAuthError) -> Value?
   ) throws(SQOAuthError) -> Value {
     guard let value = try read(name) else {
@@ -28,7 +40,7 @@ struct ClaimReader {
   }
 
   /// A text that is not empty; `nil` if the claim is missing.
-  func text(_ name: String) throws(SQOAuthError) -> String? {
+  package func text(_ name: String) throws(SQOAuthError) -> String? {
     guard let claim = claim(name) else { return nil }
     guard let text = claim.string else { throw wrongType(name, claim, "a text") }
     guard !text.isEmpty else { throw fault(name, "is empty") }
@@ -36,14 +48,15 @@ struct ClaimReader {
   }
 
   /// A text that may be missing or empty, as servers write it that have no value for it.
-  func possibleText(_ name: String) throws(SQOAuthError) -> String? {
+  package func possibleText(_ name: String) throws(SQOAuthError) -> String? {
     claim(name) == "" ? nil : try text(name)
   }
 
   /// Reads a claim that nothing depends on; `nil` if it is missing or cannot be read.
   ///
   /// A mistake in such a claim must cost no user the sign-in.
-  func ifReadable<Value>(_ name: String, _ read: (String) throws(SQOAuthError) -> Value?) -> Value?
+  package func ifReadable<Value>(_ name: String, _ read: (String) throws(SQOAuthError) -> Value?)
+    -> Value?
   {
     do throws(SQOAuthError) { return try read(name) } catch { return nil }
   }
@@ -61,14 +74,14 @@ struct ClaimReader {
   }
 
   /// An audience: one text, or a list of texts that is not empty.
-  func audience(_ name: String) throws(SQOAuthError) -> [String]? {
+  package func audience(_ name: String) throws(SQOAuthError) -> [String]? {
     guard let audience = try possibleAudience(name) else { return nil }
     guard !audience.isEmpty else { throw fault(name, "is empty") }
     return audience
   }
 
   /// An audience whose list or text may be empty, as servers write it for a token without one.
-  func possibleAudience(_ name: String) throws(SQOAuthError) -> [String]? {
+  package func possibleAudience(_ name: String) throws(SQOAuthError) -> [String]? {
     guard claim(name) != "" else { return [] }
     if claim(name)?.string != nil { return try text(name).map { [$0] } }
     guard let texts = try texts(name) else { return nil }
@@ -77,7 +90,7 @@ struct ClaimReader {
   }
 
   /// A moment, written as the seconds since 1970; `nil` if the claim is missing.
-  func date(_ name: String) throws(SQOAuthError) -> Date? {
+  package func date(_ name: String) throws(SQOAuthError) -> Date? {
     guard let claim = claim(name) else { return nil }
     // A number beyond the year 9999 is no time, but for example milliseconds.
     guard let seconds = claim.number else { throw wrongType(name, claim, "a time in seconds") }

@@ -1,7 +1,7 @@
 import SQBasics
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  package import FoundationEssentials
 #else
   import Foundation
 #endif
@@ -9,7 +9,7 @@ import SQBasics
 /// The client's identity, and how it proves that identity in a request of the back channel.
 ///
 /// - SeeAlso: RFC 6749, section 2.3.1; RFC 7523, section 2.2
-struct ClientCredentials: Sendable {
+package struct ClientCredentials: Sendable {
   let id: String
   let secret: String?
   let authentication: ClientAuthentication
@@ -23,7 +23,7 @@ struct ClientCredentials: Sendable {
 
   /// A POST request with a form that asks for JSON; the client's identity is in a header or in the
   /// form.
-  func form(
+  package func form(
     _ parameters: [FormCoding.Pair], to endpoint: URL, timeout: Duration
   ) -> HTTPRequest {
     var headers: HTTPFields = [
@@ -54,7 +54,7 @@ struct ClientCredentials: Sendable {
   }
 
   /// The texts that no description, error or log may show.
-  var secrets: [String] {
+  package var secrets: [String] {
     guard let secret else { return [assertion].compactMap(\.self) }
     let fields = [
       Self.basic(id: id, secret: secret), Self.basicUnescaped(id: id, secret: secret),
@@ -86,7 +86,7 @@ extension ClientCredentials {
   }
 
   /// Adds ways out to an error's message if the way of authentication may have caused the refusal.
-  func explaining(_ error: SQOAuthError) -> SQOAuthError {
+  package func explaining(_ error: SQOAuthError) -> SQOAuthError {
     guard error.mayBeRefusalOfClient, let hint else { return error }
     var error = error
     error.message += " (\(hint))"
@@ -135,5 +135,5 @@ extension SQOAuthError {
 }
 
 extension ClientCredentials: Redacted {
-  var description: String { "client \(id)" }
+  package var description: String { "client \(id)" }
 }

@@ -1,7 +1,7 @@
 import SQBasics
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  package import FoundationEssentials
 #else
   import Foundation
 #endif
@@ -11,7 +11,7 @@ extension ErrorResponse {
   /// object.
   ///
   /// The request's secrets are removed from the server's texts.
-  init?(body: Data, removing secrets: SentSecrets) {
+  package init?(body: Data, removing secrets: SentSecrets) {
     guard let members = JSONMessage.members(of: body) else { return nil }
     self.init(members: members, removing: secrets)
   }

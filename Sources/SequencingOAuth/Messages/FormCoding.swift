@@ -9,21 +9,21 @@ import SQBasics
 /// Encodes and decodes `application/x-www-form-urlencoded`, in the strict form that OAuth needs.
 ///
 /// - SeeAlso: RFC 6749, appendix B
-enum FormCoding {
+package enum FormCoding {
   /// The name and the value of one parameter.
-  struct Pair: Sendable, Hashable, Redacted {
+  package struct Pair: Sendable, Hashable, Redacted {
     let name: String
     let value: String
     /// Whether both were decoded as they were sent, and nothing had to be mended.
     let isExact: Bool
 
-    init(_ name: String, _ value: String, isExact: Bool = true) {
+    package init(_ name: String, _ value: String, isExact: Bool = true) {
       self.name = name
       self.value = value
       self.isExact = isExact
     }
 
-    var description: String { name }
+    package var description: String { name }
   }
 
   /// Encodes the body of a request; a space becomes `+`.
@@ -32,7 +32,7 @@ enum FormCoding {
   }
 
   /// Encodes the query of a URL; a space becomes `%20`, which every decoder of queries understands.
-  static func encodeQuery(_ pairs: [Pair]) -> String {
+  package static func encodeQuery(_ pairs: [Pair]) -> String {
     encode(pairs, space: "%20")
   }
 
@@ -46,7 +46,7 @@ enum FormCoding {
   }
 
   /// Encodes one value for a body.
-  static func encodeValue(_ value: String) -> String {
+  package static func encodeValue(_ value: String) -> String {
     encode(value, space: "+")
   }
 
@@ -60,7 +60,7 @@ enum FormCoding {
   }
 
   /// Percent-encodes one segment of a URL's path.
-  static func encodePathSegment(_ segment: String) -> String {
+  package static func encodePathSegment(_ segment: String) -> String {
     encode(segment, space: "%20")
   }
 
@@ -75,7 +75,7 @@ enum FormCoding {
   /// Decodes the pairs in their order, and marks those that had to be mended.
   ///
   /// A `%` without two hexadecimal digits stands for itself, and what is no UTF-8 becomes U+FFFD.
-  static func mend(_ text: some StringProtocol) -> [Pair] {
+  package static func mend(_ text: some StringProtocol) -> [Pair] {
     text.utf8.split(separator: UInt8(ascii: "&")).map { part in
       let name = part.prefix { $0 != UInt8(ascii: "=") }
       let (decodedName, isNameExact) = decodeBytes(Array(name)[...])

@@ -1,5 +1,7 @@
+import SQBasics
+
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  package import FoundationEssentials
 #else
   import Foundation
 #endif
@@ -9,9 +11,9 @@
 /// The day of the week is ignored.
 ///
 /// - SeeAlso: RFC 9110, section 5.6.7
-enum HTTPDate {
+package enum HTTPDate {
   /// The moment, or `nil` if the text is no such date; `now` completes a year of two digits.
-  static func parse(_ text: String, now: Date) -> Date? {
+  package static func parse(_ text: String, now: Date) -> Date? {
     let parts = text.split { $0 == " " || $0 == "," || $0 == "-" }.map(String.init)
     switch parts.count {
     // Sun, 06 Nov 1994 08:49:37 GMT, and Sunday, 06-Nov-94 08:49:37 GMT

@@ -1,5 +1,5 @@
 /// Why a text was not read as JSON.
-enum JSONFailure: Error, Equatable {
+package enum JSONFailure: Error, Equatable {
   /// It is no JSON; the place is the first byte that does not fit.
   case malformed(at: Int)
   /// It is JSON in UTF-16, or something else that is no UTF-8.
@@ -14,7 +14,7 @@ enum JSONFailure: Error, Equatable {
   case ambiguous(String)
 
   /// What is wrong with a text, for a message; it quotes nothing.
-  func description(of name: String) -> String {
+  package func description(of name: String) -> String {
     switch self {
     case .malformed(let place): "the \(name) is no JSON: check byte \(place)"
     case .utf16: "the \(name) is UTF-16, and JSON must be UTF-8"

@@ -1,14 +1,16 @@
+import SQBasics
+
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  package import FoundationEssentials
 #else
   import Foundation
 #endif
 
 /// Reads the protocol's JSON bodies, and never repeats their text in an error.
-enum JSONMessage {
+package enum JSONMessage {
   /// Whether the content type is JSON: `application/json`, or an application type that ends in
   /// `+json`.
-  static func isJSON(_ response: HTTPResponse) -> Bool {
+  package static func isJSON(_ response: HTTPResponse) -> Bool {
     guard let type = MediaType.essence(of: response.headers["Content-Type"]) else { return false }
     return type == "application/json"
       || (type.hasPrefix("application/") && type.hasSuffix("+json"))
@@ -20,7 +22,7 @@ enum JSONMessage {
   }
 
   /// The members of a body that must be a JSON object; an error never quotes the content.
-  static func members(
+  package static func members(
     of body: Data, as name: String
   ) throws(SQOAuthError) -> [String: JSONValue] {
     do throws(JSONFailure) {

@@ -1,5 +1,7 @@
+import SQBasics
+
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  package import FoundationEssentials
 #else
   import Foundation
 #endif
@@ -10,7 +12,7 @@
 /// busy only for as long as it sends.
 ///
 /// - SeeAlso: RFC 8259
-struct JSONReader {
+package struct JSONReader {
   /// What must stand at the next place that is not blank.
   private enum Expected {
     /// A value: of an array, of a member, or the text itself.
@@ -62,7 +64,7 @@ struct JSONReader {
   }
 
   /// Reads a whole text at once.
-  static func value(
+  package static func value(
     of text: Data, _ rules: JSONRules = .message
   ) throws(JSONFailure) -> JSONValue {
     var reader = try JSONReader(text, rules)
@@ -72,7 +74,7 @@ struct JSONReader {
   }
 
   /// Reads a whole text; while it reads a long one, other tasks run in pauses, and it can be cancelled.
-  static func valueWithPauses(
+  package static func valueWithPauses(
     of text: Data, _ rules: JSONRules, isCancelled: () -> Bool
   ) async throws(JSONFailure) -> JSONValue {
     var reader = try JSONReader(text, rules)

@@ -1,5 +1,5 @@
 /// What a JSON text may be, and what it may cost.
-struct JSONRules {
+package struct JSONRules {
   var maximumBytes = Int.max
   /// How deep arrays and objects may stand in each other.
   var maximumDepth = 32
@@ -40,10 +40,10 @@ struct JSONRules {
     maximumBytes: 16 << 10, maximumDepth: 8, maximumValues: 100, isStrict: true)
 
   /// An answer of an API: far more values than an API lists at once.
-  static let answer = JSONRules(maximumValues: 500_000, maximumWeight: 2_000_000)
+  package static let answer = JSONRules(maximumValues: 500_000, maximumWeight: 2_000_000)
 
   /// What this program wrote itself.
-  static let own = JSONRules(maximumDepth: 512, maximumValues: .max)
+  package static let own = JSONRules(maximumDepth: 512, maximumValues: .max)
 
   /// The members that say who a user or a client is, what a token may do, and where secrets go.
   ///

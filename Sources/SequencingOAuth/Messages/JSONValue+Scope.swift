@@ -15,7 +15,7 @@ extension JSONValue {
 extension [String: JSONValue] {
   /// The scopes that the member `scope` names: `other` if it is missing or `null`, and `nil` if it
   /// cannot be read.
-  func scope(ifMissing other: String?) -> String? {
+  package func scope(ifMissing other: String?) -> String? {
     guard let value = self["scope"], value != .null else { return other }
     return value.scope
   }

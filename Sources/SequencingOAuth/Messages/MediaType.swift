@@ -1,11 +1,11 @@
 import SQBasics
 
 /// The value of a `Content-Type` field.
-enum MediaType {
+package enum MediaType {
   /// The type in lower case, without its parameters; `nil` if there is no field.
   ///
   /// - SeeAlso: RFC 9110, section 8.3.1
-  static func essence(of field: String?) -> String? {
+  package static func essence(of field: String?) -> String? {
     guard let field else { return nil }
     return String(
       decoding: field.utf8.prefix { $0 != UInt8(ascii: ";") }.filter { $0 != 0x20 && $0 != 0x09 },
@@ -14,7 +14,7 @@ enum MediaType {
   }
 
   /// What a response says about the type of its content, for a message.
-  static func description(of response: HTTPResponse) -> String {
+  package static func description(of response: HTTPResponse) -> String {
     essence(of: response.headers["Content-Type"]).map {
       "the content type \"\($0.printable(atMost: 100))\""
     } ?? "no content type"

@@ -1,4 +1,5 @@
 import SQBasics
+import SQCrypto
 
 /// The proof that the client that redeems a code also asked for it; each sign-in has a new one.
 ///

@@ -1,3 +1,5 @@
+import SQBasics
+
 /// Compares an incoming redirect with the redirect URI of the request.
 ///
 /// Scheme, authority and path must be equal byte for byte; only the scheme's letter case may

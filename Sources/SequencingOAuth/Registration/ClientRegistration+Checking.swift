@@ -1,3 +1,5 @@
+import SQBasics
+
 // Whether the server has registered what the client asked for.
 extension ClientRegistration {
   /// The authentications that a registered client can use.

@@ -1,4 +1,5 @@
 import SQBasics
+import SQFiles
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -77,20 +78,20 @@ public final class FileRegistrationStore: RegistrationStore {
     _ change: @escaping @Sendable (inout Registrations) -> Value
   ) async throws(SQOAuthError) -> Value {
     try await queue.run { [self] () throws(SQOAuthError) in
-      let lock = try reported { () throws(FileError) in try file.lock() }
+      let lock = try reported { () throws(FileFailure) in try file.lock() }
       defer { lock.release() }
       let old = try read()
       var content = old?.content ?? Registrations()
       let value = change(&content)
       guard content != old?.content ?? Registrations() else { return value }
       let bytes = try sealed(content, old?.sealer)
-      try reported { () throws(FileError) in try file.replace(with: bytes) }
+      try reported { () throws(FileFailure) in try file.replace(with: bytes) }
       return value
     }
   }
 
   private func read() throws(SQOAuthError) -> (content: Registrations, sealer: RecordSealer?)? {
-    let bytes = try reported { () throws(FileError) in try file.read() }
+    let bytes = try reported { () throws(FileFailure) in try file.read() }
     guard let bytes else { return nil }
     guard let key else { return (try decode(bytes), nil) }
     guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { throw damaged }
@@ -121,9 +122,9 @@ public final class FileRegistrationStore: RegistrationStore {
   }
 
   private func reported<Value>(
-    _ calls: () throws(FileError) -> Value
+    _ calls: () throws(FileFailure) -> Value
   ) throws(SQOAuthError) -> Value {
-    try FileError.reported("the file of registrations \(path.printable) cannot be used", calls)
+    try FileFailure.reported("the file of registrations \(path.printable) cannot be used", calls)
   }
 
   private var damaged: SQOAuthError {

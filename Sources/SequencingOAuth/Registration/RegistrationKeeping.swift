@@ -1,3 +1,5 @@
+import SQBasics
+
 /// Finds, renews or makes the registration of a client in a store that other programs may share.
 struct RegistrationKeeping: Sendable {
   let registrar: ClientRegistrar

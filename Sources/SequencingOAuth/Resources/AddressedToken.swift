@@ -68,7 +68,9 @@ extension AuthorizationModule {
   /// browser.
   ///
   /// The caller has already checked the server.
-  func addressedAccess(for origin: ResourceOrigin) async throws(SQOAuthError) -> AddressedToken {
+  package func addressedAccess(for origin: ResourceOrigin) async throws(SQOAuthError)
+    -> AddressedToken
+  {
     let mark = session.mark
     return try addressedToken(try await requestAccess(), at: origin, of: mark)
   }

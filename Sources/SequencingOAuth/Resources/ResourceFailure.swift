@@ -1,5 +1,5 @@
 /// Why a request for a protected resource got no usable answer.
-enum ResourceFailure: Error {
+package enum ResourceFailure: Error {
   /// There is no other token than the one that the server refused.
   case noAccess(SQOAuthError)
   /// The server refused the token or its scope.

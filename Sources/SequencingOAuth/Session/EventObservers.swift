@@ -1,7 +1,7 @@
 import SQBasics
 
 /// Delivers each event once to a handler and once to each stream.
-final class EventObservers<Event: Sendable>: Sendable {
+package final class EventObservers<Event: Sendable>: Sendable {
   typealias Handler = @Sendable (Event) -> Void
 
   private struct State {
@@ -12,12 +12,14 @@ final class EventObservers<Event: Sendable>: Sendable {
 
   private let state = Locked(State())
 
+  package init() {}
+
   deinit {
     finish()
   }
 
   /// Ends all streams.
-  func finish() {
+  package func finish() {
     for stream in state.withLock(\.streams).values { stream.finish() }
   }
 
@@ -30,7 +32,7 @@ final class EventObservers<Event: Sendable>: Sendable {
   ///
   /// A reader that falls behind loses the oldest events after the newest `limit`, since an event may
   /// hold a token, and a reader may have stopped for ever.
-  func stream(atMost limit: Int) -> AsyncStream<Event> {
+  package func stream(atMost limit: Int) -> AsyncStream<Event> {
     AsyncStream(bufferingPolicy: .bufferingNewest(limit)) { continuation in
       let id = state.withLock { state in
         state.lastStream += 1
@@ -43,7 +45,7 @@ final class EventObservers<Event: Sendable>: Sendable {
     }
   }
 
-  func tell(_ event: Event) {
+  package func tell(_ event: Event) {
     let (handler, streams) = state.withLock { ($0.handler, Array($0.streams.values)) }
     handler?(event)
     for stream in streams { stream.yield(event) }

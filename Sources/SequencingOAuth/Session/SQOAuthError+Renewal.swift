@@ -4,7 +4,7 @@ extension SQOAuthError {
   /// another user.
   ///
   /// - SeeAlso: RFC 6749, section 5.2; OpenID Connect Core 1.0, section 12.2
-  var endsSession: Bool {
+  package var endsSession: Bool {
     switch code {
     case .invalidGrant: response != nil && !isOfServerInTrouble
     case .idTokenIssuer, .idTokenSubject: true

@@ -1,3 +1,5 @@
+import SQBasics
+
 extension SQToken {
   /// Whether two tokens have equal access tokens and equal refresh tokens.
   ///

@@ -1,7 +1,7 @@
 // What the callers of a session need, and what they do next.
 extension SessionState {
   /// The kinds of tokens that callers ask for.
-  enum Need: Sendable {
+  package enum Need: Sendable {
     /// A token that is valid now.
     case valid
     /// A token other than this access token, which a server refused.

@@ -1,3 +1,5 @@
+import SQBasics
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -5,7 +7,7 @@
 #endif
 
 /// The state and the decisions of a session: a value that does no input or output.
-struct SessionState {
+package struct SessionState {
   /// A record that the store refused.
   private struct Unsaved {
     var record: AccountRecord

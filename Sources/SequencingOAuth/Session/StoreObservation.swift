@@ -1,7 +1,7 @@
 import SQBasics
 
 /// A session's observation of its account in the store, and the looks that changes call for.
-final class StoreObservation: Sendable {
+package final class StoreObservation: Sendable {
   private struct State {
     var observation: AccountObservation?
     /// Whether the session observes its account, or the store cannot tell of changes.
@@ -39,7 +39,7 @@ final class StoreObservation: Sendable {
   }
 
   /// Ends the observation for ever.
-  func close() {
+  package func close() {
     state.withLock { $0.isClosed = true }
     end()
   }

@@ -4,7 +4,7 @@ import SQBasics
 ///
 /// Calls that do not wait may be made under the session's lock, so that the changes in the store
 /// have the order of the session's decisions. This type never calls the session.
-final class StoredAccount: Sendable {
+package final class StoredAccount: Sendable {
   typealias PendingWrite = StoreWrites.PendingWrite
 
   private struct State {
@@ -103,7 +103,9 @@ extension StoredAccount {
   }
 
   /// Runs work while no refresh waits for another process that has the account.
-  func hurrying<Value>(_ work: () async -> Value) async -> Value { await lease.hurrying(work) }
+  package func hurrying<Value>(_ work: () async -> Value) async -> Value {
+    await lease.hurrying(work)
+  }
 
   /// Waits until other processes can have the account, and know of its changes.
   func settle() async {

@@ -35,7 +35,7 @@ extension TokenSession {
   ///
   /// If the work fails, the session does not end. If there is no token in memory or in the store,
   /// the call does nothing.
-  func end(
+  package func end(
     _ reason: SessionEnd, after work: (AccountRecord) async throws(SQOAuthError) -> Void
   ) async throws(SQOAuthError) {
     guard let (record, change) = try await reserve() else { return }

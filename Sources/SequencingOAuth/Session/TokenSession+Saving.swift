@@ -97,7 +97,7 @@ extension TokenSession {
   /// `false`.
   ///
   /// - Returns: The store's error if the token is only in memory.
-  func saveAgain(while isPatient: () -> Bool) async -> SQOAuthError? {
+  package func saveAgain(while isPatient: () -> Bool) async -> SQOAuthError? {
     while let error = unsavedError {
       guard isPatient() else { return error }
       try? await Task.sleep(for: .seconds(1))

@@ -116,7 +116,7 @@ extension TokenSession {
   /// `ends` is how often the session had ended when the record was read. Returns whether there is a
   /// record in memory now.
   @discardableResult
-  func restore(_ record: AccountRecord, since ends: Int) throws(SQOAuthError) -> Bool {
+  package func restore(_ record: AccountRecord, since ends: Int) throws(SQOAuthError) -> Bool {
     try context.check(record)
     context.resumeAttributes(of: record)
     let now = now

@@ -10,7 +10,7 @@ import SQBasics
 ///
 /// At most one change of the token is under way at a time, and no lock is held during it.
 /// ``SessionState`` decides what each caller does. ``Renewal`` and ``StoredAccount`` do the work.
-final class TokenSession: Sendable {
+package final class TokenSession: Sendable {
   private struct State {
     var core = SessionState()
     /// Whether the environment's clock shows the system's time.
@@ -32,9 +32,9 @@ final class TokenSession: Sendable {
   }
 
   let context: ClientContext
-  let account: StoredAccount
+  package let account: StoredAccount
   let observers = EventObservers<SessionEvent>()
-  let observation = StoreObservation()
+  package let observation = StoreObservation()
   private let state = Locked(State())
 
   init(_ context: ClientContext, accountID: String) {
@@ -57,10 +57,10 @@ final class TokenSession: Sendable {
   var token: SQToken? { decide(\.token) }
 
   /// The record with the current token.
-  var record: AccountRecord? { decide(\.record) }
+  package var record: AccountRecord? { decide(\.record) }
 
   /// How often the session ended, for any reason.
-  var ends: Int { decide(\.ends) }
+  package var ends: Int { decide(\.ends) }
 
   /// The current token if it is valid, from any thread.
   var validToken: SQToken? {
@@ -83,17 +83,17 @@ final class TokenSession: Sendable {
   /// How often the app ended the session.
   ///
   /// A sign-in or another grant reads it when it begins, and passes it on with its token.
-  var dismissals: Int { decide(\.dismissals) }
+  package var dismissals: Int { decide(\.dismissals) }
 
   /// How often the token was renewed.
   ///
   /// A caller reads it before it asks for a token that is ``SessionState/Need/new(since:)``.
-  var renewals: Int { decide(\.renewals) }
+  package var renewals: Int { decide(\.renewals) }
   /// How many tokens this process got by refreshes of its own.
-  var refreshes: Int { decide(\.refreshes) }
+  package var refreshes: Int { decide(\.refreshes) }
 
   /// Why the store could not save the token in memory; `nil` if the store has it.
-  var unsavedError: SQOAuthError? { decide(\.unsavedError) }
+  package var unsavedError: SQOAuthError? { decide(\.unsavedError) }
 
   var now: Date { context.environment.clock.now }
 
@@ -124,7 +124,7 @@ final class TokenSession: Sendable {
   ///
   /// A caller that is cancelled, or that has waited for the client's time limit, stops waiting; the
   /// renewal continues for the others.
-  func token(_ need: SessionState.Need) async throws(SQOAuthError) -> SQToken {
+  package func token(_ need: SessionState.Need) async throws(SQOAuthError) -> SQToken {
     let end = need.isOwn ? nil : endOfWait
     while true {
       let now = now

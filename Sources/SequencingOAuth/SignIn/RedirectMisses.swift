@@ -61,7 +61,7 @@ struct RedirectMisses: Sendable {
 
 extension ErrorResponse {
   /// The error of a redirect without a `state`, which may come from anyone.
-  var withoutState: String {
+  package var withoutState: String {
     let description = errorDescription.map { " (\($0))" } ?? ""
     return "a redirect without a state said: \(error)\(description); without a state it may be an "
       + "answer to anybody, so it was refused"

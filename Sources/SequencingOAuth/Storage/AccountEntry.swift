@@ -34,7 +34,7 @@ extension TokenStore {
   /// Calls a closure for each account, page by page; a record that cannot be read ends nothing.
   ///
   /// Only one page is in memory at a time. The order is that of ``records(pageSize:)``.
-  func forEachEntry(
+  package func forEachEntry(
     pageSize: Int = 500, _ body: (AccountEntry) -> Void
   ) async throws(SQOAuthError) {
     guard let store = self as? any AccountEntryPages else {

@@ -1,4 +1,6 @@
 import SQBasics
+import SQCrypto
+import SQFiles
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -34,8 +36,8 @@ public struct AccountLocks: Sendable {
   /// - Throws: ``SQOAuthError/Code/storeFailed``, for example if the folder is on a full disk.
   public func lease(_ id: String) throws(SQOAuthError) -> AccountLease? {
     let path = path(id)
-    let lock = try FileError.reported("the account's lock file \(path.printable) failed") {
-      () throws(FileError) in
+    let lock = try FileFailure.reported("the account's lock file \(path.printable) failed") {
+      () throws(FileFailure) in
       try PrivateFile(path: path).makeFolder()
       return try FileLock.ifFree(path)
     }

@@ -1,4 +1,5 @@
 import SQBasics
+import SQCrypto
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -51,7 +52,7 @@ extension OneTimeValues {
   }
 
   /// Notes the digest of a text that counts once for its purpose; throws errors of the SDK only.
-  func use(
+  package func use(
     _ text: String, as purpose: String, until end: Date, at now: Date
   ) async throws(SQOAuthError) -> Bool {
     try await reported("noted") {
@@ -60,7 +61,7 @@ extension OneTimeValues {
   }
 
   /// Whether the digest of a text was noted for a purpose; throws errors of the SDK only.
-  func wasUsed(_ text: String, as purpose: String) async throws(SQOAuthError) -> Bool? {
+  package func wasUsed(_ text: String, as purpose: String) async throws(SQOAuthError) -> Bool? {
     try await reported("looked up") { try await wasUsed(Self.digest(text, purpose)) }
   }
 

@@ -127,7 +127,7 @@ extension TokenStore {
 
 extension TokenStore {
   /// Calls the store, and turns a foreign error into ``SQOAuthError/Code/storeFailed``.
-  func attempt<Value: Sendable>(
+  package func attempt<Value: Sendable>(
     _ purpose: String, _ body: @Sendable (Self) async throws -> Value
   ) async throws(SQOAuthError) -> Value {
     do {

@@ -1,7 +1,7 @@
 import SQBasics
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  package import FoundationEssentials
 #else
   import Foundation
 #endif
@@ -14,7 +14,7 @@ package final class BackOff: Sendable {
   /// The error of the failed attempt.
   let error: SQOAuthError
   let since: Date
-  let until: Date
+  package let until: Date
   private let count: Int
 
   /// The longest time that a server may ask for, in seconds.
@@ -22,7 +22,7 @@ package final class BackOff: Sendable {
 
   /// Makes the back-off of a failure; `previous` is the one of the failure before, if there was
   /// one.
-  init(_ error: SQOAuthError, after previous: BackOff?, at now: Date) {
+  package init(_ error: SQOAuthError, after previous: BackOff?, at now: Date) {
     self.error = error
     count = min((previous?.count ?? 0) + 1, 16)
     let delay = min(Double(1 << (count - 1)), 60)
@@ -33,7 +33,7 @@ package final class BackOff: Sendable {
 
   /// Whether the time is not over yet; if the clock was moved back to before the failure, it is
   /// over.
-  func isInForce(at now: Date) -> Bool {
+  package func isInForce(at now: Date) -> Bool {
     since <= now && now < until
   }
 }

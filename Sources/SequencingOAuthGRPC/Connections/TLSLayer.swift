@@ -1,4 +1,5 @@
 import CSQTLS
+import SQBasics
 import SequencingOAuth
 
 /// The TLS of one connection, by OpenSSL: it turns bytes of the network into those of HTTP/2 and

@@ -1,3 +1,4 @@
+import SQBasics
 package import SQHTTP2
 package import SequencingOAuth
 

@@ -1,3 +1,4 @@
+import SQBasics
 import SequencingOAuth
 
 /// The head of a response, and what it says about the rest.

@@ -1,3 +1,4 @@
+import SQCrypto
 import SequencingOAuth
 
 #if canImport(FoundationEssentials)

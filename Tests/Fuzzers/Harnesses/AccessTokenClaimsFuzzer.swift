@@ -1,6 +1,8 @@
 import FoundationEssentials
 
+@testable import SQBasics
 @testable import SequencingOAuth
+@testable import SequencingOAuthBackend
 
 extension Fuzzer {
   /// What a resource server reads about a caller's token: the claims of a signed token, and the

@@ -1,5 +1,6 @@
 import FoundationEssentials
 
+@testable import SQBasics
 @testable import SQHTTP2
 @testable import SequencingOAuth
 @testable import SequencingOAuthGRPC

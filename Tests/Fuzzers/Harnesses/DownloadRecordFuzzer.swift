@@ -1,6 +1,7 @@
 import FoundationEssentials
 
 @testable import SequencingOAuth
+@testable import SequencingOAuthPipes
 
 extension Fuzzer {
   /// What lies beside a download that was broken off.

@@ -1,6 +1,7 @@
 import FoundationEssentials
 
 @testable import SequencingOAuth
+@testable import SequencingOAuthPipes
 
 extension Fuzzer {
   /// `Content-Range`, `Retry-After`, `Date`, `Last-Modified` and `ETag`.

@@ -1,5 +1,6 @@
 import FoundationEssentials
 
+@testable import SQCrypto
 @testable import SequencingOAuth
 
 extension Fuzzer {

@@ -1,6 +1,8 @@
 import FoundationEssentials
 
+@testable import SQBasics
 @testable import SequencingOAuth
+@testable import SequencingOAuthPipes
 
 extension Fuzzer {
   /// Where an API's answer says that its other pages are: `Link`, and members of the body.

@@ -1,5 +1,6 @@
 import FoundationEssentials
 
+@testable import SQBasics
 @testable import SequencingOAuth
 
 extension Fuzzer {

@@ -1,5 +1,7 @@
 import FoundationEssentials
 
+@testable import SQBasics
+@testable import SQCrypto
 @testable import SequencingOAuth
 
 extension Fuzzer {

@@ -2,6 +2,7 @@ import CSQCurl
 import FoundationEssentials
 import Glibc
 
+@testable import SQBasics
 @testable import SequencingOAuth
 
 extension Fuzzer {

@@ -2,6 +2,7 @@ import FoundationEssentials
 import SQBasics
 
 @testable import SequencingOAuth
+@testable import SequencingOAuthBackend
 
 extension Fuzzer {
   /// What an application has kept of a web sign-in: in its own session, or in a cookie that the

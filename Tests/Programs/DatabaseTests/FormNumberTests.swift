@@ -3,7 +3,10 @@ import SQBasics
 import TestSupport
 import Testing
 
+@testable import SQCrypto
 @testable import SequencingOAuth
+@testable import SequencingOAuthBackend
+@testable import SequencingOAuthPipes
 @testable import SequencingOAuthPostgreSQL
 @testable import SequencingOAuthSQLite
 @testable import SequencingOAuthSecretService

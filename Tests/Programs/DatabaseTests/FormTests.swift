@@ -4,6 +4,7 @@ import SequencingOAuthSQLite
 import TestSupport
 import Testing
 
+@testable import SQBasics
 @testable import SequencingOAuth
 
 /// What a program has written, every later one reads.

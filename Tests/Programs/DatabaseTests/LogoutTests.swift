@@ -5,7 +5,9 @@ import TestSupport
 import Testing
 
 @testable import LoopbackSupport
+@testable import SQBasics
 @testable import SequencingOAuth
+@testable import SequencingOAuthBackend
 @testable import SequencingOAuthPostgreSQL
 
 /// Back-channel logouts of accounts in a database, of whose records one cannot be read.

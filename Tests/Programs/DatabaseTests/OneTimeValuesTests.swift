@@ -4,6 +4,7 @@ import OAuthSandbox
 import ProgramSupport
 import SQBasics
 import SequencingOAuth
+import SequencingOAuthBackend
 import SequencingOAuthPostgreSQL
 import SequencingOAuthSQLite
 import TestSupport

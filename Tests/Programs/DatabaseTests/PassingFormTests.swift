@@ -4,6 +4,8 @@ import TestSupport
 import Testing
 
 @testable import SequencingOAuth
+@testable import SequencingOAuthBackend
+@testable import SequencingOAuthPipes
 
 /// What one process keeps for another one that goes on soon, perhaps with a later program.
 @Suite(.timeLimit(.minutes(1))) struct PassingFormTests {

@@ -3,6 +3,8 @@ import TestSupport
 import Testing
 
 @testable import SequencingOAuth
+@testable import SequencingOAuthBackend
+@testable import SequencingOAuthPipes
 
 /// What the folder of forms holds: a store of each form that a program has ever written, with the
 /// account ``record``, sealed with ``StoreKey/testKey`` where it is sealed.

@@ -1,6 +1,7 @@
 import Foundation
 import LoopbackSupport
 import OAuthSandbox
+import SQBasics
 import SequencingOAuth
 import TestSupport
 import Testing

@@ -2,6 +2,7 @@ import Foundation
 import OAuthSandbox
 import SQBasics
 import SequencingOAuth
+import SequencingOAuthPipes
 import TestSupport
 import Testing
 

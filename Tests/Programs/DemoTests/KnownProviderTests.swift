@@ -1,5 +1,6 @@
 import Foundation
 import LoopbackSupport
+import SQBasics
 import SequencingOAuth
 import TestSupport
 import Testing

@@ -2,6 +2,7 @@ import Foundation
 import LoopbackSupport
 import OAuthSandbox
 import ProgramSupport
+import SQBasics
 import SequencingOAuth
 import SequencingOAuthGRPC
 import TestSupport

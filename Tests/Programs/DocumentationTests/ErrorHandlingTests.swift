@@ -1,6 +1,8 @@
 import Foundation
+import SQBasics
 import SequencingOAuth
 import SequencingOAuthGRPC
+import SequencingOAuthPipes
 import TestSupport
 import Testing
 

@@ -3,6 +3,7 @@ import GRPCValueSupport
 import LoopbackSupport
 import OAuthSandbox
 import ProgramSupport
+import SQBasics
 import SequencingOAuth
 import TestSupport
 import Testing

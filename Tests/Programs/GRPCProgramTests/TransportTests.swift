@@ -2,6 +2,7 @@ import Foundation
 import GRPCValueSupport
 import LoopbackSupport
 import ProgramSupport
+import SQBasics
 import SequencingOAuth
 import SequencingOAuthGRPC
 import TestSupport

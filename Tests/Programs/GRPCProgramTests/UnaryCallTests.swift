@@ -1,6 +1,7 @@
 import Foundation
 import GRPCValueSupport
 import ProgramSupport
+import SQBasics
 import SequencingOAuth
 import SequencingOAuthGRPC
 import TestSupport

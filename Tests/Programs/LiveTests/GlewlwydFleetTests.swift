@@ -1,6 +1,7 @@
 import Foundation
 import ProgramSupport
 import SequencingOAuth
+import SequencingOAuthBackend
 import SequencingOAuthPostgreSQL
 import TestSupport
 import Testing

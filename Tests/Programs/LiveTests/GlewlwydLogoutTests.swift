@@ -1,7 +1,9 @@
 import Foundation
 import ProgramSupport
+import SQBasics
 import SQLoopback
 import SequencingOAuth
+import SequencingOAuthBackend
 import TestSupport
 import Testing
 

@@ -1,6 +1,8 @@
 import Foundation
 import ProgramSupport
+import SQBasics
 import SequencingOAuth
+import SequencingOAuthBackend
 import TestSupport
 import Testing
 

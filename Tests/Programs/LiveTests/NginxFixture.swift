@@ -2,6 +2,7 @@ import Foundation
 import OAuthSandbox
 import ProgramSupport
 import SequencingOAuth
+import SequencingOAuthPipes
 import TestSupport
 import Testing
 

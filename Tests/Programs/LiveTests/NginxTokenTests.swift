@@ -1,6 +1,7 @@
 import Foundation
 import OAuthSandbox
 import ProgramSupport
+import SQBasics
 import SequencingOAuth
 import TestSupport
 import Testing

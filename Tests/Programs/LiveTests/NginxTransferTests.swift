@@ -3,6 +3,7 @@ import OAuthSandbox
 import ProgramSupport
 import SQBasics
 import SequencingOAuth
+import SequencingOAuthPipes
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import ProgramSupport
+import SQBasics
 import SequencingOAuth
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import Foundation
 import OAuthSandbox
 import OAuthSandboxGRPC
+import SQBasics
 import SequencingOAuth
 import SequencingOAuthGRPC
 import TestSupport

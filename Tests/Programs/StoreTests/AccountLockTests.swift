@@ -1,6 +1,8 @@
 import Foundation
 import OAuthSandbox
 import ProgramSupport
+import SQBasics
+import SQFiles
 import SequencingOAuth
 import TestSupport
 import Testing

@@ -1,5 +1,7 @@
 import Foundation
 import ProgramSupport
+import SQBasics
+import SQFiles
 import SequencingOAuth
 import TestSupport
 import Testing
@@ -17,7 +19,7 @@ import Testing
     async throws
   {
     let holder = try await hold()
-    let error = #expect(throws: FileError.self) {
+    let error = #expect(throws: FileFailure.self) {
       try FileLock.wait(for: path, limit: .milliseconds(50))
     }
     #expect(
@@ -42,7 +44,7 @@ import Testing
   {
     let file = PrivateFile(path: folder.file("tokens.json"))
     let lock = try file.lock()
-    let error = #expect(throws: FileError.self) { try file.lock(limit: .milliseconds(20)) }
+    let error = #expect(throws: FileFailure.self) { try file.lock(limit: .milliseconds(20)) }
     #expect(error?.description.contains("\(file.path).lock") == true)
     #expect(error?.description.contains("process \(getpid()) (") == true)
     lock.release()

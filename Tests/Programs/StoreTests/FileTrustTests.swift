@@ -1,5 +1,6 @@
 import Foundation
 import ProgramSupport
+import SQFiles
 import SequencingOAuth
 import TestSupport
 import Testing
@@ -34,7 +35,7 @@ import Testing
       ["tokens": FileTrust.tokens, "key": .key, "database": .database][row.kind])
     let status = FileStatus(owner: row.owner, mode: row.mode)
     if row.verdict == .refused {
-      #expect(throws: FileError.self) { try trust.needsMending(status, user: Self.me) }
+      #expect(throws: FileFailure.self) { try trust.needsMending(status, user: Self.me) }
     } else {
       #expect(try trust.needsMending(status, user: Self.me) == (row.verdict == .mended))
     }
@@ -43,7 +44,7 @@ import Testing
   @Test func `a key on a read-only disk has the rights that its administrator chose`() throws {
     let status = FileStatus(owner: Self.me, mode: 0o644)
     #expect(try FileTrust.key.needsMending(status, user: Self.me, isReadOnly: true))
-    #expect(throws: FileError.self) {
+    #expect(throws: FileFailure.self) {
       try FileTrust.key.needsMending(
         FileStatus(owner: Self.me, mode: 0o666), user: Self.me, isReadOnly: true)
     }
@@ -52,10 +53,10 @@ import Testing
   @Test func `for root, other users' files are no better, and a key of its own is as it is`()
     throws
   {
-    #expect(throws: FileError.self) {
+    #expect(throws: FileFailure.self) {
       try FileTrust.tokens.needsMending(FileStatus(owner: Self.me, mode: 0o600), user: 0)
     }
-    #expect(throws: FileError.self) {
+    #expect(throws: FileFailure.self) {
       try FileTrust.key.needsMending(FileStatus(owner: Self.me, mode: 0o600), user: 0)
     }
     #expect(try !FileTrust.key.needsMending(FileStatus(owner: 0, mode: 0o444), user: 0))

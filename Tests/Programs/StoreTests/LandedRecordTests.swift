@@ -1,5 +1,7 @@
 import Foundation
 import ProgramSupport
+import SQBasics
+import SQCrypto
 import SequencingOAuth
 import SequencingOAuthSQLite
 import TestSupport

@@ -2,6 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import SQBasics
+@testable import SQCrypto
 @testable import SequencingOAuth
 
 /// What the encrypted stores have in common: a header, and a box for each record.

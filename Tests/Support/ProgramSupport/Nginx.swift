@@ -1,6 +1,7 @@
 package import Foundation
 import LoopbackSupport
 package import OAuthSandbox
+import SQBasics
 import SequencingOAuth
 import TestSupport
 

@@ -1,4 +1,5 @@
 import Foundation
+import SQBasics
 import SequencingOAuth
 
 /// One session of the W3C WebDriver protocol: JSON over HTTP with chromedriver.

@@ -1,5 +1,8 @@
 import Foundation
+import SQBasics
+import SQFiles
 import SequencingOAuth
+import SequencingOAuthPipes
 import TestSupport
 import Testing
 

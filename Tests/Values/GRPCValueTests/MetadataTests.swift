@@ -1,5 +1,6 @@
 import Foundation
 import GRPCValueSupport
+import SQBasics
 import SequencingOAuth
 import SequencingOAuthGRPC
 import Testing

@@ -1,4 +1,5 @@
 import Foundation
+import SQBasics
 import SequencingOAuth
 import Testing
 

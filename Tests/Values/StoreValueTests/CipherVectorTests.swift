@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import SQCrypto
 @testable import SequencingOAuth
 
 /// The published test vectors of the ciphers and key functions that the stores use.

@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import SQBasics
 @testable import SequencingOAuth
 
 /// An encrypted file of which any part was changed is an error and stays as it is.

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import SequencingOAuth
+@testable import SequencingOAuthBackend
 
 /// When an account that is due should be renewed.
 struct KeepingChoiceTests {

@@ -1,6 +1,7 @@
 import CSQCurl
 import Glibc
 import SQBasics
+import SQCrypto
 
 /// The event loop of the process: one thread that waits for the sockets of all connections.
 ///

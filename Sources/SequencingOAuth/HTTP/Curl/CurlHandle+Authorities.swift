@@ -1,5 +1,7 @@
 import CSQCurl
 import CSQTLS
+import SQBasics
+import SQFiles
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,3 +1,5 @@
+import SQFiles
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -55,9 +57,10 @@ struct StreamedExchange {
   private static func wrap(_ error: any Error) -> SQOAuthError {
     switch error {
     case let error as SQOAuthError: error
-    case let error as FileError:
+    case let error as FileFailure:
       SQOAuthError(
-        .malformedRequest, "the file for the response cannot be written: \(error)", cause: error)
+        .malformedRequest, "the file for the response cannot be written: \(error)",
+        cause: FileError(error))
     default:
       SQOAuthError(
         .cancelled, "the closure that consumes the response threw an error; see the cause",

@@ -1,5 +1,8 @@
+import SQBasics
+package import SQFiles
+
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  package import FoundationEssentials
 #else
   import Foundation
 #endif
@@ -8,7 +11,7 @@
 ///
 /// Its calls block a thread of their own. A file may be on a server that does not answer, and then
 /// no thread of Swift's tasks waits for it.
-final class OpenFile: @unchecked Sendable {
+package final class OpenFile: @unchecked Sendable {
   static let pieceSize = 1024 * 1024
 
   private let queue: BlockingQueue
@@ -25,29 +28,29 @@ final class OpenFile: @unchecked Sendable {
     file.close()
   }
 
-  static func reading(_ url: URL) async throws(FileError) -> OpenFile {
-    try await opening(url) { path throws(FileError) in try .reading(path, followsLink: true) }
+  package static func reading(_ url: URL) async throws(FileFailure) -> OpenFile {
+    try await opening(url) { path throws(FileFailure) in try .reading(path, followsLink: true) }
   }
 
   /// Creates a file that only its owner may read, or empties an existing file.
-  static func writing(_ url: URL) async throws(FileError) -> OpenFile {
-    try await opening(url) { path throws(FileError) in try .writing(path) }
+  static func writing(_ url: URL) async throws(FileFailure) -> OpenFile {
+    try await opening(url) { path throws(FileFailure) in try .writing(path) }
   }
 
   private static func opening(
-    _ url: URL, _ open: @escaping @Sendable (String) throws(FileError) -> FileDescriptor
-  ) async throws(FileError) -> OpenFile {
+    _ url: URL, _ open: @escaping @Sendable (String) throws(FileFailure) -> FileDescriptor
+  ) async throws(FileFailure) -> OpenFile {
     guard url.isFileURL else { throw .notRegular }
     let path = try url.systemPath
     let queue = BlockingQueue("file")
-    let file = await queue.result { () throws(FileError) in try open(path) }
+    let file = await queue.result { () throws(FileFailure) in try open(path) }
     return OpenFile(try file.get(), queue)
   }
 
   /// Returns the length of a file; throws for a pipe or a device, which have no length.
   ///
   /// It blocks the thread while it opens the file.
-  static func length(of url: URL) throws(FileError) -> Int64 {
+  package static func length(of url: URL) throws(FileFailure) -> Int64 {
     guard url.isFileURL else { throw .notRegular }
     let file = try FileDescriptor.reading(url.systemPath, followsLink: true)
     defer { file.close() }
@@ -57,8 +60,8 @@ final class OpenFile: @unchecked Sendable {
   }
 
   /// Reads the next piece, of at most `limit` bytes and ``pieceSize``; it is empty at the end.
-  func piece(_ limit: Int64) async throws(FileError) -> Data {
-    try await queue.result { [self] () throws(FileError) in
+  package func piece(_ limit: Int64) async throws(FileFailure) -> Data {
+    try await queue.result { [self] () throws(FileFailure) in
       let room = Int(min(limit, Int64(Self.pieceSize)))
       if buffer.count != room { buffer = Data(count: room) }
       let count = try file.fill(&buffer)
@@ -66,8 +69,8 @@ final class OpenFile: @unchecked Sendable {
     }.get()
   }
 
-  func append(_ data: Data) async throws(FileError) {
-    try await queue.result { [self] () throws(FileError) in try file.write(data) }.get()
+  func append(_ data: Data) async throws(FileFailure) {
+    try await queue.result { [self] () throws(FileFailure) in try file.write(data) }.get()
   }
 }
 
@@ -81,15 +84,15 @@ extension UploadQueue {
       if length == 0 { try await queue.checkEmpty() }
       return queue
     case .file(let url):
-      do throws(FileError) {
-        let length = try await BlockingQueue("file").result { () throws(FileError) in
+      do throws(FileFailure) {
+        let length = try await BlockingQueue("file").result { () throws(FileFailure) in
           try OpenFile.length(of: url)
         }.get()
         return UploadQueue(length: length) { chunks(of: url, length) }
       } catch {
         throw SQOAuthError(
           .malformedRequest, "the file to send cannot be read: \(error); nothing was sent",
-          cause: error)
+          cause: FileError(error))
       }
     }
   }

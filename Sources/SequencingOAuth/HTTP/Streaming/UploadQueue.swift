@@ -1,4 +1,5 @@
 import SQBasics
+import SQFiles
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -222,9 +223,9 @@ final class UploadQueue: Sendable {
     .malformedRequest, "the request's body does not have the length that was announced")
 
   private static func wrap(_ error: any Error) -> SQOAuthError {
-    if let error = error as? FileError {
+    if let error = error as? FileFailure {
       return SQOAuthError(
-        .malformedRequest, "the file to send cannot be read: \(error)", cause: error)
+        .malformedRequest, "the file to send cannot be read: \(error)", cause: FileError(error))
     }
     return error as? SQOAuthError
       ?? SQOAuthError(

@@ -1,4 +1,5 @@
 public import SQBasics
+import SQCrypto
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -63,14 +64,16 @@ public struct EncryptionService: Sendable {
   ///
   /// A part may be a whole file, and joining it with others would copy it.
   func seal(_ plaintext: Data, authenticating context: [Data]) throws(SQOAuthError) -> Data {
-    let nonce = try RandomBytes.make(Self.nonceSize)
-    let cipher = try CipherContext(key: key, nonce: nonce, isEncrypting: true)
-    var box = nonce
-    for part in context { try cipher.authenticate(part) }
-    box += try cipher.update(plaintext)
-    guard cipher.finish() else { throw CipherContext.failure }
-    box += try cipher.tag()
-    return box
+    try CryptoFailure.reported { () throws(CryptoFailure) in
+      let nonce = try RandomBytes.make(Self.nonceSize)
+      let cipher = try CipherContext(key: key, nonce: nonce, isEncrypting: true)
+      var box = nonce
+      for part in context { try cipher.authenticate(part) }
+      box += try cipher.update(plaintext)
+      guard cipher.finish() else { throw CipherContext.failure }
+      box += try cipher.tag()
+      return box
+    }
   }
 
   /// Decrypts a box that ``seal(_:authenticating:)`` made with the same key and the same context.
@@ -87,13 +90,16 @@ public struct EncryptionService: Sendable {
     let damaged = SQOAuthError(
       .storeDamaged, "a sealed box is damaged, or was sealed with another key or context")
     guard box.count >= Self.nonceSize + CipherContext.tagSize else { throw damaged }
-    let cipher = try CipherContext(
-      key: key, nonce: box.prefix(Self.nonceSize), isEncrypting: false)
-    for part in context { try cipher.authenticate(part) }
-    let plaintext = try cipher.update(box.dropFirst(Self.nonceSize).dropLast(CipherContext.tagSize))
-    try cipher.expect(tag: box.suffix(CipherContext.tagSize))
-    // The plaintext must not be used before its tag is checked.
-    guard cipher.finish() else { throw damaged }
+    let plaintext = try CryptoFailure.reported { () throws(CryptoFailure) -> Data? in
+      let cipher = try CipherContext(
+        key: key, nonce: box.prefix(Self.nonceSize), isEncrypting: false)
+      for part in context { try cipher.authenticate(part) }
+      let text = try cipher.update(box.dropFirst(Self.nonceSize).dropLast(CipherContext.tagSize))
+      try cipher.expect(tag: box.suffix(CipherContext.tagSize))
+      // The plaintext must not be used before its tag is checked.
+      return cipher.finish() ? text : nil
+    }
+    guard let plaintext else { throw damaged }
     return plaintext
   }
 }
@@ -105,7 +111,9 @@ extension EncryptionService {
   func fingerprint(of text: Data) throws(SQOAuthError) -> Data {
     // libcrypto takes no more than 32 KiB, and an account's name may be longer.
     let info = text.count <= 1024 ? text : Digest.sha256(text)
-    return try KeyDerivation.hkdf(key, salt: Data(), info: info, count: 16)
+    return try CryptoFailure.reported { () throws(CryptoFailure) in
+      try KeyDerivation.hkdf(key, salt: Data(), info: info, count: 16)
+    }
   }
 }
 

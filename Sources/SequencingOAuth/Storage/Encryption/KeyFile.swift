@@ -1,4 +1,5 @@
 import SQBasics
+import SQCrypto
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -38,7 +39,9 @@ struct KeyFile: Sendable, Redacted {
   /// All processes that call this at the same time get the same key.
   func makeIfAbsent() throws(SQOAuthError) -> Data {
     try file.readOrMake(key) { () throws(SQOAuthError) in
-      let key = try RandomBytes.make(EncryptionService.keySize)
+      let key = try CryptoFailure.reported { () throws(CryptoFailure) in
+        try RandomBytes.make(EncryptionService.keySize)
+      }
       return (key, try content(with: key))
     }
   }

@@ -1,4 +1,5 @@
 import SQBasics
+import SQCrypto
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -23,8 +24,11 @@ struct SealHeader: Sendable {
 
   /// Makes a new header with a new salt.
   init(for secret: KeyDerivation.Secret) throws(SQOAuthError) {
-    let derivation = try KeyDerivation.new(for: secret)
-    guard let derived = try derivation.derive(2 * EncryptionService.keySize, from: secret) else {
+    let (derivation, derived) = try CryptoFailure.reported { () throws(CryptoFailure) in
+      let derivation = try KeyDerivation.new(for: secret)
+      return (derivation, try derivation.derive(2 * EncryptionService.keySize, from: secret))
+    }
+    guard let derived else {
       throw SQOAuthError(.storeFailed, "the key derivation does not fit the kind of key")
     }
     service = try EncryptionService(key: derived.prefix(EncryptionService.keySize))
@@ -40,8 +44,10 @@ struct SealHeader: Sendable {
   init(_ bytes: Data, secret: KeyDerivation.Secret) throws(SQOAuthError) {
     let fields = try HeaderFields(decoding: bytes, version: Self.currentVersion)
     let derivation = try fields.derivation()
-    guard let derived = try derivation.derive(2 * EncryptionService.keySize, from: secret),
-      try fields.isVerified(by: derived.suffix(EncryptionService.keySize))
+    let derived = try CryptoFailure.reported { () throws(CryptoFailure) in
+      try derivation.derive(2 * EncryptionService.keySize, from: secret)
+    }
+    guard let derived, try fields.isVerified(by: derived.suffix(EncryptionService.keySize))
     else {
       throw SQOAuthError(
         .wrongPassphrase,

@@ -1,4 +1,5 @@
 import SQBasics
+import SQFiles
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -26,7 +27,7 @@ struct SecretFile: Sendable {
   func read<Secret>(
     _ parse: (Data) throws(SQOAuthError) -> Secret
   ) throws(SQOAuthError) -> Secret? {
-    let content = try reported("be read") { () throws(FileError) in try file.read() }
+    let content = try reported("be read") { () throws(FileFailure) in try file.read() }
     return try content.map(parse)
   }
 
@@ -43,7 +44,7 @@ struct SecretFile: Sendable {
     return try locked { () throws(SQOAuthError) in
       if let secret = try read(parse) {
         // The process that created the file may have ended before the file's name was on the disk.
-        try reported("be written") { () throws(FileError) in try file.syncFolder() }
+        try reported("be written") { () throws(FileFailure) in try file.syncFolder() }
         return secret
       }
       let (secret, content) = try make()
@@ -54,21 +55,21 @@ struct SecretFile: Sendable {
 
   /// Checks that a missing file can be created, and creates none.
   func checkMaking() throws(SQOAuthError) {
-    let lock = try reported("be locked") { () throws(FileError) in try file.lock() }
+    let lock = try reported("be locked") { () throws(FileFailure) in try file.lock() }
     defer { lock.remove() }
-    try reported("be written") { () throws(FileError) in try file.checkReplacing() }
+    try reported("be written") { () throws(FileFailure) in try file.checkReplacing() }
   }
 
   /// Replaces the content; only the holder of the lock may do so.
   func write(_ content: Data) throws(SQOAuthError) {
-    try reported("be written") { () throws(FileError) in try file.replace(with: content) }
+    try reported("be written") { () throws(FileFailure) in try file.replace(with: content) }
   }
 
   /// Runs a body while no other process changes the file.
   func locked<Value>(
     _ body: () throws(SQOAuthError) -> Value
   ) throws(SQOAuthError) -> Value {
-    let lock = try reported("be locked") { () throws(FileError) in try file.lock() }
+    let lock = try reported("be locked") { () throws(FileFailure) in try file.lock() }
     defer { lock.release() }
     return try body()
   }
@@ -80,8 +81,8 @@ struct SecretFile: Sendable {
   }
 
   private func reported<Value>(
-    _ what: String, _ calls: () throws(FileError) -> Value
+    _ what: String, _ calls: () throws(FileFailure) -> Value
   ) throws(SQOAuthError) -> Value {
-    try FileError.reported("\(name) cannot \(what)", calls)
+    try FileFailure.reported("\(name) cannot \(what)", calls)
   }
 }

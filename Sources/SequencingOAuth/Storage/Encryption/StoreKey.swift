@@ -1,4 +1,5 @@
 public import SQBasics
+package import SQCrypto
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -63,7 +64,7 @@ extension StoreKey {
   /// Reads and checks the key or the passphrase.
   ///
   /// `makingFile` says whether to create a missing key file; otherwise a missing file is an error.
-  func secret(makingFile: Bool) throws(SQOAuthError) -> KeyDerivation.Secret {
+  package func secret(makingFile: Bool) throws(SQOAuthError) -> KeyDerivation.Secret {
     switch source {
     case .passphrase(let passphrase, let cost):
       return try .checked(passphrase, cost: cost)

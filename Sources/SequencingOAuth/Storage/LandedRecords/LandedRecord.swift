@@ -1,3 +1,6 @@
+import SQBasics
+import SQCrypto
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else

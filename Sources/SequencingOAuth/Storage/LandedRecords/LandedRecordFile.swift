@@ -1,4 +1,5 @@
 import SQBasics
+import SQFiles
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -22,10 +23,10 @@ final class LandedRecordFile: Sendable {
   private let state: Locked<State>
 
   /// Creates the file with space for `size` bytes; it replaces a file with the same path.
-  init(making file: PrivateFile, size: Int) throws(FileError) {
+  init(making file: PrivateFile, size: Int) throws(FileFailure) {
     self.file = file
     let descriptor = try FileDescriptor.making(file.path)
-    do throws(FileError) {
+    do throws(FileFailure) {
       try descriptor.reserve(size)
       try descriptor.sync()
       // The name must survive a loss of power as well as the space.
@@ -39,8 +40,8 @@ final class LandedRecordFile: Sendable {
   }
 
   /// Writes the content at the file's start.
-  func write(_ content: Data) throws(FileError) {
-    try state.withLock { state throws(FileError) in
+  func write(_ content: Data) throws(FileFailure) {
+    try state.withLock { state throws(FileFailure) in
       guard let descriptor = state.descriptor else { throw .closed }
       // From the first byte on, the file may hold the only copy of the record, so it is kept.
       state.isWritten = true

@@ -1,4 +1,6 @@
-import SQBasics
+package import SQBasics
+import SQCrypto
+import SQFiles
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -43,7 +45,7 @@ package struct LandedRecords: Sendable {
 
   private func content(of path: String) throws(SQOAuthError) -> Data? {
     // An error must be thrown: the file may hold the only refresh token that the server accepts.
-    let bytes = try reported(path, "be read") { file throws(FileError) in try file.read() }
+    let bytes = try reported(path, "be read") { file throws(FileFailure) in try file.read() }
     guard let bytes else { return nil }
     return try LandedRecordFrame.content(of: bytes)
   }
@@ -60,23 +62,24 @@ package struct LandedRecords: Sendable {
         guard let content = try? Self.encode(LandedRecord(record, after: stored), sealer),
           (try? file.write(LandedRecordFrame.framed(content))) != nil
         else { return }
-        try? await queue.run { file.sync() }
+        await queue.run { file.sync() }
       },
       release: { file.finish() })
   }
 
   /// Throws if the store's path can be a folder's only.
   package func checkPath() throws(SQOAuthError) {
-    try FileError.reported("the store \(store.printable) cannot be made") {
-      () throws(FileError) in try PrivateFile(path: store).refuseFolder()
+    try FileFailure.reported("the store \(store.printable) cannot be made") {
+      () throws(FileFailure) in try PrivateFile(path: store).refuseFolder()
     }
   }
 
   /// Checks that a landing file can be created, and leaves no file; a missing folder is made.
   package func check() throws(SQOAuthError) {
     // As long as a landing file's name, which has room for fewer letters than the store's own.
-    let path = "\(store).landing-\(Hexadecimal.encode(try RandomBytes.make(16)))"
-    try reported(path, "be made") { file throws(FileError) in try file.makeFolder() }
+    let name = try CryptoFailure.reported { () throws(CryptoFailure) in try RandomBytes.make(16) }
+    let path = "\(store).landing-\(Hexadecimal.encode(name))"
+    try reported(path, "be made") { file throws(FileFailure) in try file.makeFolder() }
     // A store that is replaced whole needs its own size a second time.
     let size = (try? FileStatus(at: store))?.size ?? 0
     try make(path, size: Int(size) + Self.smallestRoom).finish()
@@ -93,11 +96,11 @@ package struct LandedRecords: Sendable {
 
   /// Removes an account's landing file, if there is one.
   package func remove(_ id: String, _ sealer: RecordSealer?) throws(SQOAuthError) {
-    try reported(path(id, sealer), "be removed") { file throws(FileError) in try file.remove() }
+    try reported(path(id, sealer), "be removed") { file throws(FileFailure) in try file.remove() }
   }
 
   private func make(_ path: String, size: Int) throws(SQOAuthError) -> LandedRecordFile {
-    try reported(path, "be made") { file throws(FileError) in
+    try reported(path, "be made") { file throws(FileFailure) in
       try LandedRecordFile(making: file, size: size)
     }
   }
@@ -116,10 +119,10 @@ package struct LandedRecords: Sendable {
   }
 
   private func reported<Value>(
-    _ path: String, _ what: String, _ calls: (PrivateFile) throws(FileError) -> Value
+    _ path: String, _ what: String, _ calls: (PrivateFile) throws(FileFailure) -> Value
   ) throws(SQOAuthError) -> Value {
-    try FileError.reported(
+    try FileFailure.reported(
       "the file \(path.printable), which keeps the next token, cannot \(what)"
-    ) { () throws(FileError) in try calls(PrivateFile(path: path)) }
+    ) { () throws(FileFailure) in try calls(PrivateFile(path: path)) }
   }
 }

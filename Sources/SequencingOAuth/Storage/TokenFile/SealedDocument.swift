@@ -1,3 +1,5 @@
+import SQBasics
+
 #if canImport(FoundationEssentials)
   package import FoundationEssentials
 #else

@@ -1,4 +1,5 @@
 import SQBasics
+import SQFiles
 
 // The space for the next record of an account, and the record while it waits there.
 extension TokenFile {

@@ -1,4 +1,5 @@
 import SQBasics
+import SQFiles
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -182,7 +183,7 @@ extension TokenFile {
       }
     }
     if let new {
-      try reported("be written") { () throws(FileError) in try file.replace(with: new.bytes) }
+      try reported("be written") { () throws(FileFailure) in try file.replace(with: new.bytes) }
       keep(keepsContent ? new : nil)
     }
     // The landing file no longer counts, so a failure to remove it does no harm.
@@ -191,7 +192,7 @@ extension TokenFile {
 
   /// Reads the content of the file; `nil` if the file does not exist.
   func content() throws(SQOAuthError) -> Format.Content? {
-    let bytes = try reported("be read") { () throws(FileError) in try file.read() }
+    let bytes = try reported("be read") { () throws(FileFailure) in try file.read() }
     guard let bytes else { return nil }
     if let latest = latest.withLock({ $0 }), latest.bytes == bytes { return latest.content }
     let content = try naming("be read") { () throws(SQOAuthError) in try format.decode(bytes) }
@@ -205,12 +206,12 @@ extension TokenFile {
   }
 
   func lock() throws(SQOAuthError) -> FileLock {
-    try reported("be locked") { () throws(FileError) in try file.lock(limit: lockLimit) }
+    try reported("be locked") { () throws(FileFailure) in try file.lock(limit: lockLimit) }
   }
 
   /// Checks that the file can be replaced; the caller holds the file's lock.
   func checkReplacing() throws(SQOAuthError) {
-    try reported("be written") { () throws(FileError) in try file.checkReplacing() }
+    try reported("be written") { () throws(FileFailure) in try file.checkReplacing() }
   }
 
   /// Adds the file's path to an error that does not name it.
@@ -226,9 +227,9 @@ extension TokenFile {
   }
 
   private func reported<Value>(
-    _ what: String, _ calls: () throws(FileError) -> Value
+    _ what: String, _ calls: () throws(FileFailure) -> Value
   ) throws(SQOAuthError) -> Value {
-    try FileError.reported("\(name) cannot \(what)", calls)
+    try FileFailure.reported("\(name) cannot \(what)", calls)
   }
 
   private var name: String { "the token file \(file.path.printable)" }

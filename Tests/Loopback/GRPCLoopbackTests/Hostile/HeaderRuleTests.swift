@@ -1,4 +1,5 @@
 import GRPCValueSupport
+import SQBasics
 import SequencingOAuth
 import SequencingOAuthGRPC
 import TestSupport

@@ -1,6 +1,7 @@
 import Foundation
 import OAuthSandbox
 import SequencingOAuth
+import SequencingOAuthBackend
 import Testing
 
 @testable import TestSupport

@@ -1,5 +1,6 @@
 import OAuthSandbox
 import SequencingOAuth
+import SequencingOAuthBackend
 import Testing
 
 @testable import LoopbackSupport

@@ -1,4 +1,5 @@
 import OAuthSandbox
+import SQBasics
 import SequencingOAuth
 import Testing
 

@@ -3,7 +3,9 @@ import OAuthSandbox
 import Testing
 
 @testable import LoopbackSupport
+@testable import SQBasics
 @testable import SequencingOAuth
+@testable import SequencingOAuthBackend
 @testable import TestSupport
 
 /// A provider's word that a user has logged out.

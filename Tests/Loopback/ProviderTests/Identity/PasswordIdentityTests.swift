@@ -2,6 +2,7 @@ import OAuthSandbox
 import Testing
 
 @testable import LoopbackSupport
+@testable import SQBasics
 @testable import SequencingOAuth
 @testable import TestSupport
 

@@ -3,7 +3,9 @@ import OAuthSandbox
 import SQBasics
 import Testing
 
+@testable import SQCrypto
 @testable import SequencingOAuth
+@testable import SequencingOAuthBackend
 @testable import TestSupport
 
 /// Clients that prove who they are by what they sign (RFC 7523, section 2.2).

@@ -2,7 +2,9 @@ import Foundation
 import OAuthSandbox
 import Testing
 
+@testable import SQBasics
 @testable import SequencingOAuth
+@testable import SequencingOAuthBackend
 @testable import TestSupport
 
 /// What becomes of a web sign-in's token when the store fails or the caller gives up.

@@ -4,6 +4,7 @@ import Testing
 
 @testable import SQBasics
 @testable import SequencingOAuth
+@testable import SequencingOAuthBackend
 @testable import TestSupport
 
 /// Whole sign-ins of a web application's users, each begun and finished on another host.
@@ -252,11 +253,11 @@ import Testing
     await failure(.webSignInUsed) {
       try await fixture.host().finishSignIn(signIn, redirect: redirect, fixture.configuration)
     }
-    try await eventually("the second request waits") { host.answers.callers == [2] }
+    try await eventually("the second request waits") { host.webSignIns.callers == [2] }
     release.resolve(())
     let accounts = try await [first, second]
     #expect(accounts[0] === accounts[1] && accounts[0].isAuthorized)
-    #expect(fixture.tokenRequests == 1 && host.answers.callers.isEmpty)
+    #expect(fixture.tokenRequests == 1 && host.webSignIns.callers.isEmpty)
     await failure(.webSignInUsed) {
       try await host.finishSignIn(signIn, redirect: redirect, fixture.configuration)
     }
@@ -278,11 +279,11 @@ import Testing
       }
     }
     try await eventually("the code is sent, and one waits") {
-      fixture.tokenRequests == 1 && host.answers.callers == [2]
+      fixture.tokenRequests == 1 && host.webSignIns.callers == [2]
     }
     release.resolve(())
     for call in calls { #expect(await call.value?.code == .serverError) }
-    #expect(fixture.tokenRequests == 1 && host.answers.callers.isEmpty)
+    #expect(fixture.tokenRequests == 1 && host.webSignIns.callers.isEmpty)
   }
 
   @Test func `a sign-in is good for a limited time`() async throws {

@@ -1,5 +1,6 @@
 import Foundation
 import OAuthSandbox
+import SQBasics
 import SequencingOAuth
 import Testing
 

@@ -2,6 +2,7 @@ import Foundation
 import OAuthSandbox
 import Testing
 
+@testable import SQBasics
 @testable import SequencingOAuth
 @testable import TestSupport
 

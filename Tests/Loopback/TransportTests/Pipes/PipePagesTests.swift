@@ -1,6 +1,8 @@
 import Foundation
 import OAuthSandbox
+import SQBasics
 import SequencingOAuth
+import SequencingOAuthPipes
 import Testing
 
 @testable import LoopbackSupport

@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import OAuthSandbox
 import SequencingOAuth
+import SequencingOAuthPipes
 import Testing
 
 @testable import LoopbackSupport

@@ -5,6 +5,7 @@ import Testing
 
 @testable import LoopbackSupport
 @testable import SequencingOAuth
+@testable import SequencingOAuthPipes
 @testable import TestSupport
 
 /// How long each kind of request may take, and that no other limit than the documented one ends it.

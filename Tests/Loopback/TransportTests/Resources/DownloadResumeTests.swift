@@ -1,6 +1,8 @@
 import Foundation
+import SQBasics
 import SQLoopback
 import SequencingOAuth
+import SequencingOAuthPipes
 import Testing
 
 @testable import LoopbackSupport

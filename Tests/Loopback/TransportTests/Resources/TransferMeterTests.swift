@@ -2,6 +2,7 @@ import Foundation
 import SQBasics
 import SQLoopback
 import SequencingOAuth
+import SequencingOAuthPipes
 import Testing
 
 @testable import LoopbackSupport

@@ -1,7 +1,9 @@
 import Foundation
 import OAuthSandbox
 import ProgramSupport
+import SQBasics
 import SequencingOAuth
+import SequencingOAuthPipes
 import Testing
 
 @testable import LoopbackSupport

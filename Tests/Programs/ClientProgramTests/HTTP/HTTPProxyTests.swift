@@ -4,6 +4,7 @@ import SQLoopback
 import Testing
 
 @testable import LoopbackSupport
+@testable import SQBasics
 @testable import SequencingOAuth
 @testable import TestSupport
 

@@ -1,5 +1,6 @@
 import Foundation
 import ProgramSupport
+import SQBasics
 import SQLoopback
 import SequencingOAuth
 import Testing

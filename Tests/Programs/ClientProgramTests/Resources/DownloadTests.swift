@@ -3,6 +3,7 @@ import ProgramSupport
 import SQBasics
 import SQLoopback
 import SequencingOAuth
+import SequencingOAuthPipes
 import Testing
 
 @testable import LoopbackSupport

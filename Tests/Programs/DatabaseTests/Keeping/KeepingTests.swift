@@ -6,6 +6,7 @@ import Testing
 
 @testable import SQBasics
 @testable import SequencingOAuth
+@testable import SequencingOAuthBackend
 
 /// A store that counts how often a caller found an account's lease taken.
 private final class WaitedStore: TokenStore {

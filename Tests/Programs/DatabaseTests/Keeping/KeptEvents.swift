@@ -1,4 +1,5 @@
 import SequencingOAuth
+import SequencingOAuthBackend
 
 @testable import SQBasics
 

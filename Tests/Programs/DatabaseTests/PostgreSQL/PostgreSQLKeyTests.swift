@@ -2,7 +2,9 @@ import Foundation
 import LoopbackSupport
 import OAuthSandbox
 import ProgramSupport
+import SQBasics
 import SequencingOAuth
+import SequencingOAuthBackend
 import TestSupport
 import Testing
 

@@ -3,6 +3,7 @@ import LoopbackSupport
 import OAuthSandbox
 import ProgramSupport
 import SQBasics
+import SQCrypto
 import SequencingOAuth
 import SequencingOAuthPostgreSQL
 import TestSupport

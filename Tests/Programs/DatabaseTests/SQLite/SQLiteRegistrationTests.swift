@@ -1,6 +1,7 @@
 import Foundation
 import LoopbackSupport
 import SQBasics
+import SQCrypto
 import SequencingOAuth
 import SequencingOAuthSQLite
 import TestSupport

@@ -1,5 +1,7 @@
 import Testing
 
+@testable import SQBasics
+@testable import SQCrypto
 @testable import SequencingOAuth
 
 /// Keys of clients that may be the same in all tests, since a new RSA key takes a tenth of a second.

@@ -1,3 +1,4 @@
+import SQBasics
 import SequencingOAuth
 
 /// A store in memory that fails for some of its accounts.

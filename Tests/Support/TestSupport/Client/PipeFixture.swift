@@ -1,6 +1,7 @@
 import Foundation
 import SQBasics
 import SequencingOAuth
+import SequencingOAuthPipes
 import Testing
 
 /// A session with a pipe on an API whose answers are a test's.

@@ -1,4 +1,5 @@
 import Foundation
+import SQBasics
 import SequencingOAuth
 
 /// A ``OAuthFixture`` whose server issues numbered tokens and whose store does as a test says.

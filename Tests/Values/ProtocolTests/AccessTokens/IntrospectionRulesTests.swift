@@ -1,7 +1,9 @@
 import Foundation
 import Testing
 
+@testable import SQBasics
 @testable import SequencingOAuth
+@testable import SequencingOAuthBackend
 
 /// What an introspection says about a token, in the spellings of servers.
 @Suite struct IntrospectionRulesTests {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import SequencingOAuth
+@testable import SequencingOAuthBackend
 @testable import TestSupport
 
 /// From when on an introspection counts.

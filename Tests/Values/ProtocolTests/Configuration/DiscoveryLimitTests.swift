@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import SQBasics
 @testable import SequencingOAuth
 @testable import TestSupport
 

@@ -2,6 +2,7 @@ import CSQCrypto
 import Foundation
 import Testing
 
+@testable import SQCrypto
 @testable import SequencingOAuth
 @testable import TestSupport
 

@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import SQBasics
+@testable import SQCrypto
 @testable import SequencingOAuth
 
 /// Signatures that have fooled other implementations.

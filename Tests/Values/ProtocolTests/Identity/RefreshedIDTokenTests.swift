@@ -2,6 +2,7 @@ import Foundation
 import SQBasics
 import Testing
 
+@testable import SQCrypto
 @testable import SequencingOAuth
 @testable import TestSupport
 

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import SQBasics
 @testable import SequencingOAuth
 
 /// The address is compared byte for byte.

@@ -1,5 +1,7 @@
 import Foundation
+import SQBasics
 import SequencingOAuth
+import SequencingOAuthPipes
 import Testing
 
 /// `localizedDescription`, which is what an app shows of an error that it does not know.

@@ -3,6 +3,7 @@ import SQBasics
 import Testing
 
 @testable import SequencingOAuth
+@testable import SequencingOAuthPipes
 @testable import TestSupport
 
 /// No text made of a value of ours shows a secret in it.

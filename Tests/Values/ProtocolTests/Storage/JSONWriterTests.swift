@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import SQBasics
 @testable import SequencingOAuth
 
 /// The text of a stored record is the one that `JSONEncoder` would write.

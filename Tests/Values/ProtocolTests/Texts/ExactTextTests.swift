@@ -2,7 +2,9 @@ import Foundation
 import SequencingOAuth
 import Testing
 
+@testable import SQBasics
 @testable import SequencingOAuth
+@testable import SequencingOAuthBackend
 @testable import TestSupport
 
 /// Texts that are equal to Swift, and two to the protocol.

@@ -1,5 +1,6 @@
 import Foundation
 import FoundationXML
+import SQBasics
 import SequencingOAuth
 import Testing
 

@@ -2,7 +2,9 @@ import Foundation
 import SQBasics
 import Testing
 
+@testable import SQCrypto
 @testable import SequencingOAuth
+@testable import SequencingOAuthBackend
 @testable import TestSupport
 
 /// A web sign-in in a cookie: bound to one browser session, unreadable, unchangeable.

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import SequencingOAuth
+@testable import SequencingOAuthBackend
 
 /// The claims of an access token that a caller brings, whose signature is right.
 @Suite struct AccessTokenSpellingTests: WireReader {

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import SQBasics
 @testable import SequencingOAuth
 
 /// A private key of the client in a JSON Web Key, as other programs write it.

@@ -1,7 +1,9 @@
 import Foundation
 import Testing
 
+@testable import SQBasics
 @testable import SequencingOAuth
+@testable import SequencingOAuthBackend
 @testable import TestSupport
 
 /// What the authorization server says about a token of a caller.

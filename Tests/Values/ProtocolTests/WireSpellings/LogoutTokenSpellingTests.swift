@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import SequencingOAuth
+@testable import SequencingOAuthBackend
 
 /// The claims of a logout token whose signature is right.
 @Suite struct LogoutTokenSpellingTests: WireReader {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import SequencingOAuth
+@testable import SequencingOAuthPipes
 
 /// The place in an API's answer that names the next page, in a member of the body.
 @Suite struct PagingSpellingTests: WireReader {

@@ -3,6 +3,7 @@ import SQBasics
 import Testing
 
 @testable import SequencingOAuth
+@testable import SequencingOAuthPipes
 
 /// An API's answer with 50,000 values.
 @Suite struct PipeAnswerTests {

@@ -1,5 +1,7 @@
 import Foundation
+import SQBasics
 import SequencingOAuth
+import SequencingOAuthPipes
 import Testing
 
 @testable import TestSupport

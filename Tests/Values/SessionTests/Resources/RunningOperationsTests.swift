@@ -2,6 +2,7 @@ import SQBasics
 import Testing
 
 @testable import SequencingOAuth
+@testable import SequencingOAuthPipes
 @testable import TestSupport
 
 /// What `cancel()` of a pipe reaches.

@@ -1,3 +1,4 @@
+import SQBasics
 import SequencingOAuth
 import Testing
 

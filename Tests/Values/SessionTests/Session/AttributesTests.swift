@@ -1,6 +1,7 @@
 import SequencingOAuth
 import Testing
 
+@testable import SQBasics
 @testable import SequencingOAuth
 @testable import TestSupport
 

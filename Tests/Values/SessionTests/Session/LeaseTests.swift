@@ -1,7 +1,9 @@
 import Foundation
 import Testing
 
+@testable import SQBasics
 @testable import SequencingOAuth
+@testable import SequencingOAuthBackend
 @testable import TestSupport
 
 /// Within one process: sessions that share a store take turns with the account.

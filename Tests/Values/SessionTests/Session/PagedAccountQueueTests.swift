@@ -1,7 +1,9 @@
 import Foundation
 import Testing
 
+@testable import SQBasics
 @testable import SequencingOAuth
+@testable import SequencingOAuthBackend
 @testable import TestSupport
 
 /// The due accounts of a store that has no queue of its own.

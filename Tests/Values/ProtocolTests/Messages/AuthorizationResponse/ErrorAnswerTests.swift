@@ -1,5 +1,6 @@
 import Testing
 
+@testable import SQBasics
 @testable import SequencingOAuth
 
 @Suite struct ErrorAnswerTests {

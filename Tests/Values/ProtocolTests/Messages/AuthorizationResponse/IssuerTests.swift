@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import SQBasics
 @testable import SequencingOAuth
 
 /// The issuer is compared as a string, after form-decoding, on every answer.

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import SQBasics
 @testable import SequencingOAuth
 
 /// RFC 9110, section 11.6.1, by the cases that Julian Reschke collected for browsers, and more.

@@ -1,0 +1,50 @@
+/// Runs work once for all callers who ask for it under one key at the same time.
+///
+/// A cancelled caller still waits for the end, so that work that can be done only once is never given
+/// up. The key is forgotten when the work has ended.
+package final class KeyedWork<Value: Sendable, Failure: Error>: Sendable {
+  /// A key of any type; keys of different types differ.
+  private struct Key: Hashable, Sendable {
+    let value: any Hashable & Sendable
+
+    static func == (one: Key, other: Key) -> Bool {
+      AnyHashable(one.value) == AnyHashable(other.value)
+    }
+
+    func hash(into hasher: inout Hasher) {
+      value.hash(into: &hasher)
+    }
+  }
+
+  private typealias Outcome = Result<Value, Failure>
+
+  private let underWay = Locked<[Key: (outcome: OneShot<Outcome>, callers: Int)]>([:])
+
+  package init() {}
+
+  /// The number of callers of each key whose work is under way.
+  package var callers: [Int] { underWay.withLock { $0.values.map(\.callers) } }
+
+  /// Runs a body for a key, or waits for the body that already runs for it.
+  package func run(
+    for key: some Hashable & Sendable, _ body: () async throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    let key = Key(value: key)
+    let (outcome, isFirst) = underWay.withLock { underWay in
+      let known = underWay[key]
+      let outcome = known?.outcome ?? OneShot<Outcome>()
+      underWay[key] = (outcome, (known?.callers ?? 0) + 1)
+      return (outcome, known == nil)
+    }
+    guard isFirst else { return try await outcome.wait().get() }
+    let result: Outcome
+    do throws(Failure) {
+      result = .success(try await body())
+    } catch {
+      result = .failure(error)
+    }
+    underWay.withLock { $0[key] = nil }
+    outcome.resolve(result)
+    return try result.get()
+  }
+}

@@ -1,0 +1,70 @@
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Converts bytes to Base64url without padding, and back.
+///
+/// - SeeAlso: RFC 4648, section 5; RFC 7515, section 2
+package enum Base64URL {
+  private static let characters = Array(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
+  /// The value of each character, and `invalid` for all other bytes.
+  private static let values = {
+    var values = [UInt8](repeating: invalid, count: 256)
+    for (value, character) in characters.enumerated() { values[Int(character)] = UInt8(value) }
+    return values
+  }()
+  private static let invalid: UInt8 = 0xFF
+
+  /// Encodes bytes without padding.
+  ///
+  /// - SeeAlso: RFC 7636, appendix A
+  package static func encode(_ bytes: Data) -> String {
+    var text: [UInt8] = []
+    text.reserveCapacity(bytes.count * 4 / 3 + 1)
+    var bits: UInt32 = 0
+    var count = 0
+    for byte in bytes {
+      bits = bits << 8 | UInt32(byte)
+      count += 8
+      while count >= 6 {
+        count -= 6
+        text.append(characters[Int(bits >> count & 63)])
+      }
+    }
+    if count > 0 { text.append(characters[Int(bits << (6 - count) & 63)]) }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// Decodes a text, or returns `nil` if it is not exactly what ``encode(_:)`` makes.
+  ///
+  /// Padding, line breaks and bits that belong to no byte are refused, so no two texts have the
+  /// same bytes.
+  ///
+  /// - SeeAlso: RFC 4648, section 3.5
+  package static func decode(_ text: some Collection<UInt8>) -> Data? {
+    let size = text.count
+    guard size % 4 != 1 else { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(size * 3 / 4)
+    var bits: UInt32 = 0
+    var count = 0
+    for character in text {
+      let value = values[Int(character)]
+      guard value != invalid else { return nil }
+      bits = bits << 6 | UInt32(value)
+      count += 6
+      guard count >= 8 else { continue }
+      count -= 8
+      bytes.append(UInt8(truncatingIfNeeded: bits >> count))
+    }
+    guard bits & (1 << count - 1) == 0 else { return nil }
+    return Data(bytes)
+  }
+
+  /// Decodes a text, or returns `nil` if it is not exactly what ``encode(_:)`` makes.
+  package static func decode(_ text: String) -> Data? { decode(text.utf8) }
+}

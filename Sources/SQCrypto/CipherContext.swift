@@ -1,0 +1,111 @@
+import CSQCrypto
+
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The encryption or decryption of one text with AES-256-GCM.
+///
+/// - SeeAlso: EVP_EncryptInit(3)
+package final class CipherContext {
+  package static let tagSize = 16
+  package static let failure = CryptoFailure("libcrypto cannot encrypt with AES-256-GCM")
+
+  // Looked up once, since that takes longer than encrypting a record, and never changed later.
+  nonisolated(unsafe) private static let cipher = {
+    OpenSSL.begin()
+    return EVP_CIPHER_fetch(nil, "AES-256-GCM", nil)
+  }()
+
+  private let context: OpaquePointer
+
+  package init(key: Data, nonce: Data, isEncrypting: Bool) throws(CryptoFailure) {
+    guard let cipher = Self.cipher, let context = EVP_CIPHER_CTX_new() else { throw Self.failure }
+    self.context = context
+    let succeeded = key.withUnsafeBytes { key in
+      nonce.withUnsafeBytes { nonce in
+        EVP_CipherInit_ex2(
+          context, cipher, key.bindMemory(to: UInt8.self).baseAddress,
+          nonce.bindMemory(to: UInt8.self).baseAddress, isEncrypting ? 1 : 0, nil)
+      }
+    }
+    guard succeeded == 1 else { throw Self.failure }
+  }
+
+  deinit {
+    EVP_CIPHER_CTX_free(context)
+  }
+
+  /// Adds bytes that are authenticated but not encrypted; called before ``update(_:)``.
+  package func authenticate(_ bytes: Data) throws(CryptoFailure) {
+    try Self.inPieces(bytes) { piece in
+      var count: Int32 = 0
+      return EVP_CipherUpdate(
+        context, nil, &count, piece.bindMemory(to: UInt8.self).baseAddress, Int32(piece.count))
+    }
+  }
+
+  /// Encrypts or decrypts; the result is as long as the input.
+  package func update(_ bytes: Data) throws(CryptoFailure) -> Data {
+    var output = Data(count: bytes.count)
+    var done = 0
+    try Self.inPieces(bytes) { piece in
+      output.withUnsafeMutableBytes { output in
+        var count: Int32 = 0
+        let start = output.bindMemory(to: UInt8.self).baseAddress?.advanced(by: done)
+        done += piece.count
+        return EVP_CipherUpdate(
+          context, start, &count, piece.bindMemory(to: UInt8.self).baseAddress,
+          Int32(piece.count))
+      }
+    }
+    return output
+  }
+
+  /// Ends the run; returns `false` if OpenSSL fails, or if a decrypted text does not fit its tag.
+  package func finish() -> Bool {
+    // GCM has no last block, but the call needs space for a block.
+    var block: [UInt8] = Array(repeating: 0, count: 16)
+    var count: Int32 = 0
+    return EVP_CipherFinal_ex(context, &block, &count) == 1
+  }
+
+  /// Returns the tag of the encrypted text; called after ``finish()``.
+  package func tag() throws(CryptoFailure) -> Data {
+    var tag = Data(count: Self.tagSize)
+    let succeeded = tag.withUnsafeMutableBytes { tag in
+      EVP_CIPHER_CTX_ctrl(
+        context, EVP_CTRL_AEAD_GET_TAG, Int32(tag.count), tag.baseAddress)
+    }
+    guard succeeded == 1 else { throw Self.failure }
+    return tag
+  }
+
+  /// Sets the tag that ``finish()`` compares with the tag of the decrypted text.
+  package func expect(tag: Data) throws(CryptoFailure) {
+    var tag = tag
+    let succeeded = tag.withUnsafeMutableBytes { tag in
+      EVP_CIPHER_CTX_ctrl(
+        context, EVP_CTRL_AEAD_SET_TAG, Int32(tag.count), tag.baseAddress)
+    }
+    guard succeeded == 1 else { throw Self.failure }
+  }
+
+  /// Passes bytes to OpenSSL in pieces of at most 1 GiB, since OpenSSL counts them in 32 bits.
+  private static func inPieces(
+    _ bytes: Data, _ body: (UnsafeRawBufferPointer) -> Int32
+  ) throws(CryptoFailure) {
+    let succeeded = bytes.withUnsafeBytes { bytes in
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(1 << 30))
+        guard body(piece) == 1 else { return false }
+        rest = rest.dropFirst(piece.count)
+      }
+      return true
+    }
+    guard succeeded else { throw failure }
+  }
+}

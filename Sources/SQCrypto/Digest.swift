@@ -1,0 +1,52 @@
+import CSQCrypto
+
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
+
+/// SHA-2 digests, computed by OpenSSL.
+package enum Digest {
+  /// The SHA-256 digest of a string's UTF-8 bytes.
+  package static func sha256(_ text: String) -> Data {
+    var text = text
+    return text.withUTF8 { digest(UnsafeRawBufferPointer($0), by: .sha256) }
+  }
+
+  /// The SHA-256 digest of bytes.
+  package static func sha256(_ bytes: Data) -> Data { digest(bytes, by: .sha256) }
+
+  /// The SHA-384 digest of bytes.
+  static func sha384(_ bytes: Data) -> Data { digest(bytes, by: .sha384) }
+
+  /// The SHA-512 digest of bytes.
+  static func sha512(_ bytes: Data) -> Data { digest(bytes, by: .sha512) }
+
+  /// The digest of bytes by a hash function.
+  package static func digest(_ bytes: Data, by function: HashFunction) -> Data {
+    bytes.withUnsafeBytes { digest($0, by: function) }
+  }
+
+  private static func digest(_ input: UnsafeRawBufferPointer, by function: HashFunction) -> Data {
+    var digest = Data(count: function.digestSize)
+    let succeeded = digest.withUnsafeMutableBytes { output in
+      EVP_Digest(
+        input.baseAddress, input.count, output.baseAddress, nil, function.implementation, nil)
+    }
+    // This fails only if memory runs out; a wrong challenge must not be sent.
+    precondition(succeeded == 1, "libcrypto cannot compute a digest")
+    return digest
+  }
+
+  /// The SHA-256 digest of bytes, for calls that every start of a program makes.
+  ///
+  /// This does not use the part of OpenSSL that chooses an implementation, since that part takes a
+  /// millisecond to start. A program that only prints a stored token needs nothing else of OpenSSL.
+  package static func quickSHA256(_ bytes: Data) -> Data {
+    var digest = [UInt8](repeating: 0, count: 32)
+    let succeeded = bytes.withUnsafeBytes { sq_sha256($0.baseAddress, $0.count, &digest) }
+    precondition(succeeded == 1, "libcrypto has no SHA-256")
+    return Data(digest)
+  }
+}

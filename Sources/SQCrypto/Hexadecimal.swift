@@ -1,0 +1,30 @@
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Converts bytes to lower-case hexadecimal digits, two for each byte, and back.
+///
+/// Upper-case digits are not accepted, so each sequence of bytes has only one text.
+package enum Hexadecimal {
+  private static let digits = Array("0123456789abcdef".utf8)
+
+  /// Returns the lower-case digits of bytes.
+  package static func encode(_ bytes: some Sequence<UInt8>) -> String {
+    String(
+      decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+  }
+
+  /// Returns the bytes of lower-case digits; `nil` if the text is anything else.
+  package static func decode(_ text: String) -> Data? {
+    let values = text.utf8.map { digits.firstIndex(of: $0) }
+    guard values.count.isMultiple(of: 2) else { return nil }
+    var bytes = Data(capacity: values.count / 2)
+    for index in stride(from: 0, to: values.count, by: 2) {
+      guard let high = values[index], let low = values[index + 1] else { return nil }
+      bytes.append(UInt8(high << 4 | low))
+    }
+    return bytes
+  }
+}

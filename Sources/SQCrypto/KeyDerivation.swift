@@ -1,0 +1,136 @@
+import CSQCrypto
+import SQBasics
+
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Derives the key of a store: by scrypt from a passphrase, or by HKDF from another key.
+///
+/// The salt is random, so two stores with equal passphrases have different keys.
+///
+/// - SeeAlso: RFC 7914; RFC 5869
+package enum KeyDerivation: Sendable, Hashable {
+  /// The passphrase or the key from which the key of the store is derived.
+  package enum Secret: Sendable, Redacted {
+    case passphrase(String, ScryptCost)
+    case key(Data)
+  }
+
+  /// What each guess of a new store's passphrase costs.
+  package struct ScryptCost: Sendable {
+    let cost: Int
+    let blockSize: Int
+    let parallelism: Int
+
+    /// 32 MB and 3 passes.
+    ///
+    /// - SeeAlso: OWASP Password Storage Cheat Sheet, scrypt
+    package static let standard = ScryptCost(cost: 1 << 15, blockSize: 8, parallelism: 3)
+    /// The smallest cost that is reasonable: 16 MB and one pass.
+    package static let smallest = ScryptCost(cost: 1 << 14, blockSize: 8, parallelism: 1)
+  }
+
+  /// Derives from a passphrase by scrypt, at a cost that slows down guessing.
+  case scrypt(cost: Int, blockSize: Int, parallelism: Int, salt: Data)
+  /// Derives from a random key by HKDF, which is fast; such a key cannot be guessed.
+  case hkdf(salt: Data)
+
+  static let smallestSalt = 16
+  private static let saltSize = 32
+  // The most memory in bytes that scrypt may take: four times what the SDK's own parameters take.
+  private static let largestMemory = 128 << 20
+
+  /// Makes the derivation for a new store.
+  package static func new(for secret: Secret) throws(CryptoFailure) -> KeyDerivation {
+    let salt = try RandomBytes.make(saltSize)
+    return switch secret {
+    case .passphrase(_, let scrypt):
+      .scrypt(
+        cost: scrypt.cost, blockSize: scrypt.blockSize, parallelism: scrypt.parallelism,
+        salt: salt)
+    case .key: .hkdf(salt: salt)
+    }
+  }
+
+  package var salt: Data {
+    switch self {
+    case .scrypt(_, _, _, let salt), .hkdf(let salt): salt
+    }
+  }
+
+  /// Whether the parameters are acceptable: neither weak nor too costly for the machine.
+  package var isReasonable: Bool {
+    guard salt.count >= Self.smallestSalt, salt.count <= 1024 else { return false }
+    guard case .scrypt(let cost, let blockSize, let parallelism, _) = self else { return true }
+    return (1 << 14...1 << 20).contains(cost) && cost & (cost - 1) == 0
+      && (8...32).contains(blockSize) && (1...16).contains(parallelism)
+      && 128 * cost * blockSize <= Self.largestMemory
+  }
+
+  /// Derives `count` bytes; returns `nil` if this derivation is not for the secret's kind.
+  package func derive(_ count: Int, from secret: Secret) throws(CryptoFailure) -> Data? {
+    OpenSSL.begin()
+    return switch (self, secret) {
+    case (.scrypt(let cost, let blockSize, let parallelism, let salt), .passphrase(let text, _)):
+      try Self.scrypt(
+        text, salt: salt, cost: cost, blockSize: blockSize, parallelism: parallelism, count: count)
+    case (.hkdf(let salt), .key(let key)):
+      try Self.hkdf(key, salt: salt, info: Data("SequencingOAuth store".utf8), count: count)
+    default: nil
+    }
+  }
+}
+
+extension KeyDerivation {
+  /// Derives bytes by scrypt, without checking the parameters.
+  static func scrypt(
+    _ passphrase: String, salt: Data, cost: Int, blockSize: Int, parallelism: Int, count: Int
+  ) throws(CryptoFailure) -> Data {
+    var output = Data(count: count)
+    var passphrase = passphrase
+    let succeeded = passphrase.withUTF8 { passphrase in
+      salt.withUnsafeBytes { salt in
+        output.withUnsafeMutableBytes { output in
+          EVP_PBE_scrypt(
+            passphrase.baseAddress, passphrase.count,
+            salt.bindMemory(to: UInt8.self).baseAddress, salt.count, UInt64(cost),
+            UInt64(blockSize), UInt64(parallelism),
+            // OpenSSL's default limit is 32 MB, including its overhead.
+            UInt64(Self.largestMemory * 2),
+            output.bindMemory(to: UInt8.self).baseAddress, output.count)
+        }
+      }
+    }
+    guard succeeded == 1 else {
+      throw CryptoFailure("libcrypto cannot derive a key with scrypt")
+    }
+    return output
+  }
+
+  /// Derives bytes by HKDF with SHA-256.
+  package static func hkdf(
+    _ key: Data, salt: Data, info: Data, count: Int
+  ) throws(CryptoFailure) -> Data {
+    var output = Data(count: count)
+    let succeeded = key.withUnsafeBytes { key in
+      salt.withUnsafeBytes { salt in
+        info.withUnsafeBytes { info in
+          output.withUnsafeMutableBytes { output in
+            sq_hkdf_sha256(
+              key.bindMemory(to: UInt8.self).baseAddress, key.count,
+              salt.bindMemory(to: UInt8.self).baseAddress, salt.count,
+              info.bindMemory(to: UInt8.self).baseAddress, info.count,
+              output.bindMemory(to: UInt8.self).baseAddress, output.count)
+          }
+        }
+      }
+    }
+    guard succeeded == 1 else {
+      throw CryptoFailure("libcrypto cannot derive a key with HKDF")
+    }
+    return output
+  }
+}

@@ -1,0 +1,249 @@
+import CSQCrypto
+import SQBasics
+
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A private key and its public half, in OpenSSL's own form.
+///
+/// Many threads may use a key, since it is never changed. OpenSSL erases it when it is released.
+package final class PrivateKey: @unchecked Sendable {
+  package let kind: PublicKey.Kind
+  let key: OpaquePointer
+
+  /// Takes over a key that OpenSSL has read or made; `nil` if it is of no kind that can sign here.
+  private init?(_ make: () -> OpaquePointer?) {
+    OpenSSL.begin()
+    let made = OpenSSL.leavingNoErrors { () -> (OpaquePointer, PublicKey.Kind)? in
+      guard let key = make() else { return nil }
+      guard let kind = Self.kind(of: key) else {
+        EVP_PKEY_free(key)
+        return nil
+      }
+      return (key, kind)
+    }
+    guard let made else { return nil }
+    (key, kind) = made
+  }
+
+  deinit {
+    EVP_PKEY_free(key)
+  }
+
+  private static func kind(of key: OpaquePointer) -> PublicKey.Kind? {
+    if EVP_PKEY_is_a(key, "RSA") == 1 { return .rsa }
+    if EVP_PKEY_is_a(key, "ED25519") == 1 { return .ed25519 }
+    guard EVP_PKEY_is_a(key, "EC") == 1 else { return nil }
+    var name = [CChar](repeating: 0, count: 64)
+    guard EVP_PKEY_get_group_name(key, &name, name.count, nil) == 1 else { return nil }
+    return EllipticCurve.allCases.first { curve in
+      OBJ_txt2nid(name) == curve.identifier
+    }.map(PublicKey.Kind.ellipticCurve)
+  }
+
+  // MARK: Making and reading
+
+  /// Makes a new key; an RSA key has 3072 bits.
+  ///
+  /// - SeeAlso: NIST SP 800-57 part 1, section 5.6.1, for the size
+  package convenience init?(generating kind: PublicKey.Kind) {
+    self.init {
+      let name =
+        switch kind {
+        case .rsa: "RSA"
+        case .ellipticCurve: "EC"
+        case .ed25519: "ED25519"
+        }
+      let context = EVP_PKEY_CTX_new_from_name(nil, name, nil)
+      defer { EVP_PKEY_CTX_free(context) }
+      guard EVP_PKEY_keygen_init(context) == 1 else { return nil }
+      switch kind {
+      case .rsa: guard EVP_PKEY_CTX_set_rsa_keygen_bits(context, 3072) == 1 else { return nil }
+      case .ellipticCurve(let curve):
+        guard EVP_PKEY_CTX_set_group_name(context, curve.rawValue) == 1 else { return nil }
+      case .ed25519: break
+      }
+      var key: OpaquePointer?
+      EVP_PKEY_generate(context, &key)
+      return key
+    }
+  }
+
+  /// Reads a PEM text, or returns `nil` if it is no private key, or sealed in another way.
+  ///
+  /// - SeeAlso: RFC 7468, sections 10 and 11; PEM_read_bio_PrivateKey(3)
+  package convenience init?(pem: Data, passphrase: String?) {
+    self.init {
+      pem.withUnsafeBytes { text in
+        guard let passphrase else { return sq_read_pem(text.baseAddress, Int32(text.count), nil) }
+        return sq_read_pem(text.baseAddress, Int32(text.count), passphrase)
+      }
+    }
+    guard isWhole else { return nil }
+  }
+
+  /// Makes an RSA key of big-endian numbers: n, e and d, or also p, q, dp, dq and qi.
+  ///
+  /// - SeeAlso: RFC 7518, section 6.3
+  package convenience init?(rsaNumbers numbers: [Data]) {
+    guard [3, 8].contains(numbers.count),
+      numbers.allSatisfy({ !$0.isEmpty && $0.count <= Int(OPENSSL_RSA_MAX_MODULUS_BITS) / 8 })
+    else { return nil }
+    self.init {
+      // One row of bytes, so that each number has an address at the same time.
+      let bytes = [UInt8](numbers.joined())
+      return bytes.withUnsafeBufferPointer { bytes in
+        var start = 0
+        let parts = numbers.map { number in
+          defer { start += number.count }
+          return sq_number(bytes: bytes.baseAddress?.advanced(by: start), size: number.count)
+        }
+        return sq_rsa_key_pair(parts, parts.count)
+      }
+    }
+    guard isWhole else { return nil }
+  }
+
+  /// Makes the key of a number and of the point that belongs to it.
+  ///
+  /// - SeeAlso: RFC 7518, section 6.2.2
+  package convenience init?(curve: EllipticCurve, x: Data, y: Data, number: Data) {
+    let size = curve.coordinateSize
+    guard [x, y, number].allSatisfy({ $0.count == size }) else { return nil }
+    let point = [0x04] + x + y
+    self.init {
+      number.withUnsafeBytes { number in
+        sq_ec_key_pair(
+          curve.rawValue, point, point.count,
+          sq_number(bytes: number.bindMemory(to: UInt8.self).baseAddress, size: size))
+      }
+    }
+    guard isWhole else { return nil }
+  }
+
+  /// Makes an Ed25519 key of its 32 bytes.
+  ///
+  /// - SeeAlso: RFC 8032, section 5.1.5
+  package convenience init?(ed25519 bytes: Data) {
+    guard bytes.count == 32 else { return nil }
+    self.init {
+      bytes.withUnsafeBytes { bytes in
+        EVP_PKEY_new_raw_private_key_ex(
+          nil, "ED25519", nil, bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count)
+      }
+    }
+  }
+
+  /// Whether the private half belongs to the public half.
+  ///
+  /// - SeeAlso: EVP_PKEY_pairwise_check(3)
+  private var isWhole: Bool {
+    OpenSSL.leavingNoErrors {
+      let context = EVP_PKEY_CTX_new_from_pkey(nil, key, nil)
+      defer { EVP_PKEY_CTX_free(context) }
+      guard context != nil else { return false }
+      return hasNoPrimes ? signsForPublicHalf : EVP_PKEY_pairwise_check(context) == 1
+    }
+  }
+
+  /// Whether it is an RSA key without its primes, with which OpenSSL can sign and nothing else.
+  package var hasNoPrimes: Bool {
+    var prime: OpaquePointer?
+    defer { BN_clear_free(prime) }
+    return kind == .rsa && EVP_PKEY_get_bn_param(key, "rsa-factor1", &prime) != 1
+  }
+
+  private var signsForPublicHalf: Bool {
+    let message = Data("a message".utf8)
+    let hash = HashFunction.sha256.implementation
+    guard let signature = openSSLSignature(of: message, hash: hash) else { return false }
+    let context = EVP_MD_CTX_new()
+    defer { EVP_MD_CTX_free(context) }
+    guard EVP_DigestVerifyInit(context, nil, hash, nil, key) == 1 else { return false }
+    return signature.withUnsafeBytes { signature in
+      message.withUnsafeBytes { message in
+        EVP_DigestVerify(
+          context, signature.bindMemory(to: UInt8.self).baseAddress, signature.count,
+          message.bindMemory(to: UInt8.self).baseAddress, message.count) == 1
+      }
+    }
+  }
+
+  /// Whether the key is too short to protect anything: an RSA key of less than 2048 bits.
+  ///
+  /// - SeeAlso: RFC 7518, section 3.3
+  package var isWeak: Bool { kind == .rsa && EVP_PKEY_get_bits(key) < 2048 }
+
+  // MARK: Writing
+
+  /// The key as PKCS#8 in PEM, under a passphrase if there is one.
+  ///
+  /// - SeeAlso: RFC 7468, sections 10 and 11
+  package func pem(passphrase: String?) -> Data? {
+    OpenSSL.leavingNoErrors {
+      var size = 0
+      let text =
+        if let passphrase { sq_write_pem(key, passphrase, &size) } else {
+          sq_write_pem(key, nil, &size)
+        }
+      guard let text else { return nil }
+      defer { CRYPTO_clear_free(text, size, nil, 0) }
+      return Data(bytes: text, count: size)
+    }
+  }
+
+  /// The public half as members of a JSON Web Key.
+  ///
+  /// - SeeAlso: RFC 7518, section 6; RFC 8037, section 2
+  package var publicMembers: [String: String] {
+    switch kind {
+    case .rsa: ["kty": "RSA", "n": number("n", size: nil), "e": number("e", size: nil)]
+    case .ellipticCurve(let curve):
+      [
+        "kty": "EC", "crv": curve.rawValue, "x": number("qx", size: curve.coordinateSize),
+        "y": number("qy", size: curve.coordinateSize),
+      ]
+    case .ed25519: ["kty": "OKP", "crv": "Ed25519", "x": rawPublicHalf]
+    }
+  }
+
+  /// A number of the key in Base64url, in as many bytes as it needs if `size` is `nil`.
+  private func number(_ name: String, size: Int?) -> String {
+    var number: OpaquePointer?
+    EVP_PKEY_get_bn_param(key, name, &number)
+    defer { BN_free(number) }
+    var bytes = Data(count: size ?? (Int(BN_num_bits(number)) + 7) / 8)
+    bytes.withUnsafeMutableBytes { bytes in
+      _ = BN_bn2binpad(
+        number, bytes.bindMemory(to: UInt8.self).baseAddress, Int32(bytes.count))
+    }
+    return Base64URL.encode(bytes)
+  }
+
+  private var rawPublicHalf: String {
+    var size = 32
+    var bytes = Data(count: size)
+    bytes.withUnsafeMutableBytes { bytes in
+      _ = EVP_PKEY_get_raw_public_key(key, bytes.bindMemory(to: UInt8.self).baseAddress, &size)
+    }
+    return Base64URL.encode(bytes)
+  }
+}
+
+extension PrivateKey: Redacted {
+  package var description: String { "a private key" }
+}
+
+extension EllipticCurve {
+  /// OpenSSL's number of the curve, for which it has several names.
+  fileprivate var identifier: Int32 {
+    switch self {
+    case .p256: NID_X9_62_prime256v1
+    case .p384: NID_secp384r1
+    case .p521: NID_secp521r1
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import CSQCrypto
+
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The verification of signatures, by OpenSSL.
+extension PublicKey {
+  /// Whether a signature of a message was made with the private half of this key.
+  ///
+  /// A signature of another scheme, of another length or in a wrong form is not valid.
+  package func isValid(_ signature: Data, of message: Data, by scheme: SignatureScheme) -> Bool {
+    guard kind == scheme.keyKind else { return false }
+    return OpenSSL.leavingNoErrors {
+      guard let signature = openSSLForm(of: signature) else { return false }
+      return signature.withUnsafeBytes { signature in
+        message.withUnsafeBytes { verify(signature, of: $0, by: scheme) }
+      }
+    }
+  }
+
+  /// The signature as OpenSSL takes it; `nil` if its length is wrong for the key.
+  private func openSSLForm(of signature: Data) -> Data? {
+    switch kind {
+    case .ellipticCurve(let curve): Self.derForm(of: signature, curve)
+    // OpenSSL would add zeros to a signature by PSS that is too short.
+    case .rsa: signature.count == EVP_PKEY_get_size(key) ? signature : nil
+    case .ed25519: signature
+    }
+  }
+
+  /// The DER form of the numbers r and s.
+  ///
+  /// OpenSSL refuses numbers that are 0 or not below the order of the curve.
+  ///
+  /// - SeeAlso: RFC 7518, section 3.4; ECDSA_SIG_new(3)
+  private static func derForm(of signature: Data, _ curve: EllipticCurve) -> Data? {
+    let size = curve.coordinateSize
+    guard signature.count == 2 * size, let numbers = ECDSA_SIG_new() else { return nil }
+    defer { ECDSA_SIG_free(numbers) }
+    signature.withUnsafeBytes { signature in
+      let start = signature.bindMemory(to: UInt8.self).baseAddress
+      _ = ECDSA_SIG_set0(
+        numbers, BN_bin2bn(start, Int32(size), nil),
+        BN_bin2bn(start?.advanced(by: size), Int32(size), nil))
+    }
+    var form: UnsafeMutablePointer<UInt8>?
+    let length = i2d_ECDSA_SIG(numbers, &form)
+    guard length > 0, let form else { return nil }
+    defer { CRYPTO_free(form, nil, 0) }
+    return Data(bytes: form, count: Int(length))
+  }
+
+  private func verify(
+    _ signature: UnsafeRawBufferPointer, of message: UnsafeRawBufferPointer,
+    by scheme: SignatureScheme
+  ) -> Bool {
+    let context = EVP_MD_CTX_new()
+    defer { EVP_MD_CTX_free(context) }
+    // The context of the key belongs to the other one.
+    var keyContext: OpaquePointer?
+    guard
+      EVP_DigestVerifyInit(
+        context, &keyContext, scheme.hashFunction?.implementation, nil, key) == 1
+    else { return false }
+    if case .rsaPSS = scheme {
+      guard EVP_PKEY_CTX_set_rsa_padding(keyContext, RSA_PKCS1_PSS_PADDING) == 1,
+        EVP_PKEY_CTX_set_rsa_pss_saltlen(keyContext, RSA_PSS_SALTLEN_DIGEST) == 1
+      else { return false }
+    }
+    return EVP_DigestVerify(
+      context, signature.bindMemory(to: UInt8.self).baseAddress, signature.count,
+      message.bindMemory(to: UInt8.self).baseAddress, message.count) == 1
+  }
+}

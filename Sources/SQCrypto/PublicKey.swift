@@ -1,0 +1,102 @@
+import CSQCrypto
+
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A public key, which OpenSSL prepares once for any number of signatures.
+///
+/// Many threads may use a key, since it is never changed.
+package final class PublicKey: @unchecked Sendable {
+  package enum Kind: Sendable, Hashable {
+    case rsa
+    case ellipticCurve(EllipticCurve)
+    case ed25519
+  }
+
+  package let kind: Kind
+  let key: OpaquePointer
+
+  /// Makes an RSA key of two big-endian numbers, or returns `nil` if they do not make a key.
+  ///
+  /// A short key is made too, and is ``isWeak``, so that an error can say so. The upper limits are
+  /// OpenSSL's; a larger key would make each verification slow.
+  ///
+  /// - SeeAlso: RFC 8017, section 3.1
+  package convenience init?(rsaModulus modulus: Data, exponent: Data) {
+    let exponent = exponent.drop { $0 == 0 }
+    let modulus = modulus.drop { $0 == 0 }
+    guard let lastOfModulus = modulus.last, lastOfModulus & 1 == 1,
+      let lastOfExponent = exponent.last, lastOfExponent & 1 == 1,
+      exponent.count > 1 || lastOfExponent >= 3,
+      exponent.count <= Int(OPENSSL_RSA_MAX_PUBEXP_BITS) / 8,
+      modulus.count <= Int(OPENSSL_RSA_MAX_MODULUS_BITS) / 8
+    else { return nil }
+    self.init(.rsa) {
+      modulus.withUnsafeBytes { modulus in
+        exponent.withUnsafeBytes { exponent in
+          sq_rsa_public_key(
+            modulus.bindMemory(to: UInt8.self).baseAddress, modulus.count,
+            exponent.bindMemory(to: UInt8.self).baseAddress, exponent.count)
+        }
+      }
+    }
+  }
+
+  /// Makes the key of a point, or returns `nil` if the curve does not have the point.
+  ///
+  /// Each coordinate has exactly the curve's length.
+  ///
+  /// - SeeAlso: RFC 7518, section 6.2.1.2
+  package convenience init?(curve: EllipticCurve, x: Data, y: Data) {
+    guard x.count == curve.coordinateSize, y.count == curve.coordinateSize else { return nil }
+    let point = [0x04] + x + y
+    self.init(.ellipticCurve(curve)) { sq_ec_public_key(curve.rawValue, point, point.count) }
+    guard isChecked else { return nil }
+  }
+
+  /// Makes an Ed25519 key of its 32 bytes.
+  ///
+  /// - SeeAlso: RFC 8032, section 5.1.5
+  package convenience init?(ed25519 bytes: Data) {
+    guard bytes.count == 32 else { return nil }
+    self.init(.ed25519) {
+      bytes.withUnsafeBytes { bytes in
+        EVP_PKEY_new_raw_public_key_ex(
+          nil, "ED25519", nil, bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count)
+      }
+    }
+  }
+
+  private init?(_ kind: Kind, _ make: () -> OpaquePointer?) {
+    OpenSSL.begin()
+    guard let key = OpenSSL.leavingNoErrors(make) else { return nil }
+    self.kind = kind
+    self.key = key
+  }
+
+  deinit {
+    EVP_PKEY_free(key)
+  }
+
+  /// The number of bits of the modulus or of the curve.
+  var bits: Int { Int(EVP_PKEY_get_bits(key)) }
+
+  /// Whether the key is too short to protect anything: an RSA key of less than 2048 bits.
+  ///
+  /// - SeeAlso: RFC 7518, section 3.3
+  package var isWeak: Bool { kind == .rsa && bits < 2048 }
+
+  /// Whether OpenSSL finds the point on the curve and in its group.
+  ///
+  /// - SeeAlso: EVP_PKEY_public_check(3)
+  private var isChecked: Bool {
+    OpenSSL.leavingNoErrors {
+      let context = EVP_PKEY_CTX_new_from_pkey(nil, key, nil)
+      defer { EVP_PKEY_CTX_free(context) }
+      return context != nil && EVP_PKEY_public_check(context) == 1
+    }
+  }
+}

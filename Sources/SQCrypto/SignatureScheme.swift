@@ -1,0 +1,28 @@
+/// How a signature is made of a message.
+package enum SignatureScheme: Sendable, Hashable {
+  /// RSASSA-PKCS1-v1_5.
+  case rsaPKCS1(HashFunction)
+  /// RSASSA-PSS. MGF1 uses the same hash function, and the salt is as long as a digest.
+  case rsaPSS(HashFunction)
+  /// ECDSA. The signature is r and s, each in the size of a coordinate.
+  case ecdsa(EllipticCurve, HashFunction)
+  /// Ed25519.
+  case ed25519
+
+  /// The kind of key that the scheme needs.
+  package var keyKind: PublicKey.Kind {
+    switch self {
+    case .rsaPKCS1, .rsaPSS: .rsa
+    case .ecdsa(let curve, _): .ellipticCurve(curve)
+    case .ed25519: .ed25519
+    }
+  }
+
+  /// The hash function of the message; `nil` if the scheme takes the message itself.
+  var hashFunction: HashFunction? {
+    switch self {
+    case .rsaPKCS1(let function), .rsaPSS(let function), .ecdsa(_, let function): function
+    case .ed25519: nil
+    }
+  }
+}

@@ -1,0 +1,163 @@
+import SQBasics
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// An open file, with every system call that the SDK makes on open files.
+///
+/// No child process inherits it. It stays open until ``close()`` or ``unlock()`` is called, even
+/// without a reference to it, since a lock must end at a known moment. Calls block their thread. If
+/// a signal interrupts a read, a write or a lock, the call is repeated.
+package struct FileDescriptor: Sendable {
+  /// The number by which the system knows the open file.
+  let number: Int32
+
+  /// The standard error stream of the process.
+  package static let standardError = FileDescriptor(number: STDERR_FILENO)
+
+  private init(number: Int32) {
+    self.number = number
+  }
+
+  private init(_ path: String, _ flags: Int32) throws(FileFailure) {
+    number = open(path, flags | O_CLOEXEC, 0o600)
+    guard number >= 0 else { throw FileFailure(call: "open") }
+  }
+
+  /// Opens a file for reading.
+  ///
+  /// If the path is a symbolic link and `followsLink` is `false`, throws the error `ELOOP`.
+  package static func reading(
+    _ path: String, followsLink: Bool = false
+  ) throws(FileFailure) -> FileDescriptor {
+    // Without O_NONBLOCK, opening a pipe would wait for a program that writes into the pipe.
+    let flags = O_RDONLY | O_NONBLOCK | O_NOCTTY
+    return try FileDescriptor(path, followsLink ? flags : flags | O_NOFOLLOW)
+  }
+
+  /// Creates an empty file that only its owner can use; it replaces one that an earlier call left.
+  package static func making(_ path: String) throws(FileFailure) -> FileDescriptor {
+    if let status = try FileStatus(at: path) {
+      // No call leaves a file that others can use, a link or a folder.
+      guard status.isOwn, status.isClosedToOthers else {
+        throw FileFailure(
+          "a file that this program has not made is in the place of \(path.printable), and stays "
+            + "as it is; move it", code: EEXIST)
+      }
+      unlink(path)
+    }
+    let file = try FileDescriptor(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
+    do throws(FileFailure) {
+      // Otherwise the process's umask might leave a mode with which the next run cannot open it.
+      try FileTrust.closeToOthers(file)
+      return file
+    } catch {
+      file.close()
+      unlink(path)
+      throw error
+    }
+  }
+
+  /// Opens a file for locking, and creates it if it is missing.
+  ///
+  /// With `mending`, a file of this user that cannot be opened gets the mode 0600 first.
+  static func locking(_ path: String, mending: Bool) throws(FileFailure) -> FileDescriptor {
+    let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK
+    do throws(FileFailure) {
+      return try FileDescriptor(path, flags)
+    } catch {
+      // A process with a strict umask may have created the file and not set its mode yet, or it was
+      // killed before.
+      guard mending, error.code == EACCES, let status = try FileStatus(at: path), status.isOwn,
+        chmod(path, 0o600) == 0
+      else { throw error }
+    }
+    return try FileDescriptor(path, flags)
+  }
+
+  /// Opens a file of the app's choice for writing and empties it, or creates it.
+  ///
+  /// A new file can be read only by its owner. The app may have let a server choose the name, so a
+  /// link, a pipe or a socket in the file's place is refused; a device such as `/dev/null` is not.
+  package static func writing(_ path: String) throws(FileFailure) -> FileDescriptor {
+    // Without O_NONBLOCK, opening a pipe would wait for a program that reads from the pipe.
+    let flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
+    let file = try FileDescriptor(path, flags)
+    do throws(FileFailure) {
+      let status = try file.status()
+      guard status.isRegular || status.isDevice else { throw .notRegular }
+      _ = fcntl(file.number, F_SETFL, 0)
+      guard status.isRegular else { return file }
+      try file.truncate(to: 0)
+      // If the owner could not open the file again, it is new: the umask removed permissions.
+      if status.mode & 0o777 != 0o600, status.mode & 0o777 | 0o600 == 0o600 {
+        try? file.setOwnersMode()
+      }
+      return file
+    } catch {
+      file.close()
+      throw error
+    }
+  }
+
+  /// Opens a folder; after ``sync()`` on it, the names of its files survive a loss of power.
+  static func folder(_ path: String) throws(FileFailure) -> FileDescriptor {
+    try FileDescriptor(path, O_RDONLY | O_DIRECTORY)
+  }
+
+  package func close() { closeNumber(number) }
+}
+
+// The file's identity, its permissions and its lock.
+extension FileDescriptor {
+  package func status() throws(FileFailure) -> FileStatus {
+    var status = stat()
+    guard fstat(number, &status) == 0 else { throw FileFailure(call: "fstat") }
+    return FileStatus(status)
+  }
+
+  /// Whether the file's system is mounted read-only.
+  var isReadOnly: Bool {
+    var status = statvfs()
+    return fstatvfs(number, &status) == 0 && status.f_flag & UInt(ST_RDONLY) != 0
+  }
+
+  /// Gives the file the mode 0600.
+  package func setOwnersMode() throws(FileFailure) {
+    guard fchmod(number, 0o600) == 0 else { throw FileFailure(call: "fchmod") }
+  }
+
+  /// Whether the path still leads to this file; another process may have removed or replaced it.
+  package func isAt(_ path: String) -> Bool {
+    guard let named = try? FileStatus(at: path), let status = try? status() else { return false }
+    return status.isSameFile(as: named)
+  }
+
+  /// Locks the file without waiting; returns `false` while another holder has it locked.
+  ///
+  /// - SeeAlso: flock(2)
+  func lock() throws(FileFailure) -> Bool {
+    while flock(number, LOCK_EX | LOCK_NB) != 0 {
+      switch errno {
+      case EINTR: continue
+      case EWOULDBLOCK: return false
+      default: throw FileFailure(call: "flock")
+      }
+    }
+    return true
+  }
+
+  /// Releases the lock and closes the file.
+  func unlock() {
+    // Closing alone would not release the lock while a child process that another thread has just
+    // forked still has the descriptor.
+    flock(number, LOCK_UN)
+    close()
+  }
+}
+
+// The system's function. In a type with a method `close`, Swift would call the method.
+private func closeNumber(_ file: Int32) { _ = close(file) }

@@ -1,0 +1,49 @@
+import SQBasics
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// The reason why a file cannot be used: a system call failed, or the file breaks a rule of the
+/// SDK.
+///
+/// It contains nothing of the file's content.
+package struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The system's number for the error, an `errno`.
+  package let code: Int32
+
+  /// The reason in words, as the continuation of a text such as "the file cannot be read:".
+  package let description: String
+
+  /// Makes the error of a system call that failed.
+  package init(call: String, code: Int32 = errno) {
+    self.code = code
+    description = "\(call): \(CLibrary.meaning(of: code))"
+  }
+
+  /// Makes an error from the rule that the file breaks and what the user can do about it.
+  package init(_ reason: String, code: Int32) {
+    self.code = code
+    description = reason
+  }
+
+  /// Makes the error for a lock file that another holder kept locked longer than the limit.
+  package init(locked path: String, for limit: Duration) {
+    let seconds = limit / .seconds(1)
+    let time = seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)"
+    let holder = FileLock.holder(of: path) ?? "another process"
+    self.init(
+      "\(holder) keeps \(path.printable) locked; the SDK waited \(time) s for the lock",
+      code: EWOULDBLOCK)
+  }
+
+  package static let closed = FileFailure("the file is closed", code: EBADF)
+  package static let folderIsNotText = FileFailure(
+    "the name of its folder is not text in UTF-8; choose another folder", code: EILSEQ)
+  package static let notRegular = FileFailure("it is not an ordinary file", code: EINVAL)
+
+  /// Whether the reason is that another holder has the lock.
+  package var isLocked: Bool { code == EWOULDBLOCK }
+}

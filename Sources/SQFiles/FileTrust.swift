@@ -1,0 +1,94 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// The rules by which the SDK decides whether to trust a file's content.
+///
+/// If other users can write a file, the SDK refuses it, since they may have written its content. If
+/// they can only read it, that depends on what it is. A file of tokens is closed to them and
+/// trusted, since only its owner can have written it, and its tokens are replaced soon. A key is
+/// refused, as ssh(1) does: it stays the same, and only its owner can tell whether others have it.
+package struct FileTrust: Sendable {
+  /// The largest size of the file in bytes.
+  let maximumBytes: Int64
+  /// Whether the file may belong to root, who then decides which users may read it.
+  let mayBeRoots: Bool
+
+  /// The rules for token files: they belong to the user, and have space for 100,000 accounts.
+  package static let tokens = FileTrust(maximumBytes: 256 * 1024 * 1024, mayBeRoots: false)
+  /// The rules for key files: an administrator may have created one for several users to read.
+  package static let key = FileTrust(maximumBytes: 64 * 1024, mayBeRoots: true)
+  /// The rules for databases, which have no limit in size, since they are read only in parts.
+  package static let database = FileTrust(maximumBytes: .max, mayBeRoots: false)
+
+  /// Whether the file must be closed to other users before its content is trusted.
+  ///
+  /// - Throws: If the file must be refused, an error that says why, and what the user can do.
+  package func needsMending(
+    _ status: FileStatus, user: UInt32 = geteuid(), isReadOnly: Bool = false
+  ) throws(FileFailure) -> Bool {
+    guard status.isRegular else {
+      throw FileFailure(
+        "it is a symbolic link, a folder, a pipe or a device; the SDK uses only ordinary files",
+        code: EINVAL)
+    }
+    let isRoots = mayBeRoots && status.owner == 0
+    guard status.owner == user || isRoots else {
+      throw FileFailure(
+        "it belongs to user \(status.owner) and this program runs as user \(user): run it as that "
+          + "user, or set another folder for its files (XDG_STATE_HOME), or change the owner with "
+          + "chown", code: EPERM)
+    }
+    guard status.mode & 0o022 == 0 else {
+      throw FileFailure(
+        "other users can write to it (its mode is \(octal(status.mode))), so they may have written "
+          + "its content: remove it, or look at it and then set its mode to 0600", code: EPERM)
+    }
+    guard status.size <= maximumBytes else { throw tooLarge }
+    guard status.mode & 0o077 != 0, !isRoots else { return false }
+    // On a read-only file system the administrator has chosen the permissions.
+    guard !mayBeRoots || isReadOnly else {
+      throw FileFailure(
+        "other users can read it (its mode is \(octal(status.mode))), so they may have its secret: "
+          + "make a new one if they are not trusted, and set its mode with chmod 600",
+        code: EPERM)
+    }
+    return true
+  }
+
+  /// Refuses an open file that breaks the rules, and closes it to other users if needed.
+  func check(_ file: FileDescriptor) throws(FileFailure) {
+    guard try needsMending(file.status(), isReadOnly: file.isReadOnly) else { return }
+    do throws(FileFailure) {
+      try Self.closeToOthers(file)
+    } catch {
+      // On a read-only file system the administrator has chosen the permissions.
+      guard error.code == EROFS else { throw error }
+    }
+  }
+
+  /// Gives a file the mode 0600, and checks that the file system keeps that mode.
+  static func closeToOthers(_ file: FileDescriptor) throws(FileFailure) {
+    guard try file.status().mode != 0o600 else { return }
+    do throws(FileFailure) {
+      try file.setOwnersMode()
+    } catch {
+      guard error.code != EROFS else { throw error }
+    }
+    let mode = try file.status().mode
+    // FAT stores no modes; its files have the mode with which the file system was mounted.
+    guard mode & 0o677 == 0o600 else {
+      throw FileFailure(
+        "its file system lets other users see it (its mode stays \(octal(mode))): choose another "
+          + "folder", code: EPERM)
+    }
+  }
+
+  var tooLarge: FileFailure {
+    FileFailure("it is too large: the SDK reads at most \(maximumBytes) bytes", code: EFBIG)
+  }
+}
+
+private func octal(_ mode: UInt32) -> String { "0" + String(mode, radix: 8) }

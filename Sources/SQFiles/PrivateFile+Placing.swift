@@ -1,0 +1,76 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// Functions for a file whose content is written in place, such as a database or a download.
+extension PrivateFile {
+  /// Gives a complete file this file's path; returns `false` if that path has a file already.
+  ///
+  /// The complete file keeps its own path too.
+  ///
+  /// - SeeAlso: link(2)
+  package func place(_ complete: String) throws(FileFailure) -> Bool {
+    // Unlike rename(2), this replaces nothing.
+    guard link(complete, path) == 0 else {
+      guard errno == EEXIST else { throw FileFailure(call: "link") }
+      return false
+    }
+    try syncFolder()
+    return true
+  }
+
+  /// Gives the file another path; it replaces a file with that path.
+  ///
+  /// - SeeAlso: rename(2)
+  package func move(to other: String) throws(FileFailure) {
+    guard rename(path, other) == 0 else { throw FileFailure(call: "rename") }
+  }
+
+  /// Gives the file another path; returns `false` if that path has a file already, which stays.
+  package func moveIfFree(to other: String) throws(FileFailure) -> Bool {
+    do throws(FileFailure) {
+      guard try PrivateFile(path: other).place(path) else { return false }
+      try remove()
+      return true
+    } catch {
+      // FAT and its like give a file one name only.
+      guard [EPERM, EOPNOTSUPP, ENOSYS].contains(error.code) else { throw error }
+    }
+    let claim = open(other, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard claim >= 0 else {
+      guard errno == EEXIST else { throw FileFailure(call: "open") }
+      return false
+    }
+    close(claim)
+    do throws(FileFailure) {
+      try move(to: other)
+    } catch {
+      unlink(other)
+      throw error
+    }
+    return true
+  }
+
+  /// The folder's path without symbolic links.
+  package func realFolder() throws(FileFailure) -> String {
+    guard let real = realpath(folder, nil) else { throw FileFailure(call: "realpath") }
+    defer { free(real) }
+    guard let folder = String(validatingCString: real) else { throw .folderIsNotText }
+    return folder
+  }
+
+  /// Returns when everything that was written into the file survives a loss of power.
+  package func sync() throws(FileFailure) {
+    let file = try FileDescriptor.reading(path)
+    defer { file.close() }
+    try file.sync()
+  }
+
+  /// Gives the file the mode 0600 without opening it.
+  package func closeToOthers() throws(FileFailure) {
+    // On a read-only file system the administrator has chosen the permissions.
+    guard chmod(path, 0o600) == 0 || errno == EROFS else { throw FileFailure(call: "chmod") }
+  }
+}

@@ -1,0 +1,186 @@
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// The path of a file with secrets: checks the file before it is read, and replaces it as a whole.
+///
+/// Every call blocks its thread for a limited time, so make it on a thread that may block. The SDK
+/// refuses a symbolic link in the file's place.
+package struct PrivateFile: Sendable {
+  package let path: String
+  private let trust: FileTrust
+
+  package init(path: String) {
+    self.init(path: path, trust: .tokens)
+  }
+
+  package init(path: String, trust: FileTrust) {
+    self.path = path
+    self.trust = trust
+  }
+
+  /// Reads the content; returns `nil` if the file does not exist.
+  package func read() throws(FileFailure) -> Data? {
+    try refuseFolder()
+    let file: FileDescriptor
+    do throws(FileFailure) {
+      file = try .reading(path)
+    } catch {
+      switch error.code {
+      case ENOENT: return nil
+      case ELOOP: throw Self.link
+      case EACCES: throw denied
+      default: throw error
+      }
+    }
+    defer { file.close() }
+    try trust.check(file)
+    // The file may grow while it is read.
+    let content = try file.content(atMost: Int(trust.maximumBytes) + 1)
+    guard content.count <= trust.maximumBytes else { throw trust.tooLarge }
+    return content
+  }
+
+  /// Replaces the content; when it returns, the new content survives a loss of power.
+  ///
+  /// Only one process may do so at a time. It first writes a temporary file with a fixed name, so
+  /// if the process is killed, the next replacement removes that copy of the secrets. The name is
+  /// one that no other program gives a file.
+  ///
+  /// - SeeAlso: rename(2), fsync(2)
+  package func replace(with content: Data) throws(FileFailure) {
+    try replace(path, with: content)
+  }
+
+  private func replace(_ place: String, with content: Data) throws(FileFailure) {
+    // Content that could not be read again must not replace content that can.
+    guard content.count <= trust.maximumBytes else { throw trust.tooLarge }
+    try makeFolder()
+    try refuseLink()
+    let temporary = path + ".sq.new"
+    let file = try FileDescriptor.making(temporary)
+    do throws(FileFailure) {
+      defer { file.close() }
+      try file.write(content)
+      try file.sync()
+      guard rename(temporary, place) == 0 else { throw FileFailure(call: "rename") }
+    } catch {
+      unlink(temporary)
+      throw error
+    }
+    // The new name is on the disk only when the folder is.
+    try syncFolder()
+  }
+
+  /// Checks that the content can be replaced, by replacing it with itself; a file that is missing
+  /// stays missing, and its folder is made.
+  ///
+  /// Only one process may do so at a time, as with ``replace(with:)``.
+  package func checkReplacing() throws(FileFailure) {
+    if let content = try read() { return try replace(with: content) }
+    // The steps that a first and a second save will take, with a name of the same length.
+    let place = path + ".sq.try"
+    try makeFolder()
+    // A process that was killed in the middle of these steps has left it.
+    try FileDescriptor.making(place).close()
+    defer { unlink(place) }
+    for content in [Data("1".utf8), Data("2".utf8)] { try replace(place, with: content) }
+    guard try PrivateFile(path: place, trust: trust).read() == Data("2".utf8) else {
+      throw FileFailure(
+        "its file system keeps the old file when a new one takes its name: choose another folder",
+        code: EIO)
+    }
+  }
+
+  /// Removes the file, if it exists.
+  package func remove() throws(FileFailure) {
+    guard unlink(path) == 0 || errno == ENOENT else { throw FileFailure(call: "unlink") }
+  }
+
+  /// Takes the file's lock on a second file beside it, since a rename replaces the file itself.
+  ///
+  /// - Throws: After the limit, an error that names the lock file and its holder.
+  package func lock(limit: Duration = .seconds(30)) throws(FileFailure) -> FileLock {
+    try refuseFolder()
+    try makeFolder()
+    return try FileLock.wait(for: path + ".lock", limit: limit)
+  }
+
+  /// Creates the file's folder and the missing folders above it, for the owner alone.
+  package func makeFolder() throws(FileFailure) {
+    try Self.makeFolder(folder)
+  }
+
+  /// The path of the folder that contains the file.
+  package var folder: String {
+    let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+    return folder.isEmpty ? "/" : folder
+  }
+
+  /// Whether a file of any kind exists at the path.
+  package var isThere: Bool { access(path, F_OK) == 0 }
+
+  /// Whether the folder exists and this program may create files in it.
+  package var isInWritableFolder: Bool { access(folder, W_OK) == 0 }
+
+  private static func makeFolder(_ folder: String) throws(FileFailure) {
+    guard access(folder, F_OK) != 0 else { return }
+    if let slash = folder.lastIndex(of: "/"), slash != folder.startIndex {
+      try makeFolder(String(folder[..<slash]))
+    }
+    guard mkdir(folder, 0o700) == 0 else {
+      guard errno == EEXIST else { throw FileFailure(call: "mkdir") }
+      return
+    }
+    // The process's umask may have removed permissions.
+    guard chmod(folder, 0o700) == 0 else { throw FileFailure(call: "chmod") }
+    try PrivateFile(path: folder).syncFolder()
+  }
+
+  /// Refuses a path that can name a folder only, whether or not that folder exists.
+  package func refuseFolder() throws(FileFailure) {
+    let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+    guard !["", ".", ".."].contains(name) else {
+      throw FileFailure(
+        "a path that ends with a slash or a dot is a folder's: add the name of a file",
+        code: EISDIR)
+    }
+  }
+
+  private func refuseLink() throws(FileFailure) {
+    try refuseFolder()
+    if let status = try FileStatus(at: path), !status.isRegular { throw Self.link }
+  }
+
+  /// Why the system does not let this user read the file.
+  private var denied: FileFailure {
+    let failure = FileFailure(call: "open", code: EACCES)
+    do throws(FileFailure) {
+      // Without a status, a folder above the file is closed to this user.
+      guard let status = try FileStatus(at: path) else { return failure }
+      _ = try trust.needsMending(status)
+      return FileFailure("\(failure); set its mode to 0600", code: EACCES)
+    } catch {
+      return error.code == EPERM ? error : failure
+    }
+  }
+
+  private static let link = FileFailure(
+    "a symbolic link, a folder, a pipe or a device is in its place; the SDK uses only ordinary "
+      + "files", code: ELOOP)
+
+  /// Returns when all changes of names in the file's folder survive a loss of power.
+  package func syncFolder() throws(FileFailure) {
+    let descriptor = try FileDescriptor.folder(folder)
+    defer { descriptor.close() }
+    try descriptor.sync()
+  }
+}

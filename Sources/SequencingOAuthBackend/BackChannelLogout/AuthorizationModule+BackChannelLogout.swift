@@ -1,0 +1,196 @@
+import SQBasics
+public import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+// Logouts that the provider reports to a server of the app.
+
+extension AuthorizationModule {
+  /// Ends the session if a provider's logout token names it.
+  ///
+  /// A server of the app gets the token as the parameter `logout_token` of a POST, and answers with
+  /// status 200 when this call has returned, or with 400 when it has thrown. If the token names
+  /// this account's session, the tokens leave memory and the store, and the delegate gets
+  /// ``SessionEnd/loggedOut``. A server with many accounts calls
+  /// ``AccountManager/handleLogoutToken(_:for:)`` instead.
+  ///
+  /// - Returns: The validated token, and whether it named this session.
+  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/logoutTokenInvalid`` if the token breaks a
+  ///   rule or was used before; the reason why the issuer's keys could not be fetched; the store's
+  ///   error.
+  /// - SeeAlso: OpenID Connect Back-Channel Logout 1.0, sections 2.5 to 2.8
+  @discardableResult
+  public func handleLogoutToken(
+    _ text: String
+  ) async throws(SQOAuthError) -> (token: LogoutToken, endedSession: Bool) {
+    try await handling(text) { [self] token throws(SQOAuthError) in
+      (token, try await end(ifNamedBy: token))
+    }
+  }
+
+  /// Validates a logout token and does what it asks for; the token counts once that is done.
+  ///
+  /// Whatever fails before, a provider that sends the token again ends the sessions then. The work
+  /// goes on if the caller is cancelled, as servers do when a connection is lost.
+  func handling<Value: Sendable>(
+    _ text: String, _ work: @escaping @Sendable (LogoutToken) async throws(SQOAuthError) -> Value
+  ) async throws(SQOAuthError) -> Value {
+    // Anyone may send a text, so one that cannot be a token costs the provider no request.
+    let text = try SignedText.logoutToken.read(text)
+    let client = try await context.client(for: .strangers)
+    let token = try await logoutToken(text, client)
+    return try await uncancelled { () throws(SQOAuthError) in
+      let mark = LogoutTokenMark(token, client)
+      let wasUsed = try await mark.wasUsed()
+      let isFirst = if let wasUsed { !wasUsed } else { try await mark.leave() }
+      guard isFirst else {
+        throw SQOAuthError(
+          .logoutTokenInvalid, "the logout token was used before; no session ended")
+      }
+      let value = try await work(token)
+      // If the token came twice at once, both calls have ended the same sessions.
+      if wasUsed != nil { _ = try await mark.leave() }
+      return value
+    }
+  }
+
+  private func logoutToken(
+    _ text: CompactJWS, _ client: RegisteredClient
+  ) async throws(SQOAuthError) -> LogoutToken {
+    let configuration = client.configuration
+    let signatures = try IssuerSignatures(configuration, client.metadata, client.environment)
+    return try LogoutToken(
+      try await signatures.claims(of: text, as: .logoutToken).claims, issuer: signatures.issuer,
+      clientID: configuration.clientID, clockTolerance: configuration.clockTolerance,
+      now: client.environment.clock.now)
+  }
+
+  /// Ends the session in memory and in the store if a logout token names it.
+  ///
+  /// - Returns: Whether it did.
+  func end(ifNamedBy token: LogoutToken) async throws(SQOAuthError) -> Bool {
+    var isNamed = false
+    do throws(SQOAuthError) {
+      try await session.end(.loggedOut) { record throws(SQOAuthError) in
+        isNamed = token.names(record)
+        guard isNamed else { throw .isNotNamed }
+      }
+    } catch {
+      if isNamed { throw error }
+      switch error.code {
+      case .isNotNamed: break
+      default: throw error
+      }
+    }
+    return isNamed
+  }
+}
+
+extension AccountManager {
+  /// Ends the sessions that a provider's logout token names, of all accounts in the store.
+  ///
+  /// A server gets the token as the parameter `logout_token` of a POST, and answers with status 200
+  /// when this call has returned, or with 400 when it has thrown. Each named session of the
+  /// configuration's client leaves memory and the store, and its delegate gets
+  /// ``SessionEnd/loggedOut``. Other processes that share the store find at their next refresh that
+  /// the account is gone.
+  ///
+  /// The token counts as used when all named sessions have ended. If the store fails, the call ends
+  /// what it can, and the provider may send the token again. A database finds the user's records by
+  /// an index; from other stores all records are read, page by page. A damaged record is passed over:
+  /// nobody can use its tokens.
+  ///
+  /// - Returns: The identifiers of the accounts whose sessions ended.
+  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/logoutTokenInvalid`` if the token breaks a
+  ///   rule or was used before; the reason why the issuer's keys could not be fetched; the store's
+  ///   error; ``SQOAuthError/Code/wrongPassphrase`` if no account is named but other hosts can read
+  ///   records that this one cannot, in the time of a change of the store's key.
+  /// - SeeAlso: OpenID Connect Back-Channel Logout 1.0, sections 2.5 to 2.8
+  @discardableResult
+  public func handleLogoutToken(
+    _ text: String, for configuration: ClientConfiguration
+  ) async throws(SQOAuthError) -> [String] {
+    try await module(for: configuration).handling(text) { [self] token throws(SQOAuthError) in
+      let named = try await accounts(namedBy: token)
+      var ended: [String] = []
+      var failure: SQOAuthError?
+      for id in named {
+        do throws(SQOAuthError) {
+          let module = self.module(id: id) ?? module(for: configuration, id: id)
+          // An earlier call may have ended the session in memory, and failed in the store.
+          if try await module.end(ifNamedBy: token) || module.session.record == nil {
+            ended.append(id)
+          }
+        } catch {
+          failure = failure ?? error
+        }
+      }
+      if let failure { throw failure }
+      return ended
+    }
+  }
+
+  /// The sorted identifiers of the accounts that a logout token names, in the store or in memory.
+  private func accounts(namedBy token: LogoutToken) async throws(SQOAuthError) -> [String] {
+    var ids = Set(
+      all.filter { $0.session.record.map(token.names) ?? false }.map { ExactText($0.accountID) })
+    var unreadable: SQOAuthError?
+    func look(at account: AccountEntry) {
+      switch account.record {
+      case .success(let record) where token.names(record): ids.insert(ExactText(record.id))
+      case .success: break
+      // No host can read a damaged record, or use its tokens.
+      case .failure(let error): if error.code != .storeDamaged { unreadable = error }
+      }
+    }
+    if let index = store as? any SessionIndex {
+      for account in try await index.entries(of: token.sessionName) { look(at: account) }
+    } else {
+      try await store.forEachEntry { look(at: $0) }
+    }
+    // An account that cannot be read may be the one that is named.
+    if ids.isEmpty, let unreadable { throw unreadable }
+    return ids.sorted().map(\.text)
+  }
+}
+
+/// The mark that a logout token was used.
+private struct LogoutTokenMark: Sendable {
+  private let token: LogoutToken
+  private let values: any OneTimeValues
+  private let end: Date
+  private let clock: any WallClock
+
+  init(_ token: LogoutToken, _ client: RegisteredClient) {
+    self.token = token
+    values = client.environment.sharedOneTimeValues
+    end = token.expirationDate
+      .addingTimeInterval(client.configuration.clockTolerance.seconds)
+    clock = client.environment.clock
+  }
+
+  private static let purpose = "logout token"
+  private var name: String { "\(token.issuer)\n\(token.identifier)" }
+
+  /// Whether the mark is there; `nil` if only ``leave()`` can tell.
+  func wasUsed() async throws(SQOAuthError) -> Bool? {
+    try await values.wasUsed(name, as: Self.purpose)
+  }
+
+  /// Leaves the mark; returns `false` if it was there.
+  func leave() async throws(SQOAuthError) -> Bool {
+    try await values.use(name, as: Self.purpose, until: end, at: clock.now)
+  }
+}
+
+extension SQOAuthError {
+  fileprivate static let isNotNamed = SQOAuthError(.isNotNamed, "the session is not named")
+}
+
+extension SQOAuthError.Code {
+  fileprivate static let isNotNamed = Self(rawValue: "session_not_named")
+}

@@ -1,0 +1,102 @@
+public import SQBasics
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// A provider's message to a server that a user has logged out: a validated logout token.
+///
+/// Only the SDK makes this value, and only from a logout token that passed every rule. It names one
+/// session at the provider, or all sessions of a user.
+///
+/// - SeeAlso: OpenID Connect Back-Channel Logout 1.0
+public struct LogoutToken: Sendable, Hashable {
+  /// The identifier of the provider (`iss`).
+  public let issuer: String
+  /// The user who logged out (`sub`); `nil` if the token names a session only.
+  public let subject: String?
+  /// The session that ended (`sid`); `nil` if all sessions of the user did.
+  public let sessionID: String?
+  /// The identifier of the token (`jti`), which the SDK accepts once.
+  public let identifier: String
+  /// The moment when the provider issued the token (`iat`).
+  public let issueDate: Date
+  /// The moment at which the token stops being valid (`exp`).
+  ///
+  /// Drafts of the specification had no such claim, and some providers still send none. Their
+  /// tokens are valid for two minutes, the longest life that the specification recommends.
+  public let expirationDate: Date
+  /// The client for which the token was validated, whose sessions it may end.
+  let clientID: String
+
+  /// The member of `events` that makes a JWT a logout token.
+  private static let event = "http://schemas.openid.net/event/backchannel-logout"
+  /// For how many seconds a token without `exp` is valid.
+  private static let life = 120.0
+
+  /// Checks the claims of a logout token whose signature has been verified.
+  init(
+    _ claims: [String: JSONValue], issuer expected: String, clientID: String,
+    clockTolerance: Duration, now: Date
+  ) throws(SQOAuthError) {
+    let reader = ClaimReader(
+      claims: claims, subject: SignedText.logoutToken.name, missing: .logoutTokenInvalid,
+      malformed: .logoutTokenInvalid)
+    self.clientID = clientID
+    issuer = try reader.required("iss", reader.text)
+    let audience = try reader.required("aud", reader.audience)
+    issueDate = try reader.required("iat", reader.date)
+    expirationDate = try reader.date("exp") ?? issueDate.addingTimeInterval(Self.life)
+    identifier = try reader.required("jti", reader.text)
+    subject = try reader.possibleText("sub")
+    sessionID = try reader.possibleText("sid")
+
+    func require(_ condition: Bool, _ reason: String) throws(SQOAuthError) {
+      guard condition else {
+        throw SQOAuthError(.logoutTokenInvalid, "the logout token \(reason); no session ended")
+      }
+    }
+    try require(
+      issuer == expected,
+      "is from another issuer: it names \"\(issuer.printable)\" and not \"\(expected.printable)\"")
+    try require(audience.contains(clientID), "is for another client")
+    try require(claims["events"]?[Self.event]?.object != nil, "has no logout event")
+    try require(subject != nil || sessionID != nil, "names neither a user nor a session")
+    // A nonce would be that of an ID token, which must not pass for a logout token.
+    try require(claims["nonce"] ?? .null == .null, "has a nonce")
+    let tolerance = clockTolerance.seconds
+    try require(now < expirationDate.addingTimeInterval(tolerance), "has expired")
+    try require(issueDate <= now.addingTimeInterval(tolerance), "was issued in the future")
+  }
+
+  /// What a store looks for: the user if the token names one, and the session if not.
+  var sessionName: SessionName {
+    if let subject { return .user(issuer: issuer, subject: subject) }
+    // A token names one of the two.
+    return .session(issuer: issuer, id: sessionID ?? "")
+  }
+
+  /// Whether the token names the session of a record, and the session is of the token's client.
+  ///
+  /// Another client of the same program gets a logout token of its own.
+  func names(_ record: AccountRecord) -> Bool {
+    guard record.clientID == clientID else { return false }
+    return record.token.idToken.map(names) ?? false
+  }
+
+  /// Whether the token names the session that an ID token began.
+  func names(_ idToken: IDToken) -> Bool {
+    guard idToken.issuer == issuer, subject == nil || subject == idToken.subject else {
+      return false
+    }
+    return sessionID == nil || sessionID == idToken.sessionID
+  }
+}
+
+extension LogoutToken: Redacted {
+  /// The issuer alone: who the user is belongs into no log.
+  public var description: String { "LogoutToken(issued by \(issuer.printable))" }
+}

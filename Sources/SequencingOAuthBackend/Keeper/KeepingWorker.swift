@@ -1,0 +1,244 @@
+import SQBasics
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The work of an ``AccountKeeper``: it takes due accounts and renews some at a time.
+final class KeepingWorker: Sendable {
+  let observers = EventObservers<AccountKeeper.Event>()
+  let totals = Locked(AccountKeeper.Totals())
+  private let manager: AccountManager
+  private let choice: KeepingChoice
+  private let limit: Int
+  private let configuration: AccountKeeper.ConfigurationFinder
+  private let queue: any AccountQueue
+  private let clock: any WallClock
+  private let running = Locked((count: 0, bell: OneShot<Void>()))
+  /// Whether the keeper was stopped.
+  private let stop = Locked(false)
+  /// Arrives when the keeper is stopped.
+  private let stopping = OneShot<Void>()
+
+  /// How long an account that was taken is given to no other keeper.
+  private static let claim = Duration.seconds(120)
+  /// The longest time between two looks for due accounts.
+  private static let period = Duration.seconds(1)
+  /// How long an account is left alone that is not used, not known, or damaged.
+  private static let leave = (
+    unused: Duration.seconds(86_400), unknown: Duration.seconds(3600),
+    damaged: Duration.seconds(600)
+  )
+  /// How long an account is left alone whose store failed, or which another process changes.
+  private static let retry = Duration.seconds(10)
+  /// How long a stopped keeper tries to store a token.
+  private static let lastSaves = Duration.seconds(30)
+
+  init(
+    _ manager: AccountManager, _ choice: KeepingChoice, atOnce limit: Int,
+    configuration: @escaping AccountKeeper.ConfigurationFinder
+  ) {
+    self.manager = manager
+    self.choice = choice
+    self.limit = limit
+    self.configuration = configuration
+    clock = manager.clock
+    queue = manager.store as? any AccountQueue ?? PagedAccountQueue(manager.store, manager.clock)
+  }
+
+  /// Renews accounts until the task is cancelled and all renewals under way have ended.
+  func run() async {
+    await withTaskCancellationHandler {
+      await takeAccounts()
+    } onCancel: {
+      stop.withLock { $0 = true }
+      stopping.resolve(())
+    }
+    await uncancelled { [manager] in await manager.store.settle() }
+    observers.finish()
+  }
+
+  private func takeAccounts() async {
+    await withDiscardingTaskGroup { group in
+      var pause = Duration.milliseconds(500)
+      while !Task.isCancelled {
+        // The bell comes first, so that no end of a renewal is missed.
+        let (count, bell) = running.withLock { running in
+          if running.bell.current != nil { running.bell = OneShot() }
+          return (running.count, running.bell)
+        }
+        guard count < limit else {
+          _ = await bell.value()
+          continue
+        }
+        do throws(SQOAuthError) {
+          let due = try await queue.take(atMost: limit - count, for: Self.claim)
+          pause = .milliseconds(500)
+          for account in due.accounts { start(account, in: &group) }
+          if due.accounts.isEmpty {
+            await wait(for: bell, atMost: min(due.next ?? Self.period, Self.period))
+          }
+        } catch {
+          tell(.storeFailed(error))
+          await wait(for: bell, atMost: pause)
+          pause = min(pause * 2, .seconds(5))
+        }
+      }
+    }
+  }
+
+  private func start(_ account: DueAccounts.Account, in group: inout DiscardingTaskGroup) {
+    running.withLock { $0.count += 1 }
+    group.addTask {
+      // A separate task, since a keeper that is stopped lets its renewals end.
+      await Task { await self.handle(account) }.value
+      let bell = self.running.withLock { running in
+        running.count -= 1
+        defer { running.bell = OneShot() }
+        return running.bell
+      }
+      bell.resolve(())
+    }
+  }
+
+  var isRenewing: Bool { running.withLock { $0.count > 0 } }
+
+  /// Waits for the end of a renewal, for a time at most, or until the keeper is stopped.
+  private func wait(for bell: OneShot<Void>, atMost time: Duration) async {
+    // Spread, so that the keepers do not ask together; and never without a pause.
+    let pause = max(time, .milliseconds(5)) * Double.random(in: 1...1.05)
+    _ = await bell.wait(until: .now + pause)
+  }
+
+  private func tell(_ event: AccountKeeper.Event) {
+    totals.withLock { totals in
+      switch event {
+      case .refreshed: totals.refreshed += 1
+      case .takenOver: totals.takenOver += 1
+      case .failed: totals.failed += 1
+      case .ended: totals.ended += 1
+      case .paused: totals.paused += 1
+      case .storeFailed: totals.storeFailed += 1
+      }
+    }
+    observers.tell(event)
+  }
+
+  // MARK: One account
+
+  private func handle(_ account: DueAccounts.Account) async {
+    let record: AccountRecord
+    switch account.record {
+    case .success(let found):
+      record = found
+    case .failure(let error):
+      tell(.failed(account.id, error))
+      // Another host may be able to read the record soon, unless it is damaged.
+      let time = error.code == .storeDamaged ? Self.leave.damaged : Self.retry
+      return await postpone(account, by: time)
+    }
+    let delay = choice.delay(record, at: clock.now) ?? Self.leave.unused
+    guard delay <= .zero else {
+      await giveBack(account, record)
+      return await postpone(account, by: delay)
+    }
+    guard let module = module(of: record) else {
+      await giveBack(account, record)
+      return await postpone(account, by: Self.leave.unknown)
+    }
+    let session = module.session
+    do throws(SQOAuthError) {
+      try session.restore(record, since: session.ends)
+      let refreshes = session.refreshes
+      try await renew(session)
+      if account.wasPaused { try? await queue.resume(ServerName(of: record)) }
+      guard await isStored(session, record.id) else { return }
+      tell(session.refreshes > refreshes ? .refreshed(record.id) : .takenOver(record.id))
+      try? await queue.finish(account, with: session.record)
+    } catch {
+      _ = await isStored(session, record.id)
+      await failed(account, record, error)
+    }
+  }
+
+  /// Renews a session's token; a keeper that is stopped waits for no other holder of the account.
+  private func renew(_ session: TokenSession) async throws(SQOAuthError) {
+    let hurry = Task { [stopping] in
+      guard await stopping.value() != nil else { return }
+      await session.account.hurrying { _ = await OneShot<Void>().value() }
+    }
+    defer { hurry.cancel() }
+    _ = try await session.token(.kept(since: session.renewals))
+  }
+
+  private func module(of record: AccountRecord) -> AuthorizationModule? {
+    if let module = manager.module(id: record.id) { return module }
+    guard let configuration = configuration(record) else { return nil }
+    let module = manager.module(for: configuration, id: record.id)
+    // It ends with this renewal, so it need not hear of what other hosts do later.
+    module.session.observation.close()
+    return module
+  }
+
+  /// Waits until the store has the newest token; returns `false` if the keeper was stopped and gave
+  /// up.
+  private func isStored(_ session: TokenSession, _ id: String) async -> Bool {
+    guard let error = session.unsavedError else { return true }
+    tell(.failed(id, error))
+    var end: ContinuousClock.Instant?
+    return await session.saveAgain {
+      guard stop.withLock({ $0 }) else { return true }
+      let last = end ?? .now + Self.lastSaves
+      end = last
+      return ContinuousClock.now < last
+    } == nil
+  }
+
+  private func failed(
+    _ account: DueAccounts.Account, _ record: AccountRecord, _ error: SQOAuthError
+  ) async {
+    if error.endsSession {
+      tell(.ended(record.id, error))
+      try? await queue.finish(account, with: nil)
+      if account.wasPaused { try? await queue.resume(ServerName(of: record)) }
+      return
+    }
+    // A keeper that is stopped leaves an account to the process that has it.
+    if error.code != .accountInUse || !stop.withLock(\.self) { tell(.failed(record.id, error)) }
+    guard error.concernsServer else {
+      await giveBack(account, record)
+      return await postpone(account, by: Self.retry)
+    }
+    let pause = try? await queue.pause(ServerName(of: record), askedFor: error.retryAfter)
+    if let pause {
+      tell(.paused(record.issuer ?? record.tokenEndpoint ?? "", pause))
+      await postpone(account, by: pause)
+    }
+  }
+
+  /// Lets another account be the first of a server that was paused.
+  private func giveBack(_ account: DueAccounts.Account, _ record: AccountRecord) async {
+    if account.wasPaused { try? await queue.giveBack(ServerName(of: record)) }
+  }
+
+  private func postpone(_ account: DueAccounts.Account, by time: Duration) async {
+    // If the store fails here, the account is due again when this keeper's claim is over.
+    try? await queue.postpone(account, by: time)
+  }
+}
+
+extension SQOAuthError {
+  /// Whether other accounts of the client would meet the same error at the server now.
+  fileprivate var concernsServer: Bool {
+    if retryAfter != nil || isOutage { return true }
+    return switch code {
+    case .invalidResponse, .redirectRefused, .responseTooLarge, .invalidClient, .unauthorizedClient,
+      .unsupportedGrantType:
+      true
+    default: false
+    }
+  }
+}

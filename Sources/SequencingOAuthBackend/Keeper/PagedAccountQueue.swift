@@ -1,0 +1,205 @@
+import SQBasics
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The queue of a store that has none of its own: it reads all records now and then.
+///
+/// Processes that share the store share the accounts by their leases only: two of them may want to
+/// renew an account at the same time, and the second one finds the first one's token.
+final class PagedAccountQueue: AccountQueue {
+  private struct Entry {
+    /// When the account is due.
+    var date: Date
+    /// Until when this process leaves the account alone, by the clock's steady time; `nil` if it does
+    /// not.
+    var rest: Duration?
+    /// The account's server; `nil` if its record cannot be read.
+    let server: ServerName?
+  }
+
+  /// A moment by both of a clock's times: tokens expire at a date, and no change of the date moves
+  /// what lasts a while.
+  private struct Moment {
+    let date: Date
+    let steady: Duration
+
+    init(_ clock: any WallClock) {
+      (date, steady) = (clock.now, clock.steadyTime)
+    }
+
+    func wait(for entry: Entry) -> Duration {
+      let time = Duration.seconds(entry.date.timeIntervalSince(date))
+      return entry.rest.map { max(time, $0 - steady) } ?? time
+    }
+  }
+
+  private struct State {
+    /// When each account is due; accounts that are not known yet are not in it.
+    var entries: [ExactText: Entry] = [:]
+    var pauses: [ServerName: BackOff] = [:]
+    /// The accounts by which servers get their one request after a pause, and until when the others
+    /// wait for it.
+    var asked: [ServerName: (id: String, until: Duration)] = [:]
+    /// When all records were read, by the clock's steady time.
+    var readAt: Duration?
+
+    /// Takes accounts that are due; returns also in what time the next one is.
+    mutating func take(
+      atMost count: Int, at now: Moment, for time: Duration
+    ) -> (ids: [String], next: Duration?) {
+      let open = entries.filter { isOpen($0.value.server, at: now) }
+      let end = now.steady + time
+      var ids: [String] = []
+      for (id, entry) in open.sorted(by: { $0.value.date < $1.value.date })
+      where now.wait(for: entry) <= .zero && ids.count < count && isOpen(entry.server, at: now) {
+        if let server = entry.server, pauses[server] != nil { asked[server] = (id.text, end) }
+        entries[id]?.rest = end
+        ids.append(id.text)
+      }
+      return (ids, open.values.map { now.wait(for: $0) }.min())
+    }
+
+    private func isOpen(_ server: ServerName?, at now: Moment) -> Bool {
+      guard let server else { return true }
+      if let pause = pauses[server], pause.isInForce(at: now.date) { return false }
+      return asked[server].map { now.steady >= $0.until } ?? true
+    }
+
+    /// Lets another account of the server be the first one after a pause.
+    mutating func passOver(_ id: String) {
+      asked = asked.filter { $0.value.id != id }
+    }
+  }
+
+  private let store: any TokenStore
+  private let clock: any WallClock
+  private let state = Locked(State())
+
+  /// How often all records are read.
+  private static let period = Duration.seconds(30)
+
+  init(_ store: any TokenStore, _ clock: any WallClock) {
+    self.store = store
+    self.clock = clock
+  }
+
+  func take(atMost count: Int, for time: Duration) async throws(SQOAuthError) -> DueAccounts {
+    try await readIfNeeded()
+    let now = Moment(clock)
+    let (ids, next) = state.withLock { $0.take(atMost: count, at: now, for: time) }
+    var accounts: [DueAccounts.Account] = []
+    for id in ids {
+      let account = await account(id, at: now.date)
+      if account?.wasPaused != true { state.withLock { $0.passOver(id) } }
+      if let account { accounts.append(account) }
+    }
+    return DueAccounts(accounts, next: next)
+  }
+
+  /// Reads an account that was due; returns `nil` if another process has renewed or erased it.
+  private func account(_ id: String, at now: Date) async -> DueAccounts.Account? {
+    do throws(SQOAuthError) {
+      let record = try await store.attempt("be read") { try await $0.load(id) }
+      // The earliest date for this token.
+      let date = record?.dueDate(at: now, jitter: 1)
+      return state.withLock { state in
+        guard let record, let date, date <= now else {
+          state.entries[ExactText(id)] = Self.entry(record, date)
+          return nil
+        }
+        return DueAccounts.Account(
+          id: id, record: .success(record),
+          wasPaused: state.pauses[ServerName(of: record)] != nil)
+      }
+    } catch {
+      return DueAccounts.Account(id: id, record: .failure(error), wasPaused: false)
+    }
+  }
+
+  private func readIfNeeded() async throws(SQOAuthError) {
+    let now = Moment(clock)
+    let isNeeded = state.withLock { state in
+      if let readAt = state.readAt, now.steady - readAt < Self.period { return false }
+      state.readAt = now.steady
+      return true
+    }
+    guard isNeeded else { return }
+    do throws(SQOAuthError) {
+      let found = try await entries(at: now.date)
+      state.withLock { state in
+        // What this process has taken or postponed stays so.
+        state.entries.merge(found) { old, new in
+          Entry(date: old.date, rest: old.rest, server: new.server)
+        }
+        state.entries = state.entries.filter { found[$0.key] != nil }
+      }
+    } catch {
+      state.withLock { $0.readAt = nil }
+      throw error
+    }
+  }
+
+  /// Reads all accounts; one whose record cannot be read is due, so that it is reported.
+  private func entries(at now: Date) async throws(SQOAuthError) -> [ExactText: Entry] {
+    var found: [ExactText: Entry] = [:]
+    try await store.forEachEntry { account in
+      switch account.record {
+      case .success(let record): found[ExactText(account.id)] = Self.entry(record, at: now)
+      case .failure: found[ExactText(account.id)] = Entry(date: now, server: nil)
+      }
+    }
+    return found
+  }
+
+  private static func entry(_ record: AccountRecord?, at now: Date) -> Entry? {
+    entry(record, record?.dueDate(at: now, jitter: .random(in: 0...1)))
+  }
+
+  private static func entry(_ record: AccountRecord?, _ date: Date?) -> Entry? {
+    guard let record, let date else { return nil }
+    return Entry(date: date, server: ServerName(of: record))
+  }
+
+  func postpone(
+    _ account: DueAccounts.Account, by time: Duration
+  ) async throws(SQOAuthError) {
+    let rest = clock.steadyTime + time
+    state.withLock { $0.entries[ExactText(account.id)]?.rest = rest }
+  }
+
+  func finish(
+    _ account: DueAccounts.Account, with record: AccountRecord?
+  ) async throws(SQOAuthError) {
+    let entry = Self.entry(record, at: clock.now)
+    state.withLock { $0.entries[ExactText(account.id)] = entry }
+  }
+
+  func pause(
+    _ server: ServerName, askedFor time: Duration?
+  ) async throws(SQOAuthError) -> Duration {
+    let now = clock.now
+    let error = SQOAuthError(.serverError, "the server is paused", retryAfter: time)
+    return state.withLock { state in
+      state.asked[server] = nil
+      if let pause = state.pauses[server], pause.isInForce(at: now) {
+        return .seconds(pause.until.timeIntervalSince(now))
+      }
+      let pause = BackOff(error, after: state.pauses[server], at: now)
+      state.pauses[server] = pause
+      return .seconds(pause.until.timeIntervalSince(now))
+    }
+  }
+
+  func resume(_ server: ServerName) async throws(SQOAuthError) {
+    state.withLock { ($0.pauses[server], $0.asked[server]) = (nil, nil) }
+  }
+
+  func giveBack(_ server: ServerName) async throws(SQOAuthError) {
+    state.withLock { $0.asked[server] = nil }
+  }
+}

@@ -1,0 +1,88 @@
+public import SQBasics
+public import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// What a resource server knows of an access token that is valid.
+///
+/// Only the SDK makes this value: ``AccessTokenValidator`` of a signed token, and
+/// ``TokenIntrospector`` of an answer of the authorization server.
+///
+/// - SeeAlso: RFC 9068, section 2.2; RFC 7662, section 2.2
+public struct AccessTokenClaims: Sendable, Hashable {
+  /// The identifier of the server that issued the token (`iss`); an introspection may leave it out.
+  public let issuer: String?
+  /// The user for whom the token was issued, or the client that acts in its own name (`sub`).
+  public let subject: String?
+  /// The services that may accept the token (`aud`); empty if an introspection does not say.
+  public let audience: [String]
+  /// The client to which the token was issued (`client_id`).
+  public let clientID: String?
+  /// The scopes of the token (`scope`), in the server's order; empty if they cannot be read.
+  public let scopes: [String]
+  /// The moment at which the token stops being valid (`exp`); an introspection may leave it out.
+  public let expirationDate: Date?
+  /// The moment at which the token was issued (`iat`).
+  public let issueDate: Date?
+  /// The identifier of the token (`jti`).
+  public let identifier: String?
+  /// A name of the user for people to read (`username`), which only introspections have.
+  public let username: String?
+  /// All claims, also those that have a property of their own.
+  public let claims: [String: JSONValue]
+
+  /// Throws unless the token is for a service.
+  ///
+  /// The names are compared by their code points. The plain `audience.contains(…)` would take two
+  /// Unicode forms of a name for one.
+  ///
+  /// - Throws: ``SQOAuthError/Code/accessTokenInvalid``, which a resource server answers with status
+  ///   401.
+  /// - SeeAlso: RFC 7519, sections 4.1.3 and 7.3
+  public func require(audience needed: String) throws(SQOAuthError) {
+    guard audience.contains(needed) else {
+      throw SQOAuthError(.accessTokenInvalid, "the access token is for another service")
+    }
+  }
+
+  /// Throws unless the token has all of some scopes, compared by their code points.
+  ///
+  /// - Throws: ``SQOAuthError/Code/insufficientScope``, which a resource server answers with status
+  ///   403.
+  /// - SeeAlso: RFC 6750, section 3.1
+  public func require(scopes needed: String...) throws(SQOAuthError) {
+    let missing = needed.filter { !scopes.contains($0) }
+    guard missing.isEmpty else {
+      throw SQOAuthError(
+        .insufficientScope,
+        "the access token lacks scopes that the request needs: "
+          + missing.joined(separator: " ").printable)
+    }
+  }
+
+  /// Reads the claims of an access token, whatever its form; none of them is required.
+  init(_ reader: ClaimReader) throws(SQOAuthError) {
+    claims = reader.claims
+    issuer = try reader.text("iss")
+    subject = try reader.text("sub")
+    audience = try reader.possibleAudience("aud") ?? []
+    clientID = try reader.text("client_id")
+    // An empty text is what some servers send for a token without scopes.
+    scopes = (claims.scope(ifMissing: nil) ?? "").split(separator: " ").map(String.init)
+    expirationDate = try reader.date("exp")
+    issueDate = try reader.date("iat")
+    identifier = try reader.text("jti")
+    username = claims["username"]?.string
+  }
+}
+
+extension AccessTokenClaims: Redacted {
+  /// The server and the client alone: who the user is belongs into no log.
+  public var description: String {
+    "AccessTokenClaims(issued by \((issuer ?? "?").printable) to \((clientID ?? "?").printable))"
+  }
+}

@@ -1,0 +1,57 @@
+import SQBasics
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A question to the authorization server about one access token.
+///
+/// - SeeAlso: RFC 7662, section 2.1; RFC 9701, section 4
+struct IntrospectionRequest: Sendable {
+  let endpoint: URL
+  let token: String
+  /// Whether the answer must be signed.
+  let wantsSignature: Bool
+  let client: ClientCredentials
+  let timeout: Duration
+
+  /// Makes the request of a resource server; throws if its provider has no such endpoint.
+  init(
+    _ token: String, by client: RegisteredClient, wantsSignature: Bool
+  ) async throws(SQOAuthError) {
+    guard let endpoint = try client.metadata.address(of: .introspection) else {
+      throw SQOAuthError(
+        .introspectionUnsupported, "the provider has no introspection endpoint, or does not name it"
+      )
+    }
+    self.endpoint = endpoint
+    self.token = token
+    self.wantsSignature = wantsSignature
+    self.client = try await client.proving(
+      client.unprovenCredentials(supported: client.metadata.introspectionAuthenticationMethods),
+      at: endpoint)
+    timeout = client.configuration.timeout
+  }
+
+  /// The media type of a signed answer.
+  static let signedType = "application/token-introspection+jwt"
+
+  /// The request as the HTTP client sends it.
+  func httpRequest() -> HTTPRequest {
+    var request = client.form(
+      [.init("token", token), .init("token_type_hint", "access_token")], to: endpoint,
+      timeout: timeout)
+    if wantsSignature { request.headers["Accept"] = Self.signedType }
+    return request
+  }
+
+  /// The texts that no description, error or log may show.
+  var secrets: SentSecrets { SentSecrets([token], passwords: client.secrets) }
+}
+
+extension IntrospectionRequest: Redacted {
+  var description: String { "IntrospectionRequest" }
+}

@@ -1,0 +1,107 @@
+import SQBasics
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Reads what the authorization server says about an access token.
+///
+/// - SeeAlso: RFC 7662, sections 2.2 and 2.3; RFC 9701, section 5
+struct IntrospectionResponse: Sendable {
+  let request: IntrospectionRequest
+  let client: RegisteredClient
+  /// Whether an answer without `token_type` is refused.
+  let requiresTokenType: Bool
+
+  private static let endpoint = "the introspection endpoint"
+  private static let name = SignedText.introspection.name
+
+  /// The claims of the token; `nil` if it is not active.
+  func read(
+    _ response: HTTPResponse, signatures: IssuerSignatures?
+  ) async throws(SQOAuthError) -> AccessTokenClaims? {
+    let now = client.environment.clock.now
+    guard response.status == 200 else {
+      throw request.client.explaining(failure(response, at: now))
+    }
+    let rules = IntrospectionRules(
+      issuer: client.metadata.issuer, clockTolerance: client.configuration.clockTolerance,
+      now: now, requiresTokenType: requiresTokenType)
+    if let signatures {
+      return try rules.check(try await content(of: response, signatures, at: now))
+    }
+    guard JSONMessage.isJSON(response) else {
+      throw SQOAuthError(
+        .invalidResponse,
+        "\(Self.endpoint) answered with \(MediaType.description(of: response)), which is not JSON",
+        status: 200)
+    }
+    return try rules.check(
+      try JSONMessage.members(of: response.body, as: Self.name))
+  }
+
+  private func failure(_ response: HTTPResponse, at now: Date) -> SQOAuthError {
+    guard response.status >= 400,
+      let error = ErrorResponse(body: response.body, removing: request.secrets)
+    else {
+      return .failure(of: Self.endpoint, response, now: now, removing: request.secrets)
+    }
+    return .refusal(by: Self.endpoint, error, response, now: now)
+  }
+
+  /// The members of a signed answer, which must be for this resource server and this question.
+  private func content(
+    of response: HTTPResponse, _ signatures: IssuerSignatures, at now: Date
+  ) async throws(SQOAuthError) -> [String: JSONValue] {
+    guard MediaType.essence(of: response.headers["Content-Type"]) == IntrospectionRequest.signedType
+    else {
+      throw SQOAuthError(
+        .invalidResponse,
+        "the \(Self.name) is not signed, although a signature is expected: it has "
+          + "\(MediaType.description(of: response)) and not \(IntrospectionRequest.signedType)",
+        status: 200)
+    }
+    let claims = try await signatures.claims(
+      of: SignedText.compactForm(in: response.body), as: .introspection)
+    let reader = IntrospectionRules.reader(claims)
+    let issuer = try reader.required("iss", reader.text)
+    let audience = try reader.required("aud", reader.audience)
+    guard issuer == signatures.issuer,
+      audience.contains(client.configuration.clientID)
+    else {
+      throw SQOAuthError(
+        .invalidResponse, "the \(Self.name) is from another issuer or for another client")
+    }
+    guard let content = claims["token_introspection"]?.object else {
+      throw SQOAuthError(.invalidResponse, "the \(Self.name) says nothing about a token")
+    }
+    guard isNew(try reader.required("iat", reader.date), at: now), isAboutToken(content) else {
+      throw SQOAuthError(.invalidResponse, "the \(Self.name) answers another question")
+    }
+    return content
+  }
+
+  /// Whether the answer can have been made for this question.
+  ///
+  /// Otherwise a proxy could keep an answer from the time before the token was revoked, and repeat
+  /// it.
+  private func isNew(_ date: Date, at now: Date) -> Bool {
+    let tolerance = client.configuration.clockTolerance.seconds
+    // The server made its answer after the question, which is no older than its timeout.
+    let earliest = now.addingTimeInterval(-tolerance - request.timeout.seconds)
+    return earliest <= date && date <= now.addingTimeInterval(tolerance)
+  }
+
+  /// Whether the answer names the token of the question, if both have an identifier (`jti`).
+  ///
+  /// The token's signature is not verified here: a forged token fits no answer of the server.
+  private func isAboutToken(_ content: [String: JSONValue]) -> Bool {
+    guard let named = content["jti"]?.string,
+      let token = try? CompactJWS(request.token).claims()["jti"]?.string
+    else { return true }
+    return token == named
+  }
+}

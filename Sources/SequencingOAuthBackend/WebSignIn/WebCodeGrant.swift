@@ -1,0 +1,90 @@
+import SQBasics
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The code grant in two halves that share nothing but a ``WebSignIn``.
+///
+/// - SeeAlso: RFC 6749, section 4.1
+struct WebCodeGrant: Sendable {
+  let client: RegisteredClient
+  /// What remembers the sign-ins that were finished.
+  let oneTimeValues: any OneTimeValues
+
+  /// Begins a sign-in: the address for the user's browser, and what must be kept.
+  func begin(_ options: SignInOptions) throws(SQOAuthError) -> (url: URL, signIn: WebSignIn) {
+    let grant = try PreparedCodeGrant(options, client)
+    let request = CodeRequest(grant.question, client, redirectURI: grant.redirect.string)
+    let end = client.environment.clock.now
+      .addingTimeInterval(client.configuration.signInTimeout.seconds)
+    return (
+      try request.url(at: grant.authorizationEndpoint, grant.question),
+      WebSignIn(request, expirationDate: end)
+    )
+  }
+
+  /// Finishes a sign-in with the redirect that came to the application.
+  ///
+  /// The redirect must pass every check; then `prepare` must succeed; only then the sign-in counts
+  /// as finished, and the code is sent.
+  func finish(
+    _ signIn: WebSignIn, redirect: String, prepare: () async throws(SQOAuthError) -> Void
+  ) async throws(SQOAuthError) -> SQToken {
+    try check(signIn)
+    let response = try Self.response(in: redirect, to: signIn)
+    let validator = try client.idTokenValidator(scope: signIn.request.identity.scope)
+    try await prepare()
+    try await use(signIn)
+    // Its caller lets no cancellation through, so no token of it stays unclaimed.
+    return try await signIn.request.redeem(response, by: client, validator, UnclaimedTokens())
+  }
+
+  private func check(_ signIn: WebSignIn) throws(SQOAuthError) {
+    let configuration = client.configuration
+    guard signIn.request.clientID == configuration.clientID,
+      signIn.request.provider == configuration.provider.identifier
+    else {
+      throw SQOAuthError(
+        .webSignInInvalid, "the sign-in was begun for another client or at another server")
+    }
+    guard client.environment.clock.now < signIn.expirationDate else {
+      throw SQOAuthError(
+        .timedOut,
+        "the user came back later than \(configuration.signInTimeout.components.seconds) s after "
+          + "the beginning of the sign-in; let the user sign in again")
+    }
+  }
+
+  private static func response(
+    in redirect: String, to signIn: WebSignIn
+  ) throws(SQOAuthError) -> AuthorizationResponse {
+    switch AuthorizationResponse.judge(redirect, against: signIn.request.expectation) {
+    case .notAddressed:
+      throw SQOAuthError(
+        .invalidAuthorizationResponse,
+        "the redirect does not begin with the redirect URI: pass the whole URL as the browser has "
+          + "it, with its scheme, host and port")
+    case .wrongState(let error):
+      throw SQOAuthError(
+        .stateMismatch,
+        error?.withoutState
+          ?? "the redirect has no state or a wrong one, so it does not answer this sign-in")
+    case .answer(let result): return try result.get()
+    }
+  }
+
+  /// Makes the sign-in count once.
+  private func use(_ signIn: WebSignIn) async throws(SQOAuthError) {
+    let isFirst = try await oneTimeValues.use(
+      signIn.request.state, as: "web sign-in", until: signIn.expirationDate,
+      at: client.environment.clock.now)
+    guard isFirst else {
+      throw SQOAuthError(
+        .webSignInUsed, "the sign-in was finished before; let the user sign in again")
+    }
+  }
+}

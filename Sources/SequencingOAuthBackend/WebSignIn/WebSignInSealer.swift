@@ -1,0 +1,110 @@
+public import SQBasics
+import SQCrypto
+public import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Seals web sign-ins into texts that may be kept in a cookie of the user's browser.
+///
+/// Each text is encrypted and authenticated, and bound to one browser session: it opens only with
+/// the session for which it was sealed. It has the characters of base64url and at most
+/// ``maximumLength`` of them, which fits a cookie. All hosts that serve the application need the
+/// same key. Any thread may use one sealer.
+public struct WebSignInSealer: Sendable {
+  /// The most characters of a text: browsers keep cookies of at least 4096 bytes, with their names
+  /// and attributes.
+  ///
+  /// - SeeAlso: RFC 6265, section 6.1
+  public static let maximumLength = 3_800
+
+  private let services: [EncryptionService]
+
+  /// Makes a sealer; a key file is read now, and is created if it is missing.
+  ///
+  /// Sign-ins are sealed with `key`, and opened with it or with one of the `otherKeys`. To change
+  /// the key, give all hosts the new one among the others first, then as the key with the old one
+  /// among the others, and drop the old one after ``ClientConfiguration/signInTimeout``.
+  ///
+  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` for a passphrase, from which hosts would
+  ///   derive different keys, and for a key of another size than 32 bytes; the error of a key file
+  ///   that cannot be read.
+  public init(key: StoreKey, otherKeys: [StoreKey] = []) throws(SQOAuthError) {
+    services = try ([key] + otherKeys).map { key throws(SQOAuthError) in
+      guard case .key(let bytes) = try key.secret(makingFile: true) else {
+        throw SQOAuthError(
+          .invalidConfiguration,
+          "a passphrase cannot seal web sign-ins: use a key of 32 random bytes or a key file")
+      }
+      let derived = try CryptoFailure.reported { () throws(CryptoFailure) in
+        try KeyDerivation.hkdf(bytes, salt: Data(), info: Self.purpose, count: 32)
+      }
+      return try EncryptionService(key: derived)
+    }
+  }
+
+  private static let purpose = Data("SequencingOAuth web sign-in 1\n".utf8)
+
+  /// Seals a sign-in for the browser session in which it began.
+  ///
+  /// `session` is a text that only this browser brings along, such as the random value of a cookie
+  /// that was set before. Another browser then cannot finish the sign-in, even with a stolen text.
+  ///
+  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if the session is empty, which would bind
+  ///   the sign-in to no browser, or if the text would be longer than ``maximumLength``, because of
+  ///   a very long scope for example.
+  public func seal(_ signIn: WebSignIn, session: String) throws(SQOAuthError) -> String {
+    guard !session.isEmpty else {
+      throw SQOAuthError(
+        .invalidConfiguration,
+        "the browser session of a sign-in is empty, so any browser could finish the sign-in")
+    }
+    guard let content = try? JSONEncoder().encode(signIn) else {
+      throw SQOAuthError(.invalidConfiguration, "the sign-in cannot be written as JSON")
+    }
+    let text = Base64URL.encode(
+      try services[0].seal(content, authenticating: Self.context(session)))
+    guard text.utf8.count <= Self.maximumLength else {
+      throw SQOAuthError(
+        .invalidConfiguration,
+        "the sign-in does not fit a cookie; keep it on the server, or ask for fewer scopes")
+    }
+    return text
+  }
+
+  /// Opens a text that ``seal(_:session:)`` made with the same session.
+  ///
+  /// - Throws: ``SQOAuthError/Code/webSignInInvalid`` if the text was changed, was sealed by another
+  ///   key or belongs to another browser session.
+  public func open(_ text: String, session: String) throws(SQOAuthError) -> WebSignIn {
+    guard !session.isEmpty, text.utf8.count <= Self.maximumLength, let box = Base64URL.decode(text)
+    else {
+      throw .webSignInInvalid
+    }
+    for service in services {
+      guard let content = try? service.open(box, authenticating: Self.context(session)) else {
+        continue
+      }
+      guard let signIn = try? JSONDecoder().decode(WebSignIn.self, from: content) else { break }
+      return signIn
+    }
+    throw .webSignInInvalid
+  }
+
+  private static func context(_ session: String) -> Data { purpose + Data(session.utf8) }
+}
+
+extension WebSignInSealer: Redacted {
+  /// A fixed text, without the keys.
+  public var description: String { "sealer of web sign-ins" }
+}
+
+extension SQOAuthError {
+  fileprivate static let webSignInInvalid = SQOAuthError(
+    .webSignInInvalid,
+    "the kept value of the sign-in was changed, was sealed by another key, or belongs to another "
+      + "browser session; let the user sign in again")
+}

@@ -1,0 +1,34 @@
+import SQBasics
+
+/// The value of `Content-Range`: the bytes that a response holds, or the length of the resource.
+///
+/// - SeeAlso: RFC 9110, section 14.4
+enum ContentRange: Hashable {
+  /// `bytes first-last/total`.
+  case part(first: Int64, last: Int64, total: Int64)
+  /// `bytes */total`, in a response of status 416.
+  case unsatisfied(total: Int64)
+
+  /// Reads a field; `nil` for a unit other than bytes, an unknown total or a malformed value.
+  init?(_ field: String?) {
+    guard let words = field?.split(separator: " "), words.count == 2,
+      words[0].asciiLowercased() == "bytes"
+    else { return nil }
+    let halves = words[1].split(separator: "/", omittingEmptySubsequences: false)
+    guard halves.count == 2, let total = Self.number(halves[1]) else { return nil }
+    if halves[0] == "*" {
+      self = .unsatisfied(total: total)
+      return
+    }
+    let ends = halves[0].split(separator: "-", omittingEmptySubsequences: false)
+    guard ends.count == 2, let first = Self.number(ends[0]), let last = Self.number(ends[1]),
+      first <= last, last < total
+    else { return nil }
+    self = .part(first: first, last: last, total: total)
+  }
+
+  /// Reads a number of digits only; `nil` if there is a sign or a space.
+  static func number(_ text: some StringProtocol) -> Int64? {
+    text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(text) : nil
+  }
+}

@@ -1,0 +1,96 @@
+import SQFiles
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The checks before a partial file is used, its lock, and the errors of its calls.
+extension PartialFile {
+  /// The path of a destination; throws if a file cannot be moved there.
+  static func checked(_ destination: URL, replaces: Bool) throws(SQOAuthError) -> String {
+    let path: String
+    do throws(FileFailure) {
+      path = try destination.systemPath
+    } catch {
+      throw SQOAuthError(
+        .fileFailed, "the destination of a download cannot be used: \(error)",
+        cause: FileError(error))
+    }
+    guard destination.isFileURL, !path.hasSuffix("/"), !path.utf8.contains(0) else {
+      throw SQOAuthError(.fileFailed, "the destination of a download must be the URL of a file")
+    }
+    // The move would replace a device, a pipe or a link by the file.
+    if let status = try? FileStatus(at: path) {
+      guard status.isRegular else {
+        throw SQOAuthError(.fileFailed, "\(path) exists and is not an ordinary file")
+      }
+      guard replaces else {
+        throw SQOAuthError(
+          .fileFailed, "\(path): \(FileFailure.exists)", cause: FileError(.exists))
+      }
+    }
+    return path
+  }
+
+  /// Reads the content of a record; `nil` if there is none, and throws if the file is no record.
+  static func record(at path: String) throws(SQOAuthError) -> Data? {
+    try reported(path) { () throws(FileFailure) in
+      guard let status = try FileStatus(at: path) else { return nil }
+      guard status.isOwn, status.isClosedToOthers, status.size <= 65536 else { throw .foreign }
+      let file = try FileDescriptor.reading(path)
+      defer { file.close() }
+      let content = try file.content(atMost: 65536)
+      guard DownloadRecord.isRecord(content) else { throw .foreign }
+      return content
+    }
+  }
+
+  /// Opens and locks a file, and creates it if it does not exist; throws if another download has
+  /// it, or if no download has left it.
+  static func lock(_ path: String, _ record: String) throws(SQOAuthError) -> FileLock {
+    // A file of the user's own keeps its mode.
+    let lock = try reported(path) { () throws(FileFailure) in
+      try FileLock.ifFree(path, mending: false)
+    }
+    guard let lock else {
+      throw SQOAuthError(.fileInUse, "another download has \(path) open; try again when it ends")
+    }
+    do throws(SQOAuthError) {
+      try check(lock.file, path, record)
+      return lock
+    } catch {
+      lock.release()
+      throw error
+    }
+  }
+
+  /// Refuses a locked file that no download has left, and closes any other to other users.
+  private static func check(
+    _ file: FileDescriptor, _ path: String, _ record: String
+  ) throws(SQOAuthError) {
+    // If other users can write to the folder, one of them may have created the file to read it.
+    guard let status = try? file.status(), status.isOwn else {
+      throw SQOAuthError(
+        .fileFailed, "\(path) exists and is not an ordinary file of this user; remove it")
+    }
+    let hasRecord = try self.record(at: record) != nil
+    try reported(path) { () throws(FileFailure) in
+      guard hasRecord || status.size == 0 else { throw .foreign }
+      try file.setOwnersMode()
+    }
+  }
+
+  /// Runs file operations and turns their failure into an error that names a path.
+  static func reported<Value>(
+    _ path: String, _ calls: () throws(FileFailure) -> Value
+  ) throws(SQOAuthError) -> Value {
+    do throws(FileFailure) {
+      return try calls()
+    } catch {
+      throw SQOAuthError(.fileFailed, "\(path): \(error)", cause: FileError(error))
+    }
+  }
+}

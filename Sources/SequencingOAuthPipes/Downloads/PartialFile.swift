@@ -1,0 +1,199 @@
+import SQBasics
+import SQFiles
+import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The file `NAME.partial` in the destination's folder, which holds a download's bytes until all
+/// are there.
+///
+/// The download locks the file against all other downloads, also of other processes.
+/// `NAME.partial.info` holds the ``DownloadRecord``. It is written to the disk before the first
+/// byte, and removed after the file has got the destination's name. So a process may be killed at
+/// any point: either the two files are right, or the download starts from the first byte. After a
+/// loss of power, only the bytes count that an earlier call has synced, since the file system may
+/// have lengthened the file before it wrote the others.
+///
+/// A server may have chosen NAME, so either file may be the user's own. Bytes without a record, and
+/// a file in the record's place that is no record, were not left by a download: they stay as they
+/// are, and the download fails before anything is sent.
+///
+/// One task at a time uses it. Its file operations run on a separate queue.
+final class PartialFile: @unchecked Sendable {
+  /// How many bytes the file has.
+  private(set) var length: Int64 = 0
+  /// The record of the bytes' resource; `nil` if the download cannot be resumed later.
+  private(set) var record: DownloadRecord?
+
+  private let destination: String
+  /// Whether a file at the destination is replaced.
+  private let replaces: Bool
+  private let url: URL
+  private let partial: PrivateFile
+  private let lock: FileLock
+  private let recordFile: PrivateFile
+  private let queue = BlockingQueue("download")
+  private var isOpen = true
+
+  /// Opens and locks the partial file of a destination, with the bytes that an earlier download of
+  /// the URL has left.
+  static func locked(_ download: ResumableDownload) async throws(SQOAuthError) -> PartialFile {
+    try await BlockingQueue("download").run { () throws(SQOAuthError) in
+      try PartialFile(download)
+    }
+  }
+
+  private init(_ download: ResumableDownload) throws(SQOAuthError) {
+    replaces = download.replacesFile
+    url = download.request.url
+    destination = try Self.checked(download.destination, replaces: replaces)
+    partial = PrivateFile(path: "\(destination).partial")
+    recordFile = PrivateFile(path: "\(partial.path).info")
+    // Before the lock creates a file.
+    _ = try Self.record(at: recordFile.path)
+    lock = try Self.lock(partial.path, recordFile.path)
+    let content = try Self.record(at: recordFile.path)
+    try Self.reported(partial.path) { () throws(FileFailure) in try useRecord(content) }
+  }
+
+  deinit {
+    release()
+  }
+
+  // MARK: While bytes come
+
+  /// Empties the file for another resource; `record` is `nil` if its download cannot be resumed.
+  func begin(_ record: DownloadRecord?) async throws(SQOAuthError) {
+    try await run { [self] () throws(FileFailure) in
+      // Writes may reach the disk in any order, and the new record must never be on it with bytes
+      // of the old resource.
+      try truncate(0)
+      try lock.file.sync()
+      try save(record)
+    }
+  }
+
+  /// Removes the bytes after `length`, if there are any.
+  func cut(to length: Int64) async throws(SQOAuthError) {
+    guard length < self.length else { return }
+    try await run { [self] () throws(FileFailure) in
+      if var record, record.synced > length {
+        record.synced = length
+        try save(record)
+      }
+      try truncate(length)
+    }
+  }
+
+  /// Stores the length of the whole resource, which was not known before.
+  func learn(total: Int64) async throws(SQOAuthError) {
+    guard var record else { return }
+    record.total = total
+    try await run { [self, record] () throws(FileFailure) in try save(record) }
+  }
+
+  func append(_ data: Data) async throws(SQOAuthError) {
+    try await run { [self] () throws(FileFailure) in
+      var rest = data
+      while !rest.isEmpty {
+        let count = try lock.file.writeSome(rest, at: length)
+        length += Int64(count)
+        rest = rest.dropFirst(count)
+      }
+    }
+  }
+
+  // MARK: At the end
+
+  /// Syncs the complete file, gives it the destination's name and releases the lock.
+  func finish() async throws(SQOAuthError) {
+    try await run(on: destination) { [self] () throws(FileFailure) in
+      do throws(FileFailure) {
+        try lock.file.sync()
+      } catch {
+        // It is unknown which bytes are on the disk.
+        try save(nil)
+        throw error
+      }
+      try place()
+      // A process that is killed here leaves a record without a file, which does no harm. A file
+      // without its record would look like the user's own.
+      removeRecord()
+      release()
+      try recordFile.syncFolder()
+    }
+  }
+
+  /// Keeps the bytes for a later call, or removes the files if a later call could not use them.
+  func leave() async {
+    try? await queue.run { [self] () throws(SQOAuthError) in
+      guard isOpen else { return }
+      if var record, length > 0, (try? lock.file.sync()) != nil {
+        record.synced = length
+        try? save(record)
+      } else {
+        // The record goes last, since bytes without a record look like the user's own.
+        try? partial.remove()
+        removeRecord()
+      }
+      release()
+    }
+  }
+
+  // MARK: On the queue
+
+  private func useRecord(_ content: Data?) throws(FileFailure) {
+    let size = try lock.file.status().size
+    if let content, var record = DownloadRecord(content, url: url) {
+      length = record.trusted(size)
+      if length > 0 {
+        self.record = record
+        record.continueInThisBoot()
+        record.synced = min(record.synced, length)
+        try save(record)
+      }
+    }
+    if length < size { try truncate(length) }
+  }
+
+  private func place() throws(FileFailure) {
+    guard !replaces else { return try partial.move(to: destination) }
+    guard try partial.moveIfFree(to: destination) else { throw .exists }
+  }
+
+  private func truncate(_ length: Int64) throws(FileFailure) {
+    try lock.file.truncate(to: length)
+    self.length = length
+  }
+
+  private func save(_ record: DownloadRecord?) throws(FileFailure) {
+    if record == nil || record != self.record {
+      try recordFile.replace(with: (record ?? DownloadRecord(unusableFrom: url)).json)
+    }
+    self.record = record
+  }
+
+  private func removeRecord() {
+    // If there is a partial file again, another download has begun, and the record is that one's.
+    guard !partial.isThere else { return }
+    try? recordFile.remove()
+  }
+
+  private func release() {
+    guard isOpen else { return }
+    isOpen = false
+    lock.release()
+  }
+
+  private func run(
+    on path: String? = nil, _ work: @escaping @Sendable () throws(FileFailure) -> Void
+  ) async throws(SQOAuthError) {
+    try await queue.run { [path = path ?? partial.path] () throws(SQOAuthError) in
+      try Self.reported(path, work)
+    }
+  }
+}

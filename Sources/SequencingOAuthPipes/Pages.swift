@@ -1,0 +1,168 @@
+public import SQBasics
+public import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+extension Pipeline.Pipe {
+  /// The pages of the records; each page is read when the loop asks for it.
+  ///
+  /// An API can name a new next page for ever, so the loop ends with an error after `limit` pages.
+  ///
+  /// ```swift
+  /// for try await page in files.pages(FileList.self) { show(page.value.items) }
+  /// ```
+  public func pages<Value: Decodable & Sendable>(
+    _ type: Value.Type = JSONValue.self, parameters: [String: String] = [:],
+    limit: Int = 10_000
+  ) -> Pipeline.Pages<Value> {
+    Pipeline.Pages(pipe: self, parameters: parameters, limit: limit)
+  }
+}
+
+extension Pipeline {
+  /// The pages of a ``Pipeline/Pipe``'s records, from the first to the last.
+  ///
+  /// Every iteration starts at the first page and reads all pages again.
+  public struct Pages<Value: Decodable & Sendable>: AsyncSequence, Sendable {
+    let pipe: Pipe
+    let parameters: [String: String]
+    let limit: Int
+
+    /// Reads the first page.
+    public func first() async throws(PipeError) -> Page<Value> {
+      try await pipe.page(try pipe.request("GET", parameters: parameters).url)
+    }
+
+    /// Makes an iterator that starts at the first page.
+    public func makeAsyncIterator() -> AsyncIterator {
+      AsyncIterator(pages: self)
+    }
+
+    /// Reads one page after the other.
+    ///
+    /// If a page leads back to a page that was read before, or if more pages follow than the limit
+    /// of ``Pipeline/Pipe/pages(_:parameters:limit:)`` allows, the iteration ends with
+    /// ``PipeError/unreadable(_:)``.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+      fileprivate let pages: Pages
+      private var page: Page<Value>?
+      private var visited: Set<URL> = []
+      private var isOver = false
+
+      fileprivate init(pages: Pages) {
+        self.pages = pages
+      }
+
+      /// Reads the next page; returns `nil` after the last one and after an error.
+      public mutating func next() async throws(PipeError) -> Page<Value>? {
+        try await next(isolation: #isolation)
+      }
+
+      /// Reads the next page on the caller's actor; returns `nil` after the last one and after an
+      /// error.
+      public mutating func next(
+        isolation actor: isolated (any Actor)?
+      ) async throws(PipeError) -> Page<Value>? {
+        guard !isOver else { return nil }
+        // After an error, the iteration is over.
+        isOver = true
+        guard let page else {
+          self.page = try await pages.first()
+          isOver = false
+          return self.page
+        }
+        visited.insert(page.url)
+        guard let url = page.nextURL else { return nil }
+        guard !visited.contains(url) else {
+          throw .unreadable(
+            SQOAuthError(
+              .invalidResponse, "the API names a next page that was already read; no page follows"))
+        }
+        guard visited.count < pages.limit else {
+          throw .unreadable(
+            SQOAuthError(
+              .invalidResponse,
+              "the API names more than \(pages.limit) pages; if it has that many, set the limit of "
+                + "pages(_:parameters:limit:)"))
+        }
+        self.page = try await page.next()
+        isOver = false
+        return self.page
+      }
+    }
+  }
+
+  /// A page of a ``Pipeline/Pipe``'s records.
+  public struct Page<Value: Decodable & Sendable>: Sendable {
+    /// The page's content, decoded.
+    public let value: Value
+    /// The URL from which the page was read.
+    public let url: URL
+    /// The URL of the next page as the API wrote it, without an access token; `nil` if there is
+    /// none.
+    public let nextURL: URL?
+    /// The URL of the previous page as the API wrote it, without an access token; `nil` if there is
+    /// none.
+    public let previousURL: URL?
+    let pipe: Pipe
+
+    /// Reads the next page; returns `nil` after the last one.
+    ///
+    /// - Throws: ``PipeError``. It is ``PipeError/failed(_:)`` with
+    ///   ``SQOAuthError/Code/originNotAllowed`` if the API names a server that the app has not
+    ///   allowed; see ``ClientConfiguration/resourceOrigins``.
+    public func next() async throws(PipeError) -> Page? {
+      try await page(at: nextURL)
+    }
+
+    /// Reads the previous page; returns `nil` for the first one, and if the API names no page.
+    public func previous() async throws(PipeError) -> Page? {
+      try await page(at: previousURL)
+    }
+
+    private func page(at url: URL?) async throws(PipeError) -> Page? {
+      guard let url else { return nil }
+      let origin: ResourceOrigin
+      do throws(SQOAuthError) {
+        origin = try ResourceOrigin(url)
+      } catch {
+        throw .failed(error)
+      }
+      // The API chose this URL, so the check is for the URL's server, not for the pipe's.
+      return try await pipe.page(url, from: origin)
+    }
+  }
+}
+
+extension Pipeline.Page: Redacted {
+  /// The page's URL without its query, which may hold a secret.
+  public var description: String { "page of \(url.withoutQuery)" }
+}
+
+extension Pipeline.Pages.AsyncIterator: Redacted {
+  /// The name of the pipe, without the current page.
+  public var description: String { pages.description }
+}
+
+extension Pipeline.Pages: Redacted {
+  /// The name of the pipe, without the parameters, which may hold a secret.
+  public var description: String { "pages of \(pipe.name)" }
+}
+
+extension Pipeline.Pipe {
+  fileprivate func page<Value>(
+    _ url: URL, from origin: ResourceOrigin? = nil
+  ) async throws(PipeError) -> Pipeline.Page<Value> {
+    let request = request("GET", url: url)
+    let answer = try await read(request, to: origin)
+    let (next, previous) = configuration.paging.neighbours(
+      of: answer.response, answer.json, at: url)
+    return Pipeline.Page(
+      value: try answer.value(Value.self), url: url, nextURL: next, previousURL: previous,
+      pipe: self)
+  }
+}

@@ -1,0 +1,107 @@
+import SQBasics
+public import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// The operations that create, read, update and delete records.
+///
+/// The API's answer is decoded into any `Decodable` type, or into a ``JSONValue`` if the caller
+/// names no type. An empty answer counts as `null`. An id is a text or a number.
+extension Pipeline.Pipe {
+  /// Reads the records: `GET` on the pipe's URL.
+  public func read<Value: Decodable & Sendable>(
+    _ type: Value.Type = JSONValue.self, parameters: [String: String] = [:]
+  ) async throws(PipeError) -> Value {
+    try await read(try request("GET", parameters: parameters)).value(type)
+  }
+
+  /// Reads the record with an id: `GET` on the URL of the record.
+  public func read<Value: Decodable & Sendable>(
+    _ type: Value.Type = JSONValue.self, id: some LosslessStringConvertible,
+    parameters: [String: String] = [:]
+  ) async throws(PipeError) -> Value {
+    try await read(try request("GET", id: id.description, parameters: parameters)).value(type)
+  }
+
+  /// Reads the content of a record, or of the pipe's URL without an id, and does not decode it.
+  public func content(
+    id: (some LosslessStringConvertible)? = String?.none, parameters: [String: String] = [:]
+  ) async throws(PipeError) -> Data {
+    var request = try request("GET", id: id?.description, parameters: parameters)
+    request.headers["Accept"] = nil
+    return try await perform(request).body
+  }
+
+  /// Saves a record and returns the API's answer.
+  ///
+  /// It sends a `PUT` to the record's URL if the record has an id, and otherwise a `POST` to the
+  /// pipe's URL. The record's JSON must be an object; its member ``PipeConfiguration/recordID`` is
+  /// the id.
+  @discardableResult
+  public func save<Record: Encodable, Value: Decodable & Sendable>(
+    _ record: Record, returning type: Value.Type = JSONValue.self
+  ) async throws(PipeError) -> Value {
+    let (json, id) = try encode(record)
+    let request = try request(
+      id == nil ? "POST" : "PUT", id: id, body: .bytes(json), contentType: "application/json")
+    return try await read(request).value(type)
+  }
+
+  /// Removes the record with an id: `DELETE` on the URL of the record.
+  public func remove(id: some LosslessStringConvertible) async throws(PipeError) {
+    _ = try await perform(try request("DELETE", id: id.description))
+  }
+
+  /// Removes a record by the id in it: `DELETE` on the URL of the record.
+  ///
+  /// The id is the member ``PipeConfiguration/recordID`` of the record's JSON. A record without an
+  /// id throws ``PipeError/failed(_:)`` with ``SQOAuthError/Code/malformedRequest``.
+  public func remove(_ record: some Encodable) async throws(PipeError) {
+    guard let id = try encode(record).id else {
+      throw .failed(
+        SQOAuthError(
+          .malformedRequest,
+          "the record has no \"\(configuration.recordID)\", so it cannot be removed"))
+    }
+    try await remove(id: id)
+  }
+}
+
+// MARK: - JSON
+
+extension Pipeline.Pipe {
+  /// The JSON of a record, and its id; `nil` if the record has none.
+  private func encode(_ record: some Encodable) throws(PipeError) -> (json: Data, id: String?) {
+    let json: Data
+    let value: JSONValue
+    do {
+      json = try configuration.encoder().encode(record)
+      value = try JSONReader.value(of: json, .own)
+    } catch {
+      throw Self.notAnObject(cause: error)
+    }
+    guard let members = value.object else { throw Self.notAnObject() }
+    switch members[configuration.recordID] {
+    case nil, .null: return (json, nil)
+    case .string(let id): return (json, id)
+    case .integer(let id): return (json, String(id))
+    default:
+      throw .failed(
+        SQOAuthError(
+          .malformedRequest,
+          "the record's \"\(configuration.recordID)\" is neither a text nor a whole number; "
+            + "nothing was sent"))
+    }
+  }
+
+  private static func notAnObject(cause: (any Error)? = nil) -> PipeError {
+    .failed(
+      SQOAuthError(
+        .malformedRequest, "the record cannot be written as a JSON object; nothing was sent",
+        cause: cause))
+  }
+}

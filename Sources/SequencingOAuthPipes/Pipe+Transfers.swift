@@ -1,0 +1,167 @@
+import SQBasics
+public import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// Uploads and downloads of any size, which never hold the whole content of a file in memory.
+///
+/// ``PipeConfiguration/timeout`` limits how long a transfer may stand still; it may take any time
+/// in all.
+///
+/// A `progress` closure that belongs to an actor, such as one in a `@MainActor` screen, runs on
+/// that actor; any other runs on ``Pipeline/callbackQueue``. The calls come one after the other,
+/// and none comes after the operation has ended. The transfer does not wait for the closure: while
+/// it is busy, a newer value replaces an older one. If the operation succeeds, the last value is
+/// always delivered before the operation returns.
+extension Pipeline.Pipe {
+  /// Sends a form with files: `POST` on the pipe's URL, or `PUT` on the URL of a record.
+  ///
+  /// The pipe gets a valid token before it sends the first byte. If the API still refuses the
+  /// token, the pipe sends the form again with the next token. If a part of the form can be read
+  /// only once, the operation fails with ``SQOAuthError/Code/bodyNotReplayable`` instead.
+  @discardableResult
+  public nonisolated(nonsending) func upload<Value: Decodable & Sendable>(
+    _ form: MultipartForm, id: (some LosslessStringConvertible)? = String?.none,
+    parameters: [String: String] = [:], returning type: Value.Type = JSONValue.self,
+    progress: (@isolated(any) (TransferProgress) -> Void)? = nil
+  ) async throws(PipeError) -> Value {
+    try await upload(form, id?.description, parameters, type, relay(progress))
+  }
+
+  func upload<Value: Decodable & Sendable>(
+    _ form: MultipartForm, _ id: String?, _ parameters: [String: String], _ type: Value.Type,
+    _ relay: ProgressRelay<TransferProgress>?
+  ) async throws(PipeError) -> Value {
+    var request = try uploadRequest(id, parameters)
+    do throws(SQOAuthError) {
+      try request.setForm(form)
+    } catch {
+      throw .failed(error)
+    }
+    return try await upload(request, type, relay)
+  }
+
+  /// Sends a file, bytes or a stream without a form around it.
+  ///
+  /// It sends a `POST` to the pipe's URL or, with an id, a `PUT` to the URL of the record.
+  @discardableResult
+  public nonisolated(nonsending) func upload<Value: Decodable & Sendable>(
+    _ content: HTTPRequestBody, contentType: String = MultipartForm.Part.defaultContentType,
+    id: (some LosslessStringConvertible)? = String?.none, parameters: [String: String] = [:],
+    returning type: Value.Type = JSONValue.self,
+    progress: (@isolated(any) (TransferProgress) -> Void)? = nil
+  ) async throws(PipeError) -> Value {
+    try await upload(content, contentType, id?.description, parameters, type, relay(progress))
+  }
+
+  func upload<Value: Decodable & Sendable>(
+    _ content: HTTPRequestBody, _ contentType: String, _ id: String?,
+    _ parameters: [String: String], _ type: Value.Type, _ relay: ProgressRelay<TransferProgress>?
+  ) async throws(PipeError) -> Value {
+    var request = try uploadRequest(id, parameters)
+    request.body = content
+    request.headers["Content-Type"] = contentType
+    return try await upload(request, type, relay)
+  }
+
+  /// Downloads the content of a record, or of the pipe's URL without an id, to a file.
+  ///
+  /// The bytes go into `NAME.partial` in the folder of the destination. When all have arrived, that
+  /// file gets the destination's name, so the destination is never an incomplete file. After a lost
+  /// connection the download continues, and a later call continues where an earlier one stopped.
+  /// For this, the API must support ranges and confirm that the content has not changed (RFC 9110,
+  /// section 14).
+  ///
+  /// With `replacing`, which is the default, a file at the destination is replaced. If a server has
+  /// chosen the file's name, set it to `false`: the download then fails if there is a file with that
+  /// name, also if it appears while the bytes come. It never changes a file named `NAME.partial` or
+  /// `NAME.partial.info` that no download has left.
+  ///
+  /// - Throws: ``PipeError``. It is ``PipeError/failed(_:)`` with ``SQOAuthError/Code/fileFailed``
+  ///   if the file cannot be written or another one is in the way, and with
+  ///   ``SQOAuthError/Code/fileInUse`` if another download to it is under way.
+  public nonisolated(nonsending) func download(
+    id: (some LosslessStringConvertible)? = String?.none, parameters: [String: String] = [:],
+    to destination: URL, replacing: Bool = true,
+    progress: (@isolated(any) (TransferProgress) -> Void)? = nil
+  ) async throws(PipeError) {
+    try await download(id?.description, parameters, destination, replacing, relay(progress))
+  }
+
+  func download(
+    _ id: String?, _ parameters: [String: String], _ destination: URL, _ replacing: Bool,
+    _ relay: ProgressRelay<TransferProgress>?
+  ) async throws(PipeError) {
+    var request = try request("GET", id: id, parameters: parameters)
+    request.headers["Accept"] = nil
+    request.timeout = nil
+    let download = ResumableDownload(
+      request, to: destination, replacesFile: replacing, progress: relay?.report)
+    try await relay.run { () async throws(PipeError) in
+      try await self.run { () async throws(PipeError) in try await self.fetch(download) }
+    }
+  }
+
+  private func uploadRequest(
+    _ id: String?, _ parameters: [String: String]
+  ) throws(PipeError) -> HTTPRequest {
+    var request = try request(id == nil ? "POST" : "PUT", id: id, parameters: parameters)
+    request.timeout = nil
+    return request
+  }
+
+  private func upload<Value: Decodable & Sendable>(
+    _ request: HTTPRequest, _ type: Value.Type,
+    _ relay: ProgressRelay<TransferProgress>?
+  ) async throws(PipeError) -> Value {
+    var request = request
+    let meter = relay.map { TransferMeter($0.report) }
+    meter?.followUpload(of: &request)
+    return try await relay.run { [request] () async throws(PipeError) in
+      let value = try await self.read(request).value(type)
+      meter?.finish()
+      return value
+    }
+  }
+
+  private func fetch(_ download: ResumableDownload) async throws(PipeError) {
+    // The reason why the API refused the token; the download returns the rest of the refusal.
+    let challenge = Locked<BearerChallenge?>(nil)
+    let response: HTTPResponse
+    do throws(SQOAuthError) {
+      response = try await download.run { request throws(SQOAuthError) in
+        do throws(PipeError) {
+          // `cancel()` ends the whole download, which also ends the request.
+          return try await self.answer(to: request, from: self.address.origin, Interruption())
+        } catch {
+          if case .refused(let refusal) = error {
+            challenge.withLock { $0 = refusal.challenge }
+            return HTTPResponse(status: refusal.status, headers: refusal.head.headers)
+          }
+          throw Self.lostConnection(error) ?? SQOAuthError(.cancelled, "", cause: error)
+        }
+      }
+    } catch {
+      if Task.isCancelled { throw .cancelled }
+      if let reason = error.cause as? PipeError { throw reason }
+      throw Self.noAnswer(error)
+    }
+    guard (200...299).contains(response.status) else {
+      throw .refused(
+        PipeError.Refusal(
+          response, challenge: challenge.withLock(\.self) ?? response.bearerChallenge))
+    }
+  }
+
+  /// The error after which a download may continue; `nil` if the error ends the download.
+  private static func lostConnection(_ error: PipeError) -> SQOAuthError? {
+    switch error {
+    case .timedOut(let cause), .failed(let cause): cause
+    case .noAccess, .refused, .unreadable, .cancelled: nil
+    }
+  }
+}

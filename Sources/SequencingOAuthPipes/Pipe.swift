@@ -1,0 +1,211 @@
+import Dispatch
+public import SQBasics
+public import SequencingOAuth
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension Pipeline {
+  /// Creates, reads, updates and deletes the records of one API resource, with a valid token.
+  ///
+  /// Each operation first gets access: it uses the stored token if it is valid, or else refreshes
+  /// it, or else signs the user in. Then it sends one request. If the API refuses the token, and
+  /// another token is available, it sends the request once more. Each operation ends once, with a
+  /// value or with a ``PipeError``. Any number of operations may run at the same time, from any
+  /// thread.
+  public final class Pipe: Sendable {
+    /// The pipe's name in the ``Pipeline``.
+    public let name: String
+    /// The path, the limits and the JSON coders of the pipe's requests.
+    public let configuration: PipeConfiguration
+    /// The module that provides the token for the pipe's requests.
+    public let module: AuthorizationModule
+    let address: PipeAddress
+    private let callbacks: Callbacks
+    private let operations = RunningOperations()
+
+    init(
+      name: String, address: PipeAddress, configuration: PipeConfiguration,
+      module: AuthorizationModule, callbacks: Callbacks
+    ) {
+      self.name = name
+      self.address = address
+      self.configuration = configuration
+      self.module = module
+      self.callbacks = callbacks
+      module.addNamed(address.origin)
+    }
+
+    /// Ends all operations that are under way with ``PipeError/cancelled``.
+    ///
+    /// Later operations are not affected. The refresh of a token continues, and so does a sign-in
+    /// for which another caller waits.
+    public func cancel() {
+      operations.cancelAll()
+    }
+
+    /// Runs an operation in a separate task, which ``cancel()`` cancels.
+    func run<Value: Sendable>(
+      _ operation: @escaping @Sendable () async throws(PipeError) -> Value
+    ) async throws(PipeError) -> Value {
+      if Task.isCancelled { throw .cancelled }
+      return try await operations.run { await $0.result(of: operation) }.get()
+    }
+
+    /// Makes a relay that calls the app's closure with progress, on its actor or the pipeline's
+    /// queue.
+    func relay(
+      _ progress: (@isolated(any) (TransferProgress) -> Void)?
+    ) -> ProgressRelay<TransferProgress>? {
+      progress.map { ProgressRelay($0, callbacks) }
+    }
+
+    /// Runs an operation and calls the completion once, on its actor or the pipeline's queue.
+    func complete<Value: Sendable>(
+      _ completion: @escaping @isolated(any) (Result<Value, PipeError>) -> Void,
+      _ operation: @escaping @Sendable () async throws(PipeError) -> Value
+    ) {
+      let completion = Completion(completion)
+      Task.startingHere { [operations, callbacks] in
+        let result = await operations.run { await $0.result(of: operation) }
+        await callbacks.call(completion, with: result)
+      }
+    }
+  }
+}
+
+extension Pipeline.Pipe: Redacted {
+  /// The pipe's name, without the endpoint, whose query may hold a key.
+  public var description: String { "pipe \(name)" }
+}
+
+// MARK: - One request
+
+extension Pipeline.Pipe {
+  /// A request to the pipe's URL or, with an id, to the URL of a record.
+  func request(
+    _ method: String, id: String? = nil, parameters: [String: String] = [:],
+    body: HTTPRequestBody = .empty, contentType: String? = nil
+  ) throws(PipeError) -> HTTPRequest {
+    let url: URL
+    do throws(SQOAuthError) {
+      url = try address.url(id: id, parameters)
+    } catch {
+      throw .failed(error)
+    }
+    return request(method, url: url, body: body, contentType: contentType)
+  }
+
+  func request(
+    _ method: String, url: URL, body: HTTPRequestBody = .empty, contentType: String? = nil
+  ) -> HTTPRequest {
+    var request = HTTPRequest(
+      method: method, url: url, headers: ["Accept": "application/json"], body: body)
+    if let contentType { request.headers["Content-Type"] = contentType }
+    request.maximumResponseBytes = configuration.maximumResponseBytes
+    let timeout = timeout
+    request.timeout = timeout
+    request.idleTimeout = timeout
+    return request
+  }
+
+  /// The pipe's time limit, or else its client's; if no client is registered, the request fails
+  /// later.
+  private var timeout: Duration? {
+    configuration.timeout ?? (try? module.context.configuration.get())?.timeout
+      ?? HTTPRequestLimits().standard
+  }
+
+  /// Runs an operation of one request and returns the answer if its status is 200 to 299.
+  ///
+  /// The request goes to the pipe's own server if no other one is named.
+  func perform(
+    _ request: HTTPRequest, to origin: ResourceOrigin? = nil
+  ) async throws(PipeError) -> HTTPResponse {
+    try await operations.run { interruption async throws(PipeError) in
+      try await success(of: request, from: origin, interruption)
+    }
+  }
+
+  /// Runs an operation of one request as ``perform(_:to:)`` does, and reads the answer's JSON.
+  func read(
+    _ request: HTTPRequest, to origin: ResourceOrigin? = nil
+  ) async throws(PipeError) -> PipeAnswer {
+    try await operations.run { interruption async throws(PipeError) in
+      let response = try await success(of: request, from: origin, interruption)
+      return try await PipeAnswer(response, configuration.decoder(), interruption)
+    }
+  }
+
+  private func success(
+    of request: HTTPRequest, from origin: ResourceOrigin?, _ interruption: Interruption
+  ) async throws(PipeError) -> HTTPResponse {
+    if Task.isCancelled { throw .cancelled }
+    let response = try await answer(to: request, from: origin ?? address.origin, interruption)
+    guard (200...299).contains(response.status) else {
+      throw .refused(PipeError.Refusal(response, challenge: response.bearerChallenge))
+    }
+    return response
+  }
+
+  /// Gets access, sends the request, and returns the API's answer; throws if the token is refused.
+  ///
+  /// The interruption ends the operation, and so does the cancellation of the task.
+  func answer(
+    to request: HTTPRequest, from origin: ResourceOrigin, _ interruption: Interruption
+  ) async throws(PipeError) -> HTTPResponse {
+    do throws(ResourceFailure) {
+      let use = try await access(to: origin, interruption)
+      let response = try await module.response(to: request, with: use, interruption)
+      if response.status != 401, response.status != 403 { return response }
+      return try await interruption.result { [module] () async throws(ResourceFailure) in
+        try await module.exchange(request, behind: response, to: use)
+      }.get()
+    } catch {
+      if Task.isCancelled { throw .cancelled }
+      if interruption.isRaised { throw .cancelled }
+      throw Self.error(error)
+    }
+  }
+
+  /// The stored token if it is valid, or else a refreshed one, or the token of a new sign-in.
+  private func access(
+    to origin: ResourceOrigin, _ interruption: Interruption
+  ) async throws(ResourceFailure) -> AddressedToken {
+    do throws(SQOAuthError) {
+      // This refuses a server before the user signs in for a request that cannot be sent.
+      if let use = try module.addressedToken(at: origin) { return use }
+    } catch {
+      throw .noAnswer(error)
+    }
+    do throws(SQOAuthError) {
+      return try await interruption.result { [module] () async throws(SQOAuthError) in
+        try await module.addressedAccess(for: origin)
+      }.get()
+    } catch {
+      throw .noAccess(error)
+    }
+  }
+
+  private static func error(_ failure: ResourceFailure) -> PipeError {
+    switch failure {
+    case .noAccess(let error):
+      return .noAccess(error)
+    case .refused(let error, let response):
+      return .refused(PipeError.Refusal(response, challenge: error.challenge))
+    case .noAnswer(let error):
+      return noAnswer(error)
+    }
+  }
+
+  static func noAnswer(_ error: SQOAuthError) -> PipeError {
+    // An error page that is too large to read is still a refusal.
+    if error.code == .responseTooLarge, let status = error.status, status > 299 {
+      return .refused(PipeError.Refusal(HTTPResponse(status: status)))
+    }
+    return error.code == .requestTimedOut ? .timedOut(error) : .failed(error)
+  }
+}
