@@ -12,7 +12,7 @@ import Basics
   import Darwin
 #endif
 
-/// The reason why a file cannot be used: a system call failed, or the file breaks a rule of the
+/// The reason why a file cannot be used: a system call failed, or the file violates a rule of the
 /// SDK.
 ///
 /// It is the ``SQOAuthError/cause`` of an ``SQOAuthError``, and contains nothing of the file's
@@ -21,22 +21,22 @@ public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The system's number for the error, an `errno`.
   public let code: Int32
 
-  /// The reason in words, as the continuation of a text such as "the file cannot be read:".
+  /// The reason in words, which completes a text such as "the file cannot be read:".
   public let description: String
 
-  /// Makes the error of a system call that failed.
+  /// Creates the error for a failed system call.
   package init(call: String, code: Int32 = errno) {
     self.code = code
     description = "\(call): \(CLibrary.meaning(of: code))"
   }
 
-  /// Makes an error from the rule that the file breaks and what the user can do about it.
+  /// Creates an error from a text that says which rule the file violates and what to do about it.
   init(_ reason: String, code: Int32) {
     self.code = code
     description = reason
   }
 
-  /// Makes the error for a lock file that another holder kept locked longer than the limit.
+  /// Creates the error for a lock file that stayed locked longer than the time limit.
   init(locked path: String, for limit: Duration) {
     let seconds = limit / .seconds(1)
     let time = seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)"
@@ -47,11 +47,11 @@ public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   static let closed = FileError("the file is closed", code: EBADF)
-  /// Why a download that replaces nothing does not use a path.
+  /// The path of a download that must not replace a file has a file already.
   static let exists = FileError(
     "there is a file with this name; choose another one, or let the download replace it",
     code: EEXIST)
-  /// Why a download does not touch a file in the place of its partial file or of the record.
+  /// The path of a download's partial file or its record has a file that no download wrote.
   static let foreign = FileError(
     "a file that no download has left is in the way, and stays as it is; move it, or choose "
       + "another destination", code: EEXIST)
