@@ -1,8 +1,8 @@
-/// Learns how a sign-in ended: the SDK calls one of its methods, once for each sign-in.
+/// Methods that the SDK calls with the result of a sign-in, one call for each sign-in.
 ///
 /// Only ``userMustEnterCode(_:)`` is called before the end, in a sign-in on another device.
 ///
-/// Write the methods as ordinary ones, in any class:
+/// Write them as ordinary methods, in any class:
 ///
 /// ```swift
 /// final class LoginScreen: AuthorizationDelegate {
@@ -20,7 +20,7 @@ public protocol AuthorizationDelegate: AnyObject {
   /// The user signed in; the token is the one that ``SQAuthResult/token`` returns.
   nonisolated(nonsending) func userIsSuccessfullyAuthorized(_ token: SQToken) async
 
-  /// The user did not sign in, for whatever reason.
+  /// The user did not sign in, for any reason.
   nonisolated(nonsending) func userIsNotAuthorized() async
 
   /// The sign-in failed with an error; by default this calls ``userIsNotAuthorized()``.
@@ -31,19 +31,19 @@ public protocol AuthorizationDelegate: AnyObject {
   /// By default this calls ``userIsNotAuthorized()``.
   nonisolated(nonsending) func userDidCancelAuthorization() async
 
-  /// The user refused or did not come back in time, or the app cancelled the sign-in; the error says
-  /// which.
+  /// The user refused or did not come back in time, or the app cancelled the sign-in; the error
+  /// says which.
   ///
-  /// A user also seems not to come back if the server shows an error page in the browser, for example
-  /// because the redirect URI is not registered there. The error's message has what is known. By
-  /// default this calls ``userDidCancelAuthorization()``.
+  /// If the server shows an error page in the browser, for example because the redirect URI is not
+  /// registered, the SDK sees only that the user does not come back. The error's message says what
+  /// is known. By default this calls ``userDidCancelAuthorization()``.
   nonisolated(nonsending) func userDidCancelAuthorization(because error: SQOAuthError) async
 
   /// The user must enter a code on another device; show the code and the address until the sign-in
-  /// has ended.
+  /// ends.
   ///
-  /// It is called once for each sign-in on another device, such as one by
-  /// ``SQOAuth/authorizeUserWithDeviceCode()``, which needs this method.
+  /// The SDK calls it once for each sign-in on another device.
+  /// ``SQOAuth/authorizeUserWithDeviceCode()`` needs this method.
   nonisolated(nonsending) func userMustEnterCode(_ authorization: DeviceAuthorization) async
 }
 

@@ -1,12 +1,12 @@
 import Basics
 
-/// The answers with which sign-ins of a web application are being finished.
+/// The redirects that are finishing sign-ins of a web application right now.
 ///
-/// A user who reloads a blank page, or a browser that tries again after a lost connection, sends the
-/// same redirect again, and nobody sees the page of the first request any more. So the second one
-/// gets the result of the first one.
+/// If a user reloads a blank page, or a browser tries again after a lost connection, the same
+/// redirect arrives twice, and the page of the first request is never seen. So the second request
+/// gets the result of the first.
 final class WebSignInAnswers: Sendable {
-  /// One answer to a sign-in, which is finished for one client.
+  /// One redirect that answers a sign-in of one client.
   struct Answer: Hashable, Redacted {
     let signIn: WebSignIn
     let redirect: String
@@ -19,13 +19,14 @@ final class WebSignInAnswers: Sendable {
 
   private let underWay = Locked<[Answer: (outcome: OneShot<Outcome>, callers: Int)]>([:])
 
-  /// How many callers each answer has that is under way.
+  /// The number of callers of each answer that is under way.
   var callers: [Int] { underWay.withLock { $0.values.map(\.callers) } }
 
-  /// Runs a body for an answer, or waits for the body that runs for it already.
+  /// Runs a body for an answer, or waits for the body that another caller runs for it.
   ///
-  /// A cancelled caller still waits for the end: the code can be sent once, so the work is not given
-  /// up when nobody waits, as a `SharedFetches` would. When the body has ended, the answer is forgotten.
+  /// A cancelled caller still waits for the end. The code can be sent only once, so the body is not
+  /// cancelled when no caller waits, unlike the work of a `SharedFetches`. When the body has ended,
+  /// the answer is forgotten.
   func once(
     _ answer: Answer, _ body: () async throws(SQOAuthError) -> AuthorizationModule
   ) async throws(SQOAuthError) -> AuthorizationModule {
