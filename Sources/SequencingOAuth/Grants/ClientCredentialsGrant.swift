@@ -3,7 +3,7 @@
 /// - SeeAlso: RFC 6749, section 4.4
 struct ClientCredentialsGrant: Sendable {
   let client: RegisteredClient
-  /// What ends the tokens of a request that is cancelled meanwhile.
+  /// Revokes the tokens of a request that is cancelled in the meantime.
   let unclaimed: UnclaimedTokens
 
   func run(scope: String?) async throws(SQOAuthError) -> SQToken {

@@ -6,13 +6,13 @@ import Basics
   import Foundation
 #endif
 
-/// The code grant of one sign-in, whose configuration was checked before the user sees a page.
+/// A sign-in by the code grant, checked before the user sees a page.
 struct PreparedCodeGrant: Sendable, Redacted {
   let question: SignInQuestion
   let redirect: RedirectURI
   let authorizationEndpoint: URL
 
-  /// Checks all that can be checked without a request.
+  /// Does all checks that need no request.
   init(_ options: SignInOptions, _ client: RegisteredClient) throws(SQOAuthError) {
     _ = try client.unprovenCredentials(supported: nil)
     try Self.checkServer(client.metadata)
@@ -31,9 +31,9 @@ struct PreparedCodeGrant: Sendable, Redacted {
     authorizationEndpoint = endpoint
   }
 
-  /// Refuses a server that says of itself that the sign-in cannot work.
+  /// Throws if the server's metadata says that the sign-in cannot work.
   ///
-  /// It would show the user an error page, and the app would wait for the redirect in vain.
+  /// Such a server would show the user an error page, and the redirect would never come.
   private static func checkServer(_ server: ProviderMetadata) throws(SQOAuthError) {
     func require(_ condition: Bool, _ member: String, _ reason: String) throws(SQOAuthError) {
       guard condition else {
@@ -57,7 +57,9 @@ struct PreparedCodeGrant: Sendable, Redacted {
       "does not list the grant \"authorization_code\"")
   }
 
-  /// RFC 9700, section 2.1.1: without S256 anyone could redeem a stolen code.
+  /// Throws if the server does not support S256.
+  ///
+  /// Without it, anyone could redeem a stolen code (RFC 9700, section 2.1.1).
   private static func checkPKCE(_ client: RegisteredClient) throws(SQOAuthError) {
     guard let methods = client.metadata.codeChallengeMethods, !methods.contains(PKCE.method),
       !client.configuration.acceptsServersWithoutPKCE

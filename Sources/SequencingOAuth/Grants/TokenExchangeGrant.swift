@@ -6,12 +6,12 @@ import Basics
   import Foundation
 #endif
 
-/// The token exchange grant: a token for another one, of another type or for another service.
+/// The token exchange grant: a token for one with a different type or for a different service.
 ///
 /// - SeeAlso: RFC 8693
 struct TokenExchangeGrant: Sendable {
   let client: RegisteredClient
-  /// What ends the tokens of a request that is cancelled meanwhile.
+  /// Revokes the tokens of a request that is cancelled in the meantime.
   let unclaimed: UnclaimedTokens
 
   func run(
@@ -30,7 +30,7 @@ struct TokenExchangeGrant: Sendable {
     pairs += exchange.audiences.map { .init("audience", $0) }
     pairs += exchange.resources.map { .init("resource", $0) }
     if let scope = exchange.scope { pairs.append(.init("scope", scope)) }
-    // With the configuration's audience besides, the service could use the token there as well.
+    // Leave out the configuration's audience; otherwise the token would be valid there too.
     let isForNamed = !(exchange.audiences + exchange.resources).isEmpty
     let parameters = pairs
     let token = try await unclaimed.token(of: client, orIfCancelled: .waitCancelled) {
@@ -84,9 +84,9 @@ struct TokenExchangeGrant: Sendable {
     try checkAudience(of: token, exchange)
   }
 
-  /// Refuses a JWT for others than the services that the client named.
+  /// Throws if a JWT is for a service that the client did not name.
   ///
-  /// An access token is not read, since its form is a matter between the server and the service.
+  /// An access token is not checked, because only its server and its service know its format.
   private static func checkAudience(
     of token: SQToken, _ exchange: TokenExchange
   ) throws(SQOAuthError) {
@@ -107,7 +107,8 @@ struct TokenExchangeGrant: Sendable {
   }
 }
 
-/// Reads the response to an exchange, whose token may be of a type that no request carries.
+/// A parser for the response to an exchange, whose token may be of a type that requests cannot use
+/// (`N_A`).
 private struct TokenExchangeParser: TokenResponseParser {
   let parser: any TokenResponseParser
 
