@@ -31,6 +31,8 @@ extension SQOAuthError.Code {
   public static let idTokenSubject = Self(rawValue: "id_token_subject")
   /// The ID token is not for this client, or is also for an audience that the client does not
   /// trust.
+  ///
+  /// A refresh's ID token must also have every audience of the sign-in's ID token.
   public static let idTokenAudience = Self(rawValue: "id_token_audience")
   /// The ID token has a wrong `azp`, or has several audiences and no `azp`.
   public static let idTokenAuthorizedParty = Self(rawValue: "id_token_authorized_party")
@@ -46,6 +48,8 @@ extension SQOAuthError.Code {
   public static let idTokenCode = Self(rawValue: "id_token_code")
   /// The user logged in at the provider longer ago than the sign-in allows, or the ID token does
   /// not say when.
+  ///
+  /// A refresh's ID token also has this error if it names a later login than the sign-in's.
   public static let idTokenAuthenticationDate = Self(rawValue: "id_token_authentication_date")
   /// The user was not authenticated as strongly as the sign-in demands (`acr`).
   public static let idTokenAuthenticationContext = Self(
