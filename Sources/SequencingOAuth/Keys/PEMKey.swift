@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// Reads and writes private keys in PEM; OpenSSL knows the forms.
+/// Reads and writes private keys in PEM, with OpenSSL.
 ///
 /// - SeeAlso: RFC 7468
 enum PEMKey {
@@ -15,7 +15,7 @@ enum PEMKey {
     guard text.utf8.count <= maximumSize else {
       throw .unusableClientKey("the text is longer than any key in PEM")
     }
-    // PKCS#8 names it in its label, the older forms in a header line.
+    // PKCS#8 has this word in its label, the older formats in a header line.
     let isSealed = text.contains("ENCRYPTED")
     guard isSealed == (passphrase != nil) else {
       throw SQOAuthError(
@@ -49,7 +49,7 @@ enum PEMKey {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Refuses what OpenSSL would cut off, or take for no passphrase.
+  /// Throws for a passphrase that OpenSSL would cut off or treat as missing.
   private static func check(_ passphrase: String?) throws(SQOAuthError) {
     guard let passphrase else { return }
     guard (1...1024).contains(passphrase.utf8.count), !passphrase.utf8.contains(0) else {

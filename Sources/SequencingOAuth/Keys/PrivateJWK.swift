@@ -6,7 +6,7 @@ import Basics
   import Foundation
 #endif
 
-/// A private key from a JSON Web Key, with what the text says about its use.
+/// A private key from a JSON Web Key, with its algorithm and its name.
 ///
 /// - SeeAlso: RFC 7517; RFC 7518, section 6; RFC 8037, section 2
 struct PrivateJWK: Redacted {
@@ -41,7 +41,7 @@ struct PrivateJWK: Redacted {
     }
     switch members["kty"].string {
     case "RSA":
-      // No key of more than two primes.
+      // A key with more than two primes is not supported.
       guard members["oth"] == nil, let key = all(["n", "e", "d"]) else { return nil }
       let primes = ["p", "q", "dp", "dq", "qi"]
       guard primes.contains(where: { members[$0] != nil }) else {
@@ -65,11 +65,11 @@ struct PrivateJWK: Redacted {
   }
 }
 
-/// The text of a JSON Web Key that the app gave.
+/// Reads the text of a JSON Web Key from the app.
 enum JWKText {
   static let maximumSize = 64 << 10
 
-  /// The members of a public key.
+  /// The names of a public key's members.
   static let publicNames: Set = ["kty", "n", "e", "crv", "x", "y"]
 
   static func members(of text: String) throws(SQOAuthError) -> [String: JSONValue] {

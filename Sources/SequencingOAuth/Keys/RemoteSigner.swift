@@ -6,10 +6,10 @@ import Basics
   import Foundation
 #endif
 
-/// A key that signs elsewhere, and the public half by which its signatures are checked.
+/// The signer of a remote key: the app's code, and the public key that verifies its signatures.
 final class RemoteSigner: Sendable {
   private let publicKey: PublicKey?
-  /// How long a signature may take.
+  /// The time limit of a signature.
   private let limit: Duration
   private let sign: @Sendable (Data) async throws -> Data
 
@@ -22,7 +22,10 @@ final class RemoteSigner: Sendable {
     self.sign = sign
   }
 
-  /// The signature of a message; at the limit, the app's code is left to itself.
+  /// Returns the signature of a message.
+  ///
+  /// At the time limit, this cancels the task of the app's code and throws, without waiting for
+  /// that code to end.
   func signature(
     of message: Data, by scheme: SignatureScheme
   ) async throws(SQOAuthError) -> Data {
