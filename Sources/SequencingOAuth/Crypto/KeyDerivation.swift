@@ -7,18 +7,20 @@ import CCrypto
   import Foundation
 #endif
 
-/// Derives the key of a store: by scrypt from a passphrase, or by HKDF from another key.
+/// The parameters with which a store's key is derived: by scrypt from a passphrase, or by HKDF from
+/// another key.
 ///
 /// The salt is random, so two stores with equal passphrases have different keys.
 ///
 /// - SeeAlso: RFC 7914; RFC 5869
 enum KeyDerivation: Sendable, Hashable {
-  /// The passphrase or the key from which the key of the store is derived.
+  /// The passphrase or the key that the store's key is derived from.
   enum Secret: Sendable, Redacted {
     case passphrase(String, ScryptCost)
     case key(Data)
 
-    /// Takes a passphrase and the cost of a new store; throws if the passphrase is empty.
+    /// Creates a secret from a passphrase and the cost for a new store; throws if the passphrase is
+    /// empty.
     static func checked(
       _ passphrase: String, cost: ScryptCost = .standard
     ) throws(SQOAuthError) -> Self {
@@ -29,7 +31,7 @@ enum KeyDerivation: Sendable, Hashable {
     }
   }
 
-  /// What each guess of a new store's passphrase costs.
+  /// The scrypt parameters of a new store, which decide the cost of each guess of its passphrase.
   struct ScryptCost: Sendable {
     let cost: Int
     let blockSize: Int
@@ -50,10 +52,10 @@ enum KeyDerivation: Sendable, Hashable {
 
   static let smallestSalt = 16
   private static let saltSize = 32
-  // The most memory in bytes that scrypt may take: four times what the SDK's own parameters take.
+  // The largest memory for scrypt, in bytes: four times the memory for the SDK's own parameters.
   private static let largestMemory = 128 << 20
 
-  /// Makes the derivation for a new store.
+  /// Creates the parameters for a new store, with a random salt.
   static func new(for secret: Secret) throws(SQOAuthError) -> KeyDerivation {
     let salt = try RandomBytes.make(saltSize)
     return switch secret {
