@@ -85,7 +85,7 @@ extension AccountManager {
     }
     guard let redirect = PostedRedirect.url(form: form, at: signIn.request.redirectURI) else {
       throw SQOAuthError(
-        .invalidAuthorizationResponse, "the body of the request is no form of an answer")
+        .invalidAuthorizationResponse, "the body of the request is not a valid form")
     }
     return try await finishSignIn(signIn, redirect: redirect, configuration, id: id)
   }

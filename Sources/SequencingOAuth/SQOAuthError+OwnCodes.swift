@@ -33,6 +33,6 @@ extension ErrorResponse {
   /// A note for the message if the server's code was replaced; empty otherwise.
   var ownCodeNote: String {
     SQOAuthError.Code(sentByServer: error) == error
-      ? "" : " (with the code \"\(error)\", which only the SDK can mean)"
+      ? "" : " (the server sent the code \"\(error)\", which is reserved for the SDK)"
   }
 }

@@ -79,7 +79,7 @@ struct IntrospectionResponse: Sendable {
       throw SQOAuthError(.invalidResponse, "the \(Self.name) says nothing about a token")
     }
     guard isNew(try reader.required("iat", reader.date), at: now), isAboutToken(content) else {
-      throw SQOAuthError(.invalidResponse, "the \(Self.name) answers another question")
+      throw SQOAuthError(.invalidResponse, "the \(Self.name) does not match the request")
     }
     return content
   }

@@ -86,7 +86,7 @@ struct IntrospectionRules {
     else {
       throw SQOAuthError(
         .unexpectedTokenType,
-        "the token is active, but it is no access token; a resource server must not accept it")
+        "the token is active, but not an access token; a resource server must not accept it")
     }
   }
 

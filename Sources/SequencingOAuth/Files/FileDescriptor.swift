@@ -45,7 +45,7 @@ package struct FileDescriptor: Sendable {
       // No call leaves a file that others can use, a link or a folder.
       guard status.isOwn, status.isClosedToOthers else {
         throw FileError(
-          "a file that this program has not made is in the place of \(path.printable), and stays "
+          "a file that this program did not create is at \(path.printable), and stays "
             + "as it is; move it", code: EEXIST)
       }
       unlink(path)

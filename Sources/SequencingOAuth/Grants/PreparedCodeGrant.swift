@@ -39,16 +39,16 @@ struct PreparedCodeGrant: Sendable, Redacted {
       guard condition else {
         throw SQOAuthError(
           .signInUnsupported,
-          "the server's metadata \(reason) (\(member)), so no user can sign in by this SDK; if the "
+          "the server's metadata \(reason) (\(member)), so users cannot sign in; if the "
             + "metadata is wrong, give the endpoints by hand")
       }
     }
     try require(
       !server.requiresPushedAuthorizationRequests, "require_pushed_authorization_requests",
-      "demands that requests are pushed")
+      "demands pushed authorization requests")
     try require(
       !server.requiresSignedRequestObjects, "require_signed_request_object",
-      "demands that requests are signed")
+      "demands signed authorization requests")
     try require(
       server.responseTypes?.contains("code") ?? true, "response_types_supported",
       "does not list the response type \"code\"")

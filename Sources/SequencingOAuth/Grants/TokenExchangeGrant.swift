@@ -59,7 +59,7 @@ struct TokenExchangeGrant: Sendable {
       guard URL(string: resource)?.scheme != nil, !resource.contains("#") else {
         throw SQOAuthError(
           .invalidConfiguration,
-          "the resource \"\(resource.printable)\" is no absolute URI without a fragment")
+          "the resource \"\(resource.printable)\" is not an absolute URI without a fragment")
       }
     }
   }
@@ -74,12 +74,12 @@ struct TokenExchangeGrant: Sendable {
     guard type == exchange.requestedType.rawValue else {
       throw SQOAuthError(
         .unexpectedTokenType,
-        "the server issued a token of the type \"\(type.printable)\", which was not asked for")
+        "the server issued a token of the type \"\(type.printable)\", which was not requested")
     }
     guard type != TokenType.accessToken.rawValue || token.tokenType.asciiLowercased() == "bearer"
     else {
       throw SQOAuthError(
-        .invalidResponse, "the server issued an access token that no request can carry")
+        .invalidResponse, "the server issued an access token that is not a bearer token")
     }
     try checkAudience(of: token, exchange)
   }
@@ -93,7 +93,7 @@ struct TokenExchangeGrant: Sendable {
     let asked = exchange.audiences + exchange.resources
     guard !asked.isEmpty, [.jwt, .idToken].contains(exchange.requestedType) else { return }
     guard let jwt = try? CompactJWS(token.accessToken), let claims = try? jwt.claims() else {
-      throw SQOAuthError(.invalidResponse, "the issued token is no signed JWT")
+      throw SQOAuthError(.invalidResponse, "the issued token is not a signed JWT")
     }
     let audience = try ClaimReader(
       claims: claims, subject: "issued token", missing: .invalidResponse,
@@ -102,7 +102,7 @@ struct TokenExchangeGrant: Sendable {
     guard let audience, audience.allSatisfy({ asked.contains($0) }) else {
       throw SQOAuthError(
         .unexpectedAudience,
-        "the server issued a token for another service than those that were asked for")
+        "the server issued a token for a service that the request did not name")
     }
   }
 }

@@ -120,7 +120,7 @@ struct IDTokenRules {
     guard claims.issueDate <= latest, claims.notBefore.map({ $0 <= latest }) ?? true else {
       throw SQOAuthError(
         .idTokenNotYetValid,
-        "the ID token is valid from a later time on\(Self.advice(expectation.clockLead))")
+        "the ID token is not valid yet\(Self.advice(expectation.clockLead))")
     }
   }
 

@@ -184,8 +184,8 @@ extension ClientConfiguration {
     guard !listed.isEmpty else {
       throw SQOAuthError(
         .openIDUnsupported,
-        "the server signs ID tokens by no algorithm that the client could expect unasked; if your "
-          + "app is registered for one and the SDK has it, set idTokenAlgorithm")
+        "the server signs ID tokens by no algorithm that the SDK accepts by default; if your "
+          + "app is registered for one that the SDK supports, set idTokenAlgorithm")
     }
     return listed
   }

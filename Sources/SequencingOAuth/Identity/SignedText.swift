@@ -101,11 +101,11 @@ enum SignedText: Sendable {
 
   private static func reason(_ failure: JWSFailure) -> String {
     switch failure {
-    case .tooLong: "is longer than any that the SDK accepts"
+    case .tooLong: "is longer than the SDK accepts"
     case .malformed(let reason): "is malformed: \(reason)"
     case .encrypted:
       "is encrypted, which the SDK does not support; register the client without encryption"
-    case .type: "is another type of text (\"typ\")"
+    case .type: "has an unexpected type (\"typ\")"
     case .critical: "demands an extension (\"crit\") that the SDK does not know"
     case .algorithm(let found):
       "is signed by \"\(found.printable.prefix(20))\", not by the algorithm that the client expects; "

@@ -82,17 +82,17 @@ public struct ClientKey: Sendable {
   ) throws(SQOAuthError) {
     let algorithm = algorithm ?? key.kind.usualAlgorithm
     guard try Self.scheme(of: algorithm).keyKind == key.kind else {
-      throw .unusableClientKey("the key does not suit the algorithm \(algorithm.rawValue)")
+      throw .unusableClientKey("the key does not match the algorithm \(algorithm.rawValue)")
     }
     guard !key.isWeak else {
-      throw .unusableClientKey("the RSA key has less than 2048 bits, which protects nothing")
+      throw .unusableClientKey("the RSA key has less than 2048 bits, which is not secure")
     }
     let members = key.publicMembers
     let keyID = keyID ?? Self.thumbprint(members)
     let publicJWK = Self.publicJWK(members.mapValues(JSONValue.string), algorithm, keyID)
     // This fails, for example, for an RSA key whose exponent is 1.
     guard JSONWebKey(publicJWK) != nil else {
-      throw .unusableClientKey("its public half is none that a server would accept")
+      throw .unusableClientKey("no server would accept its public half")
     }
     self.algorithm = algorithm
     self.keyID = keyID
@@ -111,7 +111,7 @@ public struct ClientKey: Sendable {
   /// - SeeAlso: RFC 7468, sections 10 and 11
   public func pem(passphrase: String? = nil) throws(SQOAuthError) -> String {
     guard case .here(let key) = signer else {
-      throw .unusableClientKey("the key signs elsewhere, so its private half is not here")
+      throw .unusableClientKey("it is a remote key, whose private half is not in this process")
     }
     return try PEMKey.write(key, passphrase: passphrase)
   }
@@ -142,7 +142,7 @@ public struct ClientKey: Sendable {
       publicKey = JSONWebKey(.object(members))?.publicKey
       guard publicKey?.kind == scheme.keyKind else {
         throw .unusableClientKey(
-          "the public key cannot be read, or does not suit the algorithm \(algorithm.rawValue)")
+          "the public key cannot be read, or does not match the algorithm \(algorithm.rawValue)")
       }
     }
     self.algorithm = algorithm
@@ -158,7 +158,7 @@ public struct ClientKey: Sendable {
   ) throws(SQOAuthError) -> SignatureScheme {
     guard let scheme = algorithm.scheme else {
       throw .unusableClientKey(
-        "\(algorithm.rawValue) needs a secret that the server shares, and a client key is none")
+        "\(algorithm.rawValue) needs a shared secret, and a client key is a private key")
     }
     return scheme
   }

@@ -35,13 +35,13 @@ enum PEMKey {
         "the text has no private key; a public key or a certificate cannot sign")
     }
     throw .unusableClientKey(
-      "the text is no whole RSA, P-256, P-384, P-521 or Ed25519 private key in PEM")
+      "the text is not a complete RSA, P-256, P-384, P-521 or Ed25519 private key in PEM")
   }
 
   static func write(_ key: PrivateKey, passphrase: String?) throws(SQOAuthError) -> String {
     try check(passphrase)
     guard !key.hasNoPrimes else {
-      throw .unusableClientKey("an RSA key without its primes has no form in PEM")
+      throw .unusableClientKey("an RSA key without its primes cannot be written in PEM")
     }
     guard let text = key.pem(passphrase: passphrase) else {
       throw SQOAuthError(.clientKeyFailed, "libcrypto cannot write the client key")

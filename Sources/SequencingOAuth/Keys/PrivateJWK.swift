@@ -18,7 +18,7 @@ struct PrivateJWK: Redacted {
     let members = try JWKText.members(of: text).filter { $0.value != .null }
     guard let key = Self.key(members) else {
       throw .unusableClientKey(
-        "the text is no whole RSA, P-256, P-384, P-521 or Ed25519 private key in a JSON Web Key")
+        "the text is not a complete RSA, P-256, P-384, P-521 or Ed25519 private JSON Web Key")
     }
     self.key = key
     algorithm = try members["alg"].map { value throws(SQOAuthError) in

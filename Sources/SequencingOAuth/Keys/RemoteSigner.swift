@@ -68,7 +68,7 @@ final class RemoteSigner: Sendable {
     guard publicKey?.isValid(signature, of: message, by: scheme) ?? true else {
       throw SQOAuthError(
         .clientKeyFailed,
-        "what the app's code returned is no signature by the client's public key")
+        "the app's code returned a signature that the client's public key does not verify")
     }
   }
 }
