@@ -53,7 +53,8 @@ public final class AccountManager: Sendable {
     return module
   }
 
-  /// The module of an account, if ``account(_:id:)`` was called for it before; otherwise `nil`.
+  /// Returns the module of an account if ``account(_:id:)`` was called for it before, otherwise
+  /// `nil`.
   public func module(id: String) -> AuthorizationModule? {
     modules.withLock { $0[id] }
   }

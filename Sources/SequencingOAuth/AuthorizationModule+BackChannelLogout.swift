@@ -135,7 +135,8 @@ extension AccountManager {
     }
   }
 
-  /// The sorted identifiers of the accounts that a logout token names, in the store or in memory.
+  /// Returns the sorted identifiers of the accounts that a logout token names, in the store or in
+  /// memory.
   private func accounts(namedBy token: LogoutToken) async throws(SQOAuthError) -> [String] {
     var ids = Set(
       all.filter { $0.session.record.map(token.names) ?? false }.map { ExactText($0.accountID) })
@@ -177,7 +178,7 @@ private struct LogoutTokenMark: Sendable {
   private static let purpose = "logout token"
   private var name: String { "\(token.issuer)\n\(token.identifier)" }
 
-  /// Whether the token was used before; `nil` if only ``leave()`` can tell.
+  /// Returns whether the token was used before; `nil` if only ``leave()`` can find out.
   func wasUsed() async throws(SQOAuthError) -> Bool? {
     try await values.wasUsed(name, as: Self.purpose)
   }

@@ -26,7 +26,7 @@ public final class Authorizer: Sendable {
       named: name)
   }
 
-  /// The module with a name, or `nil` if there is none.
+  /// Returns the module with a name, or `nil` if there is none.
   public func module(named name: String) -> AuthorizationModule? {
     modules[name]
   }

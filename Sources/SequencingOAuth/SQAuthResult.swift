@@ -1,4 +1,4 @@
-/// Holds the current token, which any thread can read.
+/// A holder of the current token, which any thread can read.
 ///
 /// ``shared`` belongs to ``SQOAuth/shared``. Any other ``SQOAuth`` has its own holder in
 /// ``SQOAuth/result``.

@@ -17,12 +17,11 @@ private struct Delegates: @unchecked Sendable {
   }
 }
 
-/// Signs a user in and holds the token.
+/// The entry point for an app with one account: signs the user in and holds the token.
 ///
-/// Most apps use the ``shared`` instance; an app with several accounts can create more. Register
-/// the client, set the delegates, then call ``authorizeUser()``. Any thread may call any method,
-/// and no method blocks its thread. Each operation has a form with a completion and an `async`
-/// form.
+/// Most apps use the ``shared`` instance; an app with several accounts creates more. Register the
+/// client, set the delegates, then call ``authorizeUser()``. Any thread may call any method, and no
+/// method blocks its thread. Each operation has a form with a completion and an `async` form.
 ///
 /// The SDK calls a delegate or a completion that belongs to an actor, such as one of a `@MainActor`
 /// screen, on that actor. It calls all others on the ``callbackQueue``.
@@ -31,7 +30,7 @@ public final class SQOAuth: Sendable {
   /// The instance for apps with one account.
   public static let shared = SQOAuth()
 
-  /// Holds this instance's current token for any thread to read.
+  /// The holder of this instance's current token, which any thread can read.
   public let result: SQAuthResult
   /// The module that does the work: it has the account's client and token, and it sends the
   /// requests.

@@ -2,7 +2,8 @@
 // `catch` has no condition. The article "Handling errors" therefore teaches forms that end in such
 // a `catch`.
 extension SQOAuthError {
-  /// Whether ``code`` is one of the given codes, as in `error.is(.accessDenied, .cancelled)`.
+  /// Returns whether ``code`` is one of the given codes, as in
+  /// `error.is(.accessDenied, .cancelled)`.
   public func `is`(_ codes: Code...) -> Bool { codes.contains(code) }
 }
 

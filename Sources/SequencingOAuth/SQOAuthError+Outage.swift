@@ -20,7 +20,8 @@ extension SQOAuthError {
 }
 
 extension HTTPResponse {
-  /// Whether a status shows that the server did not process the request, but may do so later.
+  /// Returns whether a status shows that the server did not process the request, but may do so
+  /// later.
   ///
   /// These are 5xx, 429 (too many requests), 408 (the request did not arrive in time), 421 (a
   /// connection to another server), 425 (too early) and 407 (a proxy wants authentication).

@@ -111,7 +111,8 @@ extension SQOAuthError: Redacted {
   /// The code and the message in one line: `code: message`.
   public var description: String { "\(code): \(message)" }
 
-  /// The cause by its type only: its text may hold a secret.
+  /// The parts for debug output; the cause appears only as its type, because its text may contain a
+  /// secret.
   package var shownParts: KeyValuePairs<String, Any> {
     [
       "code": code.rawValue, "message": message,

@@ -74,7 +74,7 @@ public struct SQToken: Sendable, Hashable, Codable {
   /// `realmId`.
   ///
   /// They come from the user's browser, and nothing proves that the server sent them. They do not
-  /// include the protocol's own parameters, repeated parameters, and parameters that cannot be
+  /// include the protocol's own parameters, repeated parameters, or parameters that cannot be
   /// decoded. Tokens of other grants have none. A refresh keeps them.
   public var redirectParameters: [String: String] { storage.redirectParameters }
 
@@ -149,7 +149,7 @@ public struct SQToken: Sendable, Hashable, Codable {
     return Self.split(requested).filter { !granted.contains($0) }
   }
 
-  /// Whether the token's expiration date has passed; `false` if it has none.
+  /// Returns whether the token's expiration date has passed; `false` if it has none.
   public func isExpired(at date: Date) -> Bool {
     expirationDate.map { $0 <= date } ?? false
   }
@@ -266,7 +266,7 @@ public struct SQToken: Sendable, Hashable, Codable {
     }
   }
 
-  /// Whether two tokens are equal in every field that is encoded.
+  /// Returns whether two tokens are equal in every field that is encoded.
   public static func == (first: SQToken, second: SQToken) -> Bool {
     if first.storage === second.storage { return true }
     return first.accessToken == second.accessToken

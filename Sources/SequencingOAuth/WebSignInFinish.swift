@@ -81,7 +81,7 @@ struct WebSignInFinish: Sendable {
 }
 
 extension ClientConfiguration {
-  /// Whether both configurations are for the same client at the same server.
+  /// Returns whether both configurations are for the same client at the same server.
   fileprivate func isOfClient(of other: ClientConfiguration) -> Bool {
     clientID == other.clientID
       && provider.identifier == other.provider.identifier

@@ -6,7 +6,8 @@ public import Basics
   import Foundation
 #endif
 
-/// Asks the authorization server about the access tokens that a resource server receives.
+/// A client of the authorization server's introspection endpoint, for a resource server that
+/// receives access tokens.
 ///
 /// Use it if the tokens are opaque, or if revoked tokens must not be accepted until they expire.
 /// Each result is cached for a short time, but not beyond the token's `exp`, so a busy service

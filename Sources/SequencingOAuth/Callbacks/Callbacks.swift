@@ -1,7 +1,8 @@
 import Basics
 package import Dispatch
 
-/// Calls an app's delegates and completions: isolated ones on their actor, all others on a queue.
+/// The caller of an app's delegates and completions: isolated ones on their actor, all others on a
+/// queue.
 ///
 /// A closure knows its own isolation (`@isolated(any)`), and the call of a delegate's method moves
 /// to the delegate's actor. If the whole conformance is isolated, ``DelegateCall`` finds the actor.

@@ -7,7 +7,7 @@ import Dispatch
   import Foundation
 #endif
 
-/// Warns once, on standard error, if callbacks wait for a blocked main thread.
+/// A watch that warns once, on standard error, if callbacks wait for a blocked main thread.
 ///
 /// If the main thread waits in `readLine()` or for a semaphore, no callback on the main queue runs,
 /// and a sign-in seems never to end.

@@ -1,8 +1,8 @@
 import Basics
 import LoopbackHTTP
 
-/// Passes reports about a transfer's progress to the app's closure, on the closure's actor or
-/// queue.
+/// A relay that passes reports about a transfer's progress to the app's closure, on the closure's
+/// actor or queue.
 ///
 /// The transport reports on a thread that serves every connection of the process, so ``report(_:)``
 /// never waits. A report waits until the closure has returned from its previous call, and a newer

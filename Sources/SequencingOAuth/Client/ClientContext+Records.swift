@@ -20,7 +20,7 @@ extension ClientContext {
       attributes: attributes)
   }
 
-  /// Whether the client gets tokens in its own name, without a user.
+  /// Returns whether the client gets tokens in its own name, without a user.
   ///
   /// - Throws: ``SQOAuthError/Code/notAuthorized`` if the client acts for users but cannot sign a
   ///   user in. The message names the setting and the call that may be missing.

@@ -31,14 +31,16 @@ struct ResourceServers {
     first = nil
   }
 
-  /// Whether a server may get the tokens.
+  /// Returns whether a server may get the tokens.
   func allows(_ origin: ResourceOrigin, of client: ClientConfiguration) -> Bool {
     if allowed.contains(origin) || client.resourceOrigins.contains(origin) { return true }
     guard client.resourceOrigins.isEmpty else { return false }
     return named.contains(origin) || first == origin || client.isProviders(origin)
   }
 
-  /// Whether a server whose URL the app itself gave may get the tokens.
+  /// Returns whether a server may get the tokens if the app itself gave its URL.
+  ///
+  /// If no API is named yet, this records the server as the one of the app's first request.
   mutating func allowsFirst(_ origin: ResourceOrigin, of client: ClientConfiguration) -> Bool {
     let isFirst =
       client.resourceOrigins.isEmpty && named.isEmpty && allowed.isEmpty && first == nil
@@ -69,7 +71,7 @@ struct ResourceServers {
 }
 
 extension ClientConfiguration {
-  /// Whether a server belongs to the provider: to its issuer, its endpoints or its APIs.
+  /// Returns whether a server belongs to the provider: to its issuer, its endpoints or its APIs.
   fileprivate func isProviders(_ origin: ResourceOrigin) -> Bool {
     providerOrigins.contains(origin) || provider.hasAPI(at: origin)
   }

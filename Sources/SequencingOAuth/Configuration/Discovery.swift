@@ -6,7 +6,7 @@ import Basics
   import Foundation
 #endif
 
-/// Fetches an issuer's metadata document.
+/// The search for an issuer's metadata document.
 ///
 /// - SeeAlso: RFC 8414, section 3; OpenID Connect Discovery 1.0, section 4
 struct Discovery: Sendable {

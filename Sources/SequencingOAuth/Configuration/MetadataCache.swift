@@ -24,7 +24,7 @@ final class MetadataCache: Sendable {
     /// Why the metadata could not be fetched again.
     var failure: SQOAuthError?
 
-    /// Whether the metadata can be used without a new request.
+    /// Returns whether the metadata can be used without a new request.
     func isFresh(at now: Duration) -> Bool { !isExpired && at <= now && now < freshUntil }
   }
 

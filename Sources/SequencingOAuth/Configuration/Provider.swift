@@ -167,7 +167,7 @@ extension Provider {
   /// Whether the hosts of this provider's APIs are known.
   var namesAPIs: Bool { !apiHosts.isEmpty }
 
-  /// Whether an origin is one of this provider's APIs.
+  /// Returns whether an origin is one of this provider's APIs.
   func hasAPI(at origin: ResourceOrigin) -> Bool {
     apiHosts.contains { origin.isOnHost($0) }
   }

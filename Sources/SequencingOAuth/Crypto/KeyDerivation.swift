@@ -45,9 +45,9 @@ enum KeyDerivation: Sendable, Hashable {
     static let smallest = ScryptCost(cost: 1 << 14, blockSize: 8, parallelism: 1)
   }
 
-  /// Derives from a passphrase by scrypt, at a cost that slows down guessing.
+  /// Derivation from a passphrase by scrypt, with a cost that slows down guessing.
   case scrypt(cost: Int, blockSize: Int, parallelism: Int, salt: Data)
-  /// Derives from a random key by HKDF, which is fast; such a key cannot be guessed.
+  /// Derivation from a random key by HKDF, which is fast, because nobody can guess such a key.
   case hkdf(salt: Data)
 
   static let smallestSalt = 16

@@ -132,7 +132,7 @@ extension FileDescriptor {
     guard fchmod(number, 0o600) == 0 else { throw FileError(call: "fchmod") }
   }
 
-  /// Whether the path still names this file.
+  /// Returns whether the path still names this file.
   ///
   /// Another process may have removed or replaced the file.
   func isAt(_ path: String) -> Bool {

@@ -51,7 +51,7 @@ public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
   static let exists = FileError(
     "there is a file with this name; choose another one, or let the download replace it",
     code: EEXIST)
-  /// The path of a download's partial file or its record has a file that no download wrote.
+  /// A file that no download wrote is at the path of a download's partial file or of its record.
   static let foreign = FileError(
     "a file that no download has left is in the way, and stays as it is; move it, or choose "
       + "another destination", code: EEXIST)

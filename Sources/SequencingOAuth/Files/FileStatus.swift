@@ -74,7 +74,7 @@ package struct FileStatus: Sendable {
   /// How many seconds ago the content last changed.
   var age: Int { time(nil) - modified }
 
-  /// Whether both are the status of the same file, even under different names.
+  /// Returns whether both are the status of the same file, even under different names.
   func isSameFile(as other: FileStatus) -> Bool {
     device == other.device && inode == other.inode
   }

@@ -7,7 +7,8 @@ import Dispatch
   import Darwin
 #endif
 
-/// Releases the lock on a removed lock file when no other program has that file open.
+/// The release of the lock on a removed lock file, delayed until no other program has that file
+/// open.
 ///
 /// A program may open the file before it is removed, and lock it only afterwards. Then that program
 /// holds the lock of a file that no path names, while the next program locks a new file. This

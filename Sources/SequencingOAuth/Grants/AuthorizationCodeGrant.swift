@@ -13,11 +13,12 @@ struct AuthorizationCodeGrant: Sendable {
   let client: RegisteredClient
   let accountID: String
   let options: SignInOptions
-  /// Revokes the tokens of a request whose sign-in is cancelled in the meantime.
+  /// The token requests of cancelled sign-ins, whose tokens are revoked.
   let unclaimed: UnclaimedTokens
-  /// Called with the sign-in before the browser opens, so that the app can pass a redirect to it.
+  /// The closure that gets the sign-in before the browser opens, so that the app can pass a
+  /// redirect to it.
   let isWaiting: @Sendable (PendingAuthorization) -> Void
-  /// Stores the token; an error that it throws is the sign-in's error.
+  /// The closure that stores the token; an error that it throws is the sign-in's error.
   let keep: @Sendable (SQToken) async throws(SQOAuthError) -> Void
 
   /// Signs the user in and returns the token.

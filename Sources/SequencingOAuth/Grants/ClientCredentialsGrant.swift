@@ -3,7 +3,7 @@
 /// - SeeAlso: RFC 6749, section 4.4
 struct ClientCredentialsGrant: Sendable {
   let client: RegisteredClient
-  /// Revokes the tokens of a request that is cancelled in the meantime.
+  /// The token requests of cancelled callers, whose tokens are revoked.
   let unclaimed: UnclaimedTokens
 
   func run(scope: String?) async throws(SQOAuthError) -> SQToken {

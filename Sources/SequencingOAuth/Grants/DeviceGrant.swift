@@ -15,11 +15,11 @@ struct DeviceGrant: Sendable {
 
   let client: RegisteredClient
   let options: SignInOptions
-  /// Revokes the tokens of a request whose sign-in is cancelled in the meantime.
+  /// The token requests of cancelled sign-ins, whose tokens are revoked.
   let unclaimed: UnclaimedTokens
-  /// Shows the code and the address to the user.
+  /// The closure that shows the code and the address to the user.
   let show: @Sendable (DeviceAuthorization) -> Void
-  /// Stores the token; an error that it throws is the sign-in's error.
+  /// The closure that stores the token; an error that it throws is the sign-in's error.
   let keep: @Sendable (SQToken) async throws(SQOAuthError) -> Void
 
   /// Signs the user in and returns the token.

@@ -3,7 +3,7 @@
 /// - SeeAlso: RFC 7523, section 2.1; RFC 7521, section 4.1
 struct JWTBearerGrant: Sendable {
   let client: RegisteredClient
-  /// Revokes the tokens of a request that is cancelled in the meantime.
+  /// The token requests of cancelled callers, whose tokens are revoked.
   let unclaimed: UnclaimedTokens
 
   func run(_ assertion: JWTAssertion, scope: String?) async throws(SQOAuthError) -> SQToken {

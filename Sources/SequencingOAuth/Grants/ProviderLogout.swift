@@ -15,7 +15,8 @@ struct ProviderLogout: Sendable {
   let idToken: IDToken?
   let logoutHint: String?
   let uiLocales: [String]
-  /// Called with the logout before the browser opens, so that the app can pass a redirect to it.
+  /// The closure that gets the logout before the browser opens, so that the app can pass a redirect
+  /// to it.
   let isWaiting: @Sendable (PendingLogout) -> Void
 
   /// Opens the browser, and waits for the redirect if the client has a redirect URI for logouts.

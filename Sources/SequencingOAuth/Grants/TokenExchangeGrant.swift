@@ -11,7 +11,7 @@ import Basics
 /// - SeeAlso: RFC 8693
 struct TokenExchangeGrant: Sendable {
   let client: RegisteredClient
-  /// Revokes the tokens of a request that is cancelled in the meantime.
+  /// The token requests of cancelled callers, whose tokens are revoked.
   let unclaimed: UnclaimedTokens
 
   func run(

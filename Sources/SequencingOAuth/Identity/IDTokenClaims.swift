@@ -6,7 +6,7 @@ import Basics
   import Foundation
 #endif
 
-/// The claims of an ID token, of which only the types are checked.
+/// The claims of an ID token, with checked types but otherwise not validated.
 ///
 /// - SeeAlso: OpenID Connect Core 1.0, section 2; RFC 7519, section 4.1
 struct IDTokenClaims: Sendable {

@@ -156,7 +156,7 @@ struct IssuerSignatures: Sendable {
 }
 
 extension ClientConfiguration {
-  /// Returns the allowed algorithms for a text of a kind.
+  /// Returns the algorithms that may sign the client's texts of this kind.
   fileprivate func algorithms(
     of kind: SignedText, _ metadata: ProviderMetadata
   ) throws(SQOAuthError) -> Set<JWSAlgorithm> {
@@ -169,7 +169,7 @@ extension ClientConfiguration {
     return idTokenAlgorithm.map { listed.union([$0]) } ?? listed
   }
 
-  /// Returns the allowed algorithms for the client's ID tokens and logout tokens.
+  /// Returns the algorithms that may sign the client's ID tokens and logout tokens.
   ///
   /// It is the algorithm that the app set. If it set none, these are the public-key algorithms in
   /// the server's metadata, or `RS256` without such a list.
