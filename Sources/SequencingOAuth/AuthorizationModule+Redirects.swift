@@ -7,25 +7,25 @@
 // Redirects that the app receives itself, instead of the SDK's loopback receiver.
 
 extension AuthorizationModule {
-  /// Passes the text of a URL that opened the app to the sign-in under way.
+  /// Handles the text of a URL that opened the app, and returns whether it answered the sign-in
+  /// under way.
   ///
-  /// Returns `true` if the URL answered the sign-in. `false` means that it had no effect: it is for
-  /// another part of the app, or for another sign-in. `receiveRedirect(_:)` says which.
+  /// The result `false` means that the URL had no effect: it is for another part of the app, or for
+  /// another sign-in. `receiveRedirect(_:)` says which.
   @discardableResult
   public func handleRedirect(_ redirect: String) -> Bool {
     receiveRedirect(redirect) == .answered
   }
 
-  /// Passes a URL that opened the app to the sign-in under way.
+  /// Handles a URL that opened the app, and returns whether it answered the sign-in under way.
   ///
-  /// Returns `true` if the URL answered the sign-in; see ``handleRedirect(_:)-(String)``.
+  /// See ``handleRedirect(_:)-(String)``.
   @discardableResult
   public func handleRedirect(_ redirect: URL) -> Bool {
     receiveRedirect(redirect) == .answered
   }
 
-  /// Passes the text of a URL that opened the app to the sign-in under way, and returns what
-  /// happened to it.
+  /// Handles the text of a URL that opened the app, and returns what happened to it.
   ///
   /// Any thread may call it; it returns at once. Only ``RedirectOutcome/answered`` means that the
   /// URL had an effect.
@@ -33,7 +33,7 @@ extension AuthorizationModule {
     signIns.offer(redirect)
   }
 
-  /// Passes a URL that opened the app to the sign-in under way, and returns what happened to it.
+  /// Handles a URL that opened the app, and returns what happened to it.
   ///
   /// Any thread may call it; it returns at once. Only ``RedirectOutcome/answered`` means that the
   /// URL had an effect.
@@ -41,8 +41,7 @@ extension AuthorizationModule {
     receiveRedirect(redirect.absoluteString)
   }
 
-  /// Passes a form that the browser posted to the redirect URI to the sign-in under way, and
-  /// returns what happened to it.
+  /// Handles a form that the browser posted to the redirect URI, and returns what happened to it.
   ///
   /// Use it in an app with its own web server, for a sign-in with
   /// ``SignInOptions/ResponseMode/formPost``. `form` is the body of the POST, and `redirectURI` the

@@ -127,7 +127,7 @@ extension AuthorizationModule {
     try context.check(origin, namedByApp: false)
   }
 
-  /// Records the server of a pipe or a channel with this account's token as named by the app.
+  /// Records the server of a pipe or a channel as a server that the app named.
   package func addNamed(_ origin: ResourceOrigin) {
     context.addNamed(origin)
   }

@@ -14,7 +14,7 @@ public struct JWTAssertion: Sendable, Hashable {
   public var issuer: String?
   /// The identifier of the party that the token is for (`sub`); `nil` for the issuer.
   public var subject: String?
-  /// The server that may accept it (`aud`); `nil` for ``Provider/assertionAudience``.
+  /// The server that may accept the assertion (`aud`); `nil` for ``Provider/assertionAudience``.
   public var audience: String?
   /// How long the assertion is valid (`exp`), in addition to
   /// ``ClientConfiguration/clockTolerance``: one minute by default.

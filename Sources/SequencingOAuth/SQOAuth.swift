@@ -17,7 +17,7 @@ private struct Delegates: @unchecked Sendable {
   }
 }
 
-/// The entry point for an app with one account: signs the user in and holds the token.
+/// The main entry point of the SDK: signs a user in and holds the token.
 ///
 /// Most apps use the ``shared`` instance; an app with several accounts creates more. Register the
 /// client, set the delegates, then call ``authorizeUser()``. Any thread may call any method, and no

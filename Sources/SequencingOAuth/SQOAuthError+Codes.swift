@@ -35,8 +35,8 @@ extension SQOAuthError.Code {
   /// The server cannot revoke a token of this kind (RFC 7009, section 2.2.1).
   public static let unsupportedTokenType = Self(rawValue: "unsupported_token_type")
 
-  /// The code for a sign-in on another device expired before the user entered it (RFC 8628, section
-  /// 3.5).
+  /// The code for a sign-in on another device expired before the user finished the sign-in (RFC
+  /// 8628, section 3.5).
   public static let expiredToken = Self(rawValue: "expired_token")
 
   // MARK: From a resource server (RFC 6750, section 3.1)
@@ -66,7 +66,7 @@ extension SQOAuthError.Code {
 
   // MARK: From the sign-in
 
-  /// The app or the user cancelled the sign-in before its answer came.
+  /// The app or the user cancelled the sign-in, or the caller's task was cancelled.
   public static let cancelled = Self(rawValue: "cancelled")
   /// A sign-in with other options is under way; an account has one sign-in at a time.
   public static let signInUnderWay = Self(rawValue: "sign_in_under_way")
@@ -123,9 +123,9 @@ extension SQOAuthError.Code {
   public static let invalidResponse = Self(rawValue: "invalid_response")
   /// The server refused a request without a usable OAuth error.
   ///
-  /// Either the response has no OAuth error, or the error's code is one of the SDK's own codes,
-  /// such as ``storeFailed``. A server's message cannot set such a code; ``SQOAuthError/response``
-  /// has what it sent.
+  /// Either the response has no OAuth error, or the error's code is reserved for the SDK's own
+  /// errors, such as ``storeFailed``. Then ``SQOAuthError/response`` has the code that the server
+  /// sent.
   public static let requestRefused = Self(rawValue: "request_refused")
   /// No answer came within the request's time limit.
   public static let requestTimedOut = Self(rawValue: "request_timed_out")
@@ -133,8 +133,7 @@ extension SQOAuthError.Code {
   public static let malformedRequest = Self(rawValue: "malformed_request")
   /// The request must be sent again, but its body can be read only once.
   public static let bodyNotReplayable = Self(rawValue: "body_not_replayable")
-  /// The SDK could not read or write a download's file, or one of the files that it keeps beside
-  /// it.
+  /// The SDK could not read or write a download's file, or a helper file beside it.
   public static let fileFailed = Self(rawValue: "file_failed")
   /// Another download to the same file is under way.
   public static let fileInUse = Self(rawValue: "file_in_use")

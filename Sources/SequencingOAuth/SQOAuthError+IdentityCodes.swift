@@ -19,7 +19,7 @@ extension SQOAuthError.Code {
   public static let idTokenCritical = Self(rawValue: "id_token_critical")
   /// The ID token is signed with an unexpected algorithm, or not signed.
   public static let idTokenAlgorithm = Self(rawValue: "id_token_algorithm")
-  /// No key of the issuer fits the ID token.
+  /// No key of the issuer matches the ID token.
   public static let idTokenKey = Self(rawValue: "id_token_key")
   /// The issuer's key for the ID token is too weak: an RSA key of less than 2048 bits.
   public static let idTokenWeakKey = Self(rawValue: "id_token_weak_key")

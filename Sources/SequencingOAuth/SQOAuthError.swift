@@ -55,7 +55,7 @@ public struct SQOAuthError: Error, Sendable {
     self.retryAfter = retryAfter
   }
 
-  /// The most bytes of a ``resourceResponse``'s content that the error keeps: 64 KiB.
+  /// The largest size of the content of ``resourceResponse``, in bytes: 64 KiB.
   public static let maximumContentBytes = 64 * 1024
 
   /// Returns this error with the response that caused it.

@@ -61,7 +61,7 @@ public struct SQToken: Sendable, Hashable, Codable {
   /// - SeeAlso: OpenID Connect Core 1.0, section 2
   public var idToken: IDToken? { storage.idToken }
 
-  /// The `nonce` of the authorization request from which the token comes.
+  /// The `nonce` of the sign-in's authorization request.
   ///
   /// It is `nil` for a token of another grant, of a sign-in without the scope `openid`, or of an
   /// older version of the SDK. The SDK compares it with the `nonce` of each ID token. A refresh

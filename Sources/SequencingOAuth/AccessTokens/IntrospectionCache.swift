@@ -8,9 +8,9 @@ import Basics
 
 /// A cache of introspection results, each for a short time, by the tokens' digests.
 ///
-/// It has two generations. When the younger one is full, it becomes the older one, and the earlier
-/// older one is dropped. A result that is used moves to the younger one. So each call takes the
-/// same short time.
+/// It has a young and an old generation. When the young one is full, it becomes the old one, and
+/// the previous old one is dropped. A result that is used moves to the young generation. So each
+/// call takes the same short time.
 final class IntrospectionCache: Sendable {
   private struct Entry: Sendable {
     let claims: AccessTokenClaims?

@@ -6,8 +6,8 @@ public import Basics
   import Foundation
 #endif
 
-/// A client of the authorization server's introspection endpoint, for a resource server that
-/// receives access tokens.
+/// A client of the authorization server's introspection endpoint, which checks the access tokens
+/// that a resource server receives.
 ///
 /// Use it if the tokens are opaque, or if revoked tokens must not be accepted until they expire.
 /// Each result is cached for a short time, but not beyond the token's `exp`, so a busy service
@@ -69,7 +69,7 @@ public final class TokenIntrospector: Sendable {
   ///
   /// If the server cannot be reached or is overloaded, the next request to it waits for a second,
   /// or for as long as the server asks, up to 30 s. Until then, calls get the error. After any
-  /// other failure of the server, this is done only for the same token.
+  /// other failure of the server, the pause applies only to the same token.
   ///
   /// If the server issues tokens for several services, check the audience with
   /// ``AccessTokenClaims/require(audience:)``. A request takes at most

@@ -5,12 +5,13 @@
 /// that: on any other actor, the cast of the delegate to its own protocol fails (Swift evolution
 /// SE-0470).
 struct DelegateCall<Delegate>: Sendable {
-  /// Returns the delegate, or `nil` if it no longer exists.
+  /// The closure that returns the delegate, or `nil` if it no longer exists.
   ///
-  /// The closure returns `Any`, so that ``cast`` checks the conformance at run time. A cast to the
-  /// generic `Delegate`, which is the protocol's type itself, would always succeed.
+  /// It returns `Any`, so that ``cast`` checks the conformance at run time. A cast to the generic
+  /// `Delegate`, which is the protocol's type itself, would always succeed.
   let delegate: @Sendable () -> Any?
-  /// Casts the delegate to its protocol; returns `nil` if its conformance may not be used here.
+  /// The closure that casts the delegate to its protocol, or returns `nil` if its conformance may
+  /// not be used here.
   let cast: @Sendable (Any) -> Delegate?
   let call: nonisolated(nonsending) @Sendable (Delegate) async -> Void
 

@@ -13,7 +13,7 @@ final class CipherContext {
   static let tagSize = 16
   static let failure = SQOAuthError(.storeFailed, "libcrypto cannot encrypt with AES-256-GCM")
 
-  // Fetched once, because that takes longer than encrypting a record; never changed later.
+  // Fetched once, because a fetch takes longer than encrypting a record; never changed later.
   nonisolated(unsafe) private static let cipher = {
     OpenSSL.begin()
     return EVP_CIPHER_fetch(nil, "AES-256-GCM", nil)

@@ -24,7 +24,7 @@ enum HashFunction: Sendable, Hashable {
     }
   }
 
-  // Fetched once, because that takes longer than the digest of a token; never changed later.
+  // Fetched once, because a fetch takes longer than the digest of a token; never changed later.
   nonisolated(unsafe) private static let sha256Implementation = implementation("SHA2-256")
   nonisolated(unsafe) private static let sha384Implementation = implementation("SHA2-384")
   nonisolated(unsafe) private static let sha512Implementation = implementation("SHA2-512")

@@ -83,6 +83,6 @@ extension FileError: LocalizedError {
   public var errorDescription: String? { description }
 }
 
-/// The earlier name of ``FileError``, from when only bodies in files threw it.
+/// A former name of ``FileError``.
 @available(*, deprecated, renamed: "FileError")
 public typealias HTTPFileError = FileError

@@ -26,7 +26,7 @@ package struct FileLock: Sendable {
   ) throws(FileError) -> FileLock {
     let start = ContinuousClock.now
     // In microseconds. The pause is short, so that this process can get the lock from a process
-    // that releases and takes it all the time.
+    // that keeps releasing and taking it.
     var pause: UInt32 = 250
     while true {
       if let lock = try ifFree(path) { return lock }

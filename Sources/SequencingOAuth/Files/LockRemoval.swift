@@ -21,7 +21,7 @@ import Dispatch
 enum LockRemoval {
   /// The number of steps of 100 µs that the caller waits for a program that has the file open.
   private static let stepsAtOnce = 100
-  /// The milliseconds from the end of that wait to the first check on another thread.
+  /// How long to keep the lock before the first check on another thread, in milliseconds.
   private static let moment = 100
   /// The number of later checks, one each second, while a program has the file open.
   private static let looksLater = 60

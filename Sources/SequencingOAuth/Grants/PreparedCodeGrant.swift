@@ -12,7 +12,7 @@ struct PreparedCodeGrant: Sendable, Redacted {
   let redirect: RedirectURI
   let authorizationEndpoint: URL
 
-  /// Does all checks that need no request.
+  /// Prepares the grant, with all checks that need no request.
   init(_ options: SignInOptions, _ client: RegisteredClient) throws(SQOAuthError) {
     _ = try client.unprovenCredentials(supported: nil)
     try Self.checkServer(client.metadata)

@@ -8,9 +8,9 @@ import Basics
 
 /// A cache of the issuers' public keys, shared by all clients of an environment.
 ///
-/// While an issuer cannot be reached, its known keys stay in use for a day. After a request that
-/// failed or returned only known keys, the SDK waits a minute before the next one, so that forged
-/// texts cannot cause a request each time.
+/// While an issuer cannot be reached, its known keys stay in use for a day. If a text names an
+/// unknown key, the keys are fetched again. If that brings no new keys, the SDK waits a minute
+/// before the next attempt, so that forged texts cannot cause a request each time.
 ///
 /// - SeeAlso: OpenID Connect Core 1.0, section 10.1.1
 final class SigningKeys: Sendable {
@@ -25,7 +25,7 @@ final class SigningKeys: Sendable {
       min(max(failure?.retryAfter ?? .zero, .seconds(60)), SigningKeys.longestRest)
     }
 
-    /// Returns whether the request was sent less than `time` ago.
+    /// Returns whether the request was made less than `time` ago.
     func isRecent(_ time: Duration, at now: Duration) -> Bool { at <= now && now < at + time }
   }
 

@@ -4,9 +4,9 @@ import Basics
 ///
 /// Any number of processes on any number of hosts may each have a keeper for the same store. The
 /// keepers share the work, and one of them renews an account before its access token expires. If a
-/// server fails or asks to wait with `Retry-After` (RFC 9110, section 10.2.3), all keepers pause
-/// for its accounts. For accounts in a PostgreSQL database, this is true across all hosts. With
-/// other stores, each process reads all records every 30 s and pauses independently.
+/// server fails or asks to wait with `Retry-After` (RFC 9110, section 10.2.3), the keepers pause
+/// for its accounts. With a PostgreSQL database, the pause applies to all hosts. With other stores,
+/// each process reads all records every 30 s and pauses independently.
 ///
 /// The memory of a keeper does not grow with the number of accounts in a database. A keeper ends
 /// with ``stop()``, or when it is released. All members may be used from any thread.

@@ -17,7 +17,7 @@ package protocol AccountQueue: Sendable {
   /// Makes a taken account due again after a time, unless it was saved in the meantime.
   func postpone(_ account: DueAccounts.Account, by time: Duration) async throws(SQOAuthError)
 
-  /// Records the new record of a taken account; `nil` if it no longer has one.
+  /// Updates the queue with the new record of a taken account; `nil` if it no longer has one.
   func finish(
     _ account: DueAccounts.Account, with record: AccountRecord?
   ) async throws(SQOAuthError)

@@ -220,7 +220,7 @@ final class KeepingWorker: Sendable {
     }
   }
 
-  /// Lets another account be the first one of a paused server.
+  /// Lets the queue choose another account for the first request after a server's pause.
   private func giveBack(_ account: DueAccounts.Account, _ record: AccountRecord) async {
     if account.wasPaused { try? await queue.giveBack(ServerName(of: record)) }
   }

@@ -70,7 +70,7 @@ final class PagedAccountQueue: AccountQueue {
       return asked[server].map { now.steady >= $0.until } ?? true
     }
 
-    /// Lets another account of the server be the first one after its pause.
+    /// Lets another account be chosen for the first request after a server's pause.
     mutating func passOver(_ id: String) {
       asked = asked.filter { $0.value.id != id }
     }
