@@ -1,8 +1,8 @@
 import Dispatch
 
-/// Runs blocking calls of a store or on a file one after the other, outside Swift's cooperative thread pool.
+/// A queue that runs blocking calls one after the other, outside Swift's cooperative thread pool.
 ///
-/// The pool's threads must not wait for disks, locks and keyrings.
+/// Stores and files use it, because the pool's threads must not wait for disks, locks and keyrings.
 package struct BlockingQueue: Sendable {
   private let queue: DispatchQueue
 
@@ -17,7 +17,7 @@ package struct BlockingQueue: Sendable {
     try await result(of: work).get()
   }
 
-  /// Runs work that an interruption ends, and returns its result.
+  /// Runs work that can be interrupted, and returns its result.
   ///
   /// If the calling task is cancelled, the interruption is raised, and this throws at once.
   package func run<Value: Sendable, Failure: Error>(
@@ -29,7 +29,7 @@ package struct BlockingQueue: Sendable {
     queue.async {
       result.resolve(
         Result { () throws(Failure) in
-          // The work need not have begun when the caller was cancelled.
+          // The caller may have been cancelled before the work began.
           guard !interruption.isRaised else { throw error }
           return try work(interruption)
         })
@@ -39,7 +39,8 @@ package struct BlockingQueue: Sendable {
     throw error
   }
 
-  /// Runs the work as ``run(_:)`` does, and returns its error, of any type, instead of throwing it.
+  /// Runs the work and returns its result or its error; the work runs even if the caller is
+  /// cancelled.
   package func result<Value: Sendable, Failure: Error>(
     of work: @escaping @Sendable () throws(Failure) -> Value
   ) async -> Result<Value, Failure> {
@@ -48,7 +49,7 @@ package struct BlockingQueue: Sendable {
     return await result.wait()
   }
 
-  /// Starts the work after all earlier work, and does not wait for it.
+  /// Adds work to the queue without waiting for it.
   package func start(_ work: @escaping @Sendable () -> Void) {
     queue.async(execute: work)
   }

@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// Converts bytes to Base64url without padding, and back.
+/// Encodes and decodes Base64url without padding.
 ///
 /// - SeeAlso: RFC 4648, section 5; RFC 7515, section 2
 package enum Base64URL {
@@ -39,10 +39,11 @@ package enum Base64URL {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Decodes a text, or returns `nil` if it is not exactly what ``encode(_:)`` makes.
+  /// Decodes UTF-8 text; returns `nil` if it is not exactly the output of ``encode(_:)`` for some
+  /// bytes.
   ///
-  /// Padding, line breaks and bits that belong to no byte are refused, so no two texts have the
-  /// same bytes.
+  /// Padding, line breaks and unused bits that are not zero are rejected, so no two texts decode to
+  /// the same bytes.
   ///
   /// - SeeAlso: RFC 4648, section 3.5
   package static func decode(_ text: some Collection<UInt8>) -> Data? {
@@ -65,6 +66,7 @@ package enum Base64URL {
     return Data(bytes)
   }
 
-  /// Decodes a text, or returns `nil` if it is not exactly what ``encode(_:)`` makes.
+  /// Decodes a text; returns `nil` if it is not exactly the output of ``encode(_:)`` for some
+  /// bytes.
   package static func decode(_ text: String) -> Data? { decode(text.utf8) }
 }

@@ -13,7 +13,7 @@ package final class CipherContext {
   package static let tagSize = 16
   package static let failure = CryptoFailure("libcrypto cannot encrypt with AES-256-GCM")
 
-  // Looked up once, since that takes longer than encrypting a record, and never changed later.
+  // Fetched once, because a fetch takes longer than encrypting a record; never changed later.
   nonisolated(unsafe) private static let cipher = {
     OpenSSL.begin()
     return EVP_CIPHER_fetch(nil, "AES-256-GCM", nil)
@@ -38,7 +38,9 @@ package final class CipherContext {
     EVP_CIPHER_CTX_free(context)
   }
 
-  /// Adds bytes that are authenticated but not encrypted; called before ``update(_:)``.
+  /// Adds bytes that are authenticated but not encrypted.
+  ///
+  /// Call it before ``update(_:)``.
   package func authenticate(_ bytes: Data) throws(CryptoFailure) {
     try Self.inPieces(bytes) { piece in
       var count: Int32 = 0
@@ -47,7 +49,7 @@ package final class CipherContext {
     }
   }
 
-  /// Encrypts or decrypts; the result is as long as the input.
+  /// Encrypts or decrypts bytes; the result is as long as the input.
   package func update(_ bytes: Data) throws(CryptoFailure) -> Data {
     var output = Data(count: bytes.count)
     var done = 0
@@ -64,7 +66,8 @@ package final class CipherContext {
     return output
   }
 
-  /// Ends the run; returns `false` if OpenSSL fails, or if a decrypted text does not fit its tag.
+  /// Ends the encryption or decryption; returns `false` if OpenSSL fails, or if a decrypted text
+  /// does not match its tag.
   package func finish() -> Bool {
     // GCM has no last block, but the call needs space for a block.
     var block: [UInt8] = Array(repeating: 0, count: 16)
@@ -72,7 +75,9 @@ package final class CipherContext {
     return EVP_CipherFinal_ex(context, &block, &count) == 1
   }
 
-  /// Returns the tag of the encrypted text; called after ``finish()``.
+  /// Returns the tag of the encrypted text.
+  ///
+  /// Call it after ``finish()``.
   package func tag() throws(CryptoFailure) -> Data {
     var tag = Data(count: Self.tagSize)
     let succeeded = tag.withUnsafeMutableBytes { tag in
@@ -93,7 +98,7 @@ package final class CipherContext {
     guard succeeded == 1 else { throw Self.failure }
   }
 
-  /// Passes bytes to OpenSSL in pieces of at most 1 GiB, since OpenSSL counts them in 32 bits.
+  /// Passes bytes to OpenSSL in pieces of at most 1 GiB, because OpenSSL counts them in 32 bits.
   private static func inPieces(
     _ bytes: Data, _ body: (UnsafeRawBufferPointer) -> Int32
   ) throws(CryptoFailure) {

@@ -8,22 +8,22 @@ import CSQCrypto
 
 /// SHA-2 digests, computed by OpenSSL.
 package enum Digest {
-  /// The SHA-256 digest of a string's UTF-8 bytes.
+  /// Returns the SHA-256 digest of a string's UTF-8 bytes.
   package static func sha256(_ text: String) -> Data {
     var text = text
     return text.withUTF8 { digest(UnsafeRawBufferPointer($0), by: .sha256) }
   }
 
-  /// The SHA-256 digest of bytes.
+  /// Returns the SHA-256 digest of bytes.
   package static func sha256(_ bytes: Data) -> Data { digest(bytes, by: .sha256) }
 
-  /// The SHA-384 digest of bytes.
+  /// Returns the SHA-384 digest of bytes.
   static func sha384(_ bytes: Data) -> Data { digest(bytes, by: .sha384) }
 
-  /// The SHA-512 digest of bytes.
+  /// Returns the SHA-512 digest of bytes.
   static func sha512(_ bytes: Data) -> Data { digest(bytes, by: .sha512) }
 
-  /// The digest of bytes by a hash function.
+  /// Returns the digest of bytes with a hash function.
   package static func digest(_ bytes: Data, by function: HashFunction) -> Data {
     bytes.withUnsafeBytes { digest($0, by: function) }
   }
@@ -34,15 +34,17 @@ package enum Digest {
       EVP_Digest(
         input.baseAddress, input.count, output.baseAddress, nil, function.implementation, nil)
     }
-    // This fails only if memory runs out; a wrong challenge must not be sent.
+    // This fails only if memory runs out. Stop then, because a wrong code challenge must not be
+    // sent.
     precondition(succeeded == 1, "libcrypto cannot compute a digest")
     return digest
   }
 
-  /// The SHA-256 digest of bytes, for calls that every start of a program makes.
+  /// Returns the SHA-256 digest of bytes quickly, for calls at the start of a program.
   ///
-  /// This does not use the part of OpenSSL that chooses an implementation, since that part takes a
-  /// millisecond to start. A program that only prints a stored token needs nothing else of OpenSSL.
+  /// This does not use the part of OpenSSL that selects an implementation, because that part takes
+  /// a millisecond to start. A program that only prints a stored token needs nothing else from
+  /// OpenSSL.
   package static func quickSHA256(_ bytes: Data) -> Data {
     var digest = [UInt8](repeating: 0, count: 32)
     let succeeded = bytes.withUnsafeBytes { sq_sha256($0.baseAddress, $0.count, &digest) }

@@ -1,4 +1,4 @@
-/// A curve for ECDSA, by its name in a JSON Web Key.
+/// A curve for ECDSA; the raw value is its name in a JSON Web Key.
 ///
 /// - SeeAlso: RFC 7518, section 6.2.1.1
 package enum EllipticCurve: String, Sendable, Hashable, CaseIterable {
@@ -6,7 +6,7 @@ package enum EllipticCurve: String, Sendable, Hashable, CaseIterable {
   case p384 = "P-384"
   case p521 = "P-521"
 
-  /// The size in bytes of a coordinate, and of each half of a signature.
+  /// The size of a coordinate and of each half of a signature, in bytes.
   package var coordinateSize: Int {
     switch self {
     case .p256: 32

@@ -24,7 +24,7 @@ package enum HashFunction: Sendable, Hashable {
     }
   }
 
-  // Looked up once, since that takes longer than the digest of a token, and never changed later.
+  // Fetched once, because a fetch takes longer than the digest of a token; never changed later.
   nonisolated(unsafe) private static let sha256Implementation = implementation("SHA2-256")
   nonisolated(unsafe) private static let sha384Implementation = implementation("SHA2-384")
   nonisolated(unsafe) private static let sha512Implementation = implementation("SHA2-512")
@@ -32,7 +32,8 @@ package enum HashFunction: Sendable, Hashable {
   private static func implementation(_ name: String) -> OpaquePointer {
     OpenSSL.begin()
     guard let implementation = EVP_MD_fetch(nil, name, nil) else {
-      // A wrong challenge must not be sent, and no signature be believed.
+      // Without the hash function, a code challenge would be wrong, and no signature could be
+      // verified.
       preconditionFailure("libcrypto has no \(name)")
     }
     return implementation

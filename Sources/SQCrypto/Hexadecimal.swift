@@ -4,9 +4,9 @@
   import Foundation
 #endif
 
-/// Converts bytes to lower-case hexadecimal digits, two for each byte, and back.
+/// Encodes and decodes lower-case hexadecimal digits, two for each byte.
 ///
-/// Upper-case digits are not accepted, so each sequence of bytes has only one text.
+/// Upper-case digits are rejected, so each sequence of bytes has only one text.
 package enum Hexadecimal {
   private static let digits = Array("0123456789abcdef".utf8)
 

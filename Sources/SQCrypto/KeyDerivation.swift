@@ -7,19 +7,20 @@ import SQBasics
   import Foundation
 #endif
 
-/// Derives the key of a store: by scrypt from a passphrase, or by HKDF from another key.
+/// The parameters with which a store's key is derived: by scrypt from a passphrase, or by HKDF from
+/// another key.
 ///
 /// The salt is random, so two stores with equal passphrases have different keys.
 ///
 /// - SeeAlso: RFC 7914; RFC 5869
 package enum KeyDerivation: Sendable, Hashable {
-  /// The passphrase or the key from which the key of the store is derived.
+  /// The passphrase or the key that the store's key is derived from.
   package enum Secret: Sendable, Redacted {
     case passphrase(String, ScryptCost)
     case key(Data)
   }
 
-  /// What each guess of a new store's passphrase costs.
+  /// The scrypt parameters of a new store, which decide the cost of each guess of its passphrase.
   package struct ScryptCost: Sendable {
     let cost: Int
     let blockSize: Int
@@ -33,17 +34,17 @@ package enum KeyDerivation: Sendable, Hashable {
     package static let smallest = ScryptCost(cost: 1 << 14, blockSize: 8, parallelism: 1)
   }
 
-  /// Derives from a passphrase by scrypt, at a cost that slows down guessing.
+  /// Derivation from a passphrase by scrypt, with a cost that slows down guessing.
   case scrypt(cost: Int, blockSize: Int, parallelism: Int, salt: Data)
-  /// Derives from a random key by HKDF, which is fast; such a key cannot be guessed.
+  /// Derivation from a random key by HKDF, which is fast, because nobody can guess such a key.
   case hkdf(salt: Data)
 
   static let smallestSalt = 16
   private static let saltSize = 32
-  // The most memory in bytes that scrypt may take: four times what the SDK's own parameters take.
+  // The largest memory for scrypt, in bytes: four times the memory for the SDK's own parameters.
   private static let largestMemory = 128 << 20
 
-  /// Makes the derivation for a new store.
+  /// Creates the parameters for a new store, with a random salt.
   package static func new(for secret: Secret) throws(CryptoFailure) -> KeyDerivation {
     let salt = try RandomBytes.make(saltSize)
     return switch secret {

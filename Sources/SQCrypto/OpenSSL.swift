@@ -6,13 +6,13 @@ import CSQCrypto
   import Foundation
 #endif
 
-/// The OpenSSL of the process, which the SDK shares with libcurl and with the app.
+/// Functions for the process's OpenSSL, which the SDK shares with libcurl and the app.
 package enum OpenSSL {
-  /// Makes OpenSSL keep its state when the process exits; called before each possible first use.
+  /// Makes OpenSSL keep its state when the process exits.
   ///
-  /// Otherwise OpenSSL would free its state early in `exit`, while requests and stores still use it
-  /// on threads of their own, and the process would crash. If the app uses OpenSSL before the SDK
-  /// does, OpenSSL has started already and this has no effect.
+  /// Call it before each possible first use of OpenSSL. Otherwise OpenSSL would free its state
+  /// early in `exit`, while requests and stores still use it on their own threads, and the process
+  /// would crash. If the app uses OpenSSL before the SDK, this has no effect.
   ///
   /// - SeeAlso: OPENSSL_init_crypto(3)
   package static func begin() {
@@ -21,8 +21,8 @@ package enum OpenSSL {
 
   /// Runs calls that may fail, and removes their errors from OpenSSL's queue for this thread.
   ///
-  /// The errors would otherwise show up after the next call of the app or of libcurl. Errors that
-  /// were in the queue before stay there.
+  /// Otherwise the app or libcurl would find these errors after its next call. Earlier errors stay
+  /// in the queue.
   ///
   /// - SeeAlso: ERR_set_mark(3)
   static func leavingNoErrors<Value>(_ body: () -> Value) -> Value {
@@ -31,7 +31,7 @@ package enum OpenSSL {
     return body()
   }
 
-  /// Compares two secrets in a time that does not depend on where they differ.
+  /// Compares two secrets in constant time.
   package static func areEqual(_ one: Data, _ other: Data) -> Bool {
     guard one.count == other.count else { return false }
     return one.withUnsafeBytes { one in

@@ -6,9 +6,9 @@ import CSQCrypto
   import Foundation
 #endif
 
-/// The making of signatures, by OpenSSL.
+/// Signing with OpenSSL.
 extension PrivateKey {
-  /// The signature of a message, in the form that JWS has; `nil` if the key does not suit the
+  /// Returns the signature of a message in the format of JWS; `nil` if the key does not match the
   /// scheme.
   package func signature(of message: Data, by scheme: SignatureScheme) -> Data? {
     guard kind == scheme.keyKind else { return nil }
@@ -24,13 +24,13 @@ extension PrivateKey {
     }
   }
 
-  /// The signature as OpenSSL writes it; that of ECDSA is DER.
+  /// Returns the signature in OpenSSL's format, which is DER for ECDSA.
   func openSSLSignature(
     of message: Data, hash: OpaquePointer?, isPSS: Bool = false
   ) -> Data? {
     let context = EVP_MD_CTX_new()
     defer { EVP_MD_CTX_free(context) }
-    // The context of the key belongs to the other one.
+    // `context` owns the key's context, so only `context` is freed.
     var keyContext: OpaquePointer?
     guard EVP_DigestSignInit(context, &keyContext, hash, nil, key) == 1 else { return nil }
     if isPSS {
@@ -52,7 +52,7 @@ extension PrivateKey {
     }
   }
 
-  /// The numbers r and s, each in the size of a coordinate.
+  /// Returns the numbers r and s of a DER signature, each in the size of a coordinate.
   ///
   /// - SeeAlso: RFC 7518, section 3.4
   private static func numbers(inDER signature: Data, _ curve: EllipticCurve) -> Data? {

@@ -7,14 +7,14 @@ import SQBasics
   import Foundation
 #endif
 
-/// A private key and its public half, in OpenSSL's own form.
+/// A private key with its public half, as an OpenSSL object.
 ///
-/// Many threads may use a key, since it is never changed. OpenSSL erases it when it is released.
+/// Many threads may use a key, because it never changes. OpenSSL erases it when it is released.
 package final class PrivateKey: @unchecked Sendable {
   package let kind: PublicKey.Kind
   let key: OpaquePointer
 
-  /// Takes over a key that OpenSSL has read or made; `nil` if it is of no kind that can sign here.
+  /// Takes over a key that OpenSSL has read or generated; fails if its kind is not supported.
   private init?(_ make: () -> OpaquePointer?) {
     OpenSSL.begin()
     let made = OpenSSL.leavingNoErrors { () -> (OpaquePointer, PublicKey.Kind)? in
@@ -46,7 +46,7 @@ package final class PrivateKey: @unchecked Sendable {
 
   // MARK: Making and reading
 
-  /// Makes a new key; an RSA key has 3072 bits.
+  /// Generates a new key; an RSA key has 3072 bits.
   ///
   /// - SeeAlso: NIST SP 800-57 part 1, section 5.6.1, for the size
   package convenience init?(generating kind: PublicKey.Kind) {
@@ -72,7 +72,8 @@ package final class PrivateKey: @unchecked Sendable {
     }
   }
 
-  /// Reads a PEM text, or returns `nil` if it is no private key, or sealed in another way.
+  /// Reads a PEM text; returns `nil` if it is not a private key, or if the passphrase does not
+  /// match.
   ///
   /// - SeeAlso: RFC 7468, sections 10 and 11; PEM_read_bio_PrivateKey(3)
   package convenience init?(pem: Data, passphrase: String?) {
@@ -85,7 +86,8 @@ package final class PrivateKey: @unchecked Sendable {
     guard isWhole else { return nil }
   }
 
-  /// Makes an RSA key of big-endian numbers: n, e and d, or also p, q, dp, dq and qi.
+  /// Creates an RSA key from the big-endian numbers n, e and d, with or without p, q, dp, dq and
+  /// qi.
   ///
   /// - SeeAlso: RFC 7518, section 6.3
   package convenience init?(rsaNumbers numbers: [Data]) {
@@ -93,7 +95,7 @@ package final class PrivateKey: @unchecked Sendable {
       numbers.allSatisfy({ !$0.isEmpty && $0.count <= Int(OPENSSL_RSA_MAX_MODULUS_BITS) / 8 })
     else { return nil }
     self.init {
-      // One row of bytes, so that each number has an address at the same time.
+      // One array for all numbers, so that each has an address at the same time.
       let bytes = [UInt8](numbers.joined())
       return bytes.withUnsafeBufferPointer { bytes in
         var start = 0
@@ -107,7 +109,7 @@ package final class PrivateKey: @unchecked Sendable {
     guard isWhole else { return nil }
   }
 
-  /// Makes the key of a number and of the point that belongs to it.
+  /// Creates an ECDSA key from the private number and its public point.
   ///
   /// - SeeAlso: RFC 7518, section 6.2.2
   package convenience init?(curve: EllipticCurve, x: Data, y: Data, number: Data) {
@@ -124,7 +126,7 @@ package final class PrivateKey: @unchecked Sendable {
     guard isWhole else { return nil }
   }
 
-  /// Makes an Ed25519 key of its 32 bytes.
+  /// Creates an Ed25519 key from its 32 bytes.
   ///
   /// - SeeAlso: RFC 8032, section 5.1.5
   package convenience init?(ed25519 bytes: Data) {
@@ -137,7 +139,7 @@ package final class PrivateKey: @unchecked Sendable {
     }
   }
 
-  /// Whether the private half belongs to the public half.
+  /// Whether the private half matches the public half.
   ///
   /// - SeeAlso: EVP_PKEY_pairwise_check(3)
   private var isWhole: Bool {
@@ -149,7 +151,7 @@ package final class PrivateKey: @unchecked Sendable {
     }
   }
 
-  /// Whether it is an RSA key without its primes, with which OpenSSL can sign and nothing else.
+  /// Whether this is an RSA key without its primes; OpenSSL can only sign with such a key.
   package var hasNoPrimes: Bool {
     var prime: OpaquePointer?
     defer { BN_clear_free(prime) }
@@ -172,14 +174,14 @@ package final class PrivateKey: @unchecked Sendable {
     }
   }
 
-  /// Whether the key is too short to protect anything: an RSA key of less than 2048 bits.
+  /// Whether the key is too short to be secure: an RSA key of less than 2048 bits.
   ///
   /// - SeeAlso: RFC 7518, section 3.3
   package var isWeak: Bool { kind == .rsa && EVP_PKEY_get_bits(key) < 2048 }
 
   // MARK: Writing
 
-  /// The key as PKCS#8 in PEM, under a passphrase if there is one.
+  /// Returns the key as PKCS#8 in PEM, encrypted if there is a passphrase.
   ///
   /// - SeeAlso: RFC 7468, sections 10 and 11
   package func pem(passphrase: String?) -> Data? {
@@ -210,7 +212,8 @@ package final class PrivateKey: @unchecked Sendable {
     }
   }
 
-  /// A number of the key in Base64url, in as many bytes as it needs if `size` is `nil`.
+  /// Returns a number of the key in Base64url, in `size` bytes, or in the fewest bytes if `size` is
+  /// `nil`.
   private func number(_ name: String, size: Int?) -> String {
     var number: OpaquePointer?
     EVP_PKEY_get_bn_param(key, name, &number)
@@ -238,7 +241,7 @@ extension PrivateKey: Redacted {
 }
 
 extension EllipticCurve {
-  /// OpenSSL's number of the curve, for which it has several names.
+  /// OpenSSL's number for the curve; its names for the curve vary.
   fileprivate var identifier: Int32 {
     switch self {
     case .p256: NID_X9_62_prime256v1

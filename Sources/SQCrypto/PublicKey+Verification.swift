@@ -6,11 +6,11 @@ import CSQCrypto
   import Foundation
 #endif
 
-/// The verification of signatures, by OpenSSL.
+/// Verification of signatures with OpenSSL.
 extension PublicKey {
-  /// Whether a signature of a message was made with the private half of this key.
+  /// Returns whether a message's signature was created with the private half of this key.
   ///
-  /// A signature of another scheme, of another length or in a wrong form is not valid.
+  /// A signature of another scheme, of a wrong length or in a wrong format is not valid.
   package func isValid(_ signature: Data, of message: Data, by scheme: SignatureScheme) -> Bool {
     guard kind == scheme.keyKind else { return false }
     return OpenSSL.leavingNoErrors {
@@ -21,19 +21,19 @@ extension PublicKey {
     }
   }
 
-  /// The signature as OpenSSL takes it; `nil` if its length is wrong for the key.
+  /// Returns the signature in OpenSSL's format; `nil` if its length is wrong for the key.
   private func openSSLForm(of signature: Data) -> Data? {
     switch kind {
     case .ellipticCurve(let curve): Self.derForm(of: signature, curve)
-    // OpenSSL would add zeros to a signature by PSS that is too short.
+    // OpenSSL would add zeros to a PSS signature that is too short.
     case .rsa: signature.count == EVP_PKEY_get_size(key) ? signature : nil
     case .ed25519: signature
     }
   }
 
-  /// The DER form of the numbers r and s.
+  /// Returns the numbers r and s in DER.
   ///
-  /// OpenSSL refuses numbers that are 0 or not below the order of the curve.
+  /// OpenSSL rejects numbers that are 0 or not below the order of the curve.
   ///
   /// - SeeAlso: RFC 7518, section 3.4; ECDSA_SIG_new(3)
   private static func derForm(of signature: Data, _ curve: EllipticCurve) -> Data? {
@@ -59,7 +59,7 @@ extension PublicKey {
   ) -> Bool {
     let context = EVP_MD_CTX_new()
     defer { EVP_MD_CTX_free(context) }
-    // The context of the key belongs to the other one.
+    // `context` owns the key's context, so only `context` is freed.
     var keyContext: OpaquePointer?
     guard
       EVP_DigestVerifyInit(

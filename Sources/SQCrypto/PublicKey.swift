@@ -6,9 +6,9 @@ import CSQCrypto
   import Foundation
 #endif
 
-/// A public key, which OpenSSL prepares once for any number of signatures.
+/// A public key as an OpenSSL object, which can verify any number of signatures.
 ///
-/// Many threads may use a key, since it is never changed.
+/// Many threads may use a key, because it never changes.
 package final class PublicKey: @unchecked Sendable {
   package enum Kind: Sendable, Hashable {
     case rsa
@@ -19,10 +19,10 @@ package final class PublicKey: @unchecked Sendable {
   package let kind: Kind
   let key: OpaquePointer
 
-  /// Makes an RSA key of two big-endian numbers, or returns `nil` if they do not make a key.
+  /// Creates an RSA key from two big-endian numbers; returns `nil` if they are not a valid key.
   ///
-  /// A short key is made too, and is ``isWeak``, so that an error can say so. The upper limits are
-  /// OpenSSL's; a larger key would make each verification slow.
+  /// A short key is also created, with ``isWeak`` set, so that an error can name the reason. The
+  /// upper limits are OpenSSL's; a larger key would make each verification slow.
   ///
   /// - SeeAlso: RFC 8017, section 3.1
   package convenience init?(rsaModulus modulus: Data, exponent: Data) {
@@ -45,9 +45,9 @@ package final class PublicKey: @unchecked Sendable {
     }
   }
 
-  /// Makes the key of a point, or returns `nil` if the curve does not have the point.
+  /// Creates an ECDSA key from a point; returns `nil` if the point is not on the curve.
   ///
-  /// Each coordinate has exactly the curve's length.
+  /// Each coordinate must have exactly the curve's size.
   ///
   /// - SeeAlso: RFC 7518, section 6.2.1.2
   package convenience init?(curve: EllipticCurve, x: Data, y: Data) {
@@ -57,7 +57,7 @@ package final class PublicKey: @unchecked Sendable {
     guard isChecked else { return nil }
   }
 
-  /// Makes an Ed25519 key of its 32 bytes.
+  /// Creates an Ed25519 key from its 32 bytes.
   ///
   /// - SeeAlso: RFC 8032, section 5.1.5
   package convenience init?(ed25519 bytes: Data) {
@@ -84,7 +84,7 @@ package final class PublicKey: @unchecked Sendable {
   /// The number of bits of the modulus or of the curve.
   var bits: Int { Int(EVP_PKEY_get_bits(key)) }
 
-  /// Whether the key is too short to protect anything: an RSA key of less than 2048 bits.
+  /// Whether the key is too short to be secure: an RSA key of less than 2048 bits.
   ///
   /// - SeeAlso: RFC 7518, section 3.3
   package var isWeak: Bool { kind == .rsa && bits < 2048 }

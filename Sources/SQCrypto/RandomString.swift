@@ -4,13 +4,13 @@
   import Foundation
 #endif
 
-/// Makes strings that cannot be guessed, for `state`, `nonce` and the code verifier.
+/// Creates strings that cannot be guessed, for `state`, `nonce` and the code verifier.
 package enum RandomString {
   /// Returns 256 new random bits as 43 unreserved characters.
   ///
   /// - SeeAlso: RFC 6819, section 5.1.4.2.2; RFC 7636, section 4.1
   package static func make() -> String {
-    // On Linux and Apple platforms the standard library takes these bits from the kernel.
+    // On Linux and Apple platforms this generator gets its bits from the kernel.
     var generator = SystemRandomNumberGenerator()
     var bytes = Data(capacity: 32)
     for _ in 0..<4 {

@@ -1,10 +1,10 @@
-/// How a signature is made of a message.
+/// The scheme that creates a signature from a message.
 package enum SignatureScheme: Sendable, Hashable {
   /// RSASSA-PKCS1-v1_5.
   case rsaPKCS1(HashFunction)
-  /// RSASSA-PSS. MGF1 uses the same hash function, and the salt is as long as a digest.
+  /// RSASSA-PSS, where MGF1 uses the same hash function and the salt is as long as a digest.
   case rsaPSS(HashFunction)
-  /// ECDSA. The signature is r and s, each in the size of a coordinate.
+  /// ECDSA, where the signature consists of r and s, each in the size of a coordinate.
   case ecdsa(EllipticCurve, HashFunction)
   /// Ed25519.
   case ed25519
@@ -18,7 +18,7 @@ package enum SignatureScheme: Sendable, Hashable {
     }
   }
 
-  /// The hash function of the message; `nil` if the scheme takes the message itself.
+  /// The hash function for the message; `nil` if the scheme signs the message itself.
   var hashFunction: HashFunction? {
     switch self {
     case .rsaPKCS1(let function), .rsaPSS(let function), .ecdsa(_, let function): function

@@ -10,11 +10,11 @@
   import Darwin
 #endif
 
-/// Reading and writing the content of an open file.
+/// Reads and writes the content of an open file.
 extension FileDescriptor {
   /// Reads from the current position to the end of the file, but at most `limit` bytes.
   package func content(atMost limit: Int) throws(FileFailure) -> Data {
-    // Otherwise a large file would be moved in memory again and again while it is read.
+    // Otherwise a large file's content would be copied in memory many times while it is read.
     var content = Data(capacity: min(limit, Int(try status().size)))
     var buffer = Data(count: min(limit, 64 * 1024))
     while content.count < limit {
@@ -25,7 +25,8 @@ extension FileDescriptor {
     return content
   }
 
-  /// Reads as many bytes as the system gives in one call; returns their number, 0 at the end.
+  /// Reads as many bytes as one system call returns; returns their number, 0 at the end of the
+  /// file.
   package func fill(_ buffer: inout Data) throws(FileFailure) -> Int {
     let count = buffer.withUnsafeMutableBytes { bytes in
       restarting { readBytes(number, bytes.baseAddress, bytes.count) }
@@ -54,7 +55,8 @@ extension FileDescriptor {
     }
   }
 
-  /// Writes some of the content at an offset from the file's start; returns how many bytes.
+  /// Writes some of the content at an offset from the file's start, and returns the number of bytes
+  /// written.
   package func writeSome(_ content: Data, at offset: Int64) throws(FileFailure) -> Int {
     let count = content.withUnsafeBytes { bytes in
       restarting { pwrite(number, bytes.baseAddress, bytes.count, off_t(offset)) }
@@ -79,7 +81,7 @@ extension FileDescriptor {
     guard ftruncate(number, off_t(length)) == 0 else { throw FileFailure(call: "ftruncate") }
   }
 
-  /// Returns when everything that was written survives a loss of power.
+  /// Makes everything that was written survive a loss of power.
   package func sync() throws(FileFailure) {
     guard fsync(number) == 0 else { throw FileFailure(call: "fsync") }
   }

@@ -8,11 +8,11 @@ import SQBasics
 
 /// An open file, with every system call that the SDK makes on open files.
 ///
-/// No child process inherits it. It stays open until ``close()`` or ``unlock()`` is called, even
-/// without a reference to it, since a lock must end at a known moment. Calls block their thread. If
-/// a signal interrupts a read, a write or a lock, the call is repeated.
+/// No child process inherits it. It stays open until ``close()`` or ``unlock()`` is called, even if
+/// no variable refers to it, because a lock must end at a known moment. Calls block their thread.
+/// If a signal interrupts a read, a write or a lock, the call is repeated.
 package struct FileDescriptor: Sendable {
-  /// The number by which the system knows the open file.
+  /// The system's number for the open file.
   let number: Int32
 
   /// The standard error stream of the process.
@@ -38,20 +38,21 @@ package struct FileDescriptor: Sendable {
     return try FileDescriptor(path, followsLink ? flags : flags | O_NOFOLLOW)
   }
 
-  /// Creates an empty file that only its owner can use; it replaces one that an earlier call left.
+  /// Creates an empty file that only its owner can use, and replaces a file that an earlier call
+  /// left.
   package static func making(_ path: String) throws(FileFailure) -> FileDescriptor {
     if let status = try FileStatus(at: path) {
       // No call leaves a file that others can use, a link or a folder.
       guard status.isOwn, status.isClosedToOthers else {
         throw FileFailure(
-          "a file that this program has not made is in the place of \(path.printable), and stays "
+          "a file that this program did not create is at \(path.printable), and stays "
             + "as it is; move it", code: EEXIST)
       }
       unlink(path)
     }
     let file = try FileDescriptor(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
     do throws(FileFailure) {
-      // Otherwise the process's umask might leave a mode with which the next run cannot open it.
+      // Otherwise the process's umask might give it a mode with which the next run cannot open it.
       try FileTrust.closeToOthers(file)
       return file
     } catch {
@@ -69,8 +70,8 @@ package struct FileDescriptor: Sendable {
     do throws(FileFailure) {
       return try FileDescriptor(path, flags)
     } catch {
-      // A process with a strict umask may have created the file and not set its mode yet, or it was
-      // killed before.
+      // A process with a strict umask may have created the file without setting its mode: it will
+      // do so in a moment, or it was killed.
       guard mending, error.code == EACCES, let status = try FileStatus(at: path), status.isOwn,
         chmod(path, 0o600) == 0
       else { throw error }
@@ -80,8 +81,8 @@ package struct FileDescriptor: Sendable {
 
   /// Opens a file of the app's choice for writing and empties it, or creates it.
   ///
-  /// A new file can be read only by its owner. The app may have let a server choose the name, so a
-  /// link, a pipe or a socket in the file's place is refused; a device such as `/dev/null` is not.
+  /// Only the owner can read a new file. A server may have chosen the name, so a link, a pipe or a
+  /// socket in the file's place is refused. A device such as `/dev/null` is accepted.
   package static func writing(_ path: String) throws(FileFailure) -> FileDescriptor {
     // Without O_NONBLOCK, opening a pipe would wait for a program that reads from the pipe.
     let flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
@@ -92,7 +93,8 @@ package struct FileDescriptor: Sendable {
       _ = fcntl(file.number, F_SETFL, 0)
       guard status.isRegular else { return file }
       try file.truncate(to: 0)
-      // If the owner could not open the file again, it is new: the umask removed permissions.
+      // If the owner could not open the file again, it is a new file whose permissions the umask
+      // removed.
       if status.mode & 0o777 != 0o600, status.mode & 0o777 | 0o600 == 0o600 {
         try? file.setOwnersMode()
       }
@@ -103,7 +105,7 @@ package struct FileDescriptor: Sendable {
     }
   }
 
-  /// Opens a folder; after ``sync()`` on it, the names of its files survive a loss of power.
+  /// Opens a folder, for example to make its files' names survive a loss of power with ``sync()``.
   static func folder(_ path: String) throws(FileFailure) -> FileDescriptor {
     try FileDescriptor(path, O_RDONLY | O_DIRECTORY)
   }
@@ -119,7 +121,7 @@ extension FileDescriptor {
     return FileStatus(status)
   }
 
-  /// Whether the file's system is mounted read-only.
+  /// Whether the file's file system is mounted read-only.
   var isReadOnly: Bool {
     var status = statvfs()
     return fstatvfs(number, &status) == 0 && status.f_flag & UInt(ST_RDONLY) != 0
@@ -130,7 +132,9 @@ extension FileDescriptor {
     guard fchmod(number, 0o600) == 0 else { throw FileFailure(call: "fchmod") }
   }
 
-  /// Whether the path still leads to this file; another process may have removed or replaced it.
+  /// Returns whether the path still names this file.
+  ///
+  /// Another process may have removed or replaced the file.
   package func isAt(_ path: String) -> Bool {
     guard let named = try? FileStatus(at: path), let status = try? status() else { return false }
     return status.isSameFile(as: named)
@@ -152,8 +156,8 @@ extension FileDescriptor {
 
   /// Releases the lock and closes the file.
   func unlock() {
-    // Closing alone would not release the lock while a child process that another thread has just
-    // forked still has the descriptor.
+    // Closing alone would not release the lock if another thread has just forked a child process
+    // that still has the descriptor.
     flock(number, LOCK_UN)
     close()
   }

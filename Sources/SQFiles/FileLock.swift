@@ -4,10 +4,10 @@
   import Darwin
 #endif
 
-/// A lock among all processes, held on a lock file.
+/// A lock that only one process at a time can hold, on a lock file.
 ///
-/// Only the holder removes the lock file. When the holder ends in any way, the kernel
-/// releases the lock.
+/// Only the holder removes the lock file. When the holder's process ends, even if it is killed, the
+/// kernel releases the lock.
 ///
 /// - SeeAlso: flock(2)
 package struct FileLock: Sendable {
@@ -15,18 +15,18 @@ package struct FileLock: Sendable {
   /// The locked file.
   package let file: FileDescriptor
 
-  /// Waits for the lock at a path, and blocks the thread until then; creates a missing lock file.
+  /// Blocks the thread until it has the lock at a path, and creates a missing lock file.
   ///
-  /// It tries again and again to take the lock, since a thread that waits inside the kernel cannot
-  /// stop waiting after a limit.
+  /// It tries repeatedly to take the lock, because a thread that waits inside the kernel cannot
+  /// stop after a time limit.
   ///
   /// - Throws: After the limit, an error that names the lock file and the process that holds it.
   package static func wait(
     for path: String, limit: Duration = .seconds(30)
   ) throws(FileFailure) -> FileLock {
     let start = ContinuousClock.now
-    // In microseconds. The pause is short, so that this process can get the lock between two uses
-    // by a process that takes it all the time.
+    // In microseconds. The pause is short, so that this process can get the lock from a process
+    // that keeps releasing and taking it.
     var pause: UInt32 = 250
     while true {
       if let lock = try ifFree(path) { return lock }
@@ -40,15 +40,16 @@ package struct FileLock: Sendable {
 
   /// Takes the lock without waiting; returns `nil` while another holder has it.
   ///
-  /// A lock counts only on the file to which the path leads. Between the moments in which this
-  /// function opens the file and locks it, the last holder may have removed the file. Nor can a file
-  /// be opened while another process has a lease on it, as one does for a moment that removes it.
+  /// The lock is valid only on the file that the path names. After this function opens the file and
+  /// before it locks it, the last holder may remove the file; then this opens the new file. A file
+  /// also cannot be opened while a process has a lease on it, as a process has for a moment while
+  /// it removes the file.
   ///
   /// With `mending`, a file of this user gets the mode 0600.
   package static func ifFree(
     _ path: String, mending: Bool = true
   ) throws(FileFailure) -> FileLock? {
-    // Other holders cannot come in between as often as this.
+    // Other holders cannot remove the file as often as this.
     for _ in 0..<1000 {
       let file: FileDescriptor
       do throws(FileFailure) {
@@ -58,7 +59,7 @@ package struct FileLock: Sendable {
         return nil
       }
       do throws(FileFailure) {
-        // Otherwise the process's umask might leave a mode with which other runs cannot open it.
+        // Otherwise the process's umask might give it a mode with which other runs cannot open it.
         if mending, try file.status().isOwn { try? file.setOwnersMode() }
         guard try file.lock() else {
           file.close()
@@ -74,18 +75,21 @@ package struct FileLock: Sendable {
     throw FileFailure("its file system reports several inode numbers for one file", code: ESTALE)
   }
 
-  /// The process that has a file locked, such as "process 1234 (sq-demo)", if it is known.
+  /// Returns the process that has a file locked, such as "process 1234 (sq-demo)", or `nil` if it
+  /// is not known.
   ///
-  /// This finds locks of flock(2) and of fcntl(2), and takes no lock, so it may be called for any
+  /// This finds locks of flock(2) and of fcntl(2). It takes no lock, so it may be called for any
   /// file.
   package static func holder(of path: String) -> String? { LockHolder.name(of: path) }
 
-  /// Releases the lock; called once.
+  /// Releases the lock; call it once.
   package func release() {
     file.unlock()
   }
 
-  /// Removes the lock file and releases the lock; called once, instead of ``release()``.
+  /// Removes the lock file and releases the lock.
+  ///
+  /// Call it once, instead of ``release()``.
   package func remove() {
     guard file.isAt(path), unlink(path) == 0 else { return release() }
     LockRemoval.finish(file)

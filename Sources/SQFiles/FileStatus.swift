@@ -4,16 +4,16 @@
   import Darwin
 #endif
 
-/// The facts that the system keeps about a file besides its content, such as owner, mode and size.
+/// A file's metadata, such as its owner, mode and size.
 ///
 /// - SeeAlso: inode(7)
 package struct FileStatus: Sendable {
-  /// Whether this is an ordinary file: no folder, link, pipe, socket or device.
+  /// Whether this is an ordinary file, not a folder, link, pipe, socket or device.
   package let isRegular: Bool
-  /// Whether this is a device that takes bytes, such as `/dev/null`.
+  /// Whether this is a character device, such as `/dev/null`.
   let isDevice: Bool
   let owner: UInt32
-  /// The permissions alone, without the kind of the file.
+  /// The permission bits, without the file's type.
   let mode: UInt32
   package let size: Int64
   /// The number of the file's names, also called hard links.
@@ -23,7 +23,9 @@ package struct FileStatus: Sendable {
   private let device: UInt64
   private let inode: UInt64
 
-  /// Reads the status of the file at a path, or of a link itself; `nil` if there is none.
+  /// Reads the status of the file at a path; returns `nil` if there is none.
+  ///
+  /// If the path names a symbolic link, it is the status of the link itself.
   package init?(at path: String) throws(FileFailure) {
     var status = stat()
     guard lstat(path, &status) == 0 else {
@@ -33,7 +35,7 @@ package struct FileStatus: Sendable {
     self.init(status)
   }
 
-  /// Takes the status from the result of a system call.
+  /// Creates a status from the result of a system call.
   init(_ status: stat) {
     isRegular = status.st_mode & S_IFMT == S_IFREG
     isDevice = status.st_mode & S_IFMT == S_IFCHR
@@ -50,7 +52,7 @@ package struct FileStatus: Sendable {
     inode = UInt64(truncatingIfNeeded: status.st_ino)
   }
 
-  /// Makes a status for a test.
+  /// Creates a status for a test.
   package init(isRegular: Bool = true, owner: UInt32, mode: UInt32, size: Int64 = 0) {
     self.isRegular = isRegular
     isDevice = false
@@ -66,13 +68,13 @@ package struct FileStatus: Sendable {
   /// Whether this is an ordinary file that belongs to this user and has only one name.
   package var isOwn: Bool { isRegular && owner == geteuid() && links == 1 }
 
-  /// Whether its permissions let only the owner use it.
+  /// Whether the permissions allow only the owner to use the file.
   package var isClosedToOthers: Bool { mode & 0o077 == 0 }
 
   /// How many seconds ago the content last changed.
   package var age: Int { time(nil) - modified }
 
-  /// Whether both belong to one file, even under different names.
+  /// Returns whether both are the status of the same file, even under different names.
   func isSameFile(as other: FileStatus) -> Bool {
     device == other.device && inode == other.inode
   }

@@ -6,26 +6,32 @@
 
 /// The rules by which the SDK decides whether to trust a file's content.
 ///
-/// If other users can write a file, the SDK refuses it, since they may have written its content. If
-/// they can only read it, that depends on what it is. A file of tokens is closed to them and
-/// trusted, since only its owner can have written it, and its tokens are replaced soon. A key is
-/// refused, as ssh(1) does: it stays the same, and only its owner can tell whether others have it.
+/// If other users can write to a file, the SDK refuses it, because they may have written its
+/// content. If they can only read it, the file's purpose decides. A token file gets the mode 0600
+/// and is trusted, because only its owner can have written it, and its tokens are replaced soon. A
+/// key file is refused, as ssh(1) does, because a key stays the same, and only its owner knows
+/// whether others have it.
 package struct FileTrust: Sendable {
   /// The largest size of the file in bytes.
   let maximumBytes: Int64
   /// Whether the file may belong to root, who then decides which users may read it.
   let mayBeRoots: Bool
 
-  /// The rules for token files: they belong to the user, and have space for 100,000 accounts.
+  /// The rules for token files.
+  ///
+  /// A token file must belong to the user. The size limit allows 100,000 accounts.
   package static let tokens = FileTrust(maximumBytes: 256 * 1024 * 1024, mayBeRoots: false)
-  /// The rules for key files: an administrator may have created one for several users to read.
+  /// The rules for key files.
+  ///
+  /// A key file may belong to root, because an administrator may have created it for several users
+  /// to read.
   package static let key = FileTrust(maximumBytes: 64 * 1024, mayBeRoots: true)
-  /// The rules for databases, which have no limit in size, since they are read only in parts.
+  /// The rules for databases, which have no size limit, because they are read only in parts.
   package static let database = FileTrust(maximumBytes: .max, mayBeRoots: false)
 
-  /// Whether the file must be closed to other users before its content is trusted.
+  /// Returns whether the file needs the mode 0600 before its content is trusted.
   ///
-  /// - Throws: If the file must be refused, an error that says why, and what the user can do.
+  /// - Throws: If the file must be refused, an error that says why and what the user can do.
   package func needsMending(
     _ status: FileStatus, user: UInt32 = geteuid(), isReadOnly: Bool = false
   ) throws(FileFailure) -> Bool {
@@ -58,7 +64,7 @@ package struct FileTrust: Sendable {
     return true
   }
 
-  /// Refuses an open file that breaks the rules, and closes it to other users if needed.
+  /// Throws if an open file violates the rules, and gives it the mode 0600 if needed.
   func check(_ file: FileDescriptor) throws(FileFailure) {
     guard try needsMending(file.status(), isReadOnly: file.isReadOnly) else { return }
     do throws(FileFailure) {
@@ -78,7 +84,7 @@ package struct FileTrust: Sendable {
       guard error.code != EROFS else { throw error }
     }
     let mode = try file.status().mode
-    // FAT stores no modes; its files have the mode with which the file system was mounted.
+    // FAT stores no modes; the mount options decide the mode of all its files.
     guard mode & 0o677 == 0o600 else {
       throw FileFailure(
         "its file system lets other users see it (its mode stays \(octal(mode))): choose another "

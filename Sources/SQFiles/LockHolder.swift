@@ -16,7 +16,8 @@ import SQBasics
 ///
 /// - SeeAlso: proc(5), `/proc/locks`
 package enum LockHolder {
-  /// The number and the name of the process that has a file locked; `nil` if it is not known.
+  /// Returns the number and the name of the process that has a file locked; `nil` if it is not
+  /// known.
   static func name(of path: String) -> String? {
     #if os(Linux)
       var status = stat()
@@ -32,17 +33,18 @@ package enum LockHolder {
     #endif
   }
 
-  /// Finds the number of the process that has a file locked, in a text such as `/proc/locks`.
+  /// Finds the number of the process that has a file locked, in a text such as the content of
+  /// `/proc/locks`.
   ///
-  /// A shared lock counts only if it is on the whole file: every program that has an SQLite
-  /// database open holds shared locks on some of its bytes. A process in another container has no
+  /// A shared lock counts only if it is on the whole file, because every program with an open
+  /// SQLite database holds shared locks on some of its bytes. A process in another container has no
   /// number here, so it is not found.
   package static func process(in locks: String, device: UInt64, inode: UInt64) -> Int32? {
     let file = place(device: device, inode: inode)
     var sharing: Int32?
     for line in locks.split(separator: "\n") {
       let fields = line.split(separator: " ")
-      // After the number, `->` marks a lock for which a process still waits.
+      // After the number, `->` marks a lock that a process still waits for.
       guard fields.count >= 6, ["FLOCK", "POSIX", "OFDLCK"].contains(fields[1]),
         fields[5] == file, let process = Int32(fields[4]), process > 0
       else { continue }
@@ -52,7 +54,7 @@ package enum LockHolder {
     return sharing
   }
 
-  /// The device's two numbers in hexadecimal and the inode, as `/proc/locks` shows them.
+  /// Returns the device's two numbers in hexadecimal and the inode, as `/proc/locks` shows them.
   ///
   /// makedev(3) packs the device's two numbers into one.
   private static func place(device: UInt64, inode: UInt64) -> String {

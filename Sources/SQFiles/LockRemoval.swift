@@ -7,25 +7,27 @@ import SQBasics
   import Darwin
 #endif
 
-/// Releases the lock on a removed lock file when no other program has that file open.
+/// The release of the lock on a removed lock file, delayed until no other program has that file
+/// open.
 ///
-/// A program may have opened the file before it was removed, and lock it only afterwards. That
-/// program then holds the lock of a file to which no path leads, while the next program locks a new
-/// file. This version of the SDK notices that by the file's inode number; older versions do not. So
-/// this process keeps the lock while the file is open elsewhere: the other program's flock(2) then
-/// fails, and it tries again. The lock is also kept for a moment longer. An open(2) that has found
-/// the name is invisible until the kernel counts the file as open, and a busy machine may stop the
-/// program in between.
+/// A program may open the file before it is removed, and lock it only afterwards. Then that program
+/// holds the lock of a file that no path names, while the next program locks a new file. This
+/// version of the SDK notices that by the file's inode number, but older versions do not. So this
+/// process keeps the lock while the file is open elsewhere; the other program's flock(2) fails, and
+/// it tries again.
+///
+/// The lock is also kept a moment longer. An open(2) that has found the name is invisible until the
+/// kernel counts the file as open, and a busy machine may pause the program in between.
 enum LockRemoval {
-  /// How long the caller waits for a program that has the file open, in steps of 100 µs.
+  /// The number of steps of 100 µs that the caller waits for a program that has the file open.
   private static let stepsAtOnce = 100
-  /// How long the lock is then kept before the first check on another thread, in milliseconds.
+  /// How long to keep the lock before the first check on another thread, in milliseconds.
   private static let moment = 100
-  /// How many more checks follow, one each second, while a program has the file open.
+  /// The number of later checks, one each second, while a program has the file open.
   private static let looksLater = 60
-  /// How many locks are kept at one time, each with a descriptor.
+  /// The largest number of locks that are kept at the same time, each with a descriptor.
   ///
-  /// Beyond this number a lock is released at once, unless another program has its file open.
+  /// Above this number a lock is released at once, unless another program has its file open.
   private static let mostKept = 128
   private static let kept = Locked(0)
 
@@ -49,7 +51,7 @@ enum LockRemoval {
     DispatchQueue.global(qos: .utility).asyncAfter(
       deadline: .now() + .milliseconds(milliseconds)
     ) {
-      // If the file system does not tell, the lock is kept one second longer, as if the file had
+      // If the file system does not say, the lock is kept one second longer, as if the file had
       // been open at the first check.
       let isOpen = isOpenElsewhere(file) ?? (looks == looksLater)
       guard looks > 0, isOpen else {
@@ -60,10 +62,11 @@ enum LockRemoval {
     }
   }
 
-  /// Whether the file is open a second time, in this process or another; `nil` if it is not known.
+  /// Returns whether the file is open a second time, in this process or another; `nil` if it is not
+  /// known.
   ///
-  /// The kernel has write leases, which are made for file servers. It gives such a lease only on a
-  /// file that is not open a second time.
+  /// The kernel has write leases, made for file servers. It grants such a lease only on a file that
+  /// is not open a second time.
   ///
   /// - SeeAlso: fcntl(2), section "Leases"
   private static func isOpenElsewhere(_ file: FileDescriptor) -> Bool? {

@@ -4,11 +4,10 @@
   import Darwin
 #endif
 
-/// Functions for a file whose content is written in place, such as a database or a download.
+/// Operations on a file whose content is written in place, such as a database or a download.
 extension PrivateFile {
-  /// Gives a complete file this file's path; returns `false` if that path has a file already.
-  ///
-  /// The complete file keeps its own path too.
+  /// Gives a complete file this path as a second name; returns `false` if the path has a file
+  /// already.
   ///
   /// - SeeAlso: link(2)
   package func place(_ complete: String) throws(FileFailure) -> Bool {
@@ -21,21 +20,21 @@ extension PrivateFile {
     return true
   }
 
-  /// Gives the file another path; it replaces a file with that path.
+  /// Moves the file to another path, and replaces a file there.
   ///
   /// - SeeAlso: rename(2)
   package func move(to other: String) throws(FileFailure) {
     guard rename(path, other) == 0 else { throw FileFailure(call: "rename") }
   }
 
-  /// Gives the file another path; returns `false` if that path has a file already, which stays.
+  /// Moves the file to another path; returns `false` if that path has a file already, which stays.
   package func moveIfFree(to other: String) throws(FileFailure) -> Bool {
     do throws(FileFailure) {
       guard try PrivateFile(path: other).place(path) else { return false }
       try remove()
       return true
     } catch {
-      // FAT and its like give a file one name only.
+      // FAT and similar file systems give a file only one name.
       guard [EPERM, EOPNOTSUPP, ENOSYS].contains(error.code) else { throw error }
     }
     let claim = open(other, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -53,7 +52,7 @@ extension PrivateFile {
     return true
   }
 
-  /// The folder's path without symbolic links.
+  /// Returns the folder's path without symbolic links.
   package func realFolder() throws(FileFailure) -> String {
     guard let real = realpath(folder, nil) else { throw FileFailure(call: "realpath") }
     defer { free(real) }
@@ -61,7 +60,7 @@ extension PrivateFile {
     return folder
   }
 
-  /// Returns when everything that was written into the file survives a loss of power.
+  /// Makes everything that was written into the file survive a loss of power.
   package func sync() throws(FileFailure) {
     let file = try FileDescriptor.reading(path)
     defer { file.close() }

@@ -10,7 +10,7 @@
   import Darwin
 #endif
 
-/// The path of a file with secrets: checks the file before it is read, and replaces it as a whole.
+/// A file with secrets, by its path: checks the file before reading it, and replaces it as a whole.
 ///
 /// Every call blocks its thread for a limited time, so make it on a thread that may block. The SDK
 /// refuses a symbolic link in the file's place.
@@ -49,11 +49,12 @@ package struct PrivateFile: Sendable {
     return content
   }
 
-  /// Replaces the content; when it returns, the new content survives a loss of power.
+  /// Replaces the content.
   ///
-  /// Only one process may do so at a time. It first writes a temporary file with a fixed name, so
-  /// if the process is killed, the next replacement removes that copy of the secrets. The name is
-  /// one that no other program gives a file.
+  /// When it returns, the new content survives a loss of power. Only one process may replace a file
+  /// at a time. The content is first written to a temporary file with a fixed name, so if the
+  /// process is killed, the next replacement removes that copy of the secrets. No other program
+  /// uses that name.
   ///
   /// - SeeAlso: rename(2), fsync(2)
   package func replace(with content: Data) throws(FileFailure) {
@@ -61,7 +62,7 @@ package struct PrivateFile: Sendable {
   }
 
   private func replace(_ place: String, with content: Data) throws(FileFailure) {
-    // Content that could not be read again must not replace content that can.
+    // Unreadable content must not replace readable content.
     guard content.count <= trust.maximumBytes else { throw trust.tooLarge }
     try makeFolder()
     try refuseLink()
@@ -76,20 +77,20 @@ package struct PrivateFile: Sendable {
       unlink(temporary)
       throw error
     }
-    // The new name is on the disk only when the folder is.
+    // The new name is on the disk only after the folder is synced.
     try syncFolder()
   }
 
-  /// Checks that the content can be replaced, by replacing it with itself; a file that is missing
-  /// stays missing, and its folder is made.
+  /// Checks that the content can be replaced, by replacing it with itself.
   ///
-  /// Only one process may do so at a time, as with ``replace(with:)``.
+  /// If the file is missing, this creates its folder and does the check with another file, which it
+  /// removes. Only one process may do this at a time, as with ``replace(with:)``.
   package func checkReplacing() throws(FileFailure) {
     if let content = try read() { return try replace(with: content) }
-    // The steps that a first and a second save will take, with a name of the same length.
+    // Do the steps of a first and a second save, with a name of the same length.
     let place = path + ".sq.try"
     try makeFolder()
-    // A process that was killed in the middle of these steps has left it.
+    // A process that was killed during these steps may have left a file here.
     try FileDescriptor.making(place).close()
     defer { unlink(place) }
     for content in [Data("1".utf8), Data("2".utf8)] { try replace(place, with: content) }
@@ -105,16 +106,16 @@ package struct PrivateFile: Sendable {
     guard unlink(path) == 0 || errno == ENOENT else { throw FileFailure(call: "unlink") }
   }
 
-  /// Takes the file's lock on a second file beside it, since a rename replaces the file itself.
+  /// Locks the file by a second file beside it, because a rename replaces the file itself.
   ///
-  /// - Throws: After the limit, an error that names the lock file and its holder.
+  /// - Throws: After the time limit, an error that names the lock file and its holder.
   package func lock(limit: Duration = .seconds(30)) throws(FileFailure) -> FileLock {
     try refuseFolder()
     try makeFolder()
     return try FileLock.wait(for: path + ".lock", limit: limit)
   }
 
-  /// Creates the file's folder and the missing folders above it, for the owner alone.
+  /// Creates the file's folder and the missing folders above it, with access for the owner only.
   package func makeFolder() throws(FileFailure) {
     try Self.makeFolder(folder)
   }
@@ -145,7 +146,7 @@ package struct PrivateFile: Sendable {
     try PrivateFile(path: folder).syncFolder()
   }
 
-  /// Refuses a path that can name a folder only, whether or not that folder exists.
+  /// Throws if the path can only name a folder, whether or not that folder exists.
   package func refuseFolder() throws(FileFailure) {
     let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
     guard !["", ".", ".."].contains(name) else {
@@ -160,11 +161,11 @@ package struct PrivateFile: Sendable {
     if let status = try FileStatus(at: path), !status.isRegular { throw Self.link }
   }
 
-  /// Why the system does not let this user read the file.
+  /// The error that says why this user may not read the file.
   private var denied: FileFailure {
     let failure = FileFailure(call: "open", code: EACCES)
     do throws(FileFailure) {
-      // Without a status, a folder above the file is closed to this user.
+      // If the status cannot be read, this user has no access to a folder above the file.
       guard let status = try FileStatus(at: path) else { return failure }
       _ = try trust.needsMending(status)
       return FileFailure("\(failure); set its mode to 0600", code: EACCES)
@@ -177,7 +178,7 @@ package struct PrivateFile: Sendable {
     "a symbolic link, a folder, a pipe or a device is in its place; the SDK uses only ordinary "
       + "files", code: ELOOP)
 
-  /// Returns when all changes of names in the file's folder survive a loss of power.
+  /// Makes all changes of names in the file's folder survive a loss of power.
   package func syncFolder() throws(FileFailure) {
     let descriptor = try FileDescriptor.folder(folder)
     defer { descriptor.close() }

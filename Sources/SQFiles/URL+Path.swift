@@ -13,10 +13,10 @@ import SQBasics
 #endif
 
 extension URL {
-  /// The path of a file, as a system call takes it.
+  /// The path of a file for a system call.
   ///
-  /// A URL has another character for bytes of the current folder's name that are not UTF-8, so a
-  /// relative path would lead to another folder.
+  /// If the current folder's name is not UTF-8, a relative URL replaces some of its bytes and would
+  /// name another folder, so this throws.
   package var systemPath: String {
     get throws(FileFailure) {
       let path = path(percentEncoded: false)
@@ -29,11 +29,11 @@ extension URL {
     }
   }
 
-  /// Creates the URL of a file from its path, as a system call would take the path.
+  /// Creates the URL of a file from its path, without replacing a `~`.
   ///
-  /// `URL(filePath:)` replaces a `~` at the start of a path with a home folder, and `~name` with that
-  /// of another user. In a path that a program was given, `~` is a character like any other: a
-  /// shell has replaced it already, and a server may have chosen it.
+  /// `URL(filePath:)` replaces a `~` at the start of a path with the home folder, and `~name` with
+  /// the home folder of another user. In a program's input, `~` is an ordinary character: a shell
+  /// has already replaced it where it had a meaning, or a server may have chosen it.
   package init(unexpandedPath path: String) {
     self.init(filePath: path.hasPrefix("~") ? "./" + path : path)
   }

@@ -1,11 +1,12 @@
 package import SQBasics
 
-/// The accounts that an app keeps: each user signs in once and stays signed in after a restart.
+/// A set of accounts in a store: each user signs in once and stays signed in after a restart.
 ///
-/// Each account has a module, which keeps the account's record in the store up to date: at a
-/// sign-in, at a refresh, and when the session ends. Any method may be called from any thread.
+/// Each account has an ``AuthorizationModule``. The module updates the account's record in the
+/// store after a sign-in, after a refresh, and when the session ends. Any method may be called from
+/// any thread.
 public final class AccountManager: Sendable {
-  /// The store that keeps the accounts.
+  /// The store with the accounts' records.
   public var store: any TokenStore { environment.tokenStore }
   package let environment: ClientEnvironment
   package var clock: any WallClock { environment.clock }
@@ -13,21 +14,21 @@ public final class AccountManager: Sendable {
   /// The web sign-ins that are being finished, each by the redirect that came for it.
   package let webSignIns = KeyedWork<AuthorizationModule, SQOAuthError>()
 
-  /// Makes a manager of the accounts in a store; the environment's own store is not used.
+  /// Creates a manager for the accounts in a store, which replaces the environment's own store.
   public init(store: any TokenStore, environment: ClientEnvironment = ClientEnvironment()) {
     var environment = environment
     environment.tokenStore = store
     self.environment = environment
   }
 
-  /// Gets the module of an account, which has a token if the user has signed in before.
+  /// Returns the module of an account, which has a token if the user has signed in before.
   ///
   /// Calls for one account always return the same module. An account without an `id` gets the id
   /// from ``defaultID(for:)``, so choose ids if a user may have two accounts at one server.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/duplicateName`` if the id is in use for
-  ///   another configuration, ``SQOAuthError/Code/invalidConfiguration`` if the store has it for
-  ///   another client or server, or the error of a store that cannot be read.
+  ///   another configuration, ``SQOAuthError/Code/invalidConfiguration`` if the stored account
+  ///   belongs to another client or server, or the store's error.
   public func account(
     _ configuration: ClientConfiguration, id: String? = nil
   ) async throws(SQOAuthError) -> AuthorizationModule {
@@ -52,16 +53,17 @@ public final class AccountManager: Sendable {
     return module
   }
 
-  /// The module of an account, if ``account(_:id:)`` was called for it before; otherwise `nil`.
+  /// Returns the module of an account if ``account(_:id:)`` was called for it before, otherwise
+  /// `nil`.
   public func module(id: String) -> AuthorizationModule? {
     modules.withLock { $0[id] }
   }
 
-  /// Forgets the module of an account, which stays in the store.
+  /// Releases the module of an account; the account stays in the store.
   ///
-  /// A server with very many accounts calls it when it does not need an account for a while. A
-  /// module that the app holds keeps working; the next ``account(_:id:)`` makes another one. Forgetting
-  /// an account without a module is no error.
+  /// Call it in a server with very many accounts when it does not need an account for a while. A
+  /// module that the app still holds keeps working; the next ``account(_:id:)`` creates another
+  /// one. An account without a module is not an error.
   public func release(id: String) {
     modules.withLock { $0[id] = nil }
   }
@@ -71,7 +73,7 @@ public final class AccountManager: Sendable {
 
   /// Reads the records of all accounts in the store, in the order of their ids.
   ///
-  /// The token of each record says who the user is (``SQToken/idToken``), whatever the store.
+  /// With any store, the token of each record says who the user is (``SQToken/idToken``).
   public func accounts() async throws(SQOAuthError) -> [AccountRecord] {
     try await store.attempt("be read") { try await $0.all() }
   }
@@ -86,8 +88,8 @@ public final class AccountManager: Sendable {
 
   /// Signs an account out, in memory and in the store, and forgets its module.
   ///
-  /// The server does not get any request; to end the tokens there, call
-  /// ``AuthorizationModule/revoke()`` first. Removing an account that does not exist is no error.
+  /// The server gets no request; to revoke the tokens there, call ``AuthorizationModule/revoke()``
+  /// first. Removing an account that does not exist is not an error.
   public func remove(id: String) async throws(SQOAuthError) {
     let known = modules.withLock { $0.removeValue(forKey: id) }
     // Another process may be using an account that has no module here, so this waits for its lease.
@@ -99,38 +101,38 @@ public final class AccountManager: Sendable {
     try await module.clearAccessToken()
   }
 
-  /// Stops the timers of all accounts and returns when no refresh is under way, the store has all
-  /// tokens, and other hosts can have the accounts.
+  /// Stops the timers of all accounts, and returns when no refresh is under way, the store has all
+  /// tokens, and other hosts can use the accounts.
   ///
-  /// Call it at the end of a program whose framework handles the signals, such as a `ServiceGroup`
-  /// or a web server: ``TerminationSignals`` hears none there. Its limits are those of
-  /// ``AuthorizationModule/settle()``. A keeper of the accounts has ``AccountKeeper/stop()``, which
-  /// comes before.
+  /// Call it before the program ends if a framework handles the signals, such as a `ServiceGroup`
+  /// or a web server; ``TerminationSignals`` gets no signals there. It has the time limits of
+  /// ``AuthorizationModule/settle()``. If an ``AccountKeeper`` renews the accounts, call
+  /// ``AccountKeeper/stop()`` first.
   ///
-  /// - Throws: ``SQOAuthError``: why a newest token could not be stored, so that it is lost when the
-  ///   program ends.
+  /// - Throws: ``SQOAuthError``: why an account's newest token could not be stored; that token is
+  ///   lost when the program ends.
   public func settle() async throws(SQOAuthError) {
     let failures = Locked<[SQOAuthError]>([])
     await settle { error in failures.withLock { $0.append(error) } }
     if let error = failures.withLock(\.first) { throw error }
   }
 
-  /// Settles all accounts, and passes each error on.
+  /// Finishes the work of all accounts, and passes each error to `onFailure`.
   func settle(_ onFailure: @escaping @Sendable (SQOAuthError) -> Void) async {
     await all.settle(onFailure)
     // An account without a module may have been changed too.
     await uncancelled { [store] in await store.settle() }
   }
 
-  /// The id of an account for which the app chooses none: `CLIENT at SERVER`.
+  /// Returns the id of an account for which the app chooses none: `CLIENT at SERVER`.
   ///
-  /// It consists of the client identifier and the issuer, or the token endpoint of a server without
-  /// an issuer.
+  /// The client is the client identifier. The server is the issuer, or the token endpoint if there
+  /// is no issuer.
   public static func defaultID(for configuration: ClientConfiguration) -> String {
     "\(configuration.clientID) at \(configuration.provider.identifier)"
   }
 
-  /// A module for one operation, which this manager does not keep.
+  /// Creates a module for one operation; this manager does not keep it.
   package func module(
     for configuration: ClientConfiguration, id: String = "default"
   ) -> AuthorizationModule {
@@ -143,7 +145,8 @@ public final class AccountManager: Sendable {
 }
 
 extension [AuthorizationModule] {
-  /// Stops the timers of modules and waits for their refreshes and the store; passes each error on.
+  /// Stops the timers of the modules, waits for their refreshes and the store, and passes each
+  /// error to `onFailure`.
   func settle(_ onFailure: @escaping @Sendable (SQOAuthError) -> Void) async {
     for module in self { module.refreshesAutomatically = false }
     await withTaskGroup(of: Void.self) { group in

@@ -1,8 +1,8 @@
-/// Learns how a sign-in ended: the SDK calls one of its methods, once for each sign-in.
+/// Methods that the SDK calls with the result of a sign-in, one call for each sign-in.
 ///
 /// Only ``userMustEnterCode(_:)`` is called before the end, in a sign-in on another device.
 ///
-/// Write the methods as ordinary ones, in any class:
+/// Write them as ordinary methods, in any class:
 ///
 /// ```swift
 /// final class LoginScreen: AuthorizationDelegate {
@@ -17,33 +17,37 @@
 /// which is the main queue unless the app sets another. A method may be `async`; the next call
 /// waits until it has returned. The SDK holds the delegate weakly.
 public protocol AuthorizationDelegate: AnyObject {
-  /// The user signed in; the token is the one that ``SQAuthResult/token`` returns.
+  /// Tells the delegate that the user signed in.
+  ///
+  /// ``SQAuthResult/token`` returns the same token.
   nonisolated(nonsending) func userIsSuccessfullyAuthorized(_ token: SQToken) async
 
-  /// The user did not sign in, for whatever reason.
+  /// Tells the delegate that the user did not sign in, for any reason.
   nonisolated(nonsending) func userIsNotAuthorized() async
 
-  /// The sign-in failed with an error; by default this calls ``userIsNotAuthorized()``.
-  nonisolated(nonsending) func userIsNotAuthorized(because error: SQOAuthError) async
-
-  /// The user refused or did not come back in time, or the app cancelled the sign-in.
+  /// Tells the delegate that the sign-in failed with an error.
   ///
   /// By default this calls ``userIsNotAuthorized()``.
+  nonisolated(nonsending) func userIsNotAuthorized(because error: SQOAuthError) async
+
+  /// Tells the delegate that the sign-in was cancelled.
+  ///
+  /// The user refused or did not come back in time, or the app cancelled the sign-in. By default
+  /// this calls ``userIsNotAuthorized()``.
   nonisolated(nonsending) func userDidCancelAuthorization() async
 
-  /// The user refused or did not come back in time, or the app cancelled the sign-in; the error says
-  /// which.
+  /// Tells the delegate that the sign-in was cancelled, with an error that says how.
   ///
-  /// A user also seems not to come back if the server shows an error page in the browser, for example
-  /// because the redirect URI is not registered there. The error's message has what is known. By
+  /// The user refused or did not come back in time, or the app cancelled the sign-in. If the server
+  /// shows an error page in the browser, for example because the redirect URI is not registered,
+  /// the SDK sees only that the user does not come back. The error's message says what is known. By
   /// default this calls ``userDidCancelAuthorization()``.
   nonisolated(nonsending) func userDidCancelAuthorization(because error: SQOAuthError) async
 
-  /// The user must enter a code on another device; show the code and the address until the sign-in
-  /// has ended.
+  /// Asks the delegate to show a code that the user must enter on another device.
   ///
-  /// It is called once for each sign-in on another device, such as one by
-  /// ``SQOAuth/authorizeUserWithDeviceCode()``, which needs this method.
+  /// Show the code and the address until the sign-in ends. The SDK calls it once for each sign-in
+  /// on another device. ``SQOAuth/authorizeUserWithDeviceCode()`` needs this method.
   nonisolated(nonsending) func userMustEnterCode(_ authorization: DeviceAuthorization) async
 }
 

@@ -1,31 +1,31 @@
-/// Makes a token that the app holds the current one.
+/// Continues with a token that the app already has.
 extension AuthorizationModule {
-  /// Replaces the current token with a token of the app's; returns when the new token is stored.
+  /// Replaces the current token with one from the app, and returns when the store has it.
   ///
   /// Use it for a token from another program or an earlier library. In memory the token is current
-  /// at once. No request is made. The token is refreshed like any other: when it is needed, and
-  /// before it expires if ``refreshesAutomatically`` is set.
+  /// at once. The SDK sends no request. The token is refreshed like any other: when it is needed,
+  /// and before it expires if ``refreshesAutomatically`` is set.
   ///
   /// If the account already has a newer token, in memory or in the store, the given one is an
   /// outdated copy whose refresh token must not be used again; the newer token stays and is
-  /// returned. A token without an ``SQToken/issueDate`` counts as newer. To change the user, sign
-  /// the first user out before.
+  /// returned. A token without an ``SQToken/issueDate`` counts as newer. To change the user, first
+  /// sign the current user out.
   ///
   /// Any thread or task may call this; cancelling the task does not stop it.
   ///
   /// - Returns: The token that is current now; it may have expired.
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/notRegistered`` or
   ///   ``SQOAuthError/Code/invalidConfiguration`` if the module has no usable client; then nothing
-  ///   changes. ``SQOAuthError/Code/storeFailed`` or another error of the store; the token is
-  ///   current nevertheless, and the SDK stores it later. ``SQOAuthError/Code/cancelled`` if the
-  ///   user was signed out in the meantime.
+  ///   changes. ``SQOAuthError/Code/storeFailed`` or another error of the store; then the token is
+  ///   still current, and the SDK stores it later. ``SQOAuthError/Code/cancelled`` if the user was
+  ///   signed out in the meantime.
   @discardableResult
   public func adopt(_ token: SQToken) async throws(SQOAuthError) -> SQToken {
     try await beginAdoption(of: token)()
   }
 
-  /// Replaces the current token with a token of the app's; calls the completion when the new one is
-  /// stored.
+  /// Replaces the current token with one from the app, and calls the completion when the store has
+  /// it.
   ///
   /// The completion is called once: on its actor if it belongs to one, and otherwise on
   /// ``callbackQueue``. It gets what ``adopt(_:)`` returns or throws.
@@ -37,7 +37,7 @@ extension AuthorizationModule {
     callbacks.complete(completion) { () throws(SQOAuthError) in try await finish.get()() }
   }
 
-  /// Makes a token the current one at once; the returned closure waits for the store.
+  /// Makes a token the current one at once, and returns a closure that waits for the store.
   private func beginAdoption(
     of token: SQToken
   ) throws(SQOAuthError) -> @Sendable () async throws(SQOAuthError) -> SQToken {
@@ -49,17 +49,17 @@ extension AuthorizationModule {
     }
   }
 
-  /// Makes a token that the app kept the current one, at once, and refreshes it automatically from
+  /// Makes a token that the app saved the current one at once, and refreshes it automatically from
   /// now on.
   ///
-  /// The returned closure ends when the store was searched for a newer token.
+  /// The returned closure returns after a search for a newer token in the store.
   func resume(_ token: SQToken) throws(SQOAuthError) -> @Sendable () async -> Void {
     let finish = session.adopt(try context.record(of: token, id: accountID))
     refreshesAutomatically = true
     return { _ = await finish() }
   }
 
-  /// Makes a token that the app kept the current one; an error becomes an event.
+  /// Makes a token that the app saved the current one, and reports an error as an event.
   func launch(_ token: SQToken?) {
     do throws(SQOAuthError) {
       guard let token else { throw .emptyToken }

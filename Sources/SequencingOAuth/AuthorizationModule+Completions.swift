@@ -1,6 +1,6 @@
 import SQBasics
 
-/// The module's operations with completions, for code without `async`.
+/// Operations with completion handlers, for code without `async`.
 ///
 /// Each completion is called once: on its actor if it belongs to one, as a closure of a
 /// `@MainActor` screen does, and otherwise on ``callbackQueue``. It gets the error that the `async`
@@ -15,7 +15,7 @@ extension AuthorizationModule {
     callbacks.complete(completion) { () throws(SQOAuthError) in try await self.signIn() }
   }
 
-  /// Signs the user in with options for this sign-in alone; see ``signIn(with:)``.
+  /// Signs the user in with options for this sign-in only; see ``signIn(with:)``.
   public func signIn(
     with options: SignInOptions,
     completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
@@ -24,7 +24,7 @@ extension AuthorizationModule {
     }
   }
 
-  /// Signs the user in without any page that asks something; see ``signInSilently(with:)``.
+  /// Signs the user in without asking the user anything; see ``signInSilently(with:)``.
   public func signInSilently(
     with options: SignInOptions = SignInOptions(),
     completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
@@ -34,7 +34,7 @@ extension AuthorizationModule {
     }
   }
 
-  /// Asks the provider about the user who is signed in; see ``userInfo()``.
+  /// Gets the signed-in user's claims from the provider; see ``userInfo()``.
   public func userInfo(
     _ completion: @escaping @isolated(any) (Result<UserInfo, SQOAuthError>) -> Void
   ) {
@@ -108,7 +108,7 @@ extension AuthorizationModule {
     }
   }
 
-  /// Gets a token for what the client signs with its key.
+  /// Exchanges an assertion signed with the client's key for a token.
   ///
   /// See ``requestAccessToken(asserting:scope:)``.
   public func requestAccessToken(
@@ -120,7 +120,7 @@ extension AuthorizationModule {
     }
   }
 
-  /// Gets a token by a grant of another specification.
+  /// Gets a token by an extension grant.
   ///
   /// See ``requestAccessToken(grantType:parameters:scope:)``.
   public func requestAccessToken(
@@ -133,7 +133,9 @@ extension AuthorizationModule {
     }
   }
 
-  /// Exchanges a token for one of another type, or for another service; see ``exchangeToken(_:)``.
+  /// Exchanges a token for one with a different type or for a different service.
+  ///
+  /// See ``exchangeToken(_:)``.
   public func exchangeToken(
     _ exchange: TokenExchange,
     completion: @escaping @isolated(any) (Result<ExchangedToken, SQOAuthError>) -> Void
@@ -173,14 +175,16 @@ extension AuthorizationModule {
     callbacks.complete(completion) { () throws(SQOAuthError) in try await change.wait().get() }
   }
 
-  /// Forgets the token and its refresh token; Heimdall's name for ``signOut(_:)``.
+  /// Forgets the token and its refresh token, like ``signOut(_:)``.
+  ///
+  /// It has this name for apps that were written for the library Heimdall.
   public func clearAccessToken(
     _ completion: @escaping @isolated(any) (Result<Void, SQOAuthError>) -> Void
   ) {
     signOut(completion)
   }
 
-  /// Makes the authorization server end the tokens, then forgets them; see ``revoke()``.
+  /// Revokes the tokens at the authorization server, then forgets them; see ``revoke()``.
   public func revoke(
     _ completion: @escaping @isolated(any) (Result<Void, SQOAuthError>) -> Void
   ) {

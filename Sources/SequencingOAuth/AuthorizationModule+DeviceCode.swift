@@ -3,18 +3,19 @@
 // The user enters a code at an address of the authorization server; meanwhile the SDK asks the
 // server for the token. The new token replaces the current one, as after a sign-in in a browser.
 extension AuthorizationModule {
-  /// Signs the user in on another device, or joins such a sign-in under way.
+  /// Signs the user in on another device, or joins the device sign-in under way.
   ///
-  /// `show` gets the code and the address for the user, once, on its actor if it belongs to one and
-  /// otherwise on ``callbackQueue``. The call ends when the user is done, when the code expires or
-  /// when the task is cancelled. The SDK asks the server for the token at the pace that the server
-  /// sets. It goes on when the network or the server fails in the meantime. Cancelling the task also
-  /// ends the sign-in if no other caller waits for it.
+  /// `show` gets the code and the address for the user. It is called once: on its actor if it
+  /// belongs to one, and otherwise on ``callbackQueue``. The call ends when the user is done, when
+  /// the code expires or when the task is cancelled. The SDK asks the server for the token at the
+  /// interval that the server sets, and keeps asking when the network or the server fails in the
+  /// meantime. Cancelling the task also ends the sign-in if no other caller waits for it.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/expiredToken`` if the code expired;
   ///   ``SQOAuthError/Code/accessDenied`` if the user refused;
-  ///   ``SQOAuthError/Code/deviceAuthorizationUnsupported`` if the provider has no endpoint for
-  ///   this; ``SQOAuthError/Code/signInUnderWay`` if a sign-in in the browser is under way.
+  ///   ``SQOAuthError/Code/deviceAuthorizationUnsupported`` if the provider has no device
+  ///   authorization endpoint; ``SQOAuthError/Code/signInUnderWay`` if a sign-in in the browser is
+  ///   under way.
   /// - SeeAlso: RFC 8628
   @discardableResult
   public func signInWithDeviceCode(
@@ -23,10 +24,10 @@ extension AuthorizationModule {
     try await signIn(SignIn.Wish(place: .otherDevice), on: screen(show))
   }
 
-  /// Signs the user in on another device, with options for this sign-in alone.
+  /// Signs the user in on another device, with options for this sign-in only.
   ///
-  /// The options are parameters of the device authorization request, which not every server reads.
-  /// It joins a sign-in under way that has the same options; see ``signInWithDeviceCode(show:)``.
+  /// The options are parameters of the device authorization request; some servers ignore them. This
+  /// call joins a sign-in under way that has the same options; see ``signInWithDeviceCode(show:)``.
   @discardableResult
   public func signInWithDeviceCode(
     with options: SignInOptions,
@@ -37,8 +38,8 @@ extension AuthorizationModule {
 
   /// Gets a valid token: the current one, a refreshed one, or one from a sign-in on another device.
   ///
-  /// It is ``requestAccess()`` for a user without a browser on this machine. `show` is called only
-  /// if the user must sign in; see ``signInWithDeviceCode(show:)``.
+  /// It does what ``requestAccess()`` does, for a user without a browser on this machine. `show` is
+  /// called only if the user must sign in; see ``signInWithDeviceCode(show:)``.
   @discardableResult
   public func requestAccessWithDeviceCode(
     show: @escaping @isolated(any) (DeviceAuthorization) -> Void
@@ -48,7 +49,7 @@ extension AuthorizationModule {
 
   // MARK: With completions
 
-  /// Signs the user in on another device, or joins such a sign-in under way.
+  /// Signs the user in on another device, or joins the device sign-in under way.
   ///
   /// `show` is called before `completion`; see ``signInWithDeviceCode(show:)``.
   public func signInWithDeviceCode(
@@ -58,7 +59,7 @@ extension AuthorizationModule {
     complete(SignIn.Wish(place: .otherDevice), show, completion)
   }
 
-  /// Signs the user in on another device, with options for this sign-in alone.
+  /// Signs the user in on another device, with options for this sign-in only.
   ///
   /// `show` is called before `completion`; see ``signInWithDeviceCode(with:show:)``.
   public func signInWithDeviceCode(

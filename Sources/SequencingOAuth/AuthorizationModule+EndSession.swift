@@ -1,23 +1,23 @@
 import SQBasics
 
-// The logout at the provider, which the app begins.
+// Logout at the provider, started by the app.
 
 extension AuthorizationModule {
   /// Forgets the tokens, and logs the user out at the provider in the browser.
   ///
-  /// The tokens leave memory at once and then the store, also if the logout at the provider fails.
-  /// After the logout, the provider asks the next user for a password again. The provider may first
-  /// ask the user to confirm. If the client has a ``ClientConfiguration/postLogoutRedirectURI``,
+  /// The tokens leave memory at once and then the store, even if the logout at the provider fails.
+  /// After the logout, the provider asks the next user for a password again. It may first ask the
+  /// user to confirm the logout. If the client has a ``ClientConfiguration/postLogoutRedirectURI``,
   /// the call waits for the redirect, at most for ``ClientConfiguration/signInTimeout``; otherwise
-  /// it returns when the browser has the address. With `revokesTokens` the tokens are revoked
-  /// first; if that fails, the logout goes on. Cancelling the task ends the wait.
+  /// it returns when the browser has opened the provider's page. With `revokesTokens` the tokens
+  /// are revoked first; if that fails, the logout continues. Cancelling the task ends the wait.
   ///
   /// - Throws: ``SQOAuthError``, after the tokens have left memory:
   ///   ``SQOAuthError/Code/endSessionUnsupported`` if the provider cannot log users out;
   ///   ``SQOAuthError/Code/stateMismatch`` if the redirect may answer another logout;
   ///   ``SQOAuthError/Code/timedOut``; the error of the user agent; if nothing else failed, the
-  ///   error of the revocation. If the store still has the tokens, its error,
-  ///   ``SQOAuthError/Code/storeFailed``, comes before all of these.
+  ///   error of the revocation. If the store still has the tokens,
+  ///   ``SQOAuthError/Code/storeFailed`` takes precedence over all of these.
   /// - SeeAlso: OpenID Connect RP-Initiated Logout 1.0
   public func endSession(
     revokesTokens: Bool = false, logoutHint: String? = nil, uiLocales: [String] = []
@@ -35,7 +35,7 @@ extension AuthorizationModule {
         isWaiting: { pending in self.signIns.expect(pending) }
       ).run()
     }
-    // A refresh token that stays in the store is the worst outcome.
+    // A refresh token that stays in the store is the most serious error, so report it first.
     try forgotten.get()
     if let failure { throw failure }
     if var revocation {

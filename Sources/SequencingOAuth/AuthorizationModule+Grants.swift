@@ -1,11 +1,12 @@
-/// The grants without a browser: password, client credentials and extension grants.
+/// Grants without a browser: password, client credentials, JWT bearer and extension grants.
 ///
-/// The new token replaces the current one. If the store cannot keep it, it is in memory
-/// nevertheless. ``TokenRefreshDelegate`` and ``events`` then get the store's error, the SDK tries
-/// again, and ``settle()`` throws while the store fails.
+/// The new token replaces the current one. If the store cannot save it, the token is still in
+/// memory. ``TokenRefreshDelegate`` and ``events`` then get the store's error, the SDK tries again,
+/// and ``settle()`` throws while the store fails.
 ///
-/// If the task is cancelled before the server answers, the request goes on. The tokens that it brings
-/// are revoked, as far as the server has an endpoint for that, and ``settle()`` waits for it.
+/// If the task is cancelled before the server answers, the request continues in the background.
+/// When its tokens arrive, the SDK revokes them if the server has a revocation endpoint.
+/// ``settle()`` waits for that.
 extension AuthorizationModule {
   /// Exchanges a user's name and password for a token, if the configuration allows it.
   ///
@@ -23,7 +24,9 @@ extension AuthorizationModule {
     }
   }
 
-  /// Gets a token in the client's own name, and a new one in the same way when it expires.
+  /// Gets a token in the client's own name.
+  ///
+  /// When the token expires, the module gets a new one in the same way.
   ///
   /// - SeeAlso: RFC 6749, section 4.4
   @discardableResult
@@ -35,13 +38,14 @@ extension AuthorizationModule {
     }
   }
 
-  /// Gets a token for what the client signs with its ``ClientConfiguration/clientKey``, and a new
-  /// one in the same way when it expires.
+  /// Exchanges an assertion signed with the client's key for a token.
   ///
-  /// So a service acts in its own name, or for a user whom the server lets it act for, without a
-  /// page. A client whose ``ClientConfiguration/clientAuthentication`` is
-  /// ``ClientAuthentication/publicClient`` sends only the assertion. A key that signs elsewhere has
-  /// 10 s, and the request at most ``ClientConfiguration/timeout``.
+  /// The key is ``ClientConfiguration/clientKey``. A service uses this grant to act in its own
+  /// name, or for a user if the server allows that, without a sign-in page. When the token expires,
+  /// the module gets a new one in the same way. A client whose
+  /// ``ClientConfiguration/clientAuthentication`` is ``ClientAuthentication/publicClient`` sends
+  /// only the assertion. A remote signer has 10 s to sign. The request takes at most
+  /// ``ClientConfiguration/timeout``.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/invalidConfiguration`` if the client has no
   ///   key; ``SQOAuthError/Code/clientKeyFailed``; ``SQOAuthError/Code/invalidGrant`` and other
@@ -56,10 +60,10 @@ extension AuthorizationModule {
     }
   }
 
-  /// Gets a token by a grant of another specification, such as
-  /// `urn:ietf:params:oauth:grant-type:saml2-bearer` (RFC 7522) with the parameter `assertion`.
+  /// Gets a token by an extension grant, such as `urn:ietf:params:oauth:grant-type:saml2-bearer`
+  /// (RFC 7522) with the parameter `assertion`.
   ///
-  /// The implicit grant is refused: its token travels in a URL (RFC 9700, section 2.1.2).
+  /// The implicit grant is rejected, because its token travels in a URL (RFC 9700, section 2.1.2).
   ///
   /// - SeeAlso: RFC 6749, section 4.5
   @discardableResult
@@ -72,8 +76,10 @@ extension AuthorizationModule {
     }
   }
 
-  /// Runs a grant and makes its token the current one, even if the caller is cancelled in the
-  /// meantime: the server may give that token only once.
+  /// Runs a grant and makes its token the current one.
+  ///
+  /// A caller that is cancelled after the grant has returned does not stop this, because the server
+  /// may issue the token only once.
   private func take(
     _ kind: AccountRecord.Grant? = nil,
     _ grant: @escaping @Sendable (RegisteredClient) async throws(SQOAuthError) -> SQToken
@@ -83,7 +89,7 @@ extension AuthorizationModule {
     if kind == nil {
       try await checkStore()
     } else if session.token == nil {
-      // The client can repeat the grant, so the store may fail.
+      // The client can repeat the grant, so an error of the store does not matter here.
       _ = await readAttributes()
     }
     let token = try await grant(client)
@@ -91,7 +97,7 @@ extension AuthorizationModule {
     return token
   }
 
-  /// Makes a token of a grant the current one, unless the app ended the session in the meantime.
+  /// Makes a grant's token the current one, unless the app ended the session in the meantime.
   package func take(
     _ token: SQToken, from client: RegisteredClient, _ grant: AccountRecord.Grant? = nil,
     since dismissals: Int

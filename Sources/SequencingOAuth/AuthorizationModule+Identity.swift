@@ -1,9 +1,11 @@
-// Who the user is, and what is known of the provider.
+// The user's identity and the provider's metadata.
 extension AuthorizationModule {
-  /// Says who signed in, by the verified ID token of the account's token, or why that is not known.
+  /// Returns the validated ID token, which says who signed in, or throws the reason why there is
+  /// none.
   ///
-  /// It reads the store if no token is in memory, and fetches the provider's metadata if it is not
-  /// known. The token itself need not be valid any more, and is not refreshed.
+  /// If no token is in memory, this call reads the store. If there is no ID token, it fetches the
+  /// provider's metadata to find the reason. The access token may have expired, and is not
+  /// refreshed.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/openIDUnsupported`` if the provider has no
   ///   issuer or no keys to verify an ID token with; ``SQOAuthError/Code/idTokenMissing`` if the
@@ -16,11 +18,11 @@ extension AuthorizationModule {
     return try await context.client().identity(of: token)
   }
 
-  /// Asks the provider's UserInfo endpoint about the user who is signed in.
+  /// Gets the signed-in user's claims from the provider's UserInfo endpoint.
   ///
-  /// The request carries a valid token, which is refreshed if the endpoint refuses it. Nothing is
-  /// returned if the response is about another user than the ID token. Any task may call it;
-  /// cancelling the task ends the request. The time limit is ``ClientConfiguration/timeout``.
+  /// The request carries a valid token, which is refreshed if the endpoint refuses it. A response
+  /// about a different user than the ID token's is rejected. Any task may call this; cancelling the
+  /// task ends the request. The time limit is ``ClientConfiguration/timeout``.
   ///
   /// - Throws: ``SQOAuthError``: the errors of ``idToken()`` if it is not known who signed in;
   ///   ``SQOAuthError/Code/userInfoInvalid`` if the response cannot be used; the errors of
@@ -45,8 +47,10 @@ extension AuthorizationModule {
     return try await request.read(response, of: idToken, removing: SentSecrets(secrets))
   }
 
-  /// The provider's endpoints and abilities: those that the app gave, or those of its metadata
-  /// document, which is fetched if it is not known.
+  /// Returns the provider's endpoints and capabilities, from the configuration or from its metadata
+  /// document.
+  ///
+  /// The document is fetched if it is not in memory or no longer fresh.
   ///
   /// - Throws: ``SQOAuthError``: the reason why the document could not be fetched or used.
   /// - SeeAlso: OpenID Connect Discovery 1.0, section 3; RFC 8414

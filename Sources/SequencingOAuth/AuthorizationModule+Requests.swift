@@ -8,10 +8,11 @@ package import SQBasics
 
 /// Requests for protected resources, sent with the account's token.
 extension AuthorizationModule {
-  /// A copy of a request that carries a valid token; the request itself is not changed.
+  /// Returns a copy of a request with a valid token.
   ///
-  /// An `Authorization` field that the request has is replaced. The token goes only to the servers
-  /// that ``ClientConfiguration/resourceOrigins`` explains, and never over http to another machine.
+  /// The token replaces an `Authorization` field of the request. It is sent only to the servers
+  /// that ``ClientConfiguration/resourceOrigins`` describes, and never over http to another
+  /// machine.
   ///
   /// - Throws: ``SQOAuthError``: the errors of ``token()``, ``SQOAuthError/Code/originNotAllowed``
   ///   or ``SQOAuthError/Code/insecureEndpoint``.
@@ -19,20 +20,21 @@ extension AuthorizationModule {
     authenticated(request, with: try await addressedToken(for: originOfApps(request)))
   }
 
-  /// Allows servers to get the tokens: `try module.allowTokens(at: "https://api.example")`.
+  /// Allows the SDK to send the account's tokens to the given servers.
   ///
-  /// The permission lasts as long as this module lives, in addition to the servers that
-  /// ``ClientConfiguration/resourceOrigins`` explains. Call it for servers that the app knows by
-  /// itself, and never for a URL that came in an answer.
+  /// For example: `try module.allowTokens(at: "https://api.example")`. The permission lasts as long
+  /// as this module exists. It adds to the servers that ``ClientConfiguration/resourceOrigins``
+  /// describes. Call it for servers that the app itself knows, never for a URL from a server's
+  /// response.
   ///
   /// - Throws: ``SQOAuthError/Code/insecureEndpoint`` for http on anything but a loopback address,
-  ///   or ``SQOAuthError/Code/malformedRequest`` for a text that is no http or https URL. Then no
-  ///   server of the list is allowed.
+  ///   or ``SQOAuthError/Code/malformedRequest`` for a text that is not an http or https URL. In
+  ///   both cases none of the servers is allowed.
   public func allowTokens(at servers: String...) throws(SQOAuthError) {
     try allowTokens(atAll: servers)
   }
 
-  /// Allows servers to get the tokens: all of them or, if one is refused, none.
+  /// Allows the servers to get the account's tokens, or none of them if one is invalid.
   func allowTokens(atAll servers: [String]) throws(SQOAuthError) {
     let origins = try servers.map { server throws(SQOAuthError) in try ResourceOrigin(server) }
     context.allowTokens(at: origins)
@@ -41,12 +43,12 @@ extension AuthorizationModule {
   /// Sends a request with a valid token; if the server refuses the token, it is refreshed once.
   ///
   /// A response with status 401 is never returned: the SDK refreshes the token and sends the
-  /// request again, unless that cannot help. A second 401 is thrown, with its fields and its
-  /// content in ``SQOAuthError/resourceResponse``. A 403 whose challenge says `insufficient_scope`
-  /// is thrown too. A response with any other status is returned.
+  /// request again, unless that cannot help. A second 401 is thrown as an error, with its fields
+  /// and its content in ``SQOAuthError/resourceResponse``. A 403 whose challenge says
+  /// `insufficient_scope` is thrown too. A response with any other status is returned.
   ///
   /// A request without a ``HTTPRequest/timeout`` gets ``ClientConfiguration/timeout``, each time
-  /// that it is sent; the time for a refresh does not count, which is limited as for ``token()``.
+  /// that it is sent. A refresh in between does not count; it has the time limit of ``token()``.
   ///
   /// - Throws: ``SQOAuthError``: the errors of ``authenticate(_:)`` and of the HTTP client;
   ///   ``SQOAuthError/Code/invalidToken`` or ``SQOAuthError/Code/insufficientScope`` with the
@@ -74,7 +76,8 @@ extension AuthorizationModule {
     try await exchange(request, behind: try await response(to: request, with: use), to: use)
   }
 
-  /// Handles the response to the first sending of a request, and sends it again if that can help.
+  /// Handles the response to a request that was sent once, and sends the request again if that can
+  /// help.
   package func exchange(
     _ request: HTTPRequest, behind response: HTTPResponse, to first: AddressedToken
   ) async throws(ResourceFailure) -> HTTPResponse {
@@ -111,7 +114,8 @@ extension AuthorizationModule {
     return request
   }
 
-  /// The server of a request that the app made; throws if that server may not get the token.
+  /// Returns the server of a request that the app made; throws if that server may not get the
+  /// token.
   private func originOfApps(_ request: HTTPRequest) throws(SQOAuthError) -> ResourceOrigin {
     let origin = try ResourceOrigin(request.url)
     try context.check(origin, namedByApp: true)
@@ -123,7 +127,7 @@ extension AuthorizationModule {
     try context.check(origin, namedByApp: false)
   }
 
-  /// Records the server of a pipe or a channel with this account's token as one that the app names.
+  /// Records the server of a pipe or a channel as a server that the app named.
   package func addNamed(_ origin: ResourceOrigin) {
     context.addNamed(origin)
   }

@@ -1,8 +1,8 @@
 /// Signs the user in with the browser, by the authorization code grant.
 ///
-/// The new token replaces the current one. If the store cannot keep it, it is in memory
-/// nevertheless. ``TokenRefreshDelegate`` and ``events`` then get the store's error, the SDK tries
-/// again, and ``settle()`` throws while the store fails.
+/// The new token replaces the current one. If the store cannot save it, the token is still in
+/// memory. ``TokenRefreshDelegate`` and ``events`` then get the store's error, the SDK tries again,
+/// and ``settle()`` throws while the store fails.
 extension AuthorizationModule {
   /// Signs the user in with the browser, or joins the sign-in under way.
   ///
@@ -14,24 +14,25 @@ extension AuthorizationModule {
     try await signIn(SignIn.Wish())
   }
 
-  /// Signs the user in with the browser, with options for this sign-in alone.
+  /// Signs the user in with the browser, with options for this sign-in only.
   ///
-  /// It joins a sign-in under way that has the same options. With other options it fails with
-  /// ``SQOAuthError/Code/signInUnderWay``. ``signIn()`` without options joins any sign-in.
+  /// This call joins a sign-in under way that has the same options. With other options it fails
+  /// with ``SQOAuthError/Code/signInUnderWay``. ``signIn()`` without options joins any sign-in.
   @discardableResult
   public func signIn(with options: SignInOptions) async throws(SQOAuthError) -> SQToken {
     try await signIn(SignIn.Wish(place: .browser, options: options))
   }
 
-  /// Signs the user in without any page that asks something, if the provider still knows the user.
+  /// Signs the user in without asking the user anything, if the provider still knows the user.
   ///
-  /// The browser may show for a moment, to carry the request to the provider and back. The user of
-  /// the current ``SQToken/idToken`` is asked for, unless the options name another one.
+  /// The browser may appear for a moment, to carry the request to the provider and back. The
+  /// request names the user of the current ``SQToken/idToken``, unless the options name a different
+  /// one.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/loginRequired``,
   ///   ``SQOAuthError/Code/consentRequired`` or ``SQOAuthError/Code/interactionRequired`` if the
-  ///   provider would have to ask the user. This call never asks instead; call ``signIn()`` for
-  ///   that. Otherwise the errors of ``signIn(with:)``.
+  ///   provider would have to ask the user; call ``signIn()`` then. Otherwise the errors of
+  ///   ``signIn(with:)``.
   /// - SeeAlso: OpenID Connect Core 1.0, section 3.1.2.1 (`prompt=none`)
   @discardableResult
   public func signInSilently(
@@ -50,9 +51,9 @@ extension AuthorizationModule {
     try await signIns.token(wish, on: screen) { await self.outcome(of: $0) }
   }
 
-  /// Signs the user in unless a sign-in has ended since `endCount`, which the caller read before.
+  /// Signs the user in, unless a sign-in has ended since the caller read `endCount`.
   ///
-  /// If one has ended, its error is thrown, or `nil` is returned if it brought a token.
+  /// If one has ended, this throws its error, or returns `nil` if it brought a token.
   func signIn(
     _ wish: SignIn.Wish, since endCount: Int, on screen: SignIns.Screen?
   ) async throws(SQOAuthError) -> SQToken? {
@@ -67,21 +68,21 @@ extension AuthorizationModule {
   /// Whether a sign-in is under way.
   public var isSigningIn: Bool { signIns.isUnderWay }
 
-  /// Ends the sign-in under way, if there is one; a redirect that comes later has no effect.
+  /// Cancels the sign-in under way, if there is one; a redirect that comes later has no effect.
   public func cancelSignIn() {
     signIns.cancel()
   }
 
-  /// Reads the account from the store, whose record has the app's attributes, and checks that the
-  /// store could keep a new token.
+  /// Reads the account's record with the app's attributes, and checks that the store can save a new
+  /// token.
   ///
-  /// If the store already fails now, the new token would be lost when the program ends. So this
-  /// comes before the browser opens, or before a password or a code is sent.
+  /// With a store that fails, the new token would be lost when the program ends. So this check runs
+  /// before the browser opens, or before a password or a code is sent.
   package func checkStore() async throws(SQOAuthError) {
     if let record = try await session.account.check() { context.resumeAttributes(of: record) }
   }
 
-  /// Takes over the app's attributes from the store, without a check of the store.
+  /// Reads the app's attributes from the store, without checking that the store can write.
   package func readAttributes() async -> Result<Void, SQOAuthError> {
     await session.account.look().map { record in
       if let record { context.resumeAttributes(of: record) }

@@ -1,14 +1,14 @@
-// A token for another one.
+// Token exchange.
 extension AuthorizationModule {
-  /// Exchanges a token for one of another type, or for another service.
+  /// Exchanges a token for one with a different type or for a different service.
   ///
-  /// A service that gets a user's token and calls a further service asks so for a token that suits
-  /// that one, instead of passing on what it got. The new token is not kept, and the account's own
-  /// stays as it is. The request takes at most ``ClientConfiguration/timeout``, besides a refresh
-  /// of the account's own token.
+  /// A service that receives a user's token and calls another service uses this to get a token for
+  /// that service, instead of forwarding the token that it received. The SDK does not save the new
+  /// token, and the account's own token does not change. The request takes at most
+  /// ``ClientConfiguration/timeout``, in addition to a refresh of the account's own token.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/unexpectedTokenType`` or
-  ///   ``SQOAuthError/Code/unexpectedAudience`` if the answer is not what was asked for;
+  ///   ``SQOAuthError/Code/unexpectedAudience`` if the response does not match the request;
   ///   ``SQOAuthError/Code/invalidTarget`` and other refusals of the server; the reason why the
   ///   account has no token.
   /// - SeeAlso: RFC 8693

@@ -1,20 +1,20 @@
 public import Dispatch
 import SQBasics
 
-/// One account at one authorization server: gets its token, keeps it valid, and puts it on
-/// requests.
+/// The client of one account at one authorization server: gets the account's token, keeps it valid,
+/// and adds it to requests.
 ///
 /// Any thread or task may call any method, any number of times at once. ``SQOAuth`` holds one
-/// module and adds delegates; a server or a daemon with many accounts makes its own modules.
+/// module and adds delegates; a server or a daemon with many accounts creates its own modules.
 ///
-/// However many callers find the token expired or refused, the module refreshes it once, and all of
-/// them get the result. If the refresh fails, they get its error, unless the old token is still
-/// valid for them. For 1 s after the first failure, then for 2 s, up to 60 s, or as long as the
-/// server asks, other callers get the same error without a request. So a server in trouble gets one
+/// If many callers find the token expired or refused, the module refreshes it once, and all of them
+/// get the result. If the refresh fails, they get its error, unless the old token is still valid
+/// for them. For 1 s after the first failure, then for 2 s, up to 60 s, or as long as the server
+/// asks, other callers get the same error without a request. So a server in trouble gets one
 /// request in that time. Only `invalid_grant` ends the session; after any other error the next
 /// attempt may succeed.
 public final class AuthorizationModule: Sendable {
-  /// The id of the account, under which the token store keeps its record.
+  /// The id of the account and of its record in the token store.
   public let accountID: String
   package let context: ClientContext
   package let session: TokenSession
@@ -23,9 +23,9 @@ public final class AuthorizationModule: Sendable {
   let refusals = Locked(FreshTokenRefusals())
   package let callbacks = Callbacks()
 
-  /// Makes the module of an account; nothing is read or sent yet.
+  /// Creates the module of an account; nothing is read or sent yet.
   ///
-  /// Two modules on one store need different account ids.
+  /// Two modules with the same store need different account ids.
   public convenience init(
     configuration: ClientConfiguration, environment: ClientEnvironment = ClientEnvironment(),
     accountID: String = "default"
@@ -46,7 +46,8 @@ public final class AuthorizationModule: Sendable {
     session.close()
   }
 
-  /// The replaceable parts, such as the HTTP client and the store, for the next operation.
+  /// The replaceable parts, such as the HTTP client and the store; a change applies from the next
+  /// operation on.
   public var environment: ClientEnvironment {
     get { context.environment }
     set {
@@ -59,21 +60,20 @@ public final class AuthorizationModule: Sendable {
     context.withEnvironment(\.requestAuthenticator)
   }
 
-  /// The queue for completions that belong to no actor; it is the main queue unless the app sets
-  /// another.
+  /// The queue for completions that belong to no actor; the main queue by default.
   ///
   /// The main queue needs a main thread that runs it: `dispatchMain()`, `RunLoop.main.run()` or an
-  /// `async` main. A closure that belongs to an actor is called on that actor, whatever the queue.
+  /// `async` main. A closure that belongs to an actor is always called on that actor.
   public var callbackQueue: DispatchQueue {
     get { callbacks.queue }
     set { callbacks.queue = newValue }
   }
 
-  /// Values that the app keeps with the account, such as a name to show.
+  /// Values of the app that are stored with the account, such as a name to show.
   ///
-  /// They are stored with the next token, after a sign-in or a refresh, or by ``settle()``. If the app
-  /// sets none, they are those in the store. A sign-out keeps them for the next sign-in, so an app whose users
-  /// change must set them again.
+  /// The module stores them with the next token, after a sign-in or a refresh, or during
+  /// ``settle()``. If the app sets none, they come from the store. A sign-out keeps them for the
+  /// next sign-in, so an app whose users change must set them again.
   public var attributes: [String: String] {
     get { context.attributes }
     set { context.attributes = newValue }
@@ -83,25 +83,25 @@ public final class AuthorizationModule: Sendable {
 // MARK: - The client
 
 extension AuthorizationModule {
-  /// The client that the module works for; `nil` if no usable one was registered.
+  /// The module's client; `nil` if no usable client is registered.
   public var configuration: ClientConfiguration? { try? context.configuration.get() }
 
-  /// Sets the client for which the module works, from the next operation on.
+  /// Sets the module's client from the next operation on.
   ///
   /// Any thread may call it. An operation that is under way continues with the earlier client. The
   /// token stays, but only the client that got it can refresh or revoke it, and only at the server
-  /// that issued it. With another client or server that fails with
+  /// that issued it. With another client or server, refreshing and revoking fail with
   /// ``SQOAuthError/Code/invalidConfiguration`` until the next sign-in. A refresh that failed with
   /// the earlier client can be tried again at once, unless the server asked for a pause.
   ///
-  /// If neither the provider nor the app named an API, tokens go to the server of the app's first
-  /// request (``ClientConfiguration/resourceOrigins``). When the provider changes, that permission
-  /// ends. Permissions for servers that the app named stay.
+  /// If neither the provider nor the app named an API, the server of the app's first request gets
+  /// the tokens (``ClientConfiguration/resourceOrigins``). That permission ends when the provider
+  /// changes. Permissions for servers that the app named stay.
   public func register(_ configuration: ClientConfiguration) {
     configure(.success(configuration))
   }
 
-  /// Uses another client from the next operation on; the token stays.
+  /// Sets the client, or the reason why there is none, from the next operation on; the token stays.
   func configure(_ configuration: Result<ClientConfiguration, SQOAuthError>) {
     context.configuration = configuration
     session.configurationDidChange()
@@ -114,13 +114,13 @@ extension AuthorizationModule {
   /// The current token, or `nil`; it may have expired.
   public var currentToken: SQToken? { session.token }
 
-  /// The current token if it is valid now, without waiting for anything.
+  /// The current token if it is valid now, otherwise `nil`; reading it never waits.
   ///
-  /// A token that can be refreshed counts as expired early: by a tenth of its life, and at most by
-  /// 30 s.
+  /// A token that can be refreshed counts as expired early: by a tenth of its lifetime, and by 30 s
+  /// at most.
   public var validToken: SQToken? { session.validToken }
 
-  /// Whether a token is in memory, expired or not; ``restore()`` also looks into the store.
+  /// Whether a token is in memory, expired or not; ``restore()`` also reads the store.
   public var hasAccessToken: Bool { session.token != nil }
 
   /// Whether there is a token that has not expired.
@@ -135,19 +135,19 @@ extension AuthorizationModule {
 
   /// The session's events from now on, such as refreshes; the stream ends with the module.
   ///
-  /// A reader that falls behind loses the oldest events after the newest 100.
+  /// A slow reader keeps the newest 100 events and loses older ones.
   public var events: AsyncStream<SessionEvent> { session.observers.stream(atMost: 100) }
 }
 
 // MARK: - Getting a valid token
 
 extension AuthorizationModule {
-  /// Returns a token that is valid now: the current one, or one that is refreshed first.
+  /// Returns a token that is valid now: the current one, or a refreshed one.
   ///
-  /// If no token is in memory, the store is read. Cancelling the task ends only the wait. So does
-  /// ``ClientConfiguration/timeout``: the refresh goes on, since its answer may be the only copy of
-  /// the next refresh token, and a later call gets its token. Before the program ends, call
-  /// ``settle()``.
+  /// If no token is in memory, this call reads the store. Cancelling the task ends only the wait,
+  /// and so does ``ClientConfiguration/timeout``. The refresh continues, because its response may
+  /// be the only copy of the next refresh token, and a later call gets its token. Before the
+  /// program ends, call ``settle()``.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/notAuthorized`` if there is no token, or an
   ///   expired one that cannot be refreshed; ``SQOAuthError/Code/requestTimedOut`` if the refresh
@@ -167,17 +167,17 @@ extension AuthorizationModule {
 
   /// Returns when no refresh is under way and the store has the newest token.
   ///
-  /// Call it before the program ends: otherwise a refresh token that is on its way would be lost,
-  /// tokens that the server issues to a sign-in that was cancelled meanwhile would not be revoked,
-  /// and other hosts would wait for the account. Cancelling the task does not end the call.
+  /// Call it before the program ends. Otherwise a refresh token in the server's response could be
+  /// lost, tokens for a cancelled sign-in would not be revoked, and other hosts would wait for the
+  /// account. Cancelling the task does not end the call.
   ///
-  /// A refresh that was sent ends within 100 s. If the store could not save a one-time token, it is
-  /// offered again every second, for 30 s. Leases of a database are given back and its other hosts
-  /// told, for 5 s at most. A refresh that only waits because another process has the account fails
-  /// with ``SQOAuthError/Code/accountInUse``: nothing is lost by it.
+  /// A refresh that was sent ends within 100 s. If the store could not save a one-time token, the
+  /// SDK tries again every second for 30 s. It releases the leases in a database and notifies the
+  /// other hosts, for 5 s at most. A refresh that only waits because another process uses the
+  /// account fails with ``SQOAuthError/Code/accountInUse``; no token is lost then.
   ///
-  /// - Throws: ``SQOAuthError``: the reason why the newest token could not be stored, so that it is
-  ///   lost when the program ends; or why the store still has an account that was signed out.
+  /// - Throws: ``SQOAuthError``: the reason why the newest token could not be stored, which is lost
+  ///   when the program ends; or why the store still has an account that was signed out.
   public func settle() async throws(SQOAuthError) {
     await unclaimed.settle()
     try await session.settle()
@@ -186,8 +186,8 @@ extension AuthorizationModule {
   /// Gets a valid token: the current one, a refreshed one, or one from a sign-in in the browser.
   ///
   /// The browser opens if there is no token, or if the refresh fails with an error whose
-  /// ``SQOAuthError/requiresSignIn`` is `true`. Any other error of the refresh is thrown. However
-  /// many callers need the browser at a time, it opens once for all of them.
+  /// ``SQOAuthError/requiresSignIn`` is `true`. Any other error of the refresh is thrown. If many
+  /// callers need the browser at the same time, it opens once for all of them.
   @discardableResult
   public func requestAccess() async throws(SQOAuthError) -> SQToken {
     try await requestAccess(SignIn.Wish())
@@ -202,7 +202,7 @@ extension AuthorizationModule {
         return try await token()
       } catch {
         guard error.requiresSignIn, !context.usesClientCredentials else { throw error }
-        // Another caller may have signed in by the time that this one continues.
+        // Another caller may have signed the user in meanwhile.
         if let token = try await signIn(wish, since: endCount, on: screen) { return token }
       }
     }
@@ -222,9 +222,9 @@ extension AuthorizationModule {
     try await signOut()
   }
 
-  /// Loads the account's record from the store; returns whether there is a token now.
+  /// Loads the account's record from the store, and returns whether there is a token now.
   ///
-  /// ``token()`` does this by itself; call this if the app must know at launch.
+  /// ``token()`` does this automatically; call this if the app must know at launch.
   @discardableResult
   public func restore() async throws(SQOAuthError) -> Bool {
     if session.token != nil { return true }
@@ -235,13 +235,13 @@ extension AuthorizationModule {
 // MARK: - The timer
 
 extension AuthorizationModule {
-  /// Whether the module refreshes the token by itself before it expires.
+  /// Whether the module refreshes the token automatically before it expires.
   ///
-  /// The refresh starts when 11 to 12 percent of the token's life is left, but at most 550 to 600 s
-  /// before the expiry. The moment is random, so that the clients of a server do not all come at
-  /// once. After a failure the module waits 1 s, then 2 s, up to 60 s, or as long as the server
-  /// asks, and tries again. The timer stops when the session ends and when the module is released;
-  /// it counts time in which the machine was suspended.
+  /// The refresh starts when 11 to 12 percent of the token's lifetime is left, but at most 550 to
+  /// 600 s before the expiry. The moment is random, so that a server's clients do not all send
+  /// their requests at the same time. After a failure the module waits 1 s, then 2 s, up to 60 s,
+  /// or as long as the server asks, and tries again. The timer stops when the session ends and when
+  /// the module is released. Time during which the machine is suspended counts.
   public var refreshesAutomatically: Bool {
     get { session.isUpdating }
     set { session.updates(newValue) }
@@ -251,14 +251,14 @@ extension AuthorizationModule {
 // MARK: - Ending
 
 extension AuthorizationModule {
-  /// Makes the authorization server end the refresh token and the access token, then forgets them.
+  /// Revokes the refresh token and the access token at the authorization server, then forgets them.
   ///
-  /// A token that the server does not know counts as ended. If anything fails, the tokens are kept
+  /// A token that the server does not know counts as revoked. If anything fails, the tokens stay
   /// and the call can be repeated. Without a token it does nothing and sends no request.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/revocationUnsupported`` if the provider offers
-  ///   no revocation, or the server's error, with ``SQOAuthError/retryAfter`` if a busy server
-  ///   names a time.
+  ///   no revocation, or the server's error, with ``SQOAuthError/retryAfter`` if the server says
+  ///   how long to wait.
   /// - SeeAlso: RFC 7009
   public func revoke() async throws(SQOAuthError) {
     try await session.end(.revoked) { record throws(SQOAuthError) in
@@ -278,7 +278,7 @@ extension AuthorizationModule {
 
   /// Cancels the sign-in under way and forgets the token.
   ///
-  /// The token leaves memory at once, and the store when the returned change is made. An operation
+  /// The token leaves memory at once, and the store when the returned write is done. An operation
   /// that begins after this call is not affected.
   @discardableResult
   func forgetSession() -> StoreWrites.PendingWrite {

@@ -1,17 +1,18 @@
 /// A registry of modules by name, for an app that works with several authorization servers.
 ///
-/// Its tokens are kept where its environment says, by default in memory only; for accounts that
-/// outlast the program use ``AccountManager``. Any method may be called from any thread.
+/// The environment's token store holds the tokens, by default in memory only. For accounts that
+/// survive a restart use ``AccountManager``. Any method may be called from any thread.
 public final class Authorizer: Sendable {
   private let environment: ClientEnvironment
   private let modules = Registry<AuthorizationModule>(of: "a module")
 
-  /// Makes an empty registry; its modules use the environment.
+  /// Creates an empty registry, whose modules will use the environment.
   public init(environment: ClientEnvironment = ClientEnvironment()) {
     self.environment = environment
   }
 
-  /// Makes a module and keeps it under a name, which is also its ``AuthorizationModule/accountID``.
+  /// Creates a module and adds it under a name, which is also its
+  /// ``AuthorizationModule/accountID``.
   ///
   /// - Throws: ``SQOAuthError/Code/duplicateName`` if the name is taken; the module with that name
   ///   stays.
@@ -25,7 +26,7 @@ public final class Authorizer: Sendable {
       named: name)
   }
 
-  /// The module with a name, or `nil` if there is none.
+  /// Returns the module with a name, or `nil` if there is none.
   public func module(named name: String) -> AuthorizationModule? {
     modules[name]
   }

@@ -1,9 +1,10 @@
 import SQBasics
 
-/// The parts that a client works with; each has a default and can be replaced.
+/// The replaceable parts of a client, such as its HTTP client, browser, store and clock; each has a
+/// default.
 ///
-/// Modules that are made with copies of one environment share one timer, and what the SDK has
-/// fetched of their servers' metadata.
+/// Modules with copies of one environment share one timer and the servers' metadata that the SDK
+/// has fetched.
 public struct ClientEnvironment: Sendable {
   private struct Parts: Sendable {
     var httpClient: any HTTPClient = CurlHTTPClient.shared
@@ -24,7 +25,7 @@ public struct ClientEnvironment: Sendable {
 
   private var parts = Boxed(Parts())
 
-  /// Makes an environment with the default parts.
+  /// Creates an environment with the default parts.
   public init() {}
 
   /// The client that sends the HTTP requests.
@@ -33,7 +34,7 @@ public struct ClientEnvironment: Sendable {
     set {
       var changed = parts.value
       changed.httpClient = newValue
-      // Metadata that one HTTP client found may describe servers that only that client can reach.
+      // Metadata that one HTTP client fetched may describe servers that only that client can reach.
       changed.metadata = MetadataCache()
       changed.signingKeys = SigningKeys()
       parts.value = changed
@@ -52,7 +53,7 @@ public struct ClientEnvironment: Sendable {
     set { parts.value.landingPage = newValue }
   }
 
-  /// The store that keeps the tokens; by default they are in memory only.
+  /// The store for the accounts and their tokens; by default in memory only.
   public var tokenStore: any TokenStore {
     get { parts.value.tokenStore }
     set { parts.value.tokenStore = newValue }
@@ -83,40 +84,40 @@ public struct ClientEnvironment: Sendable {
 
   /// Whether to refresh a token even if the new token cannot be stored; `false` by default.
   ///
-  /// By default, a refresh token that the server accepts only once is sent only after the
-  /// ``tokenStore`` has reserved space for the next one, so that no failure of a disk ends a
-  /// sign-in. Set this to `true` for a daemon that should continue with tokens in memory, for
+  /// By default, the SDK sends a refresh token that the server accepts only once only after the
+  /// ``tokenStore`` has reserved space for the next one, so that a failing disk does not end a
+  /// session. Set this to `true` for a daemon that should continue with tokens in memory, for
   /// example on a read-only file system. When that process ends, its users must sign in again.
   public var refreshesWithoutStore: Bool {
     get { parts.value.refreshesWithoutStore }
     set { parts.value.refreshesWithoutStore = newValue }
   }
 
-  /// How long a program that ends offers a one-time token to a store that fails.
+  /// How long a program that is about to end tries to save a one-time token in a failing store.
   package var patienceWithStore: Duration {
     get { parts.value.patienceWithStore }
     set { parts.value.patienceWithStore = newValue }
   }
 
-  /// What remembers the logout tokens and the web sign-ins that count no more.
+  /// The memory of used logout tokens and finished web sign-ins.
   ///
-  /// By default, `nil`, it is the ``tokenStore`` if that can do it, as `SQLiteTokenStore` and
-  /// `PostgreSQLTokenStore` can for all processes that share them; with any other store it is the
-  /// memory of this process. If several processes serve one application with such a store, give
-  /// them one that they share.
+  /// With `nil`, the default, it is the ``tokenStore`` if that implements ``OneTimeValues``.
+  /// `SQLiteTokenStore` and `PostgreSQLTokenStore` do, for all processes that share them. With any
+  /// other store it is the memory of this process. If several processes serve one application with
+  /// such a store, set one that they share.
   public var oneTimeValues: (any OneTimeValues)? {
     get { parts.value.oneTimeValues }
     set { parts.value.oneTimeValues = newValue }
   }
 
-  /// What remembers one-time values, whether the app has chosen it or not.
+  /// The memory of one-time values: the app's choice, the store, or this process's memory.
   package var sharedOneTimeValues: any OneTimeValues {
     parts.value.oneTimeValues ?? parts.value.tokenStore as? any OneTimeValues ?? parts.value.memory
   }
 
-  /// The metadata of the servers, as far as it is known.
+  /// The servers' metadata that was fetched.
   var metadata: MetadataCache { parts.value.metadata }
-  /// The public keys of the issuers, as far as they are known.
+  /// The issuers' public keys that were fetched.
   var signingKeys: SigningKeys { parts.value.signingKeys }
   /// The timer that all sessions share.
   var timers: TimerQueue { parts.value.timers }

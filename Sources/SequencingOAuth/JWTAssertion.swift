@@ -1,32 +1,33 @@
 public import SQBasics
 
-/// What a client says, and signs with its key, to get a token without a user's presence.
+/// A statement that a client signs with its key to get a token without a user's presence.
 ///
-/// A service says so that it acts in its own name, or for a user that the server lets it act for.
-/// The SDK signs it anew for each request, with an identifier of its own.
+/// A service uses it to act in its own name, or for a user if the server allows that. The SDK signs
+/// a new assertion for each request, each with a new identifier.
 ///
 /// - SeeAlso: RFC 7523, section 3
 public struct JWTAssertion: Sendable, Hashable {
-  /// The `grant_type`, which a client that registers itself names in its ``ClientMetadata``.
+  /// The value of `grant_type`; a client that registers itself lists it in its ``ClientMetadata``.
   public static let grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 
-  /// The party that signs (`iss`); `nil` for the client's identifier.
+  /// The signer's identifier (`iss`); `nil` for the client's identifier.
   public var issuer: String?
-  /// The party for which the token is (`sub`); `nil` for the issuer.
+  /// The identifier of the party that the token is for (`sub`); `nil` for the issuer.
   public var subject: String?
-  /// The server that may accept it (`aud`); `nil` for ``Provider/assertionAudience``.
+  /// The server that may accept the assertion (`aud`); `nil` for ``Provider/assertionAudience``.
   public var audience: String?
-  /// For how long it is good (`exp`), beside ``ClientConfiguration/clockTolerance``: a minute
-  /// unless set.
+  /// How long the assertion is valid (`exp`), in addition to
+  /// ``ClientConfiguration/clockTolerance``: one minute by default.
   ///
-  /// It counts from zero to an hour.
+  /// It is limited to the range from zero to one hour.
   public var lifetime: Duration {
     didSet { lifetime = Self.bounded(lifetime) }
   }
-  /// Further claims, which also replace those above; a claim that is `null` is left out.
+  /// Additional claims, which override the claims of the other properties; a claim that is `null`
+  /// is left out.
   public var additionalClaims: [String: JSONValue]
 
-  /// Makes an assertion; without arguments the client speaks for itself.
+  /// Creates an assertion; without arguments the client acts in its own name.
   public init(
     issuer: String? = nil, subject: String? = nil, audience: String? = nil,
     lifetime: Duration = .seconds(60), additionalClaims: [String: JSONValue] = [:]

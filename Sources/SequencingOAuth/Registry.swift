@@ -1,8 +1,8 @@
 import SQBasics
 
-/// Values that an app keeps under names of its own, each name used once.
+/// Values by the names that the app chooses, each name used once.
 package final class Registry<Value: Sendable>: Sendable {
-  /// What the values are in an error's message: `a pipe`.
+  /// The word for a value in an error's message, such as `a pipe`.
   private let kind: String
   private let values = Locked(TextDictionary<Value>())
 
@@ -10,9 +10,9 @@ package final class Registry<Value: Sendable>: Sendable {
     self.kind = kind
   }
 
-  /// Keeps a value under a name, and returns it.
+  /// Adds a value under a name, and returns it.
   ///
-  /// - Throws: ``SQOAuthError/Code/duplicateName`` if the name has a value, which stays.
+  /// - Throws: ``SQOAuthError/Code/duplicateName`` if the name has a value already, which stays.
   package func add(_ value: Value, named name: String) throws(SQOAuthError) -> Value {
     let isAdded = values.withLock { values in
       guard values[name] == nil else { return false }
@@ -23,13 +23,13 @@ package final class Registry<Value: Sendable>: Sendable {
     return value
   }
 
-  /// The value of a name, if there is one.
+  /// The value with this name, or `nil`.
   package subscript(name: String) -> Value? { values.withLock { $0[name] } }
 
-  /// Takes a value out and returns it.
+  /// Removes a value and returns it.
   package func remove(_ name: String) -> Value? { values.withLock { $0.removeValue(forKey: name) } }
 
-  /// The names, in order.
+  /// The names, sorted.
   package var names: [String] { values.withLock { $0.texts } }
 }
 

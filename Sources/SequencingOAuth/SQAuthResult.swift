@@ -1,7 +1,7 @@
-/// Holds the current token, which any thread can read.
+/// A holder of the current token, which any thread can read.
 ///
-/// ``shared`` belongs to ``SQOAuth/shared``; an ``SQOAuth`` that an app makes has a holder of its
-/// own in ``SQOAuth/result``.
+/// ``shared`` belongs to ``SQOAuth/shared``. Any other ``SQOAuth`` has its own holder in
+/// ``SQOAuth/result``.
 public final class SQAuthResult: Sendable {
   /// The holder of the current token of ``SQOAuth/shared``.
   public static var shared: SQAuthResult { SQOAuth.shared.result }

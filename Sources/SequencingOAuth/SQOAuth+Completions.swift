@@ -1,4 +1,4 @@
-/// The operations with completions, for code without `async`; the ``module`` does them.
+/// Operations with completion handlers, for code without `async`; the ``module`` performs them.
 ///
 /// Each completion is called once: on its actor if it belongs to one, as a closure of a
 /// `@MainActor` screen does, and otherwise on ``callbackQueue``. It gets the error that the `async`
@@ -13,7 +13,7 @@ extension SQOAuth {
     module.signIn(completion)
   }
 
-  /// Signs the user in with options for this sign-in alone; see ``signIn(with:)``.
+  /// Signs the user in with options for this sign-in only; see ``signIn(with:)``.
   public func signIn(
     with options: SignInOptions,
     completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
@@ -21,7 +21,7 @@ extension SQOAuth {
     module.signIn(with: options, completion: completion)
   }
 
-  /// Signs the user in without any page that asks something; see ``signInSilently(with:)``.
+  /// Signs the user in without asking the user anything; see ``signInSilently(with:)``.
   public func signInSilently(
     with options: SignInOptions = SignInOptions(),
     completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
@@ -29,7 +29,7 @@ extension SQOAuth {
     module.signInSilently(with: options, completion: completion)
   }
 
-  /// Asks the provider about the user who is signed in; see ``userInfo()``.
+  /// Gets the signed-in user's claims from the provider; see ``userInfo()``.
   public func userInfo(
     _ completion: @escaping @isolated(any) (Result<UserInfo, SQOAuthError>) -> Void
   ) {
@@ -78,8 +78,8 @@ extension SQOAuth {
     module.restore(completion)
   }
 
-  /// Replaces the current token with a token of the app's; calls the completion when the new one is
-  /// stored.
+  /// Replaces the current token with one from the app, and calls the completion when the store has
+  /// it.
   ///
   /// The completion is called once: on its actor if it belongs to one, and otherwise on
   /// ``callbackQueue``. See ``AuthorizationModule/adopt(_:)``.
@@ -90,8 +90,7 @@ extension SQOAuth {
     module.adopt(token, completion: completion)
   }
 
-  /// Gets a fresh token with the refresh token of a token that the app kept; see
-  /// ``refresh(with:)``.
+  /// Refreshes a token that the app saved; see ``refresh(with:)``.
   public func refresh(
     with token: SQToken,
     completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
@@ -120,7 +119,7 @@ extension SQOAuth {
     module.requestAccessTokenAsClient(scope: scope, completion: completion)
   }
 
-  /// Gets a token for what the client signs with its key.
+  /// Exchanges an assertion signed with the client's key for a token.
   ///
   /// See ``requestAccessToken(asserting:scope:)``.
   public func requestAccessToken(
@@ -130,7 +129,7 @@ extension SQOAuth {
     module.requestAccessToken(asserting: assertion, scope: scope, completion: completion)
   }
 
-  /// Gets a token by a grant of another specification.
+  /// Gets a token by an extension grant.
   ///
   /// See ``requestAccessToken(grantType:parameters:scope:)``.
   public func requestAccessToken(
@@ -141,7 +140,9 @@ extension SQOAuth {
       grantType: grantType, parameters: parameters, scope: scope, completion: completion)
   }
 
-  /// Exchanges a token for one of another type, or for another service; see ``exchangeToken(_:)``.
+  /// Exchanges a token for one with a different type or for a different service.
+  ///
+  /// See ``exchangeToken(_:)``.
   public func exchangeToken(
     _ exchange: TokenExchange,
     completion: @escaping @isolated(any) (Result<ExchangedToken, SQOAuthError>) -> Void
@@ -176,7 +177,7 @@ extension SQOAuth {
     module.signOut(completion)
   }
 
-  /// Makes the authorization server end the tokens, then forgets them; see ``revoke()``.
+  /// Revokes the tokens at the authorization server, then forgets them; see ``revoke()``.
   public func revoke(
     _ completion: @escaping @isolated(any) (Result<Void, SQOAuthError>) -> Void
   ) {

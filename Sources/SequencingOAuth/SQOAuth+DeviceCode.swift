@@ -1,8 +1,7 @@
-/// Sign-ins of users whose browser is on another device, such as a phone; the ``module`` does the
-/// work.
+/// Sign-ins on another device, such as a phone, for programs without a browser.
 extension SQOAuth {
-  /// Signs the user in on another device; the ``authorizationDelegate`` shows the code and learns
-  /// once how the sign-in ended.
+  /// Signs the user in on another device; the ``authorizationDelegate`` shows the code and then
+  /// gets the result.
   ///
   /// The delegate must implement ``AuthorizationDelegate/userMustEnterCode(_:)``; otherwise the
   /// sign-in fails with ``SQOAuthError/Code/invalidConfiguration``. If a sign-in on another device
@@ -13,16 +12,18 @@ extension SQOAuth {
     module.startSignIn(SignIn.Wish(place: .otherDevice))
   }
 
-  /// Signs the user in on another device, with options for this sign-in alone.
+  /// Signs the user in on another device, with options for this sign-in only.
   ///
-  /// See ``authorizeUserWithDeviceCode()`` and ``AuthorizationModule/signInWithDeviceCode(with:show:)``.
+  /// See ``authorizeUserWithDeviceCode()`` and
+  /// ``AuthorizationModule/signInWithDeviceCode(with:show:)``.
   public func authorizeUserWithDeviceCode(with options: SignInOptions) {
     module.startSignIn(SignIn.Wish(place: .otherDevice, options: options))
   }
 
-  /// Signs the user in on another device, or joins such a sign-in under way.
+  /// Signs the user in on another device, or joins the device sign-in under way.
   ///
-  /// The ``authorizationDelegate`` is called too. See ``AuthorizationModule/signInWithDeviceCode(show:)``.
+  /// The ``authorizationDelegate`` is called too. See
+  /// ``AuthorizationModule/signInWithDeviceCode(show:)``.
   @discardableResult
   public func signInWithDeviceCode(
     show: @escaping @isolated(any) (DeviceAuthorization) -> Void
@@ -30,7 +31,7 @@ extension SQOAuth {
     try await module.signInWithDeviceCode(show: show)
   }
 
-  /// Signs the user in on another device, with options for this sign-in alone.
+  /// Signs the user in on another device, with options for this sign-in only.
   ///
   /// See ``AuthorizationModule/signInWithDeviceCode(with:show:)``.
   @discardableResult
@@ -53,7 +54,7 @@ extension SQOAuth {
 
   // MARK: With completions
 
-  /// Signs the user in on another device, or joins such a sign-in under way.
+  /// Signs the user in on another device, or joins the device sign-in under way.
   ///
   /// `show` is called before `completion`; see ``signInWithDeviceCode(show:)``.
   public func signInWithDeviceCode(
@@ -63,7 +64,7 @@ extension SQOAuth {
     module.signInWithDeviceCode(show: show, completion: completion)
   }
 
-  /// Signs the user in on another device, with options for this sign-in alone.
+  /// Signs the user in on another device, with options for this sign-in only.
   ///
   /// `show` is called before `completion`; see ``signInWithDeviceCode(with:show:)``.
   public func signInWithDeviceCode(

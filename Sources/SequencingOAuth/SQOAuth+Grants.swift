@@ -1,4 +1,4 @@
-/// Grants that need no browser; the ``module`` does them.
+/// Grants that need no browser; the ``module`` performs them.
 extension SQOAuth {
   /// Exchanges a user's name and password for a token, if the configuration allows it.
   ///
@@ -20,7 +20,7 @@ extension SQOAuth {
     try await module.requestAccessTokenAsClient(scope: scope)
   }
 
-  /// Gets a token for what the client signs with its key.
+  /// Exchanges an assertion signed with the client's key for a token.
   ///
   /// See ``AuthorizationModule/requestAccessToken(asserting:scope:)``.
   @discardableResult
@@ -30,7 +30,7 @@ extension SQOAuth {
     try await module.requestAccessToken(asserting: assertion, scope: scope)
   }
 
-  /// Gets a token by a grant of another specification.
+  /// Gets a token by an extension grant.
   ///
   /// See ``AuthorizationModule/requestAccessToken(grantType:parameters:scope:)``.
   @discardableResult
@@ -41,7 +41,7 @@ extension SQOAuth {
       grantType: grantType, parameters: parameters, scope: scope)
   }
 
-  /// Exchanges a token for one of another type, or for another service.
+  /// Exchanges a token for one with a different type or for a different service.
   ///
   /// See ``AuthorizationModule/exchangeToken(_:)``.
   public func exchangeToken(

@@ -1,20 +1,22 @@
-/// Who the user is, and the logout at the provider; the ``module`` does the work.
+/// The user's identity, and the logout at the provider.
 extension SQOAuth {
-  /// Says who signed in, by the verified ID token, or why that is not known.
+  /// Returns the validated ID token, which says who signed in, or throws the reason why there is
+  /// none.
   ///
   /// See ``AuthorizationModule/idToken()``.
   public func idToken() async throws(SQOAuthError) -> IDToken {
     try await module.idToken()
   }
 
-  /// Asks the provider's UserInfo endpoint about the user who is signed in.
+  /// Gets the signed-in user's claims from the provider's UserInfo endpoint.
   ///
   /// See ``AuthorizationModule/userInfo()``.
   public func userInfo() async throws(SQOAuthError) -> UserInfo {
     try await module.userInfo()
   }
 
-  /// The provider's endpoints and abilities, as the app gave them or as its metadata names them.
+  /// Returns the provider's endpoints and capabilities, from the configuration or from its metadata
+  /// document.
   ///
   /// See ``AuthorizationModule/providerMetadata()``.
   public func providerMetadata() async throws(SQOAuthError) -> ProviderMetadata {

@@ -1,14 +1,15 @@
 import SQBasics
 
-/// Keeps tokens when the program ends.
+/// Keeps the user signed in when the program restarts.
 extension SQOAuth {
-  /// Keeps tokens in an encrypted file of the user, and continues with the token that is in it.
+  /// Saves tokens in an encrypted file of the user, and continues with the token that the file has.
   ///
   /// ```swift
   /// try SQOAuth.shared.keepTokens(as: "com.example.app")
   /// ```
   ///
-  /// The token is read soon after this call; ``restore(_:)`` tells when, and whether there is one.
+  /// The token is read soon after this call. ``restore(_:)`` calls back when that is done, and says
+  /// whether there is a token.
   ///
   /// The file is `$XDG_STATE_HOME/SERVICE/tokens.sealed`, or
   /// `~/.local/state/SERVICE/tokens.sealed`, with its key beside it; see
@@ -22,12 +23,12 @@ extension SQOAuth {
     keepTokens(in: try EncryptedFileTokenStore(service: service))
   }
 
-  /// Keeps tokens in a store, and continues with the token that is in it.
+  /// Saves tokens in a store, and continues with the token that the store has.
   ///
-  /// Once a client is registered, before or after this call, the account's token is read from the
-  /// store and refreshed before it expires from then on. ``restore()`` tells when that is done and
-  /// whether there is a token. If the store cannot be read, ``tokenRefreshDelegate`` gets the
-  /// error.
+  /// When a client is registered, before or after this call, the SDK reads the account's token from
+  /// the store. From then on it refreshes the token before it expires. ``restore()`` returns when
+  /// the token is read, and says whether there is one. If the store cannot be read,
+  /// ``tokenRefreshDelegate`` gets the error.
   public func keepTokens(in store: any TokenStore) {
     environment.tokenStore = store
     resumesAtRegistration.withLock { $0 = true }

@@ -7,27 +7,26 @@
 // Redirects that the app receives itself, instead of the SDK's loopback receiver.
 
 extension SQOAuth {
-  /// Passes on a URL with which the app was opened, for a redirect URI that the app receives
-  /// itself.
+  /// Handles a URL that opened the app, and returns whether it answered the sign-in under way.
   ///
-  /// Returns `true` if the URL was the answer to the sign-in under way. `false` means that it had
-  /// no effect: it is for another part of the app, or for another sign-in; `receiveRedirect(_:)`
-  /// tells which.
+  /// Use it for a redirect URI that the app receives itself. The result `false` means that the URL
+  /// had no effect: it is for another part of the app, or for another sign-in.
+  /// `receiveRedirect(_:)` says which.
   @discardableResult
   public func handleRedirect(_ redirect: URL) -> Bool {
     receiveRedirect(redirect) == .answered
   }
 
-  /// Passes on the text of a URL with which the app was opened.
+  /// Handles the text of a URL that opened the app, and returns whether it answered the sign-in
+  /// under way.
   ///
-  /// Returns `true` if it was the answer to the sign-in under way; see
-  /// ``handleRedirect(_:)-(URL)``.
+  /// See ``handleRedirect(_:)-(URL)``.
   @discardableResult
   public func handleRedirect(_ redirect: String) -> Bool {
     receiveRedirect(redirect) == .answered
   }
 
-  /// Passes on a URL with which the app was opened, and returns what happened to it.
+  /// Handles a URL that opened the app, and returns what happened to it.
   ///
   /// Any thread may call it; it returns at once. Only ``RedirectOutcome/answered`` means that the
   /// URL had an effect.
@@ -35,7 +34,7 @@ extension SQOAuth {
     module.receiveRedirect(redirect)
   }
 
-  /// Passes on the text of a URL with which the app was opened, and returns what happened to it.
+  /// Handles the text of a URL that opened the app, and returns what happened to it.
   ///
   /// Any thread may call it; it returns at once. Only ``RedirectOutcome/answered`` means that the
   /// URL had an effect.
@@ -43,7 +42,7 @@ extension SQOAuth {
     module.receiveRedirect(redirect)
   }
 
-  /// Passes on a form that the browser posted to the redirect URI, and returns what happened to it.
+  /// Handles a form that the browser posted to the redirect URI, and returns what happened to it.
   ///
   /// See ``AuthorizationModule/receiveRedirect(form:at:)``.
   public func receiveRedirect(form: Data, at redirectURI: String) -> RedirectOutcome {

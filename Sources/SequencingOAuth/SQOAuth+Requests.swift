@@ -1,11 +1,15 @@
-/// Requests for protected resources; the ``module`` does them.
+/// Requests for protected resources, sent with the account's token.
 extension SQOAuth {
-  /// A copy of a request that carries a valid token; see ``AuthorizationModule/authenticate(_:)``.
+  /// Returns a copy of a request with a valid token.
+  ///
+  /// See ``AuthorizationModule/authenticate(_:)``.
   public func authenticate(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPRequest {
     try await module.authenticate(request)
   }
 
-  /// Allows servers to get the tokens; see ``AuthorizationModule/allowTokens(at:)``.
+  /// Allows the SDK to send the account's tokens to the given servers.
+  ///
+  /// See ``AuthorizationModule/allowTokens(at:)``.
   public func allowTokens(at servers: String...) throws(SQOAuthError) {
     try module.allowTokens(atAll: servers)
   }

@@ -1,17 +1,16 @@
-/// Signs the user in and out; the ``module`` does the work.
+/// Signs the user in and out.
 extension SQOAuth {
-  /// Signs the user in with the browser; the ``authorizationDelegate`` learns once how that ended.
+  /// Signs the user in with the browser.
   ///
-  /// If a sign-in is under way, this call joins it.
+  /// The ``authorizationDelegate`` gets the result. If a sign-in is under way, this call joins it.
   public func authorizeUser() {
     module.startSignIn(SignIn.Wish())
   }
 
-  /// Signs the user in with options for this sign-in alone; the ``authorizationDelegate`` learns
-  /// once how that ended.
+  /// Signs the user in with the browser, with options for this sign-in only.
   ///
-  /// If a sign-in with other options is under way, the delegate gets
-  /// ``SQOAuthError/Code/signInUnderWay``.
+  /// The ``authorizationDelegate`` gets the result. If a sign-in with other options is under way,
+  /// the delegate gets ``SQOAuthError/Code/signInUnderWay``.
   public func authorizeUser(with options: SignInOptions) {
     module.startSignIn(SignIn.Wish(place: .browser, options: options))
   }
@@ -25,7 +24,7 @@ extension SQOAuth {
     try await module.signIn()
   }
 
-  /// Signs the user in with the browser, with options for this sign-in alone.
+  /// Signs the user in with the browser, with options for this sign-in only.
   ///
   /// See ``AuthorizationModule/signIn(with:)``.
   @discardableResult
@@ -33,7 +32,7 @@ extension SQOAuth {
     try await module.signIn(with: options)
   }
 
-  /// Signs the user in without any page that asks something, if the provider still knows the user.
+  /// Signs the user in without asking the user anything, if the provider still knows the user.
   ///
   /// See ``AuthorizationModule/signInSilently(with:)``.
   @discardableResult
@@ -54,16 +53,16 @@ extension SQOAuth {
   /// Whether a sign-in is under way.
   public var isSigningIn: Bool { module.isSigningIn }
 
-  /// Ends the sign-in under way, if there is one; a redirect that comes later has no effect.
+  /// Cancels the sign-in under way, if there is one; a redirect that comes later has no effect.
   public func cancelSignIn() {
     module.cancelSignIn()
   }
 
   /// Forgets the token, in memory at once and soon after in the store; the server gets no request.
   ///
-  /// A sign-in under way is cancelled. ``signOut()`` and its form with a completion also tell when
-  /// the store has forgotten the token. This one has its name from Sequencing.com's CocoaPods
-  /// library.
+  /// A sign-in under way is cancelled. ``signOut()`` and its form with a completion do the same,
+  /// and also report when the store has forgotten the token. This method has its name from
+  /// Sequencing.com's CocoaPods library.
   public func userDidSignOut() {
     module.forgetSession()
   }
@@ -75,7 +74,7 @@ extension SQOAuth {
     try await module.signOut()
   }
 
-  /// Makes the authorization server end the tokens, then forgets them.
+  /// Revokes the tokens at the authorization server, then forgets them.
   ///
   /// See ``AuthorizationModule/revoke()``.
   public func revoke() async throws(SQOAuthError) {

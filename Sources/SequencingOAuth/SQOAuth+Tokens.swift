@@ -15,7 +15,7 @@ extension SQOAuth {
   /// Whether there is a token that has not expired.
   public var isAuthorized: Bool { module.isAuthorized }
 
-  /// Returns a token that is valid now: the current one, or one that is refreshed first.
+  /// Returns a token that is valid now: the current one, or a refreshed one.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/notAuthorized`` if there is no token,
   ///   otherwise the reason why the refresh failed.
@@ -29,7 +29,7 @@ extension SQOAuth {
     try await module.refresh()
   }
 
-  /// Loads the token from the store, if there is one; returns whether there is a token now.
+  /// Loads the token from the store, and returns whether there is a token now.
   @discardableResult
   public func restore() async throws(SQOAuthError) -> Bool {
     try await module.restore()
@@ -42,7 +42,7 @@ extension SQOAuth {
     try await module.settle()
   }
 
-  /// Whether the SDK refreshes the token by itself before it expires.
+  /// Whether the SDK refreshes the token automatically before it expires.
   ///
   /// It is `true` unless the app sets it to `false`; see
   /// ``AuthorizationModule/refreshesAutomatically``.
@@ -53,7 +53,7 @@ extension SQOAuth {
 
   // MARK: A token that the app kept
 
-  /// Replaces the current token with a token of the app's; returns when the new token is stored.
+  /// Replaces the current token with one from the app, and returns when the store has it.
   ///
   /// See ``AuthorizationModule/adopt(_:)``.
   @discardableResult
@@ -61,11 +61,11 @@ extension SQOAuth {
     try await module.adopt(token)
   }
 
-  /// Refreshes a token that the app kept, and continues with the new one.
+  /// Refreshes a token that the app saved, and continues with the new one.
   ///
   /// If the account already has a newer token, in memory or in the store, the given one is an
-  /// outdated copy, and the newer one is refreshed instead. To change the user, sign the first user
-  /// out before. From now on the token is refreshed before it expires.
+  /// outdated copy, and the newer one is refreshed instead. To change the user, first sign the
+  /// current user out. From now on the SDK refreshes the token before it expires.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/notRegistered`` or
   ///   ``SQOAuthError/Code/invalidConfiguration`` if there is no usable client, otherwise the
@@ -75,7 +75,7 @@ extension SQOAuth {
     try await renewal(of: token)()
   }
 
-  /// Refreshes a token that the app kept, like ``refresh(with:)``.
+  /// Refreshes a token that the app saved, like ``refresh(with:)``.
   ///
   /// It has this name for apps that were written for Sequencing.com's CocoaPods library.
   ///
@@ -89,10 +89,10 @@ extension SQOAuth {
     module.callbacks.complete(with: completion) { try? await fresh?() }
   }
 
-  /// Makes a token the current one at once; the returned closure gets a fresh one.
+  /// Makes a token the current one at once, and returns a closure that gets a fresh one.
   func renewal(of token: SQToken) -> @Sendable () async throws(SQOAuthError) -> SQToken {
-    // Read first: another part of the app may resume the same token, and finish before this call
-    // does.
+    // Read the counter first: another part of the app may resume the same token and finish before
+    // this call.
     let since = module.session.renewals
     let resumed = Result { () throws(SQOAuthError) in try module.resume(token) }
     return { [module] () throws(SQOAuthError) in
@@ -101,19 +101,19 @@ extension SQOAuth {
     }
   }
 
-  /// Continues with a token that the app kept, for example at launch.
+  /// Continues with a token that the app saved, for example at launch.
   ///
-  /// It has this name for apps that were written for Sequencing.com's CocoaPods library.
-  /// The token is current at once. It is refreshed before it expires, or now if it has expired. If
-  /// the account already has a newer token, in memory or in the store, the given one is an outdated
-  /// copy and the newer one stays. The ``tokenRefreshDelegate`` gets errors:
-  /// ``SQOAuthError/Code/notAuthorized`` if there is no token.
+  /// It has this name for apps that were written for Sequencing.com's CocoaPods library. The token
+  /// is current at once. It is refreshed before it expires, or now if it has expired. If the
+  /// account already has a newer token, in memory or in the store, the given one is an outdated
+  /// copy and the newer one stays. The ``tokenRefreshDelegate`` gets errors, such as
+  /// ``SQOAuthError/Code/notAuthorized`` if `token` is `nil`.
   public func launchTokenTimerUpdate(with token: SQToken?) {
     module.launch(token)
   }
 
   // MARK: Push
 
-  /// The session's events from now on, which the ``tokenRefreshDelegate`` gets too.
+  /// A stream of the session's events from now on; the ``tokenRefreshDelegate`` gets them too.
   public var events: AsyncStream<SessionEvent> { module.events }
 }

@@ -17,32 +17,32 @@ private struct Delegates: @unchecked Sendable {
   }
 }
 
-/// Signs a user in and holds the token; most apps use the shared instance, but an app may make
-/// several.
+/// The main entry point of the SDK: signs a user in and holds the token.
 ///
-/// Register the client, set the delegates, then call ``authorizeUser()``. Any thread may call any
-/// method, and no method blocks its thread. Each operation has a form with a completion and an
-/// `async` form.
+/// Most apps use the ``shared`` instance; an app with several accounts creates more. Register the
+/// client, set the delegates, then call ``authorizeUser()``. Any thread may call any method, and no
+/// method blocks its thread. Each operation has a form with a completion and an `async` form.
 ///
-/// A delegate or a completion that belongs to an actor, such as one of a `@MainActor` screen, is
-/// called on that actor. All others are called on the ``callbackQueue``.
+/// The SDK calls a delegate or a completion that belongs to an actor, such as one of a `@MainActor`
+/// screen, on that actor. It calls all others on the ``callbackQueue``.
 public final class SQOAuth: AccountOperations {
 
   /// The instance for apps with one account.
   public static let shared = SQOAuth()
 
-  /// The holder of this instance's current token.
+  /// The holder of this instance's current token, which any thread can read.
   public let result: SQAuthResult
-  /// The module that does the work: it has the account's client and token, and sends requests.
+  /// The module that does the work: it has the account's client and token, and it sends the
+  /// requests.
   public let module: AuthorizationModule
   private let delegates = Locked(Delegates())
   /// Whether to read the token from the store as soon as a client is registered.
   let resumesAtRegistration = Locked(false)
 
-  /// Makes an instance with a token of its own.
+  /// Creates an instance with its own token.
   ///
-  /// The environment's token store keeps the account's record under `accountID`; two instances on
-  /// one store need different ids.
+  /// The environment's token store saves the account's record under `accountID`; two instances with
+  /// the same store need different ids.
   public init(
     environment: ClientEnvironment = ClientEnvironment(), accountID: String = "default"
   ) {
@@ -53,14 +53,14 @@ public final class SQOAuth: AccountOperations {
           "no client is registered: call register(_:) or registerApplicationParameters first")),
       environment: environment, accountID: accountID)
     result = SQAuthResult(module)
-    // As in the pod, an app's only token is refreshed automatically.
+    // Sequencing.com's CocoaPods library refreshes the token automatically, so this class does too.
     module.refreshesAutomatically = true
     module.signIns.onEnd { [weak self] in self?.tell($0) }
     module.signIns.onCode { [weak self] in self?.tell($1, of: $0) }
     module.session.observers.setHandler { [weak self] in self?.tell($0) }
   }
 
-  /// Learns how a sign-in ended; the SDK holds it weakly.
+  /// The delegate that gets the result of each sign-in; the SDK holds it weakly.
   public var authorizationDelegate: (any AuthorizationDelegate)? {
     get { delegates.withLock(\.self).authorization }
     set {
@@ -69,7 +69,7 @@ public final class SQOAuth: AccountOperations {
     }
   }
 
-  /// Learns what happens to the token after the sign-in; the SDK holds it weakly.
+  /// The delegate that gets refreshed tokens and errors after the sign-in; the SDK holds it weakly.
   public var tokenRefreshDelegate: (any TokenRefreshDelegate)? {
     get { delegates.withLock(\.self).tokenRefresh }
     set {
@@ -78,12 +78,11 @@ public final class SQOAuth: AccountOperations {
     }
   }
 
-  /// The queue for delegates and completions that belong to no actor; it is the main queue unless
-  /// set.
+  /// The queue for delegates and completions that belong to no actor; the main queue by default.
   ///
   /// The main queue needs a main thread that runs it: `dispatchMain()`, `RunLoop.main.run()` or an
-  /// `async` main. A program that blocks its main thread must set a serial queue of its own. A
-  /// callback that belongs to an actor is called on that actor, whatever the queue.
+  /// `async` main. A program that blocks its main thread must set its own serial queue. A callback
+  /// that belongs to an actor is always called on that actor.
   public var callbackQueue: DispatchQueue {
     get { module.callbackQueue }
     set { module.callbackQueue = newValue }
@@ -107,7 +106,7 @@ public final class SQOAuth: AccountOperations {
     module.callbacks.inOrder { await call.run() }
   }
 
-  /// Calls the one method with which the delegate learns of a failure most exactly.
+  /// Calls the most specific method for an error that the delegate implements.
   nonisolated(nonsending) private static func tell(
     _ delegate: any AuthorizationDelegate, why error: SQOAuthError
   ) async {
@@ -122,7 +121,7 @@ public final class SQOAuth: AccountOperations {
     await delegate.userIsNotAuthorized()
   }
 
-  /// Calls the delegate with what the user of another device must see.
+  /// Passes the code and the address for the user to the delegate.
   private func tell(_ authorization: DeviceAuthorization, of signIn: SignIn) {
     let delegates = delegates.withLock(\.self)
     let call = DelegateCall {
@@ -155,7 +154,7 @@ public final class SQOAuth: AccountOperations {
         if await !OptionalMethod.call({ await delegate.sessionIsReplaced(token) }) {
           await delegate.tokenIsRefreshed(token)
         }
-      // The refresh has succeeded; who wants to know more listens to the events.
+      // The refresh has succeeded; only the stream of events reports this detail.
       case .idTokenIgnored: break
       case .refreshFailed(let error): await delegate.tokenRefreshDidFail(error)
       case .ended(let reason): await delegate.sessionDidEnd(reason)
@@ -164,7 +163,8 @@ public final class SQOAuth: AccountOperations {
     module.callbacks.inOrder { await call.run() }
   }
 
-  /// The replaceable parts, such as the store and the user agent, for the next operation.
+  /// The replaceable parts, such as the store and the user agent; a change applies from the next
+  /// operation on.
   public var environment: ClientEnvironment {
     get { module.environment }
     set { module.environment = newValue }
@@ -194,11 +194,11 @@ extension SQOAuth {
 
   /// Sets the client that signs users in, and whether the SDK or the app receives its redirects.
   ///
-  /// Use it if the app's own web server listens on the port of a loopback redirect URI:
-  /// ``RedirectReceiver/app``. If a parameter cannot be used, the next sign-in fails, as for
+  /// Use it with ``RedirectReceiver/app`` if the app's own web server listens on the port of a
+  /// loopback redirect URI. If a parameter cannot be used, the next sign-in fails, as for
   /// ``registerApplicationParameters(clientID:clientSecret:redirectURI:scope:provider:)``. If the
-  /// SDK is the receiver, the sign-in ends with a page whose name and colours are
-  /// ``ClientEnvironment/landingPage`` of the ``environment``.
+  /// SDK is the receiver, the browser shows a page at the end of the sign-in. The page's name and
+  /// colours come from ``ClientEnvironment/landingPage`` of the ``environment``.
   public func registerApplicationParameters(
     clientID: String, clientSecret: String? = nil, redirectURI: String,
     redirectReceiver: RedirectReceiver, scope: String? = nil, provider: Provider
@@ -212,7 +212,7 @@ extension SQOAuth {
     resumeIfKept()
   }
 
-  /// Sets the client that signs users in, from a configuration that was checked when it was made.
+  /// Sets the client that signs users in, from a validated configuration.
   public func register(_ configuration: ClientConfiguration) {
     module.configure(.success(configuration))
     resumeIfKept()

@@ -3,7 +3,7 @@ extension SQOAuthError.Code {
 
   /// The server found the request malformed.
   public static let invalidRequest = Self(rawValue: "invalid_request")
-  /// The server does not know the client, or refused its authentication.
+  /// The server does not know the client, or rejected its authentication.
   public static let invalidClient = Self(rawValue: "invalid_client")
   /// The code or the refresh token is wrong, expired, revoked, or belongs to another client.
   public static let invalidGrant = Self(rawValue: "invalid_grant")
@@ -13,9 +13,9 @@ extension SQOAuthError.Code {
   public static let unsupportedGrantType = Self(rawValue: "unsupported_grant_type")
   /// The server does not support this response type of an authorization request.
   public static let unsupportedResponseType = Self(rawValue: "unsupported_response_type")
-  /// The scope is unknown, malformed, or more than the user may grant.
+  /// The scope is unknown, malformed, or exceeds what the user may grant.
   public static let invalidScope = Self(rawValue: "invalid_scope")
-  /// The user, or the server in the user's name, refused.
+  /// The user, or the server on the user's behalf, refused the request.
   public static let accessDenied = Self(rawValue: "access_denied")
   /// The server had an internal error.
   public static let serverError = Self(rawValue: "server_error")
@@ -29,13 +29,14 @@ extension SQOAuthError.Code {
   public static let consentRequired = Self(rawValue: "consent_required")
   /// The server does not know or accept the resource (RFC 8707, section 2).
   public static let invalidTarget = Self(rawValue: "invalid_target")
-  /// The server wants a DPoP proof with its nonce, which the SDK cannot make (RFC 9449, section 8).
+  /// The server demands a DPoP proof with its nonce, which the SDK does not support (RFC 9449,
+  /// section 8).
   public static let useDPoPNonce = Self(rawValue: "use_dpop_nonce")
   /// The server cannot revoke a token of this kind (RFC 7009, section 2.2.1).
   public static let unsupportedTokenType = Self(rawValue: "unsupported_token_type")
 
-  /// The code with which the user was to sign in on another device has expired (RFC 8628, section
-  /// 3.5).
+  /// The code for a sign-in on another device expired before the user finished the sign-in (RFC
+  /// 8628, section 3.5).
   public static let expiredToken = Self(rawValue: "expired_token")
 
   // MARK: From a resource server (RFC 6750, section 3.1)
@@ -44,12 +45,12 @@ extension SQOAuthError.Code {
   public static let invalidToken = Self(rawValue: "invalid_token")
   /// The token lacks a scope that the app or a resource server requires.
   ///
-  /// A refresh does not add the scope; a new sign-in may.
+  /// A refresh cannot add the scope; a new sign-in may.
   public static let insufficientScope = Self(rawValue: "insufficient_scope")
 
   // MARK: From the client's configuration
 
-  /// A parameter of the client or the provider is missing or cannot be used.
+  /// A parameter of the client or the provider is missing or invalid.
   public static let invalidConfiguration = Self(rawValue: "invalid_configuration")
   /// An endpoint uses http, and its address is not loopback or its issuer uses https.
   public static let insecureEndpoint = Self(rawValue: "insecure_endpoint")
@@ -60,68 +61,71 @@ extension SQOAuthError.Code {
     rawValue: "device_authorization_unsupported")
   /// The request would send a token to a server that the client does not allow.
   public static let originNotAllowed = Self(rawValue: "origin_not_allowed")
-  /// An operation needs a client, and none was registered before.
+  /// An operation needs a client, and none is registered.
   public static let notRegistered = Self(rawValue: "not_registered")
 
   // MARK: From the sign-in
 
-  /// The app or the user cancelled the sign-in before its answer came.
+  /// The app or the user cancelled the sign-in, or the caller's task was cancelled.
   public static let cancelled = Self(rawValue: "cancelled")
-  /// A sign-in with other options is under way, and only one can be at a time.
+  /// A sign-in with other options is under way; an account has one sign-in at a time.
   public static let signInUnderWay = Self(rawValue: "sign_in_under_way")
-  /// The user did not come back within the time limit of the sign-in.
+  /// The user did not finish the sign-in within its time limit.
   public static let timedOut = Self(rawValue: "timed_out")
-  /// A redirect came without this sign-in's `state`.
+  /// A redirect does not have this sign-in's `state`.
   public static let stateMismatch = Self(rawValue: "state_mismatch")
-  /// A redirect or a metadata document names another issuer than the expected one.
+  /// A redirect or a metadata document names an unexpected issuer.
   public static let issuerMismatch = Self(rawValue: "issuer_mismatch")
-  /// The redirect is malformed: a parameter comes twice, the code is missing, or it has a token.
+  /// The redirect is malformed: it repeats a parameter, lacks the code, or contains a token.
   public static let invalidAuthorizationResponse = Self(
     rawValue: "invalid_authorization_response")
   /// The SDK could not start a browser.
   public static let browserUnavailable = Self(rawValue: "browser_unavailable")
   /// The authorization server showed a page instead of sending the user back to the app.
   ///
-  /// Possible causes are a wrong user name or password, an unknown client, a redirect URI that is
-  /// not registered there, and a failure of the server. The SDK cannot see the pages in a browser.
-  /// A ``UserAgent`` that sees them throws this error, and a sign-in by `SandboxVisitor` of
-  /// `OAuthSandbox` fails with it.
+  /// Possible causes are a wrong user name or password, an unknown client, an unregistered redirect
+  /// URI, and a failure of the server. The SDK cannot see the pages in a browser. A ``UserAgent``
+  /// that sees them throws this error, and a sign-in by `SandboxVisitor` of `OAuthSandbox` fails
+  /// with it.
   public static let signInRefused = Self(rawValue: "sign_in_refused")
   /// Another program uses the port of the redirect URI.
   public static let portInUse = Self(rawValue: "port_in_use")
   /// The SDK could not receive a redirect.
   ///
-  /// It could not listen on a loopback address, or other programs opened too many connections to
-  /// its port until the time for the sign-in was over.
+  /// It could not listen on a loopback address. Or other programs kept so many connections to its
+  /// port open that the sign-in's time limit passed.
   public static let redirectUnavailable = Self(rawValue: "redirect_unavailable")
-  /// The server's metadata says that it does not take the authorization requests of the SDK.
+  /// The server's metadata says that it does not accept the SDK's authorization requests.
   public static let signInUnsupported = Self(rawValue: "sign_in_unsupported")
-  /// The server does not support PKCE with S256.
+  /// The server does not support PKCE with `S256`.
   public static let pkceUnsupported = Self(rawValue: "pkce_unsupported")
 
-  /// The kept value of a web sign-in was changed, was sealed by another key, belongs to another
-  /// browser session, or is of another client or server.
+  /// The saved value of a web sign-in is unusable.
+  ///
+  /// It was changed, was encrypted with another key, or belongs to another browser session, another
+  /// client or another server.
   public static let webSignInInvalid = Self(rawValue: "web_sign_in_invalid")
-  /// A web sign-in was finished before, and counts once.
+  /// A web sign-in is already finished and cannot be finished again.
   public static let webSignInUsed = Self(rawValue: "web_sign_in_used")
 
   // MARK: From the back channel
 
   /// The host could not be found or reached, or the connection broke.
   public static let connectionFailed = Self(rawValue: "connection_failed")
-  /// The server's certificate is not trusted, or client and server have no TLS parameters in
-  /// common.
+  /// The server's certificate is not trusted, or the client and the server have no TLS parameters
+  /// in common.
   public static let tlsFailed = Self(rawValue: "tls_failed")
-  /// The server answered a back-channel request with a redirect, which the SDK never follows.
+  /// The server answered a request of the SDK with a redirect, which the SDK never follows.
   public static let redirectRefused = Self(rawValue: "redirect_refused")
   /// The response is larger than the request allows.
   public static let responseTooLarge = Self(rawValue: "response_too_large")
   /// The status, type, syntax or fields of the response violate the protocol.
   public static let invalidResponse = Self(rawValue: "invalid_response")
-  /// The server refused a request and sent no OAuth error that says why.
+  /// The server refused a request without a usable OAuth error.
   ///
-  /// The error may be missing. Or its code is one of the SDK's own, such as ``storeFailed``, which
-  /// says nothing about the SDK if a server sends it: ``SQOAuthError/response`` has it.
+  /// Either the response has no OAuth error, or the error's code is reserved for the SDK's own
+  /// errors, such as ``storeFailed``. Then ``SQOAuthError/response`` has the code that the server
+  /// sent.
   public static let requestRefused = Self(rawValue: "request_refused")
   /// No answer came within the request's time limit.
   public static let requestTimedOut = Self(rawValue: "request_timed_out")
@@ -129,7 +133,7 @@ extension SQOAuthError.Code {
   public static let malformedRequest = Self(rawValue: "malformed_request")
   /// The request must be sent again, but its body can be read only once.
   public static let bodyNotReplayable = Self(rawValue: "body_not_replayable")
-  /// The SDK could not read or write the file of a download, or a file beside it.
+  /// The SDK could not read or write a download's file, or a helper file beside it.
   public static let fileFailed = Self(rawValue: "file_failed")
   /// Another download to the same file is under way.
   public static let fileInUse = Self(rawValue: "file_in_use")
@@ -140,13 +144,13 @@ extension SQOAuthError.Code {
   public static let notAuthorized = Self(rawValue: "not_authorized")
   /// The SDK could not read or write the token store.
   public static let storeFailed = Self(rawValue: "store_failed")
-  /// The content of the store is cut off, or another program changed it.
+  /// The content of the store is incomplete, or another program changed it.
   public static let storeDamaged = Self(rawValue: "store_damaged")
   /// A newer version of the SDK wrote the store.
   public static let storeTooNew = Self(rawValue: "store_too_new")
-  /// The passphrase or the key is not the one with which the store was made.
+  /// The passphrase or the key does not match the store.
   public static let wrongPassphrase = Self(rawValue: "wrong_passphrase")
-  /// Another process uses the account and did not finish in time.
+  /// Another process uses the account and did not release it in time.
   public static let accountInUse = Self(rawValue: "account_in_use")
   /// Another host has changed the account since it was loaded, so this change was not made.
   public static let accountChanged = Self(rawValue: "account_changed")
@@ -156,6 +160,6 @@ extension SQOAuthError.Code {
   public static let sessionReplaced = Self(rawValue: "session_replaced")
   /// The client's key could not sign, so the request was not sent.
   public static let clientKeyFailed = Self(rawValue: "client_key_failed")
-  /// An account, a module or a key with this name exists already.
+  /// An account, a module or a key with this name already exists.
   public static let duplicateName = Self(rawValue: "duplicate_name")
 }

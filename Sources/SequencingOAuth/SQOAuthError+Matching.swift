@@ -2,7 +2,8 @@
 // `catch` has no condition. The article "Handling errors" therefore teaches forms that end in such
 // a `catch`.
 extension SQOAuthError {
-  /// Whether ``code`` is one of the given codes: `error.is(.accessDenied, .cancelled)`.
+  /// Returns whether ``code`` is one of the given codes, as in
+  /// `error.is(.accessDenied, .cancelled)`.
   public func `is`(_ codes: Code...) -> Bool { codes.contains(code) }
 }
 
@@ -10,9 +11,9 @@ extension SQOAuthError.Code {
   /// Matches an error with this code, as in `catch SQOAuthError.Code.wrongPassphrase`.
   public static func ~= (code: Self, error: SQOAuthError) -> Bool { error.code == code }
 
-  /// Matches an error of any type that is an ``SQOAuthError`` with this code.
+  /// Matches an ``SQOAuthError`` with this code if the error's static type is `any Error`.
   ///
-  /// A `catch` needs it if the calls in its `do` throw different types. It does not match an
+  /// A `catch` uses it if the calls in its `do` throw different types. It does not match an
   /// `SQOAuthError` that is the cause of another error, such as a ``PipeError``.
   public static func ~= (code: Self, error: any Error) -> Bool {
     (error as? SQOAuthError)?.code == code

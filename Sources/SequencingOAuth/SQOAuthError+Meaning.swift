@@ -1,15 +1,15 @@
-// Apps decide by these properties what to do next, so a server's error never has one of the SDK's own
-// codes. A server's code may mean one thing in answer to a refresh and another in answer to other
-// requests; `occasion` distinguishes them.
+// Apps decide by these properties what to do next, so an error from a server never gets one of the
+// SDK's own codes. A server's code may have one meaning in the response to a refresh and another in
+// the response to other requests; `occasion` tells them apart.
 extension SQOAuthError {
-  /// Whether the user or the app ended the sign-in on purpose or let its time run out, without a
-  /// failure.
+  /// Whether the sign-in ended without a failure: the user or the app ended it, or its time ran
+  /// out.
   ///
   /// It is `true` for ``Code/accessDenied``, ``Code/cancelled`` and ``Code/timedOut``, and for
-  /// ``Code/consentRequired`` and ``Code/expiredToken`` after a sign-in in which the server may have
-  /// shown its pages. A refresh asks no user, so its refusal is never a cancellation. If the time ran out while other
-  /// programs blocked the redirect's port, the code is ``Code/redirectUnavailable``, which is no
-  /// cancellation.
+  /// ``Code/consentRequired`` and ``Code/expiredToken`` after a sign-in in which the server may
+  /// have shown its pages. A refresh does not involve the user, so a refused refresh is never a
+  /// cancellation. If the time ran out while other programs blocked the redirect's port, the code
+  /// is ``Code/redirectUnavailable``, which is not a cancellation.
   public var isCancellation: Bool {
     switch code {
     case .cancelled, .timedOut: response == nil
@@ -18,7 +18,7 @@ extension SQOAuthError {
     }
   }
 
-  /// Whether the user, or the server in the user's name, refused a sign-in.
+  /// Whether the user, or the server on the user's behalf, refused a sign-in.
   var isDenial: Bool {
     switch code {
     case .accessDenied: occasion != .refresh
@@ -29,20 +29,25 @@ extension SQOAuthError {
 
   /// Whether only a new sign-in can help.
   ///
-  /// It is `true` if the server ended the session (``Code/invalidGrant`` with a status other than 429
-  /// and 5xx), if there is no usable
-  /// token (``Code/notAuthorized``), if the token endpoint refused a request without an OAuth error
-  /// (``Code/requestRefused``), and if the ID token of a refresh names another user
-  /// (``Code/idTokenIssuer``, ``Code/idTokenSubject``). In answer to a refresh, it is also `true`
-  /// for ``Code/invalidRequest``, ``Code/interactionRequired``, ``Code/loginRequired``,
-  /// ``Code/consentRequired`` and ``Code/accessDenied``. With these five codes the server did not
-  /// say that the tokens have ended, so the SDK keeps them; but another refresh is unlikely to
-  /// succeed.
+  /// It is `true` in these cases:
+  ///
+  /// - The server ended the session: ``Code/invalidGrant``, unless the status shows that the server
+  ///   did not process the request, such as 429 or 5xx.
+  /// - There is no usable token: ``Code/notAuthorized``.
+  /// - The token endpoint refused a request without an OAuth error: ``Code/requestRefused``.
+  /// - The ID token of a refresh names another user: ``Code/idTokenIssuer`` or
+  ///   ``Code/idTokenSubject``.
+  ///
+  /// After a refresh, it is also `true` for ``Code/invalidRequest``, ``Code/interactionRequired``,
+  /// ``Code/loginRequired``, ``Code/consentRequired`` and ``Code/accessDenied``. With these five
+  /// codes the server did not say that the tokens are invalid, so the SDK keeps them, although
+  /// another refresh is unlikely to succeed.
   public var requiresSignIn: Bool {
     switch code {
     case .invalidGrant: !isOfServerInTrouble
     case .notAuthorized, .requestRefused, .idTokenSubject: response == nil
-    // At a sign-in the configuration may be wrong, and another sign-in would bring the same.
+    // After a sign-in this error points to a wrong configuration, and another sign-in would fail
+    // too.
     case .idTokenIssuer: response == nil && occasion == .refresh
     case .invalidRequest, .interactionRequired, .loginRequired, .consentRequired, .accessDenied:
       occasion == .refresh && !isOfServerInTrouble
@@ -50,7 +55,8 @@ extension SQOAuthError {
     }
   }
 
-  /// This error as the answer to a refresh; its message then says whether to sign in again.
+  /// Returns this error as the response to a refresh, with a message that says whether to sign in
+  /// again.
   ///
   /// Nothing changes if the error has no error response from the server.
   func answeringRefresh() -> SQOAuthError {

@@ -1,5 +1,5 @@
-// A server in trouble may put any code into its answer, also one that would mean something else with
-// another status. So the status is looked at first.
+// A server in trouble may send any error code, even one that has another meaning with another
+// status. So these properties check the status first.
 extension SQOAuthError {
   /// Whether the server could not be reached, or could not answer any request.
   ///
@@ -7,7 +7,7 @@ extension SQOAuthError {
   package var isOutage: Bool {
     switch code {
     case .serverError, .temporarilyUnavailable: true
-    // A server that answered cannot say that it did not.
+    // A server that responded was reachable, so such a code in its response does not count.
     case .connectionFailed, .requestTimedOut, .tlsFailed: response == nil || isOfServerInTrouble
     default: isOfServerInTrouble
     }
@@ -20,10 +20,11 @@ extension SQOAuthError {
 }
 
 extension HTTPResponse {
-  /// Whether a status shows that the server did not process the request, but may do so later.
+  /// Returns whether a status shows that the server did not process the request, but may do so
+  /// later.
   ///
-  /// These are 5xx, 429 (too many requests), 408 (the request did not come in time), 421 (another
-  /// server's connection), 425 (too early) and 407, which is a proxy's.
+  /// These are 5xx, 429 (too many requests), 408 (the request did not arrive in time), 421 (a
+  /// connection to another server), 425 (too early) and 407 (a proxy wants authentication).
   ///
   /// - SeeAlso: RFC 9110, sections 15.5.8, 15.5.9, 15.5.20 and 15.6; RFC 8470, section 5.2; RFC
   ///   6585, section 4

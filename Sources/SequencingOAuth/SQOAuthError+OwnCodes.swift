@@ -1,7 +1,8 @@
-// A server may send any code, also one by which the SDK says what went wrong on its own side. Apps,
-// and the SDK itself, decide by such a code, so it must never come from a server.
+// A server may send any code, even one of the codes for the SDK's own errors. Apps, and the SDK
+// itself, act on those codes, so an error from a server must never get one.
 extension SQOAuthError.Code {
-  /// The code of an error that a server sent: its own, or ``requestRefused`` if that is the SDK's.
+  /// Creates the code for a server's error: the server's code, or ``requestRefused`` if that is one
+  /// of the SDK's own.
   init(sentByServer code: Self) {
     self = Self.ownOfSDK.contains(code) ? .requestRefused : code
   }
@@ -29,9 +30,9 @@ extension SQOAuthError.Code {
 }
 
 extension ErrorResponse {
-  /// What the message adds if the code of the error is not the server's; it is empty otherwise.
+  /// A note for the message if the server's code was replaced; empty otherwise.
   var ownCodeNote: String {
     SQOAuthError.Code(sentByServer: error) == error
-      ? "" : " (with the code \"\(error)\", which only the SDK can mean)"
+      ? "" : " (the server sent the code \"\(error)\", which is reserved for the SDK)"
   }
 }

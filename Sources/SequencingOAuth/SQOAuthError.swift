@@ -23,26 +23,25 @@ public struct SQOAuthError: Error, Sendable {
   public internal(set) var status: Int?
   /// The resource server's reason for refusing the token, if it gave one.
   public let challenge: BearerChallenge?
-  /// The answer of a resource server that refused the token, as it came.
+  /// The whole response of a resource server that refused the token.
   ///
-  /// It is set if ``status`` and ``challenge`` come from such an answer: a 401, or a 403 that asks
-  /// for more scope. Its content is cut at ``maximumContentBytes``. If the request's destination is
-  /// a stream, the content went there and is empty here. No text of this error repeats the answer,
-  /// since a server may repeat the token that it got.
+  /// It is set if ``status`` and ``challenge`` come from such a response: a 401, or a 403 that asks
+  /// for more scope. Its content is cut off at ``maximumContentBytes``. If the request's
+  /// destination is a stream, the content went there and is empty here. No text of this error
+  /// contains the response, because a server may repeat the token in it.
   public var resourceResponse: HTTPResponse? { answer?.value }
   private var answer: Boxed<HTTPResponse>?
-  /// How long the server wants no further request, if it said so; at most a day.
+  /// How long to wait before the next request, if the server said so; at most a day.
   ///
   /// - SeeAlso: RFC 9110, section 10.2.3
   public let retryAfter: Duration?
-  /// The kind of request that the server's error response answers, if that changes the code's
-  /// meaning.
+  /// The kind of request that failed, if it changes the meaning of the server's code.
   var occasion: Occasion?
 
-  /// Makes an error; the message must contain no secret.
+  /// Creates an error; the message must contain no secret.
   ///
-  /// Characters of the message that cannot be seen are left out, since a server may have chosen
-  /// them, and a terminal or a log would obey them.
+  /// Control characters and other invisible characters are removed from the message, because a
+  /// server may have chosen them, and a terminal or a log could interpret them.
   public init(
     _ code: Code, _ message: String, cause: (any Error)? = nil, response: ErrorResponse? = nil,
     status: Int? = nil, challenge: BearerChallenge? = nil, retryAfter: Duration? = nil
@@ -56,10 +55,10 @@ public struct SQOAuthError: Error, Sendable {
     self.retryAfter = retryAfter
   }
 
-  /// The most bytes of a ``resourceResponse``'s content that the error keeps: 64 KiB.
+  /// The largest size of the content of ``resourceResponse``, in bytes: 64 KiB.
   public static let maximumContentBytes = 64 * 1024
 
-  /// This error with the server's answer from which it comes.
+  /// Returns this error with the response that caused it.
   func carrying(_ response: HTTPResponse) -> SQOAuthError {
     var response = response
     response.body = response.body.cut(at: Self.maximumContentBytes)
@@ -70,7 +69,7 @@ public struct SQOAuthError: Error, Sendable {
 }
 
 extension Data {
-  /// At most the first `count` bytes, without keeping the memory of the others.
+  /// Returns at most the first `count` bytes, without keeping the memory of the others.
   package func cut(at count: Int) -> Data {
     // A slice would keep the memory of all bytes.
     self.count > count ? Data(prefix(count)) : self
@@ -83,7 +82,7 @@ extension SQOAuthError: LocalizedError {
 }
 
 extension SQOAuthError {
-  /// A kind of request for which some error codes have another meaning than for other requests.
+  /// A kind of request for which some error codes have a special meaning.
   enum Occasion: Sendable, Hashable {
     /// An authorization request in which the server may have shown its pages to the user.
     case pages
@@ -98,7 +97,7 @@ extension SQOAuthError {
     /// The code's text, such as `invalid_grant`.
     public let rawValue: String
 
-    /// Makes a code from its text.
+    /// Creates a code from its text.
     public init(rawValue: String) {
       self.rawValue = rawValue
     }
@@ -112,7 +111,8 @@ extension SQOAuthError: Redacted {
   /// The code and the message in one line: `code: message`.
   public var description: String { "\(code): \(message)" }
 
-  /// The cause by its type only: its text may hold a secret.
+  /// The parts for debug output; the cause appears only as its type, because its text may contain a
+  /// secret.
   package var shownParts: KeyValuePairs<String, Any> {
     [
       "code": code.rawValue, "message": message,

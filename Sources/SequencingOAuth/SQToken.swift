@@ -8,12 +8,12 @@ public import SQBasics
 
 /// An access token and the values that came with it.
 ///
-/// It is a value: a refresh makes a new one. Encoding it writes every field, so protect the encoded
-/// token like a password. Printing, reflecting or dumping it shows no secret.
+/// It is a value: a refresh creates a new one. Encoding it writes every field, so protect the
+/// encoded token like a password. Printing, reflecting or dumping it shows no secret.
 ///
 /// - SeeAlso: RFC 6749, section 5.1
 public struct SQToken: Sendable, Hashable, Codable {
-  /// The text that a resource server accepts as the user's permission; its content is opaque.
+  /// The text that a resource server accepts as the user's permission; clients do not interpret it.
   public var accessToken: String { storage.accessToken }
 
   /// The moment when the access token stops being valid, or `nil` if the server sent no
@@ -37,29 +37,31 @@ public struct SQToken: Sendable, Hashable, Codable {
   /// The credential for getting the next access token; `nil` if the server sent none.
   public var refreshToken: String? { storage.refreshToken }
 
-  /// The moment when the token arrived; the time until ``expirationDate`` is the token's whole
-  /// life.
+  /// The moment when the token arrived.
+  ///
+  /// The time from here to ``expirationDate`` is the token's whole lifetime.
   public var issueDate: Date? { storage.issueDate }
 
   /// All other fields of the token response, which the SDK does not interpret.
   ///
-  /// If the response to a refresh lacks a field, the earlier value stays, for example of
-  /// `id_token`. A field whose name contains `expir` is dropped instead, since such a lifetime
-  /// counts from the response that named it.
+  /// If the response to a refresh lacks a field, such as `id_token`, the earlier value stays. A
+  /// field whose name contains `expir` is dropped instead, because such a lifetime counts from the
+  /// response that sent it.
   public var additionalFields: [String: JSONValue] { storage.additionalFields }
 
-  /// Who signed in: the validated ID token; `nil` if that is not known.
+  /// The validated ID token, which says who signed in, or `nil` if that is not known.
   ///
-  /// That is so without the scope `openid`, at a provider without an issuer or keys, and after a grant
-  /// whose answer has no ID token. ``AuthorizationModule/idToken()`` says which of these it is.
-  /// A refresh that brings no ID token keeps it. It is not part of the encoded token: a token that
-  /// an app decodes has only the text `id_token` in ``additionalFields``, which is not
-  /// validated. The token of an ``AccountRecord`` has it again when a store has read the record.
+  /// It is `nil` without the scope `openid`, at a provider without an issuer or keys, and after a
+  /// grant without an ID token in its response. ``AuthorizationModule/idToken()`` throws the
+  /// reason. A refresh without an ID token keeps the earlier one. It is not part of the encoded
+  /// token: a token that an app decodes has only the text `id_token` in ``additionalFields``, which
+  /// is not validated. A token that a store has read, in an ``AccountRecord``, has its ID token
+  /// again.
   ///
   /// - SeeAlso: OpenID Connect Core 1.0, section 2
   public var idToken: IDToken? { storage.idToken }
 
-  /// The `nonce` of the authorization request from which the token comes.
+  /// The `nonce` of the sign-in's authorization request.
   ///
   /// It is `nil` for a token of another grant, of a sign-in without the scope `openid`, or of an
   /// older version of the SDK. The SDK compares it with the `nonce` of each ID token. A refresh
@@ -68,16 +70,17 @@ public struct SQToken: Sendable, Hashable, Codable {
   /// - SeeAlso: OpenID Connect Core 1.0, sections 3.1.3.7 and 12.2
   public var nonce: String? { storage.nonce }
 
-  /// The further parameters of the redirect that ended the sign-in, such as QuickBooks' `realmId`.
+  /// The additional parameters of the redirect that ended the sign-in, such as QuickBooks'
+  /// `realmId`.
   ///
-  /// They are text from the user's browser: neither the SDK nor the server's token response vouches
-  /// for them. The parameters of the protocol itself are not among them, and neither are those that
-  /// came twice or cannot be decoded. Tokens of other grants have none. A refresh keeps them.
+  /// They come from the user's browser, and nothing proves that the server sent them. They do not
+  /// include the protocol's own parameters, repeated parameters, or parameters that cannot be
+  /// decoded. Tokens of other grants have none. A refresh keeps them.
   public var redirectParameters: [String: String] { storage.redirectParameters }
 
   private let storage: Storage
 
-  /// Makes a token from values that an app kept.
+  /// Creates a token from values that an app saved.
   public init(
     accessToken: String, expirationDate: Date? = nil, tokenType: String = "Bearer",
     scope: String? = nil, refreshToken: String? = nil, issueDate: Date? = nil,
@@ -94,8 +97,10 @@ public struct SQToken: Sendable, Hashable, Codable {
     self.storage = storage
   }
 
-  /// All values in one object: tokens are copied far more often than made, and a copy then counts
-  /// one reference instead of five.
+  /// All values in one object.
+  ///
+  /// Tokens are copied far more often than created, and a copy then counts one reference instead of
+  /// five.
   private final class Storage: Sendable, Redacted {
     let accessToken: String
     let expirationDate: Date?
@@ -125,7 +130,7 @@ public struct SQToken: Sendable, Hashable, Codable {
       self.redirectParameters = redirectParameters
     }
 
-    /// This object's values with other ones for the identity of the user.
+    /// Returns these values with a different nonce and ID token.
     func with(nonce: String?, idToken: IDToken?) -> Storage {
       Storage(
         accessToken: accessToken, expirationDate: expirationDate, tokenType: tokenType,
@@ -144,7 +149,7 @@ public struct SQToken: Sendable, Hashable, Codable {
     return Self.split(requested).filter { !granted.contains($0) }
   }
 
-  /// Whether the token's expiration date has passed; `false` if it has none.
+  /// Returns whether the token's expiration date has passed; `false` if it has none.
   public func isExpired(at date: Date) -> Bool {
     expirationDate.map { $0 <= date } ?? false
   }
@@ -152,13 +157,14 @@ public struct SQToken: Sendable, Hashable, Codable {
   /// Whether both the access token and the refresh token are missing or empty.
   var isEmpty: Bool { accessToken.isEmpty && (refreshToken ?? "").isEmpty }
 
-  /// This token as the successor of another; it keeps the values that the response left out.
+  /// Returns this token as the result of a refresh, with the previous token's values where the
+  /// response has none.
   ///
-  /// A field that is `null` or an empty string counts as left out. A new ID token has still to be
-  /// validated, so the earlier one stays ``idToken`` until then.
+  /// A field that is `null` or an empty string counts as missing. The new ID token is not validated
+  /// yet, so ``idToken`` is the earlier one until then.
   ///
-  /// - SeeAlso: RFC 6749, section 6; OpenID Connect Core 1.0, section 12.2, by which the response
-  ///   to a refresh may have no `id_token`
+  /// - SeeAlso: RFC 6749, section 6; OpenID Connect Core 1.0, section 12.2, which lets the response
+  ///   to a refresh have no `id_token`
   func refreshing(_ previous: SQToken) -> SQToken {
     let token = SQToken(
       accessToken: accessToken, expirationDate: expirationDate, tokenType: tokenType,
@@ -172,14 +178,15 @@ public struct SQToken: Sendable, Hashable, Codable {
       token.storage.with(nonce: nonce ?? previous.nonce, idToken: idToken ?? previous.idToken))
   }
 
-  /// This token with the validated identity of its user.
+  /// Returns this token with the validated identity of its user.
   func identifying(_ idToken: IDToken?, nonce: String?) -> SQToken {
     SQToken(storage.with(nonce: nonce, idToken: idToken))
   }
 
-  /// This token with the identity of an earlier one, or without any.
+  /// Returns this token with the identity of an earlier token, or without an identity.
   ///
-  /// The text of its own ID token goes: a store keeps that text and takes it for the identity.
+  /// The text of its own ID token is removed, because a store saves that text and reads the
+  /// identity from it.
   func keepingIdentity(of idToken: IDToken?) -> SQToken {
     var fields = additionalFields
     fields["id_token"] = idToken.map { .string($0.compactForm) }
@@ -190,7 +197,7 @@ public struct SQToken: Sendable, Hashable, Codable {
     ).identifying(idToken, nonce: nonce)
   }
 
-  /// This token with the further parameters of the redirect from which it comes.
+  /// Returns this token with the additional parameters of its sign-in's redirect.
   func coming(with redirectParameters: [String: String]) -> SQToken {
     SQToken(
       accessToken: accessToken, expirationDate: expirationDate, tokenType: tokenType, scope: scope,
@@ -199,7 +206,7 @@ public struct SQToken: Sendable, Hashable, Codable {
     ).identifying(idToken, nonce: nonce)
   }
 
-  /// This token with the refresh token of a later response.
+  /// Returns this token with the refresh token of a later response.
   func keeping(refreshToken: String?) -> SQToken {
     SQToken(
       accessToken: accessToken, expirationDate: expirationDate, tokenType: tokenType, scope: scope,
@@ -216,8 +223,8 @@ public struct SQToken: Sendable, Hashable, Codable {
   /// The additional fields that stay valid after a refresh.
   ///
   /// A lifetime, such as Keycloak's `refresh_expires_in`, counts from the response that sent it.
-  /// Beside the ``issueDate`` of a later response it would be wrong. A `scope` that could not be
-  /// read says nothing about a later token.
+  /// With the ``issueDate`` of a later response it would be wrong. A `scope` that could not be read
+  /// does not apply to a later token.
   private var lastingFields: [String: JSONValue] {
     additionalFields.filter { $0.key != "scope" && !$0.key.asciiLowercased().contains("expir") }
   }
@@ -243,7 +250,7 @@ public struct SQToken: Sendable, Hashable, Codable {
         [String: String].self, forKey: .redirectParameters) ?? [:])
   }
 
-  /// Encodes every field that has a value, also the secrets.
+  /// Encodes every field that has a value, including the secrets.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(accessToken, forKey: .accessToken)
@@ -259,7 +266,7 @@ public struct SQToken: Sendable, Hashable, Codable {
     }
   }
 
-  /// Whether two tokens are equal in every field that a token is encoded with.
+  /// Returns whether two tokens are equal in every field that is encoded.
   public static func == (first: SQToken, second: SQToken) -> Bool {
     if first.storage === second.storage { return true }
     return first.accessToken == second.accessToken
@@ -289,7 +296,7 @@ public struct SQToken: Sendable, Hashable, Codable {
 }
 
 extension SQToken: Redacted {
-  /// The token's type, its expiry and whether it can be refreshed, without its secrets.
+  /// The token's type, its expiry and whether it has a refresh token, without its secrets.
   public var description: String {
     let expiry = expirationDate.map { "expires \($0.formatted(.iso8601))" } ?? "no known expiry"
     return "SQToken(\(tokenType.printable), \(expiry), "

@@ -1,33 +1,36 @@
-/// Learns what happens to the token after the sign-in.
+/// Methods that the SDK calls when the token changes or a refresh fails, after the sign-in.
 ///
 /// The SDK calls the methods in the order of the events, once for each event. Write them as
 /// ordinary methods. A delegate that belongs to an actor is called on that actor, any other on
 /// ``SQOAuth/callbackQueue``. The SDK holds the delegate weakly.
 public protocol TokenRefreshDelegate: AnyObject {
-  /// The SDK got a newer token, together with the refresh token that is now valid.
+  /// Tells the delegate that the SDK got a newer token, which also has the newest refresh token.
   ///
   /// The token is in the store, unless ``tokenRefreshDidFail(_:)`` is called next with
   /// ``SQOAuthError/Code/storeFailed``. Then the session continues with the token in memory, and
   /// the SDK tries the store again.
   nonisolated(nonsending) func tokenIsRefreshed(_ token: SQToken) async
 
-  /// Another process refreshed the token, and the SDK took it over from the store.
+  /// Tells the delegate that another process refreshed the token, and that the SDK read it from the
+  /// store.
   ///
   /// By default this calls ``tokenIsRefreshed(_:)``.
   nonisolated(nonsending) func tokenIsTakenOver(_ token: SQToken) async
 
-  /// Another process signed a user in to the account, perhaps another user; the token is of that
-  /// sign-in.
+  /// Tells the delegate that another process signed a user in to the account.
   ///
-  /// By default this calls ``tokenIsRefreshed(_:)``.
+  /// It may be a different user; the token is from that sign-in. By default this calls
+  /// ``tokenIsRefreshed(_:)``.
   nonisolated(nonsending) func sessionIsReplaced(_ token: SQToken) async
 
-  /// An attempt to refresh the token or to store it failed; the session continues.
+  /// Tells the delegate that a refresh or the storing of a token failed; the session continues.
   ///
   /// By default this does nothing.
   nonisolated(nonsending) func tokenRefreshDidFail(_ error: SQOAuthError) async
 
-  /// The session has ended and its token is gone; by default this does nothing.
+  /// Tells the delegate that the session has ended and its token is gone.
+  ///
+  /// By default this does nothing.
   nonisolated(nonsending) func sessionDidEnd(_ reason: SessionEnd) async
 }
 

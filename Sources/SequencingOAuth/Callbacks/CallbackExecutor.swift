@@ -1,14 +1,14 @@
 import Dispatch
 import SQBasics
 
-/// Runs callbacks that belong to no actor on a dispatch queue.
+/// A task executor that runs callbacks on a dispatch queue, for callbacks that belong to no actor.
 final class CallbackExecutor: TaskExecutor {
   let queue: DispatchQueue
   private let isMain: Bool
 
   init(_ queue: DispatchQueue) {
     self.queue = queue
-    // On Linux `DispatchQueue.main` is another object each time, so the labels are compared.
+    // On Linux `DispatchQueue.main` returns a new object each time, so the labels are compared.
     isMain = queue.label == DispatchQueue.main.label
   }
 

@@ -1,17 +1,17 @@
 package import Dispatch
 import SQBasics
 
-/// Calls an app's delegates and completions: isolated ones on their actor, all others on a queue.
+/// The caller of an app's delegates and completions: isolated ones on their actor, all others on a
+/// queue.
 ///
-/// A closure carries its isolation with it (`@isolated(any)`), and a delegate's method goes to its
-/// actor by itself. For a conformance that is isolated as a whole, ``DelegateCall`` finds the
-/// actor.
+/// A closure knows its own isolation (`@isolated(any)`), and the call of a delegate's method moves
+/// to the delegate's actor. If the whole conformance is isolated, ``DelegateCall`` finds the actor.
 package final class Callbacks: Sendable {
   private typealias Call = @Sendable () async -> Void
 
   private struct State {
     var executor: CallbackExecutor
-    /// The calls that wait for their turn, in order.
+    /// The waiting calls, in order.
     var calls: [Call] = []
     var isCalling = false
   }
@@ -33,7 +33,7 @@ package final class Callbacks: Sendable {
 
   // MARK: Delegates
 
-  /// Calls a delegate when every call that was given to this method before has returned.
+  /// Calls a delegate after all earlier calls of this method have returned.
   func inOrder(_ call: @escaping @Sendable () async -> Void) {
     let starts = state.withLock { state in
       state.calls.append(call)
@@ -58,7 +58,7 @@ package final class Callbacks: Sendable {
 
   // MARK: Completions
 
-  /// Does the work of a call and gives its result to the completion, once.
+  /// Does the work of a call and passes the result to the completion, once.
   package func complete<Value: Sendable, Failure: Error>(
     _ completion: @escaping @isolated(any) (Result<Value, Failure>) -> Void,
     _ work: @escaping @Sendable () async throws(Failure) -> Value
@@ -72,7 +72,7 @@ package final class Callbacks: Sendable {
     }
   }
 
-  /// Does the work of a call that cannot fail, and gives its result to the completion, once.
+  /// Does the work of a call that cannot fail, and passes the result to the completion, once.
   func complete<Value: Sendable>(
     with completion: @escaping @isolated(any) (Value) -> Void,
     _ work: @escaping @Sendable () async -> Value
@@ -81,16 +81,16 @@ package final class Callbacks: Sendable {
     Task { await self.call(completion, with: await work()) }
   }
 
-  /// Calls a closure of the app; returns when the closure has returned.
+  /// Calls a closure of the app, and returns when the closure has returned.
   ///
-  /// `isWanted` runs in the closure's place, directly before the closure; if it returns `false`,
-  /// the closure is not called.
+  /// `isWanted` runs on the closure's actor or queue, directly before the closure. If it returns
+  /// `false`, the closure is not called.
   package func call<Value: Sendable>(
     _ completion: Completion<Value>, with value: Value,
     if isWanted: @escaping @Sendable () -> Bool = { true }
   ) async {
     if completion.hasActor {
-      // A queue may be blocked, so an actor's closure does not pass through one.
+      // A queue may be blocked, so the call of an actor's closure does not use one.
       await completion.call(with: value, if: isWanted)
     } else {
       await call { await completion.call(with: value, if: isWanted) }

@@ -1,7 +1,7 @@
-/// A closure of the app that is passed on until it is called.
+/// A closure of the app, held until it is called.
 ///
-/// It need not be `Sendable`: the closure, which may belong to an actor or use a class's variables,
-/// is called only on its own actor or queue.
+/// The closure need not be `Sendable`. It may belong to an actor or use a class's variables,
+/// because it is called only on its own actor or queue.
 package final class Completion<Value: Sendable>: @unchecked Sendable {
   private let function: @isolated(any) (Value) -> Void
 
@@ -12,10 +12,10 @@ package final class Completion<Value: Sendable>: @unchecked Sendable {
   /// Whether the closure belongs to an actor.
   var hasActor: Bool { function.isolation != nil }
 
-  /// Calls the closure on its actor, or on the caller's if it has none.
+  /// Calls the closure on its actor, or on the caller's actor if it has none.
   ///
-  /// `isWanted` runs there, directly before the closure; if it returns `false`, the closure is not
-  /// called.
+  /// `isWanted` runs on the same actor, directly before the closure. If it returns `false`, the
+  /// closure is not called.
   nonisolated(nonsending) func call(
     with value: Value, if isWanted: @Sendable () -> Bool
   ) async {

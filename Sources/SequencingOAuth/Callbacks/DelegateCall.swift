@@ -1,16 +1,17 @@
-/// The call of a delegate's method, made on an actor that allows it.
+/// A call of a delegate's method, made on an actor that may use the delegate.
 ///
-/// A delegate's method goes to its actor by itself. Only a conformance that is isolated as a whole,
-/// as in a module whose default isolation is the main actor, must be used on that actor. The
-/// runtime shows that: anywhere else such a delegate cannot be cast to its own protocol (Swift
-/// evolution SE-0470).
+/// The call of a method moves to the delegate's actor. But an isolated conformance, as in a module
+/// whose default isolation is the main actor, can be used only on its actor. The runtime shows
+/// that: on any other actor, the cast of the delegate to its own protocol fails (Swift evolution
+/// SE-0470).
 struct DelegateCall<Delegate>: Sendable {
-  /// The delegate, or `nil` if it no longer exists.
+  /// The closure that returns the delegate, or `nil` if it no longer exists.
   ///
-  /// The closure returns `Any` and is made where the protocol's name is written: for a generic
-  /// `Delegate`, which is the protocol's type itself, every cast would succeed.
+  /// It returns `Any`, so that ``cast`` checks the conformance at run time. A cast to the generic
+  /// `Delegate`, which is the protocol's type itself, would always succeed.
   let delegate: @Sendable () -> Any?
-  /// Casts the delegate to its protocol; returns `nil` if its conformance may not be used here.
+  /// The closure that casts the delegate to its protocol, or returns `nil` if its conformance may
+  /// not be used here.
   let cast: @Sendable (Any) -> Delegate?
   let call: nonisolated(nonsending) @Sendable (Delegate) async -> Void
 
@@ -38,7 +39,7 @@ struct DelegateCall<Delegate>: Sendable {
   }
 }
 
-// Not inlined, so that the compiler cannot decide the cast from what it knows about the type.
+// Never inlined, so that the compiler cannot decide the cast from what it knows about the type.
 
 @inline(never)
 func castToAuthorizationDelegate(_ object: Any) -> (any AuthorizationDelegate)? {

@@ -8,12 +8,12 @@ import SQFiles
   import Foundation
 #endif
 
-/// Warns once, on standard error, when callbacks wait for a main thread that is blocked.
+/// A watch that warns once, on standard error, if callbacks wait for a blocked main thread.
 ///
-/// A program whose main thread waits with `readLine()` or a semaphore never gets a callback on the
-/// main queue, so its sign-ins would seem never to end.
+/// If the main thread waits in `readLine()` or for a semaphore, no callback on the main queue runs,
+/// and a sign-in seems never to end.
 final class MainThreadWatch: Sendable {
-  /// Calls a function after the time for which a callback may wait without a warning.
+  /// Calls a function after the time that a callback may wait without a warning.
   typealias Timer = @Sendable (_ look: @escaping @Sendable () -> Void) -> Void
 
   private struct State {
@@ -31,10 +31,10 @@ final class MainThreadWatch: Sendable {
   private static let adviceDelay = DispatchTimeInterval.seconds(5)
   private let state = Locked(State())
 
-  /// How many callbacks wait for the main thread.
+  /// The number of callbacks that wait for the main thread.
   var waiting: Int { state.withLock(\.waits.count) }
 
-  /// Sets what measures the time, for a test that does not want to wait.
+  /// Sets the timer, for tests that must not wait.
   func setTimer(_ timer: @escaping Timer) {
     state.withLock { $0.timer = timer }
   }
@@ -62,7 +62,8 @@ final class MainThreadWatch: Sendable {
     timer { self.look(upTo: newest) }
   }
 
-  /// Warns if a callback has waited since before the watch was armed; otherwise watches the others.
+  /// Warns if a callback has waited since the timer was started; otherwise restarts the timer for
+  /// the callbacks that wait now.
   private func look(upTo newest: UInt64) {
     let (isBlocked, isWaiting) = state.withLock { state in
       let isBlocked = state.waits.contains { $0 <= newest }

@@ -1,10 +1,11 @@
 import Synchronization
 
-/// Calls a delegate's method, and tells whether the delegate implements it or has only the default.
+/// Calls a delegate's method, and finds out whether the delegate implements it or has only the
+/// default.
 ///
 /// The defaults are synchronous, as most delegates' methods are. An `async` default that calls
-/// another method would be simpler, but in a delegate's own `async` code Swift would prefer it to
-/// the delegate's method with that name.
+/// another method would be simpler. But in the delegate's own `async` code, Swift would choose that
+/// default instead of the delegate's synchronous method with the same name.
 enum OptionalMethod {
   private final class Mark: Sendable {
     let isReached = Atomic(false)
@@ -12,7 +13,7 @@ enum OptionalMethod {
 
   @TaskLocal private static var mark: Mark?
 
-  /// A default calls this to say that the delegate has no method of its own.
+  /// Records that the delegate does not implement the method; called by its default implementation.
   static func isDefault() {
     mark?.isReached.store(true, ordering: .relaxed)
   }

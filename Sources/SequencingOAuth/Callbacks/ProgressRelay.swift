@@ -1,13 +1,13 @@
 import SQBasics
 import SQLoopback
 
-/// Passes reports about a transfer's progress to the app's closure, on the closure's actor or
-/// queue.
+/// A relay that passes reports about a transfer's progress to the app's closure, on the closure's
+/// actor or queue.
 ///
-/// The transport reports on a thread that serves every connection of the process, so it never waits
-/// here. A report waits until the closure has returned from the one before, and a newer report
-/// replaces it: a busy screen gets fewer reports, always in order. After ``end(isComplete:)`` has
-/// returned, no call begins.
+/// The transport reports on a thread that serves every connection of the process, so ``report(_:)``
+/// never waits. A report waits until the closure has returned from its previous call, and a newer
+/// report replaces a waiting one. So a slow closure gets fewer reports, always in order. After
+/// ``end(isComplete:)`` has returned, no call begins.
 package final class ProgressRelay<Progress: Sendable>: Sendable {
   private struct State {
     /// The newest report that waits for the closure.
@@ -17,7 +17,7 @@ package final class ProgressRelay<Progress: Sendable>: Sendable {
     var isCalling = false
     /// Whether further reports are ignored.
     var isClosed = false
-    /// Whether a report that waits is dropped too.
+    /// Whether waiting reports are dropped.
     var isDropped = false
   }
 
@@ -37,7 +37,9 @@ package final class ProgressRelay<Progress: Sendable>: Sendable {
     self.callbacks = callbacks
   }
 
-  /// Reports the progress of the transfer; any thread may call it, and it returns at once.
+  /// Reports the progress of the transfer.
+  ///
+  /// Any thread may call it; it returns at once.
   package func report(_ progress: Progress) {
     state.withLock { state in
       guard !state.isClosed else { return }
@@ -46,10 +48,10 @@ package final class ProgressRelay<Progress: Sendable>: Sendable {
     }
   }
 
-  /// Ends the reports; returns when no call is under way and none will come.
+  /// Ends the reports, and returns when no call of the closure is under way and none will follow.
   ///
   /// If the transfer is complete, its last report is delivered first. If the transfer has failed,
-  /// waiting reports are dropped, and only a call that has begun is waited for.
+  /// waiting reports are dropped, and this waits only for a call that has begun.
   package func end(isComplete: Bool) async {
     let delivery = state.withLock { state in
       state.isClosed = true
@@ -77,7 +79,7 @@ package final class ProgressRelay<Progress: Sendable>: Sendable {
     }
   }
 
-  /// Decides, directly before the call, whether the closure may be called.
+  /// Returns whether the closure may be called; runs directly before the call.
   private func beginCall() -> Bool {
     state.withLock { state in
       state.isCalling = !state.isDropped
@@ -87,7 +89,7 @@ package final class ProgressRelay<Progress: Sendable>: Sendable {
 }
 
 extension ProgressRelay {
-  /// Runs a transfer that reports its progress to this relay, and ends the relay with it.
+  /// Runs a transfer that reports its progress to this relay, then ends the reports.
   func run<Value, Failure>(
     _ transfer: () async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
@@ -104,7 +106,7 @@ extension ProgressRelay {
 }
 
 extension Optional {
-  /// Runs a transfer, whose progress goes to the relay if there is one.
+  /// Runs a transfer, and ends the reports of the relay if there is one.
   package func run<Progress, Value, Failure>(
     _ transfer: () async throws(Failure) -> Value
   ) async throws(Failure) -> Value where Wrapped == ProgressRelay<Progress> {

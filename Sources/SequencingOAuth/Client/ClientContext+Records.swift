@@ -6,9 +6,9 @@ import SQBasics
   import Foundation
 #endif
 
-// Makes the account's records, and refuses records of other clients.
+// Creates the account's records, and rejects records of other clients.
 extension ClientContext {
-  /// Makes the record of a token with which a session begins, for the configured client.
+  /// Creates the first record of a session, for the configured client.
   ///
   /// - Throws: ``SQOAuthError/Code/notAuthorized`` for an empty token.
   func record(of token: SQToken, id: String) throws(SQOAuthError) -> AccountRecord {
@@ -20,7 +20,7 @@ extension ClientContext {
       attributes: attributes)
   }
 
-  /// Whether the client gets tokens in its own name, without a user.
+  /// Returns whether the client gets tokens in its own name, without a user.
   ///
   /// - Throws: ``SQOAuthError/Code/notAuthorized`` if the client acts for users but cannot sign a
   ///   user in. The message names the setting and the call that may be missing.
@@ -39,8 +39,7 @@ extension ClientContext {
     return false
   }
 
-  /// Makes the record of a token that the server issued to this client and with which a session
-  /// begins.
+  /// Creates the first record of a session, with a token that the server issued to this client.
   func record(
     of token: SQToken, from client: RegisteredClient, _ grant: AccountRecord.Grant?, id: String
   ) -> AccountRecord {
@@ -50,7 +49,7 @@ extension ClientContext {
       attributes: attributes)
   }
 
-  /// Throws if a record's token is from another client or another server: this client must not use
+  /// Throws if a record's token is from another client or server, so that this client must not use
   /// it.
   func check(_ record: AccountRecord) throws(SQOAuthError) {
     guard case .success(let configuration) = configuration else { return }
@@ -62,7 +61,7 @@ extension ClientContext {
     }
   }
 
-  /// Throws if a record's token is from another server than the client's.
+  /// Throws if a record's token is from a server that is not the client's.
   ///
   /// If the record or the server names no issuer, the token endpoints are compared.
   func check(_ record: AccountRecord, at client: RegisteredClient) throws(SQOAuthError) {

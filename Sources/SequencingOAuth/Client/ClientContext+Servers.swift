@@ -1,8 +1,9 @@
 // The servers that may get the account's tokens.
 extension ClientContext {
-  /// Throws if a server may not get the tokens; `namedByApp` tells whether the app gave the URL.
+  /// Throws if a server may not get the tokens.
   ///
-  /// It remembers the server of the app's first request.
+  /// `namedByApp` says whether the URL came from the app. If it did, this may record the server as
+  /// the one of the app's first request.
   func check(_ origin: ResourceOrigin, namedByApp: Bool) throws(SQOAuthError) {
     let refusal = withServers { servers, configuration -> Result<SQOAuthError?, SQOAuthError> in
       configuration.map { client in
@@ -15,12 +16,12 @@ extension ClientContext {
     if let refusal = try refusal.get() { throw refusal }
   }
 
-  /// Allows servers because the app names them, even if the client has a list without them.
+  /// Allows servers that the app names, even if the client's list of servers does not have them.
   func allowTokens(at origins: [ResourceOrigin]) {
     withServers { servers, _ in servers.allow(origins) }
   }
 
-  /// Notes a server that the app names by a pipe or a channel.
+  /// Records a server that the app names by a pipe or a channel.
   func addNamed(_ origin: ResourceOrigin) {
     withServers { servers, _ in servers.addNamed(origin) }
   }

@@ -25,7 +25,7 @@ package final class ClientContext: Sendable {
     set { state.withLock { $0.environment = newValue } }
   }
 
-  /// Reads a part of the environment, under the lock and without a copy of the rest.
+  /// Reads a part of the environment under the lock, without copying the rest.
   func withEnvironment<Value: Sendable>(_ body: (ClientEnvironment) -> Value) -> Value {
     state.withLock { body($0.environment) }
   }
@@ -49,7 +49,7 @@ package final class ClientContext: Sendable {
     state.withLock { body(&$0.servers, $0.configuration) }
   }
 
-  /// Whether the server is known to accept one refresh token several times.
+  /// Whether the provider is known to accept a refresh token several times.
   var reusesRefreshTokens: Bool {
     (try? configuration.get().provider.reusesRefreshTokens) ?? false
   }
@@ -59,7 +59,7 @@ package final class ClientContext: Sendable {
     (try? configuration.get().usesClientCredentials) ?? false
   }
 
-  /// The data that the app stores with the account.
+  /// The app's values that are stored with the account.
   var attributes: [String: String] {
     get { state.withLock(\.attributes) }
     set {
@@ -70,33 +70,35 @@ package final class ClientContext: Sendable {
     }
   }
 
-  /// The app's data for the record that follows `old`.
+  /// Returns the app's values for the record that replaces `old`.
   ///
-  /// It is the data of `old`, unless the app has set new data since.
+  /// They are the values of `old`, unless the app has set new ones since then.
   func attributes(after old: AccountRecord) -> [String: String] {
     state.withLock { $0.hasNewAttributes ? $0.attributes : old.attributes }
   }
 
-  /// The data that the app has set since the last record was sent to the store; `nil` for none.
+  /// The values that the app has set since the last record was sent to the store; `nil` if it has
+  /// set none.
   var newAttributes: [String: String]? {
     state.withLock { $0.hasNewAttributes ? $0.attributes : nil }
   }
 
-  /// Notes that a record is about to be stored; data that the app sets from now on is new.
+  /// Records that a record is about to be stored; values that the app sets from now on are new.
   func willSave(_ record: AccountRecord) {
     state.withLock { if $0.attributes == record.attributes { $0.hasNewAttributes = false } }
   }
 
-  /// Takes over the app's data from a stored record, unless the app has set data already.
+  /// Copies the app's values from a stored record, unless the app has already set values.
   func resumeAttributes(of record: AccountRecord) {
     state.withLock { state in
       if state.attributes.isEmpty, !state.hasNewAttributes { state.attributes = record.attributes }
     }
   }
 
-  /// The client with its server's metadata, which is fetched if it is not known.
+  /// Returns the client with its server's metadata, which is fetched if it is not in memory or no
+  /// longer fresh.
   ///
-  /// With `isFresh`, metadata that was fetched before is fetched again.
+  /// With `isFresh`, the metadata is always fetched.
   package func client(
     isFresh: Bool = false, for askers: MetadataCache.Askers = .app
   ) async throws(SQOAuthError) -> RegisteredClient {
@@ -112,7 +114,7 @@ package final class ClientContext: Sendable {
     for askers: MetadataCache.Askers
   ) async throws(SQOAuthError) -> ProviderMetadata {
     if let known = configuration.metadata { return known }
-    // A provider without configured endpoints has an issuer.
+    // A provider without endpoints from the app has an issuer.
     let discovery = Discovery(
       issuer: configuration.provider.identifier, timeout: configuration.timeout,
       isForIdentity: RegisteredClient.asksWho(configuration.scope),
@@ -121,7 +123,9 @@ package final class ClientContext: Sendable {
       by: discovery, environment.httpClient, isFresh: isFresh, for: askers)
   }
 
-  /// Gets the next token of a session from its server, by the client from ``client(of:)``.
+  /// Gets the next token of a session from its server.
+  ///
+  /// `client` is the result of ``client(of:)``.
   func renew(
     _ record: AccountRecord, by client: RegisteredClient
   ) async throws(SQOAuthError) -> RefreshedToken {
@@ -131,8 +135,8 @@ package final class ClientContext: Sendable {
       }
       return try await RefreshTokenGrant(client: client).run(record.token)
     } catch {
-      // If the server gave no answer of OAuth, it may have moved: the next call fetches its
-      // metadata.
+      // Without an OAuth response, the server may have moved, so the next call fetches its metadata
+      // again.
       if error.response == nil, let issuer = client.configuration.provider.issuer {
         client.environment.metadata.expire(issuer)
       }
@@ -143,7 +147,7 @@ package final class ClientContext: Sendable {
   private func repeated(
     _ grant: AccountRecord.Grant, by client: RegisteredClient
   ) async throws(SQOAuthError) -> SQToken {
-    // A renewal lets no cancellation through, so no token of it stays unclaimed.
+    // A renewal is never cancelled, so it leaves no token unclaimed.
     let unclaimed = UnclaimedTokens()
     if let assertion = grant.assertion {
       return try await JWTBearerGrant(client: client, unclaimed: unclaimed)
@@ -153,9 +157,11 @@ package final class ClientContext: Sendable {
       .run(scope: grant.scope)
   }
 
-  /// The validation of the ID token of an earlier refresh, which could not be validated then.
+  /// Returns the pending validation of an earlier refresh's ID token; `nil` if there is nothing to
+  /// validate.
   ///
-  /// Returns `nil` if there is nothing to validate.
+  /// A refresh stores an ID token unvalidated if the validation could not be done then, for example
+  /// because the keys could not be fetched.
   func identification(of record: AccountRecord) async throws(SQOAuthError) -> Identification? {
     guard let token = record.unverifiedToken else { return nil }
     let client = try await client(of: record)
@@ -169,7 +175,7 @@ package final class ClientContext: Sendable {
     try await Revocation(client: client(of: record)).run(record.token)
   }
 
-  /// The client of a record; throws if the record is from another client or another server.
+  /// Returns the client of a record; throws if the record is from another client or server.
   func client(of record: AccountRecord) async throws(SQOAuthError) -> RegisteredClient {
     try check(record)
     let client = try await client()

@@ -1,9 +1,10 @@
-/// Decides which servers may get the tokens of one account.
+/// The servers that may get the tokens of one account.
 ///
-/// If the client lists its servers (``ClientConfiguration/resourceOrigins``), only these get the
-/// tokens, and those of ``AuthorizationModule/allowTokens(at:)``. Without a list, the provider's
-/// own servers get them, and the servers that the app named. If no API is named, the server of the
-/// app's first request is named by it. A server whose URL came only from a response gets none.
+/// If the client lists its servers (``ClientConfiguration/resourceOrigins``), only those and the
+/// servers of ``AuthorizationModule/allowTokens(at:)`` get the tokens. Without a list, the
+/// provider's own servers and the servers that the app named get them. If no API is named, the
+/// app's first request names its server. A server whose URL came only from a response gets no
+/// token.
 struct ResourceServers {
   /// The servers that the app named by ``AuthorizationModule/allowTokens(at:)``.
   private var allowed: Set<ResourceOrigin> = []
@@ -11,33 +12,35 @@ struct ResourceServers {
   private var named: Set<ResourceOrigin> = []
   /// The server of the app's first request, if neither the app nor the provider named an API.
   ///
-  /// Before that request no API had answered, so no API can have chosen its URL. The provider's own
-  /// server can be the first one, as it may have an API.
+  /// Before that request no API had responded, so no API can have chosen its URL. It may be the
+  /// provider's own server, because that server may have an API.
   private var first: ResourceOrigin?
 
-  /// Allows servers because the app names them, whether or not the client has a list.
+  /// Allows servers that the app names, whether or not the client has a list.
   mutating func allow(_ origins: some Sequence<ResourceOrigin>) {
     allowed.formUnion(origins)
   }
 
-  /// Notes a server that the app names by a pipe or a channel.
+  /// Records a server that the app names by a pipe or a channel.
   mutating func addNamed(_ origin: ResourceOrigin) {
     named.insert(origin)
   }
 
-  /// Forgets the first request's server, which belonged to the earlier provider.
+  /// Forgets the server of the first request, because it belonged to the earlier provider.
   mutating func providerDidChange() {
     first = nil
   }
 
-  /// Whether a server may get the tokens.
+  /// Returns whether a server may get the tokens.
   func allows(_ origin: ResourceOrigin, of client: ClientConfiguration) -> Bool {
     if allowed.contains(origin) || client.resourceOrigins.contains(origin) { return true }
     guard client.resourceOrigins.isEmpty else { return false }
     return named.contains(origin) || first == origin || client.isProviders(origin)
   }
 
-  /// Whether a server whose URL the app itself gave may get the tokens.
+  /// Returns whether a server may get the tokens if the app itself gave its URL.
+  ///
+  /// If no API is named yet, this records the server as the one of the app's first request.
   mutating func allowsFirst(_ origin: ResourceOrigin, of client: ClientConfiguration) -> Bool {
     let isFirst =
       client.resourceOrigins.isEmpty && named.isEmpty && allowed.isEmpty && first == nil
@@ -46,7 +49,8 @@ struct ResourceServers {
     return allows(origin, of: client)
   }
 
-  /// The error for a server that may not get the tokens, with the code that would allow it.
+  /// Returns the error for a server that may not get the tokens; its message has the line of code
+  /// that allows the server.
   func refusal(of origin: ResourceOrigin, _ client: ClientConfiguration) -> SQOAuthError {
     guard client.resourceOrigins.isEmpty else {
       return SQOAuthError(
@@ -55,8 +59,8 @@ struct ResourceServers {
           + "server may see the token, add it: "
           + "configuration.resourceOrigins.insert(try ResourceOrigin(\"\(origin)\"))")
     }
-    // When the app names a server, its first request no longer allows one. So the message names
-    // both.
+    // When the app names a server, its first request no longer allows a server. So the message
+    // names both.
     let servers = [first.flatMap { client.isProviders($0) ? nil : $0 }, origin]
       .compactMap { $0.map { "\"\($0)\"" } }.joined(separator: ", ")
     return SQOAuthError(
@@ -67,7 +71,7 @@ struct ResourceServers {
 }
 
 extension ClientConfiguration {
-  /// Whether a server belongs to the provider: to its issuer, its endpoints or its APIs.
+  /// Returns whether a server belongs to the provider: to its issuer, its endpoints or its APIs.
   fileprivate func isProviders(_ origin: ResourceOrigin) -> Bool {
     providerOrigins.contains(origin) || provider.hasAPI(at: origin)
   }

@@ -1,15 +1,15 @@
-/// The name by which a server knows itself in what its clients sign.
+/// The server's name in the assertions that its clients sign (`aud`).
 ///
 /// - SeeAlso: RFC 7523, section 3
 public enum AssertionAudience: Sendable, Hashable {
   /// The issuer identifier, or the token endpoint of a server without one.
   ///
-  /// A server that another one pretends to be cannot be deceived with this name.
+  /// With this name, no other server can use the assertion to impersonate the client.
   case issuer
-  /// The address of the token endpoint, also in requests to other endpoints.
+  /// The address of the token endpoint, even in requests to other endpoints.
   case tokenEndpoint
-  /// The address of the endpoint to which the request goes.
+  /// The address of the endpoint that receives the request.
   case requestedEndpoint
-  /// Another name, by the server's documentation.
+  /// Another name, which the server documents.
   case other(String)
 }

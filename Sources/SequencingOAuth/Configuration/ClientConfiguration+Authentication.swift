@@ -1,8 +1,8 @@
 import SQBasics
 
 extension ClientConfiguration {
-  /// The client's method at an endpoint that lists these methods; `nil` means that there is no
-  /// list.
+  /// Returns the client's authentication method at an endpoint that supports these methods; `nil`
+  /// means that the server lists none.
   func authentication(
     supported: [String]?
   ) throws(SQOAuthError) -> ClientAuthentication {
@@ -15,7 +15,7 @@ extension ClientConfiguration {
       supported: supported)
   }
 
-  /// Refuses a method that needs a missing secret or key, or that cannot carry the identifier and the
+  /// Throws if the method needs a missing secret or key, or cannot encode the identifier and the
   /// secret.
   static func check(
     _ explicit: ClientAuthentication?, providers: ClientAuthentication?, id: String,

@@ -1,15 +1,16 @@
 import SQBasics
 
-// What a client expects of the ID tokens that say who signed in.
+// The client's settings for OpenID Connect.
 extension ClientConfiguration {
-  /// The algorithm by which the provider signs this client's ID tokens; `nil` lets the SDK decide.
+  /// The algorithm with which the provider signs this client's ID tokens; `nil` lets the SDK
+  /// decide.
   ///
-  /// With `nil` it is any algorithm of public keys that the provider's metadata lists
-  /// (`id_token_signing_alg_values_supported`), and `RS256` without such a list. Set it to the
-  /// client's `id_token_signed_response_alg`, if it was registered with one. An ID token by any
-  /// other algorithm is refused, as is one by a key that does not fit the algorithm. Logout tokens
-  /// follow the same rule. The symmetric algorithms, such as `HS256`, use the client secret as the
-  /// key, and are used only if they are set here.
+  /// With `nil`, the SDK accepts every public-key algorithm that the provider's metadata lists
+  /// (`id_token_signing_alg_values_supported`), and `RS256` without such a list. If the client was
+  /// registered with an `id_token_signed_response_alg`, set that algorithm. An ID token with any
+  /// other algorithm is rejected, and so is one whose key does not match the algorithm. Logout
+  /// tokens follow the same rule. The symmetric algorithms, such as `HS256`, use the client secret
+  /// as the key; they are accepted only if they are set here.
   ///
   /// - SeeAlso: OpenID Connect Core 1.0, section 3.1.3.7
   public var idTokenAlgorithm: JWSAlgorithm? {
@@ -17,12 +18,13 @@ extension ClientConfiguration {
     set { values.value.idTokenAlgorithm = newValue }
   }
 
-  /// The algorithm by which the provider signs its UserInfo responses to this client.
+  /// The algorithm with which the provider signs its UserInfo responses to this client.
   ///
-  /// With `nil`, the default, a signed response may use any algorithm of public keys that the
-  /// provider's metadata lists for it (`userinfo_signing_alg_values_supported`), or what an ID token
-  /// may use. Set it if the client was registered with a `userinfo_signed_response_alg`. If it is
-  /// set, the request accepts a signed response only, and any other response is refused.
+  /// With `nil`, the default, a signed response may use any public-key algorithm that the
+  /// provider's metadata lists for it (`userinfo_signing_alg_values_supported`), and
+  /// ``idTokenAlgorithm`` if it is set. Without such a list, it may use any algorithm that an ID
+  /// token may use. Set it if the client was registered with a `userinfo_signed_response_alg`. If
+  /// it is set, any response without a signature by this algorithm is rejected.
   ///
   /// - SeeAlso: OpenID Connect Core 1.0, section 5.3.2
   public var userInfoAlgorithm: JWSAlgorithm? {
@@ -30,16 +32,16 @@ extension ClientConfiguration {
     set { values.value.userInfoAlgorithm = newValue }
   }
 
-  /// The audiences beside this client for which an ID token may also be issued; empty by default.
+  /// The audiences besides this client that an ID token may name; empty by default.
   ///
-  /// An ID token that names any other audience is refused. With several audiences, it must say
+  /// An ID token that names any other audience is rejected. With several audiences, it must say
   /// that it was issued to this client (`azp`).
   public var trustedAudiences: Set<String> {
     get { values.value.trustedAudiences }
     set { values.value.trustedAudiences = newValue }
   }
 
-  /// By how much this machine's clock and the provider's may differ: 60 s unless set.
+  /// The allowed difference between this machine's clock and the provider's: 60 s by default.
   ///
   /// It applies to the times in an ID token (`exp`, `iat`, `nbf` and `auth_time`), in both
   /// directions. A negative value counts as 0, and more than 10 minutes as 10 minutes.
@@ -48,13 +50,14 @@ extension ClientConfiguration {
     set { values.value.clockTolerance = min(max(newValue, .zero), .seconds(600)) }
   }
 
-  /// Where the provider sends the user after a logout; `nil`, the default, to stay on its page.
+  /// The URI to which the provider sends the user after a logout; with `nil`, the default, the user
+  /// stays on the provider's page.
   ///
-  /// ``AuthorizationModule/endSession(revokesTokens:logoutHint:uiLocales:)`` uses it: at a loopback
-  /// address the SDK receives the redirect, and any other is passed to
-  /// ``AuthorizationModule/handleRedirect(_:)-(URL)``. Providers compare it exactly with what was
-  /// registered (`post_logout_redirect_uris`), port included; so name a port here that no other
-  /// program on the machine uses.
+  /// ``AuthorizationModule/endSession(revokesTokens:logoutHint:uiLocales:)`` uses it. If the URI is
+  /// a loopback address, the SDK receives the redirect. If not, the app passes the redirect to
+  /// ``AuthorizationModule/handleRedirect(_:)-(URL)``. Providers compare the URI exactly, including
+  /// the port, with the registered ones (`post_logout_redirect_uris`), so choose a port that no
+  /// other program on the machine uses.
   ///
   /// - SeeAlso: OpenID Connect RP-Initiated Logout 1.0, section 2
   public var postLogoutRedirectURI: RedirectURI? {

@@ -1,9 +1,9 @@
 public import SQBasics
 
-/// A client of one authorization server; its parameters are checked when it is made.
+/// The validated configuration of a client at one authorization server.
 ///
-/// It contains the client secret, so protect it like a password. Printing it shows only the client
-/// identifier and the provider's name.
+/// The initializer checks all parameters. The value contains the client secret, so protect it like
+/// a password. Printing it shows only the client identifier and the provider's name.
 ///
 /// - SeeAlso: RFC 6749, section 2
 public struct ClientConfiguration: Sendable, Hashable {
@@ -40,12 +40,12 @@ public struct ClientConfiguration: Sendable, Hashable {
   /// The client secret, `client_secret`; `nil` for a public client, such as an app on a user's
   /// machine.
   public var clientSecret: String? { values.value.clientSecret }
-  /// The key with which the client proves its identity, or signs assertions; `nil` for none.
+  /// The key with which the client authenticates or signs assertions; `nil` for none.
   public var clientKey: ClientKey? { values.value.clientKey }
-  /// The URI to which the user comes back; `nil` for a client that signs no user in, such as a
-  /// daemon.
+  /// The URI to which the server sends the user back; `nil` for a client that signs no user in,
+  /// such as a daemon.
   public var redirectURI: RedirectURI? { values.value.redirectURI }
-  /// The scopes to ask for, with spaces between them, sent as written; `nil` for the server's
+  /// The scopes to request, with spaces between them, sent as written; `nil` for the server's
   /// default.
   public var scope: String? { values.value.scope }
   /// The authorization server that issues the tokens.
@@ -54,13 +54,12 @@ public struct ClientConfiguration: Sendable, Hashable {
   public var clientAuthentication: ClientAuthentication? { values.value.clientAuthentication }
   var authorizationParameters: [FormCoding.Pair] { values.value.authorizationParameters }
   var tokenParameters: [FormCoding.Pair] { values.value.tokenParameters }
-  /// The endpoints, if the app gave them; `nil` if the SDK discovers them.
+  /// The endpoints from the app; `nil` if the SDK discovers them.
   var metadata: ProviderMetadata? { values.value.metadata }
-  /// The servers of the provider's issuer and endpoints, as far as they are known without a
-  /// request.
+  /// The servers of the provider's issuer and endpoints that are known without a request.
   var providerOrigins: Set<ResourceOrigin> { values.value.providerOrigins }
 
-  /// The scopes that a token must have: a sign-in that grants fewer of them fails.
+  /// The scopes that a token must have; a sign-in that does not grant all of them fails.
   public var requiredScopes: Set<String> {
     get { values.value.requiredScopes }
     set { values.value.requiredScopes = newValue }
@@ -68,37 +67,38 @@ public struct ClientConfiguration: Sendable, Hashable {
   /// The longest ``timeout``; other processes wait somewhat longer than this for an account.
   static let longestTimeout = Duration.seconds(100)
 
-  /// How long one request may take: 60 s unless set, and 100 s at most.
+  /// The time limit of one request: 60 s by default, and 100 s at most.
   ///
   /// A longer time counts as 100 s, because other processes that need the account wait at most 120
-  /// s for this process. The limit runs from the call to the last byte of the answer, however long
-  /// the server is silent in between. It applies to every request to the authorization server, and
-  /// to all addresses of its metadata together. It also applies to requests with the token and to
-  /// operations of a pipe, unless they set a limit of their own.
+  /// s for this process. The limit covers the time from the call to the last byte of the response.
+  /// It applies to every request to the authorization server, and to all addresses of its metadata
+  /// together. It also applies to requests with the token and to operations of a pipe, unless they
+  /// set their own limit.
   ///
-  /// A refresh is an exception: it must have a connection within this time, and then waits up to
-  /// 100 s for its answer, because the server may have replaced the refresh token already. Callers
-  /// that need its token wait no longer than this time and a quarter of a second; then they get
-  /// ``SQOAuthError/Code/requestTimedOut``, and the refresh goes on.
+  /// A refresh is an exception: it must be connected within this time, and then waits up to 100 s
+  /// for the response, because the server may already have replaced the refresh token. Callers that
+  /// need the new token wait for this time and a quarter of a second at most. Then they get
+  /// ``SQOAuthError/Code/requestTimedOut``, and the refresh continues.
   public var timeout: Duration {
     get { values.value.timeout }
     set { values.value.timeout = min(max(newValue, .zero), Self.longestTimeout) }
   }
-  /// How long the user may take, from when the browser opens until the redirect; 300 s unless set.
+  /// The time limit of a sign-in, from the opening of the browser to the redirect: 300 s by
+  /// default.
   public var signInTimeout: Duration {
     get { values.value.signInTimeout }
     set { values.value.signInTimeout = newValue.bounded }
   }
   /// Whether to accept a server whose metadata lists code challenge methods, but not `S256`.
   ///
-  /// If `false`, the default, the sign-in fails early at such a server. The SDK sends the challenge
-  /// in either case.
+  /// If `false`, the default, a sign-in at such a server fails before the browser opens. The SDK
+  /// sends the challenge in either case.
   public var acceptsServersWithoutPKCE: Bool {
     get { values.value.acceptsServersWithoutPKCE }
     set { values.value.acceptsServersWithoutPKCE = newValue }
   }
-  /// Whether the app may use the password grant, which shows it the user's password; `false` by
-  /// default.
+  /// Whether the app may use the password grant, which reveals the user's password to the app;
+  /// `false` by default.
   ///
   /// - SeeAlso: RFC 9700, section 2.4, which says that it must not be used
   public var allowsPasswordGrant: Bool {
@@ -108,16 +108,16 @@ public struct ClientConfiguration: Sendable, Hashable {
   /// Whether to get tokens in the client's own name, without a user; `false` by default.
   ///
   /// ``AuthorizationModule/token()``, requests and pipes then get a missing token by the client
-  /// credentials grant, for the ``scope``, and replace an expired one in the same way. However many
-  /// callers need a token at a time, the SDK makes one request. The client needs a secret
-  /// or a key, and no redirect URI.
+  /// credentials grant, with the ``scope``, and replace an expired one in the same way. If many
+  /// callers need a token at the same time, the SDK sends one request. The client needs a secret or
+  /// a key, and no redirect URI.
   ///
   /// - SeeAlso: RFC 6749, section 4.4
   public var usesClientCredentials: Bool {
     get { values.value.usesClientCredentials }
     set { values.value.usesClientCredentials = newValue }
   }
-  /// The servers that may get the tokens; if the set is not empty, no other server may.
+  /// The servers that may get the tokens; if the set is not empty, no other server gets them.
   ///
   /// If it is empty, which is the default, tokens go to:
   ///
@@ -137,18 +137,18 @@ public struct ClientConfiguration: Sendable, Hashable {
     set { values.value.resourceOrigins = newValue }
   }
 
-  /// Checks the parameters of a client and makes its configuration; no request is made.
+  /// Creates a configuration from a client's parameters, after checking them; no request is sent.
   ///
   /// The SDK receives a redirect to a loopback address, and the app receives any other. If the
   /// app's own web server listens on the loopback port, set `redirectReceiver` to
   /// ``RedirectReceiver/app``.
   ///
-  /// A client with a `clientKey` authenticates by what it signs, unless `clientAuthentication` says
-  /// otherwise.
+  /// A client with a `clientKey` authenticates with a signed token, unless `clientAuthentication`
+  /// says otherwise.
   ///
-  /// The provider has no default, so that no app sends its users and its secret to a server that it
-  /// did not name. The two dictionaries add parameters to those of the provider and override them;
-  /// a parameter of the protocol itself is an error.
+  /// `provider` has no default, so that no app sends its users and its secret to a server that it
+  /// did not name. The two dictionaries add parameters to the provider's parameters and override
+  /// them. A name that the protocol itself uses is an error.
   ///
   /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` or
   ///   ``SQOAuthError/Code/insecureEndpoint``; the message says what to change.
@@ -185,10 +185,10 @@ public struct ClientConfiguration: Sendable, Hashable {
         metadata: try Self.metadata(of: provider), providerOrigins: provider.origins))
   }
 
-  /// Checks the parameters of a client and makes its configuration, with the scopes as a list.
+  /// Creates a configuration from a client's parameters, with the scopes as a list.
   ///
-  /// The request sends them with a space between them. The other parameters and the errors are
-  /// those of the initializer that takes the scopes as one text.
+  /// Requests send the scopes with spaces between them. The other parameters and the errors are
+  /// those of the initializer with `scope`.
   public init(
     clientID: String, clientSecret: String? = nil, clientKey: ClientKey? = nil,
     redirectURI: String? = nil, redirectReceiver: RedirectReceiver? = nil, scopes: [String],
@@ -203,7 +203,7 @@ public struct ClientConfiguration: Sendable, Hashable {
       authorizationParameters: authorizationParameters, tokenParameters: tokenParameters)
   }
 
-  /// Checks the provider's addresses; returns the endpoints that the app gave, or `nil` for an
+  /// Checks the provider's addresses, and returns the endpoints from the app, or `nil` for an
   /// issuer.
   private static func metadata(of provider: Provider) throws(SQOAuthError) -> ProviderMetadata? {
     switch provider.source {
@@ -217,6 +217,6 @@ public struct ClientConfiguration: Sendable, Hashable {
 }
 
 extension ClientConfiguration: Redacted {
-  /// The client identifier and the provider's name; the secret is left out.
+  /// The client identifier and the provider's name, without the secret.
   public var description: String { "client \(clientID) of \(provider.name)" }
 }

@@ -6,26 +6,26 @@ import SQBasics
   import Foundation
 #endif
 
-/// Fetches an issuer's metadata document.
+/// The search for an issuer's metadata document.
 ///
 /// - SeeAlso: RFC 8414, section 3; OpenID Connect Discovery 1.0, section 4
 struct Discovery: Sendable {
   let issuer: String
-  /// How long the search may take at all addresses together.
+  /// The time limit for all addresses together.
   let timeout: Duration
-  /// Whether the client asks for the user's identity, and so needs the issuer's keys.
+  /// Whether the client requests the user's identity, and therefore needs the issuer's keys.
   var isForIdentity = false
-  /// The clock that a date in `Retry-After` is compared with.
+  /// The clock for the time limit and for a date in `Retry-After`.
   var clock: any WallClock = SystemClock()
 
   /// Tries the address of RFC 8414, then the two of OpenID Connect, until one has the document.
   ///
-  /// At an address where they have nothing, servers redirect, fail or show a page, so these answers
-  /// do not end the search. If every address fails, the error that helps a developer most is
-  /// thrown. Some servers have two documents, and only that of OpenID Connect names their keys; then
-  /// it adds what the other document leaves out.
+  /// At an address without a document, servers redirect, fail or show a page, so such responses do
+  /// not end the search. If every address fails, this throws the most helpful error. Some servers
+  /// have two documents, and only the OpenID Connect document names their keys. Then its members
+  /// are added to the first document.
   ///
-  /// - Returns: The metadata, and for how many seconds it is fresh.
+  /// - Returns: The metadata, and how long it is fresh, in seconds.
   func fetch(
     with client: any HTTPClient
   ) async throws(SQOAuthError) -> (metadata: ProviderMetadata, lifetime: Double) {
@@ -48,20 +48,19 @@ struct Discovery: Sendable {
       ?? SQOAuthError(.invalidResponse, "the issuer has no metadata document")
   }
 
-  /// A document of the issuer that was found to be usable.
+  /// A usable document of the issuer.
   private struct Document {
     let members: [String: JSONValue]
     var metadata: ProviderMetadata
-    /// For how many seconds it is fresh.
+    /// How long the document is fresh, in seconds.
     var lifetime: Double
   }
 
-  /// How long a document counts that could not be completed because the server was in trouble, in
-  /// seconds.
+  /// The lifetime, in seconds, of a document that is incomplete because the server was in trouble.
   private static let incompleteLifetime = 60.0
 
-  /// Adds to the document of RFC 8414 what only that of OpenID Connect says, if the first one does
-  /// not name the issuer's keys.
+  /// Adds the members of the OpenID Connect document to the document of RFC 8414, if that does not
+  /// name the issuer's keys.
   private func completed(
     _ found: Document, by addresses: ArraySlice<URL>, _ client: any HTTPClient,
     until end: Duration
@@ -82,17 +81,17 @@ struct Discovery: Sendable {
         // An issuer without OpenID Connect has no other document.
         guard error.error.isOutage else { continue }
         whole.lifetime = min(whole.lifetime, Self.incompleteLifetime)
-        // A server that is silent at one address is so at the next.
+        // A server that does not respond at one address does not respond at the next.
         if error.weight == nil { return whole }
       }
     }
     return whole
   }
 
-  /// Why one address brought no metadata.
+  /// The reason why one address has no metadata.
   private struct Miss: Error {
     let error: SQOAuthError
-    /// How much the failure says about the server; `nil` if it ends the search.
+    /// How helpful the error is for a developer, higher is better; `nil` if it ends the search.
     let weight: Int?
 
     init(_ error: SQOAuthError, weight: Int?) {
@@ -100,7 +99,7 @@ struct Discovery: Sendable {
       self.weight = weight
     }
 
-    /// Weighs an answer with a status that is no success.
+    /// Creates a reason from a response with an error status.
     init(status error: SQOAuthError) {
       let weight: Int? =
         switch error.code {
@@ -112,7 +111,7 @@ struct Discovery: Sendable {
       self.init(error, weight: weight)
     }
 
-    /// Weighs what is wrong with a document, or with how it came.
+    /// Creates a reason from an error in a document or in its transfer.
     ///
     /// A document of another issuer and an endpoint without https end the search, because the
     /// server cannot be trusted. A server that cannot be reached at one address cannot be reached
@@ -123,7 +122,8 @@ struct Discovery: Sendable {
       self.init(error, weight: isUnusable ? 4 : nil)
     }
 
-    /// Weighs an answer of another content type; `isDocument` says whether it is the document.
+    /// Creates a reason from a response with a wrong content type; `isDocument` says whether its
+    /// content is the document.
     init(contentType error: SQOAuthError, isDocument: Bool) {
       self.init(error, weight: isDocument ? 5 : 2)
     }
@@ -160,7 +160,7 @@ struct Discovery: Sendable {
     }
   }
 
-  /// The addresses at which the document may be, each once.
+  /// Returns the possible addresses of the document, each once.
   func addresses() throws(SQOAuthError) -> [URL] {
     let url = try EndpointURL.check(issuer, name: "issuer")
     guard url.query() == nil else {
@@ -178,7 +178,7 @@ struct Discovery: Sendable {
     ].filter { seen.insert($0).inserted }.compactMap { URL(string: $0) }
   }
 
-  /// Refuses the address of a metadata document, which is no issuer.
+  /// Throws if the issuer is the address of a metadata document.
   private static func checkPath(_ path: String, of issuer: String) throws(SQOAuthError) {
     let known = ["oauth-authorization-server", "openid-configuration"]
     guard

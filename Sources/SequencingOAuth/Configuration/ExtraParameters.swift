@@ -3,8 +3,8 @@ import SQBasics
 /// Checks the parameters that an app or a provider adds to a request, such as `prompt` or
 /// `audience`.
 ///
-/// They cannot set a parameter of the protocol itself: such a parameter has its place in the
-/// configuration, or belongs to one sign-in and must be fresh.
+/// They cannot set a parameter of the protocol itself, which either has a property in the
+/// configuration or is new for each sign-in.
 enum ExtraParameters {
   static let reservedForAuthorization: Set<String> = [
     "response_type", "client_id", "client_secret", "redirect_uri", "scope", "state", "nonce",

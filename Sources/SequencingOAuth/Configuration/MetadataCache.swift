@@ -6,33 +6,34 @@ import SQBasics
   import Foundation
 #endif
 
-/// The metadata that discovery found, for all clients of an environment.
+/// A cache of the servers' metadata, shared by all clients of an environment.
 ///
-/// An issuer is asked once, however many clients need its endpoints at a time, and again when its
-/// answer is no longer fresh. If that fails, the known metadata stays in use. If none is known, an
-/// issuer that fails is left alone for as long as it asks, and for a second if strangers make the
-/// SDK ask: anyone may send a token to a service.
+/// The SDK sends one request to an issuer, even if many clients need its endpoints at the same
+/// time, and another when the metadata is no longer fresh. If that fails, the known metadata stays
+/// in use. If a request fails and no metadata is known, the SDK waits for as long as the issuer
+/// asks before the next request. It waits at least a second if strangers cause the requests,
+/// because anyone may send a token to a service.
 package final class MetadataCache: Sendable {
   private struct Known: Sendable {
     let metadata: ProviderMetadata
-    /// When the issuer was asked, and how long the metadata is fresh, by the clock's steady time.
+    /// The start of the lifetime, by the clock's steady time.
     let at: Duration
     let freshUntil: Duration
-    /// Whether the issuer may have other endpoints by now.
+    /// Whether the issuer may have changed its endpoints.
     var isExpired = false
     /// Why the metadata could not be fetched again.
     var failure: SQOAuthError?
 
-    /// Whether the metadata counts without a new request.
+    /// Returns whether the metadata can be used without a new request.
     func isFresh(at now: Duration) -> Bool { !isExpired && at <= now && now < freshUntil }
   }
 
-  /// A failed request for metadata that is not known.
+  /// A failed request to an issuer without known metadata.
   private struct Failed: Sendable {
     let error: SQOAuthError
     let at: Duration
 
-    /// Whether other callers get the error without a new request.
+    /// Returns whether other callers get this error without a new request.
     func isInForce(at now: Duration, for askers: Askers) -> Bool {
       let asked = min(error.retryAfter ?? .zero, MetadataCache.longestRest)
       let rest = askers == .strangers ? max(asked, MetadataCache.strangersRest) : asked
@@ -40,34 +41,38 @@ package final class MetadataCache: Sendable {
     }
   }
 
-  /// How long the SDK waits after a request in vain while it knows the metadata.
+  /// The pause after a failed request if the metadata is known.
   private static let rest = Duration.seconds(60)
-  /// How long strangers cause no further request if nothing is known.
+  /// The shortest pause after a failed request if strangers cause the requests and no metadata is
+  /// known.
   private static let strangersRest = Duration.seconds(1)
-  /// The longest rest that an issuer may ask for.
+  /// The longest pause that an issuer may ask for.
   private static let longestRest = Duration.seconds(300)
-  /// How many issuers are remembered, and how many failures: strangers may name any.
+  /// The largest number of issuers and of failures in memory; limited because strangers may name
+  /// any issuer.
   static let limit = 1000
 
   private let fetches = SharedFetches<ExactText, Known, SQOAuthError>(limit: limit)
   private let failures = Locked(RecentValues<ExactText, Failed>(limit: limit))
 
-  /// How many failures are remembered.
+  /// The number of failures in memory.
   var failureCount: Int { failures.withLock(\.count) }
-  /// How many issuers' metadata is remembered.
+  /// The number of issuers with known metadata.
   var knownCount: Int { fetches.count }
 
-  /// Who makes the SDK ask an issuer.
+  /// The cause of a request to an issuer.
   package enum Askers: Sendable {
-    /// The app and its user, who may try again at once.
+    /// The app or its user, who may try again at once.
     case app
     /// Anyone who sends a token to a service, or opens a page of a web application.
     case strangers
   }
 
-  /// Returns the metadata of an issuer; with `isFresh` it is fetched even if it is known.
+  /// Returns the metadata of an issuer.
   ///
-  /// A cancelled caller stops waiting; when no caller waits any more, the request is cancelled.
+  /// With `isFresh` it is fetched even if it is known.
+  ///
+  /// A cancelled caller stops waiting. When no caller waits any longer, the request is cancelled.
   func metadata(
     by discovery: Discovery, _ client: any HTTPClient, isFresh: Bool,
     for askers: Askers = .app
@@ -82,7 +87,7 @@ package final class MetadataCache: Sendable {
     let found = try await fetches.value(
       of: issuer, if: { !isFresh && $0.isFresh(at: now) }
     ) { [self] () throws(SQOAuthError) in
-      // The answer may have been long on its way.
+      // The response may take long, so the time of the request counts.
       let asked = discovery.clock.steadyTime
       do throws(SQOAuthError) {
         let (metadata, lifetime) = try await discovery.fetch(with: client)
@@ -108,14 +113,18 @@ package final class MetadataCache: Sendable {
     return found.metadata
   }
 
-  /// Notes that an issuer may have other endpoints by now: the next call asks for its metadata.
+  /// Records that an issuer may have changed its endpoints, so that the next call fetches its
+  /// metadata.
   func expire(_ issuer: String) {
     for isForIdentity in [false, true] {
       fetches.change(Self.key(issuer, isForIdentity: isForIdentity)) { $0.isExpired = true }
     }
   }
 
-  /// A client that asks for the user's identity may need more documents of an issuer than others.
+  /// Returns the cache's key for an issuer.
+  ///
+  /// A client that requests the user's identity may need more documents of the issuer than other
+  /// clients, so it has its own key.
   private static func key(_ issuer: String, isForIdentity: Bool) -> ExactText {
     ExactText(isForIdentity ? "openid " + issuer : issuer)
   }

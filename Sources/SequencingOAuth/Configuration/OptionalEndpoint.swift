@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// An endpoint that only some calls need, by its member in a server's metadata.
+/// An endpoint that only some calls need; the raw value is its member in a server's metadata.
 ///
 /// - SeeAlso: RFC 8414, section 2
 package enum OptionalEndpoint: String, Sendable, CaseIterable {
@@ -29,13 +29,13 @@ package enum OptionalEndpoint: String, Sendable, CaseIterable {
     }
   }
 
-  /// What a server's metadata says about the endpoint.
+  /// An endpoint's address in a server's metadata.
   enum Address: Sendable, Hashable {
     case url(URL)
     /// The endpoint's address cannot be used, so no request goes there.
     case unusable(SQOAuthError.Code, reason: String)
 
-    /// The address that a check returns; the reason if it throws.
+    /// Creates the address that a check returns, or the reason that it throws.
     init(_ check: () throws(SQOAuthError) -> URL) {
       do throws(SQOAuthError) {
         self = .url(try check())

@@ -3,7 +3,7 @@ import SQBasics
 extension Provider {
   /// Sequencing.com, with Basic authentication, `mobile=1` and a separate address for refreshes.
   ///
-  /// Its tokens may go to `api.sequencing.com`.
+  /// `api.sequencing.com` may get its tokens.
   public static let sequencing: Provider = {
     var provider = Provider(
       name: "Sequencing.com", baseURL: "https://sequencing.com",
@@ -18,8 +18,8 @@ extension Provider {
   /// Google, with the endpoints of its published metadata.
   ///
   /// A desktop client at Google has a secret, which Google does not treat as confidential. A
-  /// refresh does not replace the refresh token. The tokens may go to every host below
-  /// `googleapis.com`, where Google has its APIs.
+  /// refresh does not replace the refresh token. Every subdomain of `googleapis.com`, where Google
+  /// has its APIs, may get the tokens.
   public static let google: Provider = {
     var provider = Provider(
       name: "Google", baseURL: "",
@@ -36,13 +36,13 @@ extension Provider {
   }()
 
   static let googleIssuer = "https://accounts.google.com"
-  /// The hosts of Google's APIs; only Google can have servers below this domain.
+  /// The hosts of Google's APIs; only Google has servers in this domain.
   static let googleAPIHosts: Set<String> = [".googleapis.com"]
 
-  /// Facebook Login: the client secret goes in the body, and there are no refresh tokens.
+  /// Facebook Login, which reads the client secret from the body and has no refresh tokens.
   ///
-  /// Revoking takes back every permission that the user gave the app. The tokens may go to the two
-  /// hosts of the Graph API.
+  /// A revocation removes every permission that the user gave the app. The two hosts of the Graph
+  /// API may get the tokens.
   public static let facebook: Provider = {
     var provider = Provider(
       name: "Facebook", baseURL: "",
@@ -55,16 +55,17 @@ extension Provider {
     return provider
   }()
 
-  /// Makes the provider for a realm of a Keycloak server.
+  /// Creates the provider for a realm of a Keycloak server.
   ///
   /// `baseURL` is the address of Keycloak, such as `https://id.example.com`, or
-  /// `https://id.example.com/auth` before version 17. With `revokesByLogout` a revocation ends the
-  /// user's session at the server, and with it the sessions of other apps.
+  /// `https://id.example.com/auth` before version 17. With `revokesByLogout`, a revocation ends the
+  /// user's session at the server, which also ends the sessions of other apps.
   public static func keycloak(
     baseURL: String, realm: String, revokesByLogout: Bool = false
   ) -> Provider {
     let base = String(baseURL.reversed().drop { $0 == "/" }.reversed())
-    // A realm that is empty or climbs gives no address, so the configuration fails with a message.
+    // A realm that is empty, `.` or `..` gives an empty issuer, so the configuration fails with a
+    // message.
     let isRealm = !["", ".", ".."].contains(realm)
     let issuer = isRealm ? "\(base)/realms/\(FormCoding.encodePathSegment(realm))" : ""
     var provider = Provider(

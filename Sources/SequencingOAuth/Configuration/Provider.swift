@@ -1,19 +1,18 @@
 public import SQBasics
 
-/// An authorization server: its endpoints, and how its answers and requests differ from the
+/// An authorization server: its endpoints, and how its requests and responses differ from the
 /// standard.
 ///
-/// It is only a description; ``ClientConfiguration`` checks it. Use a preset, or ``issuer(_:)`` for
-/// a server that publishes its metadata, or
+/// Use a preset, ``issuer(_:)`` for a server that publishes its metadata, or
 /// ``endpoints(authorization:token:refresh:revocation:deviceAuthorization:introspection:jwks:userInfo:endSession:issuer:)``.
 public struct Provider: Sendable, Hashable {
-  /// Where the endpoints come from.
+  /// The source of the endpoints.
   enum Source: Sendable, Hashable {
     case issuer(String)
     case endpoints(Endpoints)
   }
 
-  /// Endpoints as the app wrote them, each an absolute URL.
+  /// The endpoints as the app wrote them, each an absolute URL.
   struct Endpoints: Sendable, Hashable {
     var authorization: String?
     var token: String
@@ -36,36 +35,37 @@ public struct Provider: Sendable, Hashable {
   public var tokenParameters: [String: String] = [:]
   /// How clients authenticate at this provider; `nil` lets the server's metadata decide.
   public var clientAuthentication: ClientAuthentication?
-  /// The departures from RFC 6749 that the SDK accepts in this provider's token responses.
+  /// The deviations from RFC 6749 that the SDK accepts in this provider's token responses.
   public var tokenResponseQuirks: TokenResponseQuirks = []
-  /// The kind of request that the provider's revocation endpoint understands.
+  /// The kind of request that the provider's revocation endpoint accepts.
   public var revocationStyle: RevocationStyle = .rfc7009
   /// Whether this provider accepts a refresh token again after a refresh.
   ///
-  /// If `true`, a refresh is made even when the token store cannot be written, because the old
-  /// refresh token stays valid. If `false`, each account learns from its latest refresh whether its
-  /// server does so; see ``AccountRecord/reusesRefreshToken``.
+  /// If `true`, the SDK refreshes even if it cannot write to the token store, because the old
+  /// refresh token stays valid. If `false`, the SDK learns from each account's latest refresh
+  /// whether its server does so; see ``AccountRecord/reusesRefreshToken``.
   public var reusesRefreshTokens = false
   /// Whether a sign-in with the scopes `openid` and `offline_access` asks the user for consent.
   ///
-  /// If `true`, the request has `prompt=consent`, unless the app names a `prompt` of its own.
-  /// OpenID Connect demands it before a provider gives a refresh token for `offline_access`. It is
-  /// `false` for the issuers of Microsoft Entra, which give one without, and whose users often may
-  /// not consent to what an administrator has consented to.
+  /// If `true`, the request has `prompt=consent`, unless the app sets another `prompt`. OpenID
+  /// Connect requires it before a provider issues a refresh token for `offline_access`. It is
+  /// `false` for the issuers of Microsoft Entra. They issue a refresh token without it, and an
+  /// administrator often consents for users who may not consent themselves.
   ///
   /// - SeeAlso: OpenID Connect Core 1.0, section 11
   public var asksConsentForOfflineAccess = true
-  /// The name by which the provider knows itself in what its clients sign; the issuer unless set.
+  /// The provider's name in the assertions that its clients sign; the issuer by default.
   public var assertionAudience = AssertionAudience.issuer
-  /// The hosts of the provider's APIs, which may get its tokens; a host that begins with a dot
-  /// stands for every host below it.
+  /// The hosts of the provider's APIs, which may get its tokens.
+  ///
+  /// A name that begins with a dot stands for all its subdomains.
   var apiHosts: Set<String> = []
 
-  /// Makes the provider for a server that publishes its metadata under its issuer identifier.
+  /// Creates the provider for a server that publishes its metadata under its issuer identifier.
   ///
-  /// The SDK fetches the document for each sign-in, and uses the fetched one for all that follows,
-  /// such as refreshes. It accepts the document only if its `issuer` equals this text byte for
-  /// byte. For Google's issuer the hosts of the APIs are known, as for ``google``.
+  /// The SDK fetches the metadata document for each sign-in, and uses it for the requests that
+  /// follow, such as refreshes. It accepts the document only if its `issuer` equals this text byte
+  /// for byte. For Google's issuer, the hosts of the APIs are known, as with ``google``.
   ///
   /// - SeeAlso: RFC 8414; OpenID Connect Discovery 1.0
   public static func issuer(_ issuer: String) -> Provider {
@@ -77,14 +77,14 @@ public struct Provider: Sendable, Hashable {
     return provider
   }
 
-  /// Makes the provider for a server whose endpoints the app knows.
+  /// Creates the provider for a server whose endpoints the app knows.
   ///
   /// Only a sign-in in the browser needs the `authorization` endpoint. With an `issuer`, an `iss`
-  /// in the redirect must equal it (RFC 9207). Set `refresh` if the server refreshes at another
-  /// address than the token endpoint, and `deviceAuthorization` if users may sign in on another
-  /// device; a resource server may need `introspection`. To say who the user is, the SDK needs the
-  /// issuer, and with `jwks` the address of its keys (`jwks_uri`). Without them a sign-in with the
-  /// scope `openid` brings no identity. `userInfo` and `endSession` are the endpoints of
+  /// in the redirect must equal it (RFC 9207). Set `refresh` if the server refreshes at an address
+  /// other than the token endpoint. Set `deviceAuthorization` if users may sign in on another
+  /// device. A resource server may need `introspection`. To know who the user is, the SDK needs
+  /// `issuer` and `jwks`, the address of the issuer's keys (`jwks_uri`). Without them a sign-in
+  /// with the scope `openid` brings no identity. `userInfo` and `endSession` are the endpoints of
   /// OpenID Connect for ``AuthorizationModule/userInfo()`` and
   /// ``AuthorizationModule/endSession(revokesTokens:logoutHint:uiLocales:)``.
   public static func endpoints(
@@ -102,10 +102,10 @@ public struct Provider: Sendable, Hashable {
           endSession: endSession, issuer: issuer)))
   }
 
-  /// Makes the provider for a server whose endpoints are paths below one base address.
+  /// Creates the provider for a server whose endpoints are paths below one base address.
   ///
-  /// The SDK puts one slash between base and path, however many were written. A path that is an
-  /// absolute URL is used as it is; if the base is empty, every path must be one.
+  /// The SDK puts one slash between the base and each path. An absolute URL in place of a path is
+  /// used as it is; if the base is empty, every endpoint must be an absolute URL.
   public init(
     name: String, baseURL: String, authorizationEndpoint: String, tokenEndpoint: String,
     refreshEndpoint: String? = nil, revocationEndpoint: String? = nil,
@@ -156,7 +156,7 @@ extension Provider {
     }
   }
 
-  /// The text that identifies the server: its issuer, or else its token endpoint.
+  /// The text that identifies the server: its issuer, or its token endpoint if it has no issuer.
   package var identifier: String {
     switch source {
     case .issuer(let issuer): issuer
@@ -167,12 +167,12 @@ extension Provider {
   /// Whether the hosts of this provider's APIs are known.
   var namesAPIs: Bool { !apiHosts.isEmpty }
 
-  /// Whether an origin is one of this provider's APIs.
+  /// Returns whether an origin is one of this provider's APIs.
   func hasAPI(at origin: ResourceOrigin) -> Bool {
     apiHosts.contains { origin.isOnHost($0) }
   }
 
-  /// The servers of the issuer and the endpoints, as far as they are known without a request.
+  /// The servers of the issuer and the endpoints that are known without a request.
   var origins: Set<ResourceOrigin> {
     let addresses: [String?] =
       switch source {
@@ -188,6 +188,6 @@ extension Provider {
 }
 
 extension Provider: Redacted {
-  /// The provider's name alone, since an added parameter may be a key.
+  /// The provider's name only, because an added parameter may be a secret key.
   public var description: String { name }
 }

@@ -7,10 +7,10 @@ import SQBasics
 #endif
 
 extension ProviderMetadata {
-  /// Checks the metadata document that was fetched for an issuer.
+  /// Creates the metadata from an issuer's document, after checking it.
   ///
-  /// Only what every client needs must be usable: one slip in a member that this client never
-  /// needs would otherwise keep its users out.
+  /// Only the members that every client needs must be usable. Otherwise a mistake in a member that
+  /// this client never needs would prevent every sign-in.
   ///
   /// - SeeAlso: RFC 8414, sections 2 and 3.3
   init(document: Data, issuer: String) throws(SQOAuthError) {
@@ -18,7 +18,7 @@ extension ProviderMetadata {
       members: try JSONMessage.members(of: document, as: "metadata document"), issuer: issuer)
   }
 
-  /// Checks the members of a metadata document that was fetched for an issuer.
+  /// Creates the metadata from the members of an issuer's document, after checking them.
   init(members values: [String: JSONValue], issuer: String) throws(SQOAuthError) {
     let members = MetadataMembers(values: values, issuer: issuer)
     try members.checkIssuer()
@@ -37,7 +37,7 @@ extension ProviderMetadata {
     revocationAuthenticationMethods = members.list("revocation_endpoint_auth_methods_supported")
     introspectionAuthenticationMethods = members.list(
       "introspection_endpoint_auth_methods_supported")
-    // A list that cannot be read must not count as none, which is no reason against the server.
+    // An unreadable list must not count as missing, because a server without a list is accepted.
     codeChallengeMethods = try members.reader.texts("code_challenge_methods_supported")
     sendsIssuerInResponse = members.flag("authorization_response_iss_parameter_supported")
     scopes = members.list("scopes_supported")
@@ -57,17 +57,18 @@ extension ProviderMetadata {
 /// The members of a metadata document.
 private struct MetadataMembers {
   let values: [String: JSONValue]
-  /// The issuer for which the document was fetched.
+  /// The issuer whose document was fetched.
   let issuer: String
 
-  /// Reads the members that must be as the standard says.
+  /// A reader for members that must follow the standard.
   var reader: ClaimReader {
     ClaimReader(
       claims: values, subject: "server's metadata", missing: .invalidResponse,
       malformed: .invalidResponse)
   }
 
-  /// RFC 8414, section 3.3: identical, without any normalisation.
+  /// Checks that the document names exactly this issuer, without any normalisation (RFC 8414,
+  /// section 3.3).
   func checkIssuer() throws(SQOAuthError) {
     guard let named = values["issuer"]?.string else {
       throw SQOAuthError(.invalidResponse, "the server's metadata names no issuer")
@@ -81,7 +82,8 @@ private struct MetadataMembers {
     }
   }
 
-  /// The error for a document with a placeholder, such as Microsoft's for "common".
+  /// Returns the error for a document with a placeholder in its issuer, such as Microsoft's for
+  /// "common".
   private func manyTenants(_ named: String) -> SQOAuthError {
     SQOAuthError(
       .issuerMismatch,
@@ -90,12 +92,13 @@ private struct MetadataMembers {
         + "identifier in that place")
   }
 
-  /// An endpoint that must be usable if the document names it; an empty text names none.
+  /// Returns an endpoint, which must be usable if the document names it; an empty text names none.
   func endpoint(_ member: String, _ name: String) throws(SQOAuthError) -> URL? {
     try reader.possibleText(member).map { text throws(SQOAuthError) in try check(text, name) }
   }
 
-  /// What the document says about an endpoint that only some calls need; `nil` for nothing.
+  /// Returns the address of an endpoint that only some calls need; `nil` if the document names
+  /// none.
   func address(of endpoint: OptionalEndpoint) -> OptionalEndpoint.Address? {
     switch values[endpoint.rawValue] {
     // Some servers write an empty text for an endpoint that they do not have.
@@ -107,9 +110,9 @@ private struct MetadataMembers {
     }
   }
 
-  /// The list of a member; `nil` if it is missing or has no text.
+  /// Returns the texts of a list; `nil` if the member is missing or has no text.
   ///
-  /// One text is a list of one, and what is no text in a list is left out.
+  /// A single text counts as a list of one. Elements that are not texts are left out.
   func list(_ member: String) -> [String]? {
     guard let value = values[member] else { return nil }
     if let text = value.string { return text.isEmpty ? nil : [text] }
@@ -118,12 +121,12 @@ private struct MetadataMembers {
     return texts.isEmpty && !array.isEmpty ? nil : texts
   }
 
-  /// Whether a member is true, as a truth value or as a text.
+  /// Returns whether a member is `true`, as a Boolean or as a text.
   func flag(_ member: String) -> Bool {
     values[member]?.bool ?? (values[member]?.string?.asciiLowercased() == "true")
   }
 
-  /// An endpoint must use https, unless the issuer is http itself.
+  /// Checks an endpoint's address, which must use https unless the issuer uses http.
   private func check(_ text: String, _ name: String) throws(SQOAuthError) -> URL {
     let name = "\(name) in the server's metadata"
     let url = try EndpointURL.check(text, name: name)

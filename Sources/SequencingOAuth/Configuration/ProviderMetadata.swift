@@ -6,11 +6,13 @@ import SQBasics
   public import Foundation
 #endif
 
-/// The checked endpoints and abilities of an authorization server; only the SDK makes this value.
+/// The validated endpoints and capabilities of an authorization server; only the SDK creates this
+/// value.
 ///
-/// Issuer, token endpoint and authorization endpoint must be usable. Another endpoint whose address
-/// cannot be used is `nil` here, and a call that needs it fails with the reason. A list of a wrong
-/// kind counts as missing, except that of the code challenge methods.
+/// The issuer, the token endpoint and the authorization endpoint must be usable. Any other endpoint
+/// with an unusable address is `nil` here, and a call that needs it fails with the reason. A list
+/// of a wrong type counts as missing, except the list of code challenge methods, which must be
+/// valid.
 ///
 /// - SeeAlso: RFC 8414, section 2
 public struct ProviderMetadata: Sendable, Hashable {
@@ -20,7 +22,7 @@ public struct ProviderMetadata: Sendable, Hashable {
   public let authorizationEndpoint: URL?
   /// The server's `token_endpoint`.
   public let tokenEndpoint: URL
-  /// The address for refreshes: the token endpoint, unless the provider has another address for
+  /// The address for refreshes: the token endpoint, unless the provider has a different address for
   /// them.
   public let refreshEndpoint: URL
   /// The server's `revocation_endpoint`; `nil` if it has none that can be used.
@@ -37,15 +39,15 @@ public struct ProviderMetadata: Sendable, Hashable {
   ///
   /// - SeeAlso: RFC 7591, section 3
   public var registrationEndpoint: URL? { optionalEndpoints[.registration]?.url }
-  /// The endpoints that only some calls need, as far as the server names them.
+  /// The endpoints that only some calls need, if the server names them.
   var optionalEndpoints: [OptionalEndpoint: OptionalEndpoint.Address] = [:]
   /// The server's `token_endpoint_auth_methods_supported`; `nil` if its metadata has no such list.
   public let clientAuthenticationMethods: [String]?
   /// The server's `revocation_endpoint_auth_methods_supported`; `nil` if its metadata has no such
   /// list.
   public let revocationAuthenticationMethods: [String]?
-  /// The server's `introspection_endpoint_auth_methods_supported`; `nil` if its metadata has no such
-  /// list.
+  /// The server's `introspection_endpoint_auth_methods_supported`; `nil` if its metadata has no
+  /// such list.
   public let introspectionAuthenticationMethods: [String]?
   /// The server's `code_challenge_methods_supported`; `nil` if its metadata has no such list.
   public let codeChallengeMethods: [String]?
@@ -59,13 +61,13 @@ public struct ProviderMetadata: Sendable, Hashable {
   public let responseTypes: [String]?
   /// The server's `grant_types_supported`; `nil` if its metadata has no such list.
   public let grantTypes: [String]?
-  /// Whether the server takes authorization requests only by a request of the client's own before
-  /// (`require_pushed_authorization_requests`), which the SDK cannot make.
+  /// Whether the server requires pushed authorization requests, which the SDK does not support
+  /// (`require_pushed_authorization_requests`).
   ///
   /// - SeeAlso: RFC 9126, section 5
   public let requiresPushedAuthorizationRequests: Bool
-  /// Whether the server takes only authorization requests that the client has signed
-  /// (`require_signed_request_object`), which the SDK cannot do.
+  /// Whether the server requires signed authorization requests, which the SDK does not support
+  /// (`require_signed_request_object`).
   ///
   /// - SeeAlso: RFC 9101, section 10.5
   public let requiresSignedRequestObjects: Bool
@@ -91,7 +93,7 @@ public struct ProviderMetadata: Sendable, Hashable {
 }
 
 extension ProviderMetadata {
-  /// Checks the endpoints that an app gave, each of which must be usable.
+  /// Creates the metadata from an app's endpoints, which must all be usable.
   init(_ endpoints: Provider.Endpoints) throws(SQOAuthError) {
     issuer = endpoints.issuer
     if let issuer { _ = try EndpointURL.check(issuer, name: "issuer") }
@@ -127,9 +129,9 @@ extension ProviderMetadata {
     prompts = nil
   }
 
-  /// The address of an endpoint that a call needs; `nil` if the server names none.
+  /// Returns the address of an endpoint that a call needs; `nil` if the server names none.
   ///
-  /// - Throws: The reason if the server names an address that cannot be used.
+  /// - Throws: The reason if the address cannot be used.
   package func address(of endpoint: OptionalEndpoint) throws(SQOAuthError) -> URL? {
     switch optionalEndpoints[endpoint] {
     case nil: nil
@@ -146,7 +148,7 @@ extension Provider.Endpoints {
     case .revocation: revocation
     case .deviceAuthorization: deviceAuthorization
     case .introspection: introspection
-    // An app that knows its client's identifier has registered it already.
+    // An app that gives the endpoints has registered its client already.
     case .registration: nil
     case .keys: jwks
     case .userInfo: userInfo

@@ -6,18 +6,18 @@ import SQBasics
   import Foundation
 #endif
 
-/// The URI to which the authorization server sends the user back, as the client registered it.
+/// The URI to which the authorization server sends the user back, as it is registered there.
 ///
-/// - `http` on a loopback address: the SDK receives the redirect itself. Without a port it takes
-///   any free one. Register `127.0.0.1` or `[::1]`; use `localhost` only if a server insists on it:
-///   then the SDK listens at both addresses. If the app's own web server has the port, the app
-///   receives the redirect instead; see ``RedirectReceiver/app``.
+/// - `http` on a loopback address: the SDK receives the redirect. Without a port in the URI it uses
+///   any free port. Register `127.0.0.1` or `[::1]`; use `localhost` only if a server requires it;
+///   then the SDK listens on both addresses. If the app's own web server listens on the port, the
+///   app receives the redirect instead; see ``RedirectReceiver/app``.
 /// - A private-use scheme, such as `com.example.app:/callback`, or https: the app receives the
 ///   redirect and passes it to ``SQOAuth/handleRedirect(_:)-(URL)``.
 ///
 /// - SeeAlso: RFC 8252, section 7; RFC 6749, section 3.1.2
 public struct RedirectURI: Sendable, Hashable {
-  /// How a redirect reaches the client.
+  /// The way in which a redirect reaches the client.
   enum Kind: Sendable, Hashable {
     case loopback(LoopbackRedirect)
     case app
@@ -35,10 +35,12 @@ public struct RedirectURI: Sendable, Hashable {
     }
   }
 
-  /// Checks a redirect URI; throws ``SQOAuthError/Code/invalidConfiguration`` with the reason.
+  /// Creates a redirect URI from a text.
   ///
-  /// Without a `receiver`, the SDK receives redirects to a loopback address, and the app all
-  /// others.
+  /// Without a `receiver`, the SDK receives redirects to a loopback address, and the app receives
+  /// all others.
+  ///
+  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` with the reason.
   public init(_ string: String, receiver: RedirectReceiver? = nil) throws(SQOAuthError) {
     guard !string.isEmpty else {
       throw SQOAuthError(.invalidConfiguration, "the redirect URI is empty")
@@ -77,8 +79,8 @@ public struct RedirectURI: Sendable, Hashable {
     of redirect: LoopbackRedirect, _ receiver: RedirectReceiver?
   ) throws(SQOAuthError) -> Kind {
     guard receiver == .app else { return .loopback(redirect) }
-    // Without a port the browser would use port 80, where hardly any app listens. An app that does
-    // listen there writes ":80".
+    // Without a port the browser would use port 80, which hardly any app listens on. An app that
+    // does writes ":80".
     guard redirect.port != nil else {
       throw SQOAuthError(
         .invalidConfiguration,
@@ -88,7 +90,7 @@ public struct RedirectURI: Sendable, Hashable {
     return .app
   }
 
-  /// Whether the scheme has no dot, so that another app may use it by accident.
+  /// Whether the scheme has no dot, so that another app may use the same scheme by accident.
   ///
   /// - SeeAlso: RFC 8252, section 7.1
   public var hasWeakScheme: Bool {
@@ -105,7 +107,7 @@ struct LoopbackRedirect: Sendable, Hashable {
   let port: UInt16?
   /// The path, which starts with `/` unless it is empty.
   let path: String
-  /// The registered query, which every redirect must repeat.
+  /// The registered query, which every redirect must contain.
   let query: String?
 
   init(_ url: URL) throws(SQOAuthError) {
@@ -124,7 +126,7 @@ struct LoopbackRedirect: Sendable, Hashable {
     query = url.query(percentEncoded: true)
   }
 
-  /// The URI that is sent to the server, with the port that the SDK listens on.
+  /// Returns the URI for the server, with the port that the SDK listens on.
   func uri(port bound: UInt16) -> String {
     "http://\(host):\(bound)\(path)" + (query.map { "?" + $0 } ?? "")
   }

@@ -11,10 +11,10 @@ public struct ResourceOrigin: Sendable, Hashable, CustomStringConvertible {
   /// The origin as `https://host:port`, in lower case, with the default port if the URL has none.
   public let description: String
 
-  /// Reads the origin of a URL: `https://api.example.com`, with or without a path.
+  /// Creates the origin of a URL, such as `https://api.example.com`, with or without a path.
   ///
-  /// Throws ``SQOAuthError/Code/insecureEndpoint`` for http on anything but a loopback address, and
-  /// ``SQOAuthError/Code/malformedRequest`` for a text that is no http or https URL.
+  /// - Throws: ``SQOAuthError/Code/insecureEndpoint`` for http on anything but a loopback address,
+  ///   and ``SQOAuthError/Code/malformedRequest`` for a text that is not an http or https URL.
   public init(_ url: String) throws(SQOAuthError) {
     let target = try RequestTarget(text: url)
     guard target.isSecure || target.isLoopback else {
@@ -26,8 +26,9 @@ public struct ResourceOrigin: Sendable, Hashable, CustomStringConvertible {
     description = "\(target.isSecure ? "https" : "http")://\(target.authority)"
   }
 
-  /// Whether the origin is https on its default port and on this host; a name that begins with a
-  /// dot stands for every host below it.
+  /// Returns whether the origin is https on the default port of this host.
+  ///
+  /// A name that begins with a dot stands for all its subdomains.
   func isOnHost(_ name: String) -> Bool {
     let prefix = "https://"
     let suffix = "\(name):443"
@@ -35,7 +36,9 @@ public struct ResourceOrigin: Sendable, Hashable, CustomStringConvertible {
     return name.hasPrefix(".") || description.utf8.count == prefix.utf8.count + suffix.utf8.count
   }
 
-  /// Reads the origin of a URL; the errors are those of the initializer that takes a text.
+  /// Creates the origin of a URL.
+  ///
+  /// The errors are those of the initializer that takes a text.
   public init(_ url: URL) throws(SQOAuthError) {
     try self.init(url.absoluteString)
   }

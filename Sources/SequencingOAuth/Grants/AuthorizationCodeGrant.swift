@@ -13,16 +13,17 @@ struct AuthorizationCodeGrant: Sendable {
   let client: RegisteredClient
   let accountID: String
   let options: SignInOptions
-  /// What ends the tokens of a request whose sign-in is cancelled meanwhile.
+  /// The token requests of cancelled sign-ins, whose tokens are revoked.
   let unclaimed: UnclaimedTokens
-  /// Gets the sign-in before the browser opens, so that the app can pass a redirect to it.
+  /// The closure that gets the sign-in before the browser opens, so that the app can pass a
+  /// redirect to it.
   let isWaiting: @Sendable (PendingAuthorization) -> Void
-  /// Stores the token; an error that it throws becomes the sign-in's error.
+  /// The closure that stores the token; an error that it throws is the sign-in's error.
   let keep: @Sendable (SQToken) async throws(SQOAuthError) -> Void
 
   /// Signs the user in and returns the token.
   func run() async throws(SQOAuthError) -> SQToken {
-    // Errors of the configuration come first, before the user sees a page.
+    // Errors of the configuration are thrown before the user sees a page.
     let grant = try PreparedCodeGrant(options, client)
     let wait = try RedirectWait(
       grant.redirect, client, acceptsForms: grant.question.asksForForm)
@@ -66,7 +67,7 @@ struct AuthorizationCodeGrant: Sendable {
     _ pending: PendingAuthorization, opening url: URL, _ wait: RedirectWait
   ) async throws(SQOAuthError) -> AuthorizationResponse {
     guard !Task.isCancelled else { throw .signInCancelled }
-    // A redirect that comes after a cancellation then gets the answer that it is too late.
+    // After this, a redirect that comes after a cancellation gets the response that it is too late.
     defer { pending.end(.signInCancelled) }
     let telling = Task {
       guard let error = await pending.unboundError.value() else { return }
@@ -82,7 +83,9 @@ struct AuthorizationCodeGrant: Sendable {
     }
   }
 
-  /// Opens the browser; an error ends the sign-in, unless it has ended already.
+  /// Opens the browser.
+  ///
+  /// An error ends the sign-in, unless it has already ended.
   private func open(_ url: URL, _ pending: PendingAuthorization) async {
     do {
       // The sign-in may have ended before this task began.

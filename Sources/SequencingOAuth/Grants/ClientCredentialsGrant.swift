@@ -5,7 +5,7 @@ import SQBasics
 /// - SeeAlso: RFC 6749, section 4.4
 struct ClientCredentialsGrant: Sendable {
   let client: RegisteredClient
-  /// What ends the tokens of a request that is cancelled meanwhile.
+  /// The token requests of cancelled callers, whose tokens are revoked.
   let unclaimed: UnclaimedTokens
 
   func run(scope: String?) async throws(SQOAuthError) -> SQToken {

@@ -7,10 +7,10 @@ import SQCrypto
   import Foundation
 #endif
 
-/// One authorization request of the code grant, as far as its answer depends on it.
+/// The values of an authorization request that are needed to check and redeem its response.
 ///
-/// It can be kept until the answer comes, also by another host. `state`, the verifier and the
-/// `nonce` are new in each request.
+/// A value can be stored until the response comes, even on another host. `state`, the verifier and
+/// the `nonce` are new in each request.
 ///
 /// - SeeAlso: RFC 6749, section 4.1; RFC 7636
 package struct CodeRequest: Sendable, Hashable, Codable {
@@ -23,9 +23,9 @@ package struct CodeRequest: Sendable, Hashable, Codable {
   let issuer: String?
   /// Whether the server's metadata says that it sends `iss`.
   let requiresIssuer: Bool
-  /// Whether the answer may be posted, because this request asked for that.
+  /// Whether the response may be a posted form, because this request asked for one.
   package let acceptsForm: Bool
-  /// Whether the server may show its pages to the user before it answers.
+  /// Whether the server may show its pages to the user before it responds.
   let allowsPages: Bool
   package let state: String
   let verifier: String
@@ -44,7 +44,7 @@ package struct CodeRequest: Sendable, Hashable, Codable {
     case identity
   }
 
-  /// Makes the request of a sign-in that comes back to a redirect URI.
+  /// Creates the request of a sign-in with a redirect URI.
   package init(_ question: SignInQuestion, _ client: RegisteredClient, redirectURI: String) {
     clientID = client.configuration.clientID
     provider = client.configuration.provider.identifier
@@ -58,9 +58,9 @@ package struct CodeRequest: Sendable, Hashable, Codable {
     identity = question.expected
   }
 
-  /// Reads a request that a host of this version or an earlier one has begun.
+  /// Decodes a request that this version or an earlier one has written.
   ///
-  /// The first version wrote no ``acceptsForm``. Its requests take no posted answer.
+  /// The first version did not write ``acceptsForm``; its requests accept no posted form.
   package init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     clientID = try container.decode(String.self, forKey: .clientID)
@@ -75,14 +75,14 @@ package struct CodeRequest: Sendable, Hashable, Codable {
     identity = try container.decode(ExpectedIdentity.self, forKey: .identity)
   }
 
-  /// The values that an answer must carry.
+  /// The values that the response must have.
   package var expectation: AuthorizationResponse.Expectation {
     AuthorizationResponse.Expectation(
       redirectURI: redirectURI, state: state, issuer: issuer, requiresIssuer: requiresIssuer,
       allowsPages: allowsPages)
   }
 
-  /// The address that the browser opens.
+  /// Returns the address for the browser.
   package func url(at endpoint: URL, _ question: SignInQuestion) throws(SQOAuthError) -> URL {
     try AuthorizationRequest(
       endpoint: endpoint, clientID: clientID, redirectURI: redirectURI, scope: identity.scope,
@@ -91,7 +91,7 @@ package struct CodeRequest: Sendable, Hashable, Codable {
     ).url()
   }
 
-  /// Redeems the code of the answer, and validates who signed in.
+  /// Exchanges the response's code for a token, and validates the user's identity.
   ///
   /// - SeeAlso: RFC 6749, section 4.1.3
   package func redeem(

@@ -6,8 +6,8 @@ import SQBasics
   import Foundation
 #endif
 
-/// The device authorization grant: the user signs in on another device, and the SDK asks for the
-/// token until it is there.
+/// The device authorization grant: the user signs in on another device, and the SDK polls the
+/// server for the token.
 ///
 /// - SeeAlso: RFC 8628
 struct DeviceGrant: Sendable {
@@ -15,11 +15,11 @@ struct DeviceGrant: Sendable {
 
   let client: RegisteredClient
   let options: SignInOptions
-  /// What ends the tokens of a request whose sign-in is cancelled meanwhile.
+  /// The token requests of cancelled sign-ins, whose tokens are revoked.
   let unclaimed: UnclaimedTokens
-  /// Gets what the user must see, as soon as the server has answered.
+  /// The closure that shows the code and the address to the user.
   let show: @Sendable (DeviceAuthorization) -> Void
-  /// Stores the token; an error that it throws becomes the sign-in's error.
+  /// The closure that stores the token; an error that it throws is the sign-in's error.
   let keep: @Sendable (SQToken) async throws(SQOAuthError) -> Void
 
   /// Signs the user in and returns the token.
@@ -45,7 +45,7 @@ struct DeviceGrant: Sendable {
     return token
   }
 
-  /// Asks the server for a code that the user can enter.
+  /// Requests a code for the user from the server.
   private func begin(
     _ question: SignInQuestion
   ) async throws(SQOAuthError) -> DeviceAuthorizationResponse {
@@ -66,12 +66,12 @@ struct DeviceGrant: Sendable {
       answer, to: request, receivedAt: client.environment.clock.now)
   }
 
-  /// Asks for the token at the server's pace, until the user is done or the code has expired.
+  /// Polls for the token at the server's interval, until the user is done or the code has expired.
   private func poll(
     _ device: DeviceAuthorizationResponse, scope: String?
   ) async throws(SQOAuthError) -> IssuedToken {
     let clock = client.environment.clock
-    // A change of the date neither ends the code nor lengthens its life.
+    // Steady time, so that a change of the system's date does not change the code's lifetime.
     let end = clock.steadyTime + device.lifetime
     var polls = DevicePolls(interval: device.interval)
     var next = clock.steadyTime + polls.interval

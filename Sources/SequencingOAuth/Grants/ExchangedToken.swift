@@ -6,30 +6,31 @@ public import SQBasics
   public import Foundation
 #endif
 
-/// The token that came out of an exchange; the SDK does not keep it.
+/// The result of a token exchange; the SDK does not store it.
 ///
 /// - SeeAlso: RFC 8693, section 2.2.1
 public struct ExchangedToken: Sendable, Hashable {
-  /// The type of the token, which is the requested one.
+  /// The type of the token, which is the requested type.
   public let type: TokenType
-  /// The token as its server described it; its ``SQToken/accessToken`` is the token, whatever the
-  /// type.
+  /// The token with the other values of the response.
+  ///
+  /// Its ``SQToken/accessToken`` is the issued token, even if the type is not an access token.
   public let token: SQToken
 
   /// The token as a text.
   public var text: String { token.accessToken }
-  /// The moment at which the token stops being valid; `nil` if the server does not say.
+  /// The moment when the token stops being valid; `nil` if the server does not say.
   public var expirationDate: Date? { token.expirationDate }
 
-  /// The header fields of a request that carries the token; `nil` if it is no access token.
+  /// The header fields for a request with this token; `nil` if it is not an access token.
   ///
-  /// Send them only to the services for which the token was asked.
+  /// Send them only to the services that the exchange named.
   public var authorizationFields: [String: String]? {
     type == .accessToken ? ["Authorization": "Bearer \(text)"] : nil
   }
 }
 
 extension ExchangedToken: Redacted {
-  /// The type alone.
+  /// The type only, without the token.
   public var description: String { "ExchangedToken(\(type.rawValue.printable))" }
 }

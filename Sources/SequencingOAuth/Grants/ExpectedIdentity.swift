@@ -1,21 +1,21 @@
 import SQBasics
 
-/// What one sign-in asked for, and what the ID token of its answer must say.
+/// The identity values of a sign-in's request, which its ID token must match.
 ///
-/// A value can be kept until the answer comes, also by another host.
+/// A value can be stored until the response comes, even on another host.
 ///
 /// - SeeAlso: OpenID Connect Core 1.0, section 3.1.3.7
 package struct ExpectedIdentity: Sendable, Hashable, Codable {
-  /// The scopes that were asked for; `nil` for the server's default.
+  /// The requested scopes; `nil` for the server's default.
   package let scope: String?
-  /// The value that the ID token must repeat; `nil` if none was sent.
+  /// The `nonce` that the ID token must have; `nil` if none was sent.
   let nonce: String?
   /// The longest time in seconds since the user logged in; `nil` if the request set none.
   let maximumAge: Int64?
-  /// The values of `acr` of which the request demanded one; `nil` if it demanded none.
+  /// The `acr` values that satisfy the request; `nil` if it demanded none.
   let essentialContexts: [String]?
 
-  /// Whether only an ID token can show that the request's demands were met.
+  /// Whether only an ID token can prove that the request's demands were met.
   var demandsLogin: Bool { maximumAge != nil || essentialContexts?.isEmpty == false }
 
   enum CodingKeys: String, CodingKey {
@@ -25,20 +25,20 @@ package struct ExpectedIdentity: Sendable, Hashable, Codable {
     case essentialContexts = "acr"
   }
 
-  /// Validates the ID token of the answer and returns the token with the identity of its user.
+  /// Validates the ID token in the response, and returns the token with the identity of its user.
   ///
-  /// Without a validator, no ID token was asked for, or none can be verified. `code` is the
-  /// authorization code for which the token was issued; `nil` if there is none. Only an answer to a
-  /// code must have an ID token, unless the request demanded something of the login.
+  /// The validator is `nil` if no ID token was requested or none can be verified. `code` is the
+  /// authorization code for which the token was issued, or `nil` for another grant. An ID token is
+  /// required after an authorization code, or if the request set demands on the login.
   func identify(
     _ issued: IssuedToken, code: String?, by validator: IDTokenValidator?
   ) async throws(SQOAuthError) -> SQToken {
     guard let validator else { return issued.token.identifying(nil, nonce: nonce) }
     guard let text = issued.token.idTokenText else {
-      // A provider may grant fewer scopes than were asked for, and says so.
+      // A provider may grant fewer scopes than requested; then its response says so.
       guard issued.token.scopes.contains("openid") else { return issued.token }
-      // OpenID Connect Core 1.0, section 3.1.3.3, promises an ID token for a code; RFC 8628 does not
-      // for a device.
+      // OpenID Connect Core 1.0, section 3.1.3.3, guarantees an ID token for an authorization code;
+      // RFC 8628 does not for a device code.
       guard code != nil || demandsLogin else { return issued.token }
       throw SQOAuthError(
         .idTokenMissing,

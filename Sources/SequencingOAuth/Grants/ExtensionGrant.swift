@@ -1,11 +1,11 @@
 import SQBasics
 
-/// A grant of another specification; its type is an absolute URI, and it has parameters of its own.
+/// An extension grant: a grant of another specification, with its own parameters.
 ///
 /// - SeeAlso: RFC 6749, section 4.5
 struct ExtensionGrant: Sendable {
   let client: RegisteredClient
-  /// What ends the tokens of a request that is cancelled meanwhile.
+  /// The token requests of cancelled callers, whose tokens are revoked.
   let unclaimed: UnclaimedTokens
 
   func run(
@@ -24,7 +24,7 @@ struct ExtensionGrant: Sendable {
     return try await client.token(ofUserBy: pairs, scope: scope, unclaimed)
   }
 
-  /// Refuses grants that have a method of their own, and grants that the SDK does not offer.
+  /// Throws for grants that have their own method, and for grants that the SDK does not support.
   private static func check(_ grantType: String) throws(SQOAuthError) {
     switch grantType {
     case "implicit", "token":

@@ -1,6 +1,6 @@
 import SQBasics
 
-/// The validation of the ID token that a refresh brought.
+/// The validation of a refresh's ID token.
 ///
 /// - SeeAlso: OpenID Connect Core 1.0, section 12.2
 struct Identification: Sendable {
@@ -8,7 +8,7 @@ struct Identification: Sendable {
   private let text: String
   private let expectation: IDTokenExpectation
 
-  /// Prepares the validation; `nil` if the response has no ID token.
+  /// Prepares the validation; returns `nil` if the response has no ID token.
   init?(_ validator: IDTokenValidator, of issued: IssuedToken, after previous: SQToken) {
     guard let text = issued.token.idTokenText else { return nil }
     self.validator = validator
@@ -18,10 +18,11 @@ struct Identification: Sendable {
     self.expectation = expectation
   }
 
-  /// The token with the identity of its user, who is the same as before.
+  /// Validates the ID token, and returns the token with its user's identity.
   ///
-  /// If the new ID token says something that it must not, though not about another user or client,
-  /// the identity of the sign-in stays, and `flaw` says why.
+  /// Throws if the ID token is from another issuer, for another user, client or sign-in, or has a
+  /// wrong signature. If it cannot be read or violates another rule, the token keeps the identity
+  /// of the sign-in, and `flaw` has the error.
   func run(_ token: SQToken) async throws(SQOAuthError) -> (token: SQToken, flaw: SQOAuthError?) {
     do throws(SQOAuthError) {
       switch try await validator.validateRefreshed(text, expectation) {

@@ -6,19 +6,19 @@ import SQBasics
   import Foundation
 #endif
 
-/// A token as it came from the token endpoint; its ID token is not validated yet.
+/// A token from the token endpoint, whose ID token is not validated yet.
 struct IssuedToken: Sendable {
   let token: SQToken
-  /// By how much this machine's clock is ahead of the server's; `nil` if the response has no date.
+  /// How far this machine's clock is ahead of the server's; `nil` if the response has no date.
   let clockLead: Duration?
 
-  /// Takes a token whose response is not known any more.
+  /// Creates an issued token without its response.
   init(_ token: SQToken) {
     self.token = token
     clockLead = nil
   }
 
-  /// Takes a token from its response, whose field `Date` tells the server's time.
+  /// Creates an issued token with the server's time, from the response's field `Date`.
   init(_ token: SQToken, serverDate: String?, receivedAt now: Date) {
     self.token = token
     clockLead = serverDate.flatMap { HTTPDate.parse($0, now: now) }.map {
@@ -26,7 +26,7 @@ struct IssuedToken: Sendable {
     }
   }
 
-  /// What the ID token of this response must fit.
+  /// Returns the values that the ID token of this response must match.
   func expectation(_ nonce: IDTokenExpectation.Nonce) -> IDTokenExpectation {
     IDTokenExpectation(accessToken: token.accessToken, nonce: nonce, clockLead: clockLead)
   }
@@ -35,7 +35,7 @@ struct IssuedToken: Sendable {
 extension IssuedToken: Redacted {}
 
 extension TokenResponse {
-  /// The token in a response of the server that has just arrived.
+  /// Returns the token in a server's response.
   func issued(by response: HTTPResponse) throws(SQOAuthError) -> IssuedToken {
     IssuedToken(
       try read(response), serverDate: response.headers["Date"], receivedAt: context.receivedAt)

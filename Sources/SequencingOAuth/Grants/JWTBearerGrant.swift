@@ -1,9 +1,9 @@
-/// The JWT bearer grant: a token for what the client has signed.
+/// The JWT bearer grant: a token for an assertion that the client signs.
 ///
 /// - SeeAlso: RFC 7523, section 2.1; RFC 7521, section 4.1
 struct JWTBearerGrant: Sendable {
   let client: RegisteredClient
-  /// What ends the tokens of a request that is cancelled meanwhile.
+  /// The token requests of cancelled callers, whose tokens are revoked.
   let unclaimed: UnclaimedTokens
 
   func run(_ assertion: JWTAssertion, scope: String?) async throws(SQOAuthError) -> SQToken {
@@ -12,7 +12,7 @@ struct JWTBearerGrant: Sendable {
       .init("assertion", try await client.sign(assertion, for: client.metadata.tokenEndpoint)),
     ]
     if let scope { parameters.append(.init("scope", scope)) }
-    // The assertion says who asks (RFC 7521, section 4.1).
+    // The assertion names the client (RFC 7521, section 4.1).
     return try await client.token(
       ofUserBy: parameters, scope: scope, unclaimed, isAnonymous: true)
   }

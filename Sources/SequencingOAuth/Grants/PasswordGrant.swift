@@ -6,7 +6,7 @@
 /// - SeeAlso: RFC 6749, section 4.3
 struct PasswordGrant: Sendable {
   let client: RegisteredClient
-  /// What ends the tokens of a request that is cancelled meanwhile.
+  /// The token requests of cancelled callers, whose tokens are revoked.
   let unclaimed: UnclaimedTokens
 
   func run(

@@ -6,13 +6,13 @@ import SQBasics
   import Foundation
 #endif
 
-/// The code grant of one sign-in, whose configuration was checked before the user sees a page.
+/// A sign-in by the code grant, checked before the user sees a page.
 package struct PreparedCodeGrant: Sendable, Redacted {
   package let question: SignInQuestion
   package let redirect: RedirectURI
   package let authorizationEndpoint: URL
 
-  /// Checks all that can be checked without a request.
+  /// Prepares the grant, with all checks that need no request.
   package init(_ options: SignInOptions, _ client: RegisteredClient) throws(SQOAuthError) {
     _ = try client.unprovenCredentials(supported: nil)
     try Self.checkServer(client.metadata)
@@ -31,24 +31,24 @@ package struct PreparedCodeGrant: Sendable, Redacted {
     authorizationEndpoint = endpoint
   }
 
-  /// Refuses a server that says of itself that the sign-in cannot work.
+  /// Throws if the server's metadata says that the sign-in cannot work.
   ///
-  /// It would show the user an error page, and the app would wait for the redirect in vain.
+  /// Such a server would show the user an error page, and the redirect would never come.
   private static func checkServer(_ server: ProviderMetadata) throws(SQOAuthError) {
     func require(_ condition: Bool, _ member: String, _ reason: String) throws(SQOAuthError) {
       guard condition else {
         throw SQOAuthError(
           .signInUnsupported,
-          "the server's metadata \(reason) (\(member)), so no user can sign in by this SDK; if the "
+          "the server's metadata \(reason) (\(member)), so users cannot sign in; if the "
             + "metadata is wrong, give the endpoints by hand")
       }
     }
     try require(
       !server.requiresPushedAuthorizationRequests, "require_pushed_authorization_requests",
-      "demands that requests are pushed")
+      "demands pushed authorization requests")
     try require(
       !server.requiresSignedRequestObjects, "require_signed_request_object",
-      "demands that requests are signed")
+      "demands signed authorization requests")
     try require(
       server.responseTypes?.contains("code") ?? true, "response_types_supported",
       "does not list the response type \"code\"")
@@ -57,7 +57,9 @@ package struct PreparedCodeGrant: Sendable, Redacted {
       "does not list the grant \"authorization_code\"")
   }
 
-  /// RFC 9700, section 2.1.1: without S256 anyone could redeem a stolen code.
+  /// Throws if the server does not support S256.
+  ///
+  /// Without it, anyone could redeem a stolen code (RFC 9700, section 2.1.1).
   private static func checkPKCE(_ client: RegisteredClient) throws(SQOAuthError) {
     guard let methods = client.metadata.codeChallengeMethods, !methods.contains(PKCE.method),
       !client.configuration.acceptsServersWithoutPKCE

@@ -7,7 +7,7 @@ import SQCrypto
   import Foundation
 #endif
 
-/// One logout at the provider: from the request in the browser to the redirect.
+/// A logout at the provider, from the request in the browser to the redirect.
 ///
 /// - SeeAlso: OpenID Connect RP-Initiated Logout 1.0
 struct ProviderLogout: Sendable {
@@ -16,10 +16,11 @@ struct ProviderLogout: Sendable {
   let idToken: IDToken?
   let logoutHint: String?
   let uiLocales: [String]
-  /// Gets the logout before the browser opens, so that the app can pass a redirect to it.
+  /// The closure that gets the logout before the browser opens, so that the app can pass a redirect
+  /// to it.
   let isWaiting: @Sendable (PendingLogout) -> Void
 
-  /// Opens the browser, and waits for the redirect if the client has an address for it.
+  /// Opens the browser, and waits for the redirect if the client has a redirect URI for logouts.
   func run() async throws(SQOAuthError) {
     guard let endpoint = try client.metadata.address(of: .endSession) else {
       throw SQOAuthError(
@@ -66,7 +67,7 @@ struct ProviderLogout: Sendable {
       state: pending?.state ?? "", logoutHint: logoutHint, uiLocales: uiLocales)
   }
 
-  /// Opens the browser; returns when the user agent has opened the page.
+  /// Opens the browser, and returns when the user agent has opened the page.
   private func open(_ url: URL, _ pending: PendingLogout?) async throws(SQOAuthError) {
     let question = PendingSignIn(
       accountID: accountID, clientID: client.configuration.clientID,
@@ -77,7 +78,7 @@ struct ProviderLogout: Sendable {
     } catch {
       let secrets = [idToken?.compactForm, pending?.state].compactMap(\.self)
       var failure = SQOAuthError(userAgent: error, secrets: secrets)
-      // Without an address for the redirect, the user stays on the provider's page.
+      // Without a redirect URI, the user stays on the provider's page.
       if pending == nil, failure.code == .signInRefused { return }
       let reason =
         failure.message.hasSuffix(".") ? failure.message.dropLast() : failure.message[...]

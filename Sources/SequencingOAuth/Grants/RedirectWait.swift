@@ -6,13 +6,13 @@ import SQBasics
   import Foundation
 #endif
 
-/// The wait of one sign-in or logout for the redirect with which the browser comes back.
+/// The wait of a sign-in or logout for the redirect from the browser.
 struct RedirectWait: Sendable {
   /// The redirect URI of the request, with the port that the SDK listens on.
   let redirectURI: String
-  /// What listens at a loopback address; `nil` if the app receives the redirect.
+  /// The server at the loopback address; `nil` if the app receives the redirect.
   let receiver: LoopbackRedirectReceiver?
-  /// The text browser that has the program's terminal, if one opens the page.
+  /// The wait for a text browser that uses the program's terminal, if one opens the page.
   private let textBrowser: TerminalBrowserWait
   private let clock: any WallClock
   private let timeout: Duration
@@ -38,8 +38,8 @@ struct RedirectWait: Sendable {
 
   /// Opens the browser and waits for the response, the time limit or a cancellation.
   ///
-  /// Both functions run in tasks of their own, which are cancelled at the end of the wait; each may
-  /// end it.
+  /// `open` and `timeOut` run in their own tasks, which are cancelled at the end of the wait. Each
+  /// of them may end the wait.
   func response<Response>(
     _ response: () async throws(SQOAuthError) -> Response,
     opening open: @escaping @Sendable () async -> Void,
@@ -50,7 +50,7 @@ struct RedirectWait: Sendable {
     }
     let ending = Task {
       try await clock.sleep(for: timeout)
-      // A process that was suspended may not have read an answer that came in time.
+      // A process that was suspended may not have read a redirect that came in time.
       await receiver?.settle()
       timeOut()
     }
@@ -61,10 +61,10 @@ struct RedirectWait: Sendable {
     return try await response()
   }
 
-  /// Closes the port, and returns when no text browser has the terminal any more.
+  /// Closes the port, and returns when no text browser uses the terminal any longer.
   ///
-  /// After an answer, a user reads the last page there, but no longer than the sign-in may take. Without
-  /// an answer the browser is ended.
+  /// If a redirect came, the user may read the final page in the text browser, for the time limit
+  /// of a sign-in at most. If none came, the text browser is ended.
   func end(isAnswered: Bool) async {
     await receiver?.stop()
     await textBrowser.end { [clock, timeout] in

@@ -1,24 +1,24 @@
-/// The refresh of an access token by its refresh token.
+/// The refresh of an access token with a refresh token.
 ///
 /// - SeeAlso: RFC 6749, section 6
 struct RefreshTokenGrant: Sendable {
   let client: RegisteredClient
 
-  /// Gets the successor of a token; it keeps the old refresh token if the server sends no new one.
+  /// Refreshes a token; the new token keeps the old refresh token if the server sends no new one.
   ///
-  /// If the response cannot be used but has a refresh token, the result is the old token with that
-  /// one: the server may not accept the old one any more.
+  /// If the response is invalid but has a refresh token, the result is the old token with that
+  /// refresh token, because the server may no longer accept the old one.
   func run(_ token: SQToken) async throws(SQOAuthError) -> RefreshedToken {
     guard let refreshToken = token.refreshToken else { throw .cannotRefresh }
     let parameters: [FormCoding.Pair] = [
       .init("grant_type", "refresh_token"),
       .init("refresh_token", refreshToken),
     ]
-    // Fails before the refresh token is sent.
+    // This must fail before the refresh token is sent.
     let validator = try validator(of: token)
     do throws(SQOAuthError) {
-      // A response without a scope means that the scope did not change. The server may have
-      // replaced the refresh token already, so its answer is given more time than others.
+      // A response without a scope means that the scope did not change. The server may already have
+      // replaced the refresh token, so its response gets more time than others.
       let (answer, reader) = try await client.answer(
         to: parameters, at: client.metadata.refreshEndpoint, scope: token.scope,
         leastTimeout: ClientConfiguration.longestTimeout)
@@ -45,10 +45,10 @@ struct RefreshTokenGrant: Sendable {
       identity: validator.flatMap { Identification($0, of: issued, after: token) })
   }
 
-  /// The validator for an ID token in the answer; `nil` if such a token is not looked at.
+  /// Returns the validator for an ID token in the response; `nil` to ignore such a token.
   ///
-  /// A token that an older version of the SDK stored may come from a server whose ID tokens cannot
-  /// be verified.
+  /// If the token has no validated identity, its server's ID tokens may be impossible to verify,
+  /// for example if an older version of the SDK stored the token.
   private func validator(of token: SQToken) throws(SQOAuthError) -> IDTokenValidator? {
     if token.idToken != nil {
       return try IDTokenValidator(client.configuration, client.metadata, client.environment)
@@ -57,11 +57,12 @@ struct RefreshTokenGrant: Sendable {
   }
 }
 
-/// The successor of a token, and what must be validated before its access token is used.
+/// The result of a refresh, with the validation that must succeed before its access token is used.
 struct RefreshedToken: Sendable {
   let token: SQToken
-  /// The validation of the new ID token; `nil` if the answer has none.
+  /// The validation of the new ID token; `nil` if the response has none.
   var identity: Identification?
-  /// Why the answer's access token cannot be used; then ``token`` has only its refresh token.
+  /// Why the response's access token cannot be used; then ``token`` has only the refresh token from
+  /// it.
   var failure: SQOAuthError?
 }

@@ -7,19 +7,20 @@ import SQCrypto
   import Foundation
 #endif
 
-/// How the client proves its identity to the endpoints of its server.
+/// The client's authentication at the endpoints of its server.
 extension RegisteredClient {
-  /// The client's credentials for one request to the token endpoint, or to one that takes the same
-  /// methods.
+  /// Returns the client's credentials for one request to the token endpoint, or to an endpoint with
+  /// the same methods.
   func credentials(at endpoint: URL) async throws(SQOAuthError) -> ClientCredentials {
     try await proving(unprovenCredentials(supported: nil), at: endpoint)
   }
 
-  /// The client's credentials at an endpoint that lists its own methods, without an assertion.
+  /// Returns the client's credentials for an endpoint with its own list of methods, still without
+  /// an assertion.
   ///
-  /// An endpoint without a list takes the methods of the token endpoint (RFC 8414, section 2). A
-  /// client that signs does so everywhere: servers that accept it forget to list it, and what it
-  /// signs is of no use to anyone else.
+  /// An endpoint without a list accepts the methods of the token endpoint (RFC 8414, section 2). A
+  /// client that signs at the token endpoint signs everywhere, because servers forget to list the
+  /// method, and nobody else can use its assertion.
   package func unprovenCredentials(
     supported: [String]?
   ) throws(SQOAuthError) -> ClientCredentials {
@@ -31,7 +32,8 @@ extension RegisteredClient {
         ? .privateKeyJWT : try configuration.authentication(supported: supported ?? methods))
   }
 
-  /// The credentials with a new assertion, if the method needs one; good for one request.
+  /// Returns the credentials with a new assertion if the method needs one; use them for one
+  /// request.
   package func proving(
     _ credentials: ClientCredentials, at endpoint: URL
   ) async throws(SQOAuthError) -> ClientCredentials {
@@ -43,10 +45,10 @@ extension RegisteredClient {
     return credentials
   }
 
-  /// An assertion, signed with the client's key.
+  /// Signs an assertion with the client's key.
   ///
-  /// Each has an identifier of its own, so that a server can refuse what it has seen. It is good
-  /// until clocks that differ as much as they may agree that its time is over.
+  /// Each assertion has a new identifier, so that a server can reject a repeated one. Its expiry is
+  /// its lifetime plus the clock tolerance after now.
   ///
   /// - SeeAlso: RFC 7523, section 3
   func sign(
@@ -77,9 +79,9 @@ extension RegisteredClient {
     .integer(Int64(exactly: seconds.rounded(.down)) ?? .max)
   }
 
-  /// The name of the server in what the client signs.
+  /// Returns the server's name in assertions (`aud`).
   ///
-  /// It is one text and not a list, so that no other server can take it for its own.
+  /// It is a single text, so that no other server can claim to be one of several audiences.
   private func audience(at endpoint: URL) -> String {
     switch configuration.provider.assertionAudience {
     case .issuer: metadata.issuer ?? metadata.tokenEndpoint.absoluteString

@@ -1,17 +1,18 @@
 import SQBasics
 
-/// How the client learns who a token's user is.
+/// The validation of a token user's identity.
 extension RegisteredClient {
-  /// Whether a scope asks who the user is.
+  /// Returns whether a scope requests the user's identity.
   package static func asksWho(_ scope: String?) -> Bool {
     scope?.split(separator: " ").contains("openid") == true
   }
 
-  /// The validator of ID tokens; `nil` if the scope asks for none, or if none could be verified.
+  /// Returns the validator of ID tokens; `nil` if the scope requests none, or if none could be
+  /// verified.
   ///
-  /// In the second case the tokens are still good for requests, so the sign-in goes on and brings no
-  /// identity. A client that chose a symmetric algorithm wants its ID tokens verified, so a secret
-  /// that is no key for it is an error.
+  /// In the second case the tokens are still valid for requests, so the sign-in continues without
+  /// an identity. A client that chose a symmetric algorithm expects validated ID tokens, so a
+  /// secret that cannot be a key for it is an error.
   ///
   /// - Throws: ``SQOAuthError/Code/openIDUnsupported`` for such a secret.
   package func idTokenValidator(scope: String?) throws(SQOAuthError) -> IDTokenValidator? {
@@ -24,15 +25,15 @@ extension RegisteredClient {
     }
   }
 
-  /// The validator of ID tokens.
+  /// Returns the validator of ID tokens.
   ///
-  /// - Throws: ``SQOAuthError/Code/openIDUnsupported`` with what the provider or the configuration
-  ///   lacks.
+  /// - Throws: ``SQOAuthError/Code/openIDUnsupported``; the message says what the provider or the
+  ///   configuration lacks.
   package func idTokenValidator() throws(SQOAuthError) -> IDTokenValidator {
     try IDTokenValidator(configuration, metadata, environment)
   }
 
-  /// The verified identity of a token's user; throws the reason why there is none.
+  /// Returns the validated identity of a token's user, or throws the reason why there is none.
   func identity(of token: SQToken) throws(SQOAuthError) -> IDToken {
     if let idToken = token.idToken { return idToken }
     guard Self.asksWho(token.scope) else {

@@ -6,9 +6,10 @@ import SQBasics
   import Foundation
 #endif
 
-/// All that a grant needs: the client's configuration, its environment and its server's metadata.
+/// A client with everything that a grant needs: its configuration, its environment and its server's
+/// metadata.
 ///
-/// A class, because what it holds is large and goes through every step of a grant.
+/// It is a class, because its values are large and every step of a grant passes them on.
 package final class RegisteredClient: Sendable {
   package let configuration: ClientConfiguration
   package let environment: ClientEnvironment
@@ -24,10 +25,10 @@ package final class RegisteredClient: Sendable {
 
   /// Sends a grant's parameters to the token endpoint, and returns the token.
   ///
-  /// If the response names no scope, the token has the `scope` of this call. The answer may take as
-  /// long as `leastTimeout` when that is longer than the configured time-out. A `parser` reads it
-  /// in place of the environment's. With `isAnonymous` a public client does not name itself.
-  /// The configuration's own parameters are sent too, except `omitted` ones.
+  /// If the response names no scope, the token gets the `scope` of this call. The response may take
+  /// as long as `leastTimeout` if that is longer than the configured time limit. A `parser`
+  /// replaces the environment's parser. With `isAnonymous`, a public client does not send its
+  /// identifier. The configuration's own parameters are sent too, except the `omitted` ones.
   ///
   /// - SeeAlso: RFC 6749, section 3.2
   func token(
@@ -41,7 +42,7 @@ package final class RegisteredClient: Sendable {
     return try reader.issued(by: answer)
   }
 
-  /// Sends a grant's parameters to the token endpoint, and returns the answer and its reader.
+  /// Sends a grant's parameters to the token endpoint, and returns the response and its reader.
   ///
   /// The parameters are those of ``token(_:at:scope:leastTimeout:parser:isAnonymous:omitting:)``.
   func answer(
@@ -66,10 +67,10 @@ package final class RegisteredClient: Sendable {
     return (answer, reader)
   }
 
-  /// Gets a token for a user by a grant without a browser, and who the user is, if the scope asks
-  /// for that.
+  /// Gets a token for a user by a grant without a browser, with the user's identity if the scope
+  /// requests it.
   ///
-  /// If the caller is cancelled, the request goes on, and what it brings is revoked.
+  /// If the caller is cancelled, the request continues, and its tokens are revoked.
   func token(
     ofUserBy parameters: [FormCoding.Pair], scope: String?, _ unclaimed: UnclaimedTokens,
     isAnonymous: Bool = false

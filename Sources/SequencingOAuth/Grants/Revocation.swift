@@ -1,4 +1,4 @@
-/// Revokes a token at its authorization server.
+/// The revocation of a token at its authorization server.
 ///
 /// - SeeAlso: RFC 7009
 struct Revocation: Sendable {
@@ -6,7 +6,8 @@ struct Revocation: Sendable {
 
   /// Sends all revocation requests for a token.
   ///
-  /// If the server revokes only refresh tokens, this call succeeds: the access token expires soon.
+  /// If the server revokes only refresh tokens, this call succeeds, because the access token
+  /// expires soon.
   func run(_ token: SQToken) async throws(SQOAuthError) {
     var unsupported: SQOAuthError?
     for (index, request) in try requests(for: token).enumerated() {
@@ -24,7 +25,8 @@ struct Revocation: Sendable {
     if let unsupported { throw unsupported }
   }
 
-  /// The requests that end a token, in the order in which they are sent, without an assertion.
+  /// Returns the requests that revoke a token, in the order in which they are sent, still without
+  /// an assertion.
   ///
   /// The refresh token comes first, because a thief could get new tokens with it. If a request
   /// fails with ``SQOAuthError/Code/unsupportedTokenType``, the next one can still succeed.

@@ -7,10 +7,10 @@ import SQBasics
 #endif
 
 extension SQOAuthError {
-  /// The error of a sign-in or logout whose user agent threw one.
+  /// Creates the error of a sign-in or logout from an error of its user agent.
   ///
-  /// The message repeats only a text that was written to be shown, without the `secrets` of the
-  /// page's address; other texts could contain anything.
+  /// The message contains only the error's localized description, without the `secrets` of the
+  /// page's address, because other texts could contain anything.
   init(userAgent error: any Error, secrets: [String]) {
     if let error = error as? SQOAuthError {
       self = error

@@ -1,23 +1,23 @@
 import SQBasics
 import SQCrypto
 
-/// What one sign-in asks the provider, and how the ID token in its answer is validated.
+/// The parameters of a sign-in's request, and the validation of the ID token in its response.
 package struct SignInQuestion: Sendable {
-  /// What is asked for, and what the answer must say.
+  /// The identity values of the request, which the response must match.
   let expected: ExpectedIdentity
-  /// The further parameters of the authorization request.
+  /// The additional parameters of the authorization request.
   let parameters: [FormCoding.Pair]
-  /// The validator of the ID token; `nil` if none is asked for, or none could be verified.
+  /// The validator of the ID token; `nil` if none is requested, or none could be verified.
   let validator: IDTokenValidator?
 
   /// Combines a sign-in's options with the client's configuration.
   ///
-  /// A sign-in on another device has a `nonce` only if the app chose one: RFC 8628 knows none, and
-  /// binds the answer to the client by the device code.
+  /// A sign-in on another device has a `nonce` only if the app chose one. RFC 8628 has no `nonce`;
+  /// the device code binds the response to the client.
   ///
-  /// - Throws: ``SQOAuthError/Code/openIDUnsupported`` if the sign-in demands something that only an
-  ///   ID token shows, and none could be verified; ``SQOAuthError/Code/invalidConfiguration`` for a
-  ///   parameter that cannot be sent.
+  /// - Throws: ``SQOAuthError/Code/openIDUnsupported`` if only an ID token can prove that the
+  ///   sign-in's demands were met, and none could be verified;
+  ///   ``SQOAuthError/Code/invalidConfiguration`` for a parameter that cannot be sent.
   init(
     _ options: SignInOptions, _ client: RegisteredClient, isForDevice: Bool = false
   ) throws(SQOAuthError) {
@@ -38,7 +38,7 @@ package struct SignInQuestion: Sendable {
         ? [.init("prompt", "consent")] : [])
     validator = try client.idTokenValidator(scope: scope)
     let chosen = options.nonceThatTheAppMakesAnew
-    // PKCE already binds the code to the client, but OpenID providers may insist on a nonce.
+    // PKCE already binds the code to the client, but OpenID providers may require a nonce.
     let asksWho = RegisteredClient.asksWho(scope)
     let nonce = !asksWho ? nil : isForDevice ? chosen : chosen ?? RandomString.make()
     expected = ExpectedIdentity(
@@ -47,7 +47,8 @@ package struct SignInQuestion: Sendable {
     if asksWho, validator == nil, expected.demandsLogin { _ = try client.idTokenValidator() }
   }
 
-  /// Whether the provider gives a refresh token for the scope only if it asks the user.
+  /// Returns whether the provider issues a refresh token for the scope only with the user's
+  /// consent.
   ///
   /// - SeeAlso: OpenID Connect Core 1.0, section 11
   private static func needsConsent(_ scope: String?, _ provider: Provider) -> Bool {
@@ -62,7 +63,7 @@ package struct SignInQuestion: Sendable {
     parameters.value("prompt")?.split(separator: " ").contains("none") == true
   }
 
-  /// Whether the browser posts the answer instead of carrying it in the redirect's URL.
+  /// Whether the browser posts the response as a form, instead of sending it in the redirect's URL.
   ///
   /// - SeeAlso: OAuth 2.0 Form Post Response Mode
   var asksForForm: Bool {

@@ -6,12 +6,12 @@ import SQBasics
   import Foundation
 #endif
 
-/// The token exchange grant: a token for another one, of another type or for another service.
+/// The token exchange grant: a token for one with a different type or for a different service.
 ///
 /// - SeeAlso: RFC 8693
 struct TokenExchangeGrant: Sendable {
   let client: RegisteredClient
-  /// What ends the tokens of a request that is cancelled meanwhile.
+  /// The token requests of cancelled callers, whose tokens are revoked.
   let unclaimed: UnclaimedTokens
 
   func run(
@@ -30,7 +30,7 @@ struct TokenExchangeGrant: Sendable {
     pairs += exchange.audiences.map { .init("audience", $0) }
     pairs += exchange.resources.map { .init("resource", $0) }
     if let scope = exchange.scope { pairs.append(.init("scope", scope)) }
-    // With the configuration's audience besides, the service could use the token there as well.
+    // Leave out the configuration's audience; otherwise the token would be valid there too.
     let isForNamed = !(exchange.audiences + exchange.resources).isEmpty
     let parameters = pairs
     let token = try await unclaimed.token(of: client, orIfCancelled: .waitCancelled) {
@@ -59,7 +59,7 @@ struct TokenExchangeGrant: Sendable {
       guard URL(string: resource)?.scheme != nil, !resource.contains("#") else {
         throw SQOAuthError(
           .invalidConfiguration,
-          "the resource \"\(resource.printable)\" is no absolute URI without a fragment")
+          "the resource \"\(resource.printable)\" is not an absolute URI without a fragment")
       }
     }
   }
@@ -74,26 +74,26 @@ struct TokenExchangeGrant: Sendable {
     guard type == exchange.requestedType.rawValue else {
       throw SQOAuthError(
         .unexpectedTokenType,
-        "the server issued a token of the type \"\(type.printable)\", which was not asked for")
+        "the server issued a token of the type \"\(type.printable)\", which was not requested")
     }
     guard type != TokenType.accessToken.rawValue || token.tokenType.asciiLowercased() == "bearer"
     else {
       throw SQOAuthError(
-        .invalidResponse, "the server issued an access token that no request can carry")
+        .invalidResponse, "the server issued an access token that is not a bearer token")
     }
     try checkAudience(of: token, exchange)
   }
 
-  /// Refuses a JWT for others than the services that the client named.
+  /// Throws if a JWT is for a service that the client did not name.
   ///
-  /// An access token is not read, since its form is a matter between the server and the service.
+  /// An access token is not checked, because only its server and its service know its format.
   private static func checkAudience(
     of token: SQToken, _ exchange: TokenExchange
   ) throws(SQOAuthError) {
     let asked = exchange.audiences + exchange.resources
     guard !asked.isEmpty, [.jwt, .idToken].contains(exchange.requestedType) else { return }
     guard let jwt = try? CompactJWS(token.accessToken), let claims = try? jwt.claims() else {
-      throw SQOAuthError(.invalidResponse, "the issued token is no signed JWT")
+      throw SQOAuthError(.invalidResponse, "the issued token is not a signed JWT")
     }
     let audience = try ClaimReader(
       claims: claims, subject: "issued token", missing: .invalidResponse,
@@ -102,12 +102,13 @@ struct TokenExchangeGrant: Sendable {
     guard let audience, audience.allSatisfy({ asked.contains($0) }) else {
       throw SQOAuthError(
         .unexpectedAudience,
-        "the server issued a token for another service than those that were asked for")
+        "the server issued a token for a service that the request did not name")
     }
   }
 }
 
-/// Reads the response to an exchange, whose token may be of a type that no request carries.
+/// A parser for the response to an exchange, whose token may be of a type that requests cannot use
+/// (`N_A`).
 private struct TokenExchangeParser: TokenResponseParser {
   let parser: any TokenResponseParser
 

@@ -1,22 +1,22 @@
-/// The type of a token in an exchange: a URI.
+/// The type of a token in a token exchange, as a URI.
 ///
 /// - SeeAlso: RFC 8693, section 3
 public struct TokenType: RawRepresentable, Sendable, Hashable {
   /// The URI.
   public let rawValue: String
 
-  /// Makes a type of its URI.
+  /// Creates a type from its URI.
   public init(rawValue: String) {
     self.rawValue = rawValue
   }
 
-  /// An access token, in whatever form the server gives it.
+  /// An access token in any format.
   public static let accessToken = Self(rawValue: "urn:ietf:params:oauth:token-type:access_token")
   /// A refresh token.
   public static let refreshToken = Self(rawValue: "urn:ietf:params:oauth:token-type:refresh_token")
   /// An ID token.
   public static let idToken = Self(rawValue: "urn:ietf:params:oauth:token-type:id_token")
-  /// A JWT, which need not be an access token.
+  /// A JWT, not necessarily an access token.
   public static let jwt = Self(rawValue: "urn:ietf:params:oauth:token-type:jwt")
   /// A SAML 1.1 assertion in base64url.
   public static let saml1 = Self(rawValue: "urn:ietf:params:oauth:token-type:saml1")

@@ -1,10 +1,10 @@
 import SQBasics
 
-/// The token requests whose callers were cancelled before the answer came.
+/// The token requests whose callers were cancelled before the response came.
 ///
-/// The server may have issued tokens by then, and a device code or an authorization code is used up.
-/// So such a request goes on, and the tokens that it brings are revoked: otherwise they would
-/// live on, and nobody would have them.
+/// The server may already have issued tokens, and an authorization code or a device code can be
+/// used only once. So such a request continues, and its tokens are revoked. Otherwise they would
+/// stay valid although no caller has them.
 package final class UnclaimedTokens: Sendable {
   private typealias Answer = Result<IssuedToken, SQOAuthError>
 
@@ -13,9 +13,10 @@ package final class UnclaimedTokens: Sendable {
 
   package init() {}
 
-  /// Sends a token request, and returns its token if the caller still waits for it.
+  /// Sends a token request, and returns its token.
   ///
-  /// If not, the `cancellation` is thrown.
+  /// If the caller is cancelled first, this throws `cancellation`, and the tokens are revoked when
+  /// they arrive.
   func token(
     of client: RegisteredClient, orIfCancelled cancellation: SQOAuthError = .signInCancelled,
     _ request: @escaping @Sendable () async throws(SQOAuthError) -> IssuedToken
@@ -34,7 +35,7 @@ package final class UnclaimedTokens: Sendable {
     throw cancellation
   }
 
-  /// Returns when each of these requests has its answer and its tokens are revoked.
+  /// Waits until each request has its response and the tokens are revoked.
   func settle() async {
     while let request = requests.withLock({ $0.values.first }) { await request.value }
   }
@@ -44,11 +45,11 @@ package final class UnclaimedTokens: Sendable {
       last += 1
       return last
     }
-    // Under the lock, so that the task cannot be over before it is noted.
+    // Start the task under the lock, so that it cannot end before it is recorded.
     requests.withLock { requests in
       requests[id] = Task { [self] in
         if case .success(let issued) = await answer.wait() {
-          // A server without a revocation endpoint ends the tokens in its own time.
+          // Without a revocation endpoint, the tokens stay valid until they expire.
           try? await Revocation(client: client).run(issued.token)
         }
         self.requests.withLock { $0[id] = nil }

@@ -6,14 +6,14 @@ import SQBasics
   import Foundation
 #endif
 
-/// One request to the UserInfo endpoint, and the check of its response.
+/// A request to the UserInfo endpoint, and the check of its response.
 ///
 /// - SeeAlso: OpenID Connect Core 1.0, sections 5.3.1 to 5.3.4
 struct UserInfoRequest: Sendable {
   let endpoint: URL
   private let client: RegisteredClient
 
-  /// Makes the request of a client; throws if its provider has no UserInfo endpoint.
+  /// Creates a client's request; throws if its provider has no UserInfo endpoint.
   init(_ client: RegisteredClient) throws(SQOAuthError) {
     guard let endpoint = try client.metadata.address(of: .userInfo) else {
       throw SQOAuthError(
@@ -24,10 +24,10 @@ struct UserInfoRequest: Sendable {
     self.client = client
   }
 
-  /// The request as the HTTP client sends it, without the token.
+  /// Returns the HTTP request, without the token.
   func httpRequest() -> HTTPRequest {
     let configuration = client.configuration
-    // Some providers sign the response only for a client that accepts nothing else.
+    // Some providers sign the response only if the request accepts no other type.
     let types =
       configuration.userInfoAlgorithm == nil
       ? "application/json, application/jwt" : "application/jwt"
@@ -36,9 +36,10 @@ struct UserInfoRequest: Sendable {
     return request
   }
 
-  /// Reads the response; the issuer's keys are fetched if it is signed and they are not known.
+  /// Reads the response.
   ///
-  /// No error shows the request's `secrets`, even if the server repeats them.
+  /// If the response is signed, the issuer's keys are fetched if they are not in memory. No error
+  /// contains the request's `secrets`, even if the server repeats them.
   func read(
     _ response: HTTPResponse, of idToken: IDToken, removing secrets: SentSecrets
   ) async throws(SQOAuthError) -> UserInfo {
@@ -78,7 +79,7 @@ struct UserInfoRequest: Sendable {
     let reader = ClaimReader(
       claims: claims, subject: SignedText.userInfo.name, missing: .userInfoInvalid,
       malformed: .userInfoInvalid)
-    // Section 5.3.2 asks for both claims, and many providers leave them out.
+    // Section 5.3.2 requires both claims, but many providers leave them out.
     let issuer = try reader.possibleText("iss")
     let audience = try reader.possibleAudience("aud") ?? []
     guard issuer == nil || issuer == signatures.issuer,

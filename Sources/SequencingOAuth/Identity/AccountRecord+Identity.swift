@@ -1,12 +1,13 @@
 import SQBasics
 
-// The user's identity in an account's record, which was validated before it was stored.
+// Restores the user's identity in a stored record, which was validated before the record was
+// stored.
 
 extension AccountRecord {
-  /// The record as it was read from a store, with the identity that the SDK validated before.
+  /// Returns a record from a store with the identity that was validated earlier.
   ///
-  /// The issuer, the audience and the client are compared again. If they do not fit, the record has
-  /// no identity.
+  /// The issuer and the client are checked again. If they do not match the ID token, the record
+  /// gets no identity.
   func withKeptIdentity() -> AccountRecord {
     guard hasVerifiedIDToken, token.idToken == nil, let text = token.idTokenText,
       let idToken = IDToken(kept: text, issuer: issuer, clientID: clientID)
@@ -16,10 +17,11 @@ extension AccountRecord {
 }
 
 extension IDToken {
-  /// Reads an ID token that was validated before and kept since; `nil` if it is another client's.
+  /// Reads a stored ID token that was validated earlier; returns `nil` if it is for another client
+  /// or from another issuer.
   ///
-  /// The signature and the times are not checked again: no start of a program needs the network for
-  /// a user who is signed in, and an ID token may expire while its sign-in lasts.
+  /// The signature and the times are not checked again, so that a program can start without the
+  /// network, and because an ID token may expire while its user stays signed in.
   init?(kept compactForm: String, issuer: String?, clientID: String) {
     guard let token = try? CompactJWS(compactForm), let all = try? token.claims(),
       let claims = try? IDTokenClaims(all), claims.audience.contains(clientID),

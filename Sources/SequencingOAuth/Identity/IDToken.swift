@@ -6,24 +6,24 @@ public import SQBasics
   public import Foundation
 #endif
 
-/// Who signed in, when and how: the validated claims of an ID token.
+/// The validated claims of an ID token, which say who signed in, when and how.
 ///
-/// Only the SDK makes this value, and only from an ID token that passed every rule of OpenID
-/// Connect. So an app that has one need not check it again. It says that a user signed in; it is
-/// no permission, and an API must not accept it as one.
+/// Only the SDK creates this value, and only from an ID token that passed every rule of OpenID
+/// Connect, so an app need not check it again. It says that a user signed in. It is not a
+/// permission, and an API must not accept it as one.
 ///
 /// A user is identified by ``issuer`` and ``subject`` together. All other claims may change.
 ///
 /// - SeeAlso: OpenID Connect Core 1.0, sections 2 and 3.1.3.7
 public struct IDToken: UserClaims, Hashable {
   private let values: Boxed<IDTokenClaims>
-  /// The text as the server sent it, for a server that asks for an ID token, such as the hint of a
-  /// logout.
+  /// The ID token's text, as the server sent it.
   ///
-  /// Treat it as a secret: a server that is careless may accept it as a proof of identity.
+  /// Some requests need it, such as a logout with a hint. Treat it as a secret, because a careless
+  /// server may accept it as proof of identity.
   public let compactForm: String
 
-  /// Makes the value of an ID token whose claims have been validated.
+  /// Creates the value from validated claims.
   init(validated claims: IDTokenClaims, compactForm: String) {
     values = Boxed(claims)
     self.compactForm = compactForm
@@ -33,30 +33,31 @@ public struct IDToken: UserClaims, Hashable {
   public var issuer: String { values.value.issuer }
   /// The user's identifier at the ``issuer`` (`sub`), which never changes.
   public var subject: String { values.value.subject }
-  /// The clients for which the token was issued (`aud`); the app's client is one of them.
+  /// The audiences of the token (`aud`); the app's client is one of them.
   public var audience: [String] { values.value.audience }
-  /// The client to which the token was issued (`azp`); if there is one, it is the app's client.
+  /// The client that the token was issued to (`azp`); the app's client, or `nil`.
   public var authorizedParty: String? { values.value.authorizedParty }
-  /// The moment at which the token stops being valid (`exp`).
+  /// The moment when the token stops being valid (`exp`).
   ///
-  /// It does not end the sign-in: the token was validated before that moment.
+  /// The user stays signed in after it, because the token was validated before.
   public var expirationDate: Date { values.value.expirationDate }
   /// The moment when the provider issued the token (`iat`).
   public var issueDate: Date { values.value.issueDate }
-  /// The moment when the user last logged in at the provider (`auth_time`), if it said so.
+  /// The moment when the user last logged in at the provider (`auth_time`); `nil` if the token does
+  /// not say.
   public var authenticationDate: Date? { values.value.authenticationDate }
-  /// How strictly the user was authenticated (`acr`): a name that the provider defines.
+  /// The strength of the user's authentication (`acr`), as a name that the provider defines.
   public var authenticationContextClass: String? { values.value.authenticationContextClass }
-  /// The methods by which the user was authenticated (`amr`), such as `pwd` and `otp`.
+  /// The methods of the user's authentication (`amr`), such as `pwd` and `otp`.
   ///
   /// - SeeAlso: RFC 8176
   public var authenticationMethods: [String] { values.value.authenticationMethods }
-  /// The identifier of the user's session at the provider (`sid`), which a logout may name.
+  /// The identifier of the user's session at the provider (`sid`), which a logout token may name.
   public var sessionID: String? { values.value.sessionID }
   /// All claims of the token by their names.
   public var claims: [String: JSONValue] { values.value.all }
 
-  /// Whether two values come from the same text.
+  /// Returns whether both values come from the same text.
   public static func == (one: Self, other: Self) -> Bool { one.compactForm == other.compactForm }
 
   /// Hashes the text.
@@ -64,6 +65,6 @@ public struct IDToken: UserClaims, Hashable {
 }
 
 extension IDToken: Redacted {
-  /// The issuer alone: who the user is belongs into no log.
+  /// The issuer only, because a log must not name the user.
   public var description: String { "IDToken(issued by \(issuer.printable))" }
 }

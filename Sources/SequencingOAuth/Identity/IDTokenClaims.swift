@@ -6,7 +6,7 @@ import SQBasics
   import Foundation
 #endif
 
-/// The claims of an ID token with their types checked, and no other rule.
+/// The claims of an ID token, with checked types but otherwise not validated.
 ///
 /// - SeeAlso: OpenID Connect Core 1.0, section 2; RFC 7519, section 4.1
 struct IDTokenClaims: Sendable {
@@ -26,11 +26,11 @@ struct IDTokenClaims: Sendable {
   let codeHash: String?
   let all: [String: JSONValue]
 
-  /// Reads the claims; throws if one is missing that every ID token has, or if one has a wrong type
-  /// by which users, clients, sessions or tokens are told apart.
+  /// Reads the claims.
   ///
-  /// How and when the user logged in counts as unknown if it cannot be read. A request that demands
-  /// it is not met then.
+  /// Throws if a required claim is missing, or if a claim that identifies the user, the client, the
+  /// session or a token has a wrong type. If the claims about the user's login cannot be read, they
+  /// count as missing, and a request that demands them fails.
   init(_ claims: [String: JSONValue]) throws(SQOAuthError) {
     let reader = ClaimReader(
       claims: claims, subject: "ID token", missing: .idTokenIncomplete, malformed: .idTokenMalformed
@@ -44,7 +44,7 @@ struct IDTokenClaims: Sendable {
     authorizedParty = try reader.possibleText("azp")
     authenticationDate = reader.ifReadable("auth_time", reader.date)
     authenticationContextClass = reader.ifReadable("acr", reader.text)
-    // IdentityServer and others write a single method as one text.
+    // IdentityServer and others write a single method as a text.
     authenticationMethods =
       reader.ifReadable("amr", reader.text).map { [$0] } ?? reader.ifReadable("amr", reader.texts)
       ?? []

@@ -6,33 +6,33 @@ import SQBasics
   import Foundation
 #endif
 
-/// What an ID token must fit besides the client and its server: the request that it answers.
+/// The values of a request and its response that an ID token must match.
 package struct IDTokenExpectation: Sendable {
   /// The rule for the claim `nonce`.
   package enum Nonce: Sendable {
-    /// The claim must be there and equal this value.
+    /// The claim must be present and equal this value.
     case required(String)
-    /// The claim may be missing, and otherwise must equal this value if there is one.
+    /// The claim may be missing. If it is present, it must equal this value, if there is one.
     case ifPresent(String?)
   }
 
-  /// The access token of the response that brought the ID token.
+  /// The access token of the response with the ID token.
   let accessToken: String
   let nonce: Nonce
   /// The authorization code; `nil` for other grants.
   var code: String?
   /// The longest time since the user logged in at the provider; `nil` if the request set none.
   var maximumAge: Duration?
-  /// The values of `acr` of which the request demanded one; empty if it demanded none.
+  /// The `acr` values that satisfy the request; empty if it demanded none.
   var essentialContexts: [String] = []
-  /// The ID token of the sign-in, which that of a refresh must continue.
+  /// The ID token of the sign-in, which a refresh's ID token must match.
   var previous: IDToken?
   /// The difference between this machine's clock and the server's, if the response had a date.
   var clockLead: Duration?
 }
 
 extension IDTokenExpectation {
-  /// Expects the ID token of a response that brought an access token.
+  /// Creates the expectation for the ID token in a response with this access token.
   package init(accessToken: String, nonce: Nonce) {
     self.init(accessToken: accessToken, nonce: nonce, code: nil)
   }

@@ -13,17 +13,17 @@ import SQCrypto
 struct IDTokenRules {
   let issuer: String
   let clientID: String
-  /// The other audiences that the client accepts beside itself.
+  /// The audiences that the client accepts besides itself.
   let trustedAudiences: Set<String>
-  /// The difference between two clocks that is tolerated, in both directions.
+  /// The allowed difference between the clocks, in both directions.
   let clockTolerance: Duration
   /// The algorithm of the signature, whose digest `at_hash` and `c_hash` use; `nil` if the
   /// signature was not verified.
   let algorithm: JWSAlgorithm?
   let now: Date
 
-  /// Throws if the claims are another issuer's, another user's or another client's, or belong to
-  /// another sign-in.
+  /// Throws if the claims are from another issuer, for another user or client, or belong to another
+  /// sign-in.
   func checkParties(
     _ claims: IDTokenClaims, _ expectation: IDTokenExpectation
   ) throws(SQOAuthError) {
@@ -31,7 +31,7 @@ struct IDTokenRules {
     try checkHashes(claims, expectation)
   }
 
-  /// Throws if the claims name another issuer, user, client or nonce than the expected one.
+  /// Throws if the issuer, the user, the client or the nonce is not the expected one.
   func checkNames(
     _ claims: IDTokenClaims, _ expectation: IDTokenExpectation
   ) throws(SQOAuthError) {
@@ -41,7 +41,7 @@ struct IDTokenRules {
     try checkNonce(claims, expectation.nonce)
   }
 
-  /// Throws if the claims are right about the parties, and say something else that they must not.
+  /// Checks the other rules, for the audiences, the times and the user's authentication.
   func checkStatements(
     _ claims: IDTokenClaims, _ expectation: IDTokenExpectation
   ) throws(SQOAuthError) {
@@ -121,11 +121,11 @@ struct IDTokenRules {
     guard claims.issueDate <= latest, claims.notBefore.map({ $0 <= latest }) ?? true else {
       throw SQOAuthError(
         .idTokenNotYetValid,
-        "the ID token is valid from a later time on\(Self.advice(expectation.clockLead))")
+        "the ID token is not valid yet\(Self.advice(expectation.clockLead))")
     }
   }
 
-  /// How this machine's clock differs from the server's, as far as that is known.
+  /// Returns the end of a message, which compares this machine's clock with the server's.
   private static func advice(_ clockLead: Duration?) -> String {
     guard let clockLead else { return "; compare this machine's clock with the server's" }
     let seconds = clockLead.components.seconds
@@ -200,7 +200,7 @@ struct IDTokenRules {
     }
   }
 
-  /// The left half of a text's digest in base64url: the form of `at_hash` and `c_hash`.
+  /// Returns the left half of a text's digest in base64url, as in `at_hash` and `c_hash`.
   ///
   /// - SeeAlso: OpenID Connect Core 1.0, section 3.1.3.6
   private func leftHalfHash(_ text: String) -> String? {

@@ -4,7 +4,8 @@
   import Foundation
 #endif
 
-/// Validates the ID tokens of one client: the signature, then every rule for the claims.
+/// A validator for the ID tokens of one client: it checks the signature, then every rule for the
+/// claims.
 ///
 /// - SeeAlso: OpenID Connect Core 1.0, section 3.1.3.7
 package struct IDTokenValidator: Sendable {
@@ -12,9 +13,9 @@ package struct IDTokenValidator: Sendable {
   private let configuration: ClientConfiguration
   private let clock: any WallClock
 
-  /// Makes the validator of a client; throws if its ID tokens could not be verified.
+  /// Creates the validator of a client; throws if its ID tokens could not be verified.
   ///
-  /// No request is made. Call it before the user sees a page, since the error says what the
+  /// No request is sent. Call it before the user sees a page, because the error says what the
   /// configuration lacks.
   package init(
     _ configuration: ClientConfiguration, _ metadata: ProviderMetadata,
@@ -25,9 +26,11 @@ package struct IDTokenValidator: Sendable {
     clock = environment.clock
   }
 
-  /// Validates an ID token; the issuer's keys are fetched if they are not known.
+  /// Validates an ID token.
   ///
-  /// - Throws: ``SQOAuthError`` with the code of the broken rule; the error of the request if the
+  /// The issuer's keys are fetched if they are not in memory or no longer fresh.
+  ///
+  /// - Throws: ``SQOAuthError`` with the code of the violated rule; the error of the request if the
   ///   keys could not be fetched.
   package func validate(
     _ compactForm: String, _ expectation: IDTokenExpectation
@@ -38,12 +41,12 @@ package struct IDTokenValidator: Sendable {
     return IDToken(validated: claims, compactForm: compactForm)
   }
 
-  /// Validates the ID token of a refresh, which may be worth less than that of the sign-in.
+  /// Validates the ID token of a refresh, which may be less complete than that of the sign-in.
   ///
-  /// - Returns: The ID token, or why it is of no use although it names the right user and client:
-  ///   then that of the sign-in stays.
-  /// - Throws: ``SQOAuthError`` as ``validate(_:_:)`` does, if the ID token is another user's,
-  ///   another client's or a forgery.
+  /// - Returns: The ID token, or the error if it is unusable but not for another user or client;
+  ///   then the ID token of the sign-in stays.
+  /// - Throws: The errors of ``validate(_:_:)`` if the ID token is for another user or client, or a
+  ///   forgery.
   /// - SeeAlso: OpenID Connect Core 1.0, section 12.2
   func validateRefreshed(
     _ compactForm: String, _ expectation: IDTokenExpectation
@@ -52,7 +55,7 @@ package struct IDTokenValidator: Sendable {
     do throws(SQOAuthError) {
       (claims, rules) = try await verified(compactForm)
     } catch {
-      // What cannot be read says as little as an answer without an ID token.
+      // Treat an unreadable ID token like a response without an ID token.
       guard Self.unread.contains(error.code) else { throw error }
       try checkUnverified(compactForm, expectation)
       return .failure(error)
@@ -64,16 +67,16 @@ package struct IDTokenValidator: Sendable {
     }
   }
 
-  /// The codes of an ID token that the client cannot read, or whose signature it cannot judge.
+  /// The error codes for an ID token that the client cannot read, or whose signature it cannot
+  /// check.
   private static let unread: Set<SQOAuthError.Code> = [
     .idTokenMalformed, .idTokenIncomplete, .idTokenEncrypted, .idTokenCritical, .idTokenAlgorithm,
   ]
 
-  /// Throws if the claims of an ID token without a verified signature name another issuer, user,
-  /// client or sign-in.
+  /// Throws if the unverified claims of an ID token name another issuer, user, client or sign-in.
   ///
-  /// Such claims prove nothing, so they can only speak against the response. If they cannot be
-  /// read, they say nothing.
+  /// Unverified claims prove nothing, so they can only be a reason to reject the response. If they
+  /// cannot be read, this does nothing.
   private func checkUnverified(
     _ compactForm: String, _ expectation: IDTokenExpectation
   ) throws(SQOAuthError) {
@@ -83,7 +86,7 @@ package struct IDTokenValidator: Sendable {
     try rules(nil).checkNames(claims, expectation)
   }
 
-  /// The claims of an ID token whose signature is the issuer's, and the rules for them.
+  /// Verifies an ID token's signature, and returns its claims and the rules for them.
   private func verified(
     _ compactForm: String
   ) async throws(SQOAuthError) -> (IDTokenClaims, IDTokenRules) {

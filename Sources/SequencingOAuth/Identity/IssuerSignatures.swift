@@ -6,10 +6,11 @@ import SQBasics
   import Foundation
 #endif
 
-/// Verifies what an issuer signed for one client or one resource server.
+/// A verifier for the texts that an issuer signs for one client or one resource server.
 ///
-/// It accepts a few algorithms, which the app or the issuer's metadata names. A header chooses one
-/// of them, and the key must fit it. What else a header proposes is never believed.
+/// It accepts only the algorithms that the app or the issuer's metadata names. The header of a text
+/// chooses one of them, and the key must match it. All other values in the header, such as a key or
+/// its address, are ignored.
 ///
 /// - SeeAlso: RFC 8725, section 3.1
 package struct IssuerSignatures: Sendable {
@@ -23,10 +24,11 @@ package struct IssuerSignatures: Sendable {
     let bytes: Data
   }
 
-  /// Finds what a client's signed texts of a kind are verified with; no request is made.
+  /// Creates the verifier for a client's texts of a kind; no request is sent.
   ///
   /// - Throws: ``SQOAuthError/Code/openIDUnsupported`` if the provider has no issuer, no keys or no
-  ///   algorithm that the SDK knows, or the client no secret for an algorithm that needs one.
+  ///   algorithm that the SDK supports, or if the client has no secret for an algorithm that needs
+  ///   one.
   package init(
     _ configuration: ClientConfiguration, _ metadata: ProviderMetadata,
     _ environment: ClientEnvironment, for kind: SignedText = .idToken
@@ -57,10 +59,10 @@ package struct IssuerSignatures: Sendable {
     keys = SigningKeys.Source(issuer: issuer, uri: uri, timeout: configuration.timeout)
   }
 
-  /// Finds what the issuer's access tokens are verified with at a resource server.
+  /// Creates the verifier for the issuer's access tokens at a resource server.
   ///
   /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if the provider has no issuer or no keys,
-  ///   or if there is no algorithm, or one that needs a secret.
+  ///   if the set of algorithms is empty, or if an algorithm needs a secret.
   package init(
     ofTokensBy algorithms: Set<JWSAlgorithm>, _ configuration: ClientConfiguration,
     _ metadata: ProviderMetadata, _ environment: ClientEnvironment
@@ -71,7 +73,7 @@ package struct IssuerSignatures: Sendable {
         "the provider has no issuer or no keys (\"jwks_uri\"), without which no token can be "
           + "verified")
     }
-    // The server's keys are public, so a secret would be no proof.
+    // The issuer's keys are public, so a symmetric signature with one of them would prove nothing.
     guard !algorithms.isEmpty, !algorithms.contains(where: \.isSymmetric) else {
       throw SQOAuthError(
         .invalidConfiguration, "a resource server needs algorithms of public keys")
@@ -83,20 +85,24 @@ package struct IssuerSignatures: Sendable {
     keys = SigningKeys.Source(issuer: issuer, uri: uri, timeout: configuration.timeout)
   }
 
-  /// Fetches the issuer's keys if they are not known; a failure shows at the first verification.
+  /// Fetches the issuer's keys if they are not in memory or no longer fresh.
+  ///
+  /// A failure is ignored; the first verification tries again.
   func prepare() async {
     guard let keys else { return }
     _ = try? await environment.signingKeys.keys(of: keys, environment, isAhead: true)
   }
 
-  /// Verifies a signed text and returns its claims; the issuer's keys are fetched if need be.
+  /// Verifies a signed text, and returns its claims.
+  ///
+  /// The issuer's keys are fetched if needed.
   package func claims(
     of compactForm: String, as kind: SignedText
   ) async throws(SQOAuthError) -> [String: JSONValue] {
     try await claims(of: try kind.read(compactForm), as: kind).claims
   }
 
-  /// Verifies a signed text; returns its claims, and the algorithm of its signature.
+  /// Verifies a signed text, and returns its claims and the algorithm of its signature.
   package func claims(
     of text: CompactJWS, as kind: SignedText
   ) async throws(SQOAuthError) -> (claims: [String: JSONValue], algorithm: JWSAlgorithm) {
@@ -116,16 +122,16 @@ package struct IssuerSignatures: Sendable {
     return (try kind.explaining { () throws(JWSFailure) in try text.claims() }, algorithm)
   }
 
-  /// Verifies by the issuer's public keys; if none fits, they are fetched again.
+  /// Verifies a text with the issuer's public keys; if none matches, the keys are fetched again.
   ///
-  /// An issuer may have changed its keys a moment before it signed. If the keys cannot be fetched
-  /// again, a text that anyone could have sent is refused as if there were no newer keys.
+  /// The issuer may have changed its keys just before it signed. If the keys cannot be fetched
+  /// again, a text that anyone could have sent is rejected as if there were no newer keys.
   private func verify(
     _ text: CompactJWS, _ source: SigningKeys.Source, _ algorithm: JWSAlgorithm,
     _ kind: SignedText
   ) async throws(SQOAuthError) {
     var keys = try await environment.signingKeys.keys(of: source, environment)
-    // The issuer's keys cannot change twice while one text is verified.
+    // The issuer is not expected to change its keys twice while one text is verified.
     for _ in 0..<2 {
       guard let failure = Self.failure(text, keys, algorithm) else { return }
       guard failure == .noKey || failure == .badSignature,
@@ -150,7 +156,7 @@ package struct IssuerSignatures: Sendable {
 }
 
 extension ClientConfiguration {
-  /// The algorithms by which a text of a kind may be signed for the client.
+  /// Returns the algorithms that may sign the client's texts of this kind.
   fileprivate func algorithms(
     of kind: SignedText, _ metadata: ProviderMetadata
   ) throws(SQOAuthError) -> Set<JWSAlgorithm> {
@@ -158,14 +164,15 @@ extension ClientConfiguration {
     if let userInfoAlgorithm { return [userInfoAlgorithm] }
     let listed = JWSAlgorithm.publicKeyAlgorithms(in: metadata.userInfoAlgorithms)
     guard !listed.isEmpty else { return try idTokenAlgorithms(metadata) }
-    // A provider may sign both texts in the way for which the client is registered.
+    // A provider may sign both kinds of text with the algorithm that is registered for the client's
+    // ID tokens.
     return idTokenAlgorithm.map { listed.union([$0]) } ?? listed
   }
 
-  /// The algorithms of the client's ID tokens and logout tokens.
+  /// Returns the algorithms that may sign the client's ID tokens and logout tokens.
   ///
-  /// It is the algorithm that the app set. Otherwise it is any of those in the server's metadata
-  /// whose keys are public, and without such a list `RS256`.
+  /// It is the algorithm that the app set. If it set none, these are the public-key algorithms in
+  /// the server's metadata, or `RS256` without such a list.
   ///
   /// - SeeAlso: OpenID Connect Core 1.0, section 3.1.3.7
   private func idTokenAlgorithms(
@@ -177,13 +184,13 @@ extension ClientConfiguration {
     guard !listed.isEmpty else {
       throw SQOAuthError(
         .openIDUnsupported,
-        "the server signs ID tokens by no algorithm that the client could expect unasked; if your "
-          + "app is registered for one and the SDK has it, set idTokenAlgorithm")
+        "the server signs ID tokens by no algorithm that the SDK accepts by default; if your "
+          + "app is registered for one that the SDK supports, set idTokenAlgorithm")
     }
     return listed
   }
 
-  /// The key of a symmetric algorithm: the client secret.
+  /// Returns the key of a symmetric algorithm, which is the client secret.
   ///
   /// - SeeAlso: OpenID Connect Core 1.0, section 10.1; RFC 7518, section 3.2
   fileprivate func hmacKey(for algorithm: JWSAlgorithm) throws(SQOAuthError) -> Data {
@@ -200,7 +207,9 @@ extension ClientConfiguration {
 }
 
 extension JWSAlgorithm {
-  /// The algorithms of public keys in a list of names; the others need the app's word.
+  /// Returns the public-key algorithms in a list of names.
+  ///
+  /// Symmetric algorithms are accepted only if the app sets one.
   fileprivate static func publicKeyAlgorithms(in names: [String]?) -> Set<JWSAlgorithm> {
     Set((names ?? []).compactMap(JWSAlgorithm.init(named:)).filter { !$0.isSymmetric })
   }

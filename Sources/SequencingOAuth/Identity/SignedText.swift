@@ -6,28 +6,28 @@ import SQBasics
   import Foundation
 #endif
 
-/// The kinds of texts that an issuer signs for a client or a resource server, with their errors.
+/// The kind of a text that an issuer signs for a client or a resource server.
 package enum SignedText: Sendable {
   case idToken
   case userInfo
   case logoutToken
-  /// An access token; `isTyped` is `false` for a server that gives it no type of its own.
+  /// An access token; `isTyped` is `false` for a server whose access tokens have no special type.
   case accessToken(isTyped: Bool)
   case introspection
 
-  /// Reads a text of this kind and verifies nothing but its form; no request is made.
+  /// Reads a text of this kind and checks only its form; no request is sent.
   package func read(_ compactForm: String) throws(SQOAuthError) -> CompactJWS {
     let text = try explaining { () throws(JWSFailure) in try CompactJWS(compactForm) }
     guard allows(type: text.type) else { throw error(.type) }
     return text
   }
 
-  /// The error of a text that could not be verified.
+  /// Returns the error for a text that could not be verified.
   func error(_ failure: JWSFailure) -> SQOAuthError {
     SQOAuthError(code(failure), "the \(name) \(Self.reason(failure))")
   }
 
-  /// Runs work on such a text, and throws its failure as an error of this kind.
+  /// Runs work on a text, and throws its failure as an error for this kind.
   func explaining<Value>(
     _ work: () throws(JWSFailure) -> Value
   ) throws(SQOAuthError) -> Value {
@@ -38,14 +38,14 @@ package enum SignedText: Sendable {
     }
   }
 
-  /// The signed text in a body, without the line end that some servers write after it.
+  /// Returns the signed text in a body, without the line break that some servers add.
   package static func compactForm(in body: Data) -> String {
     let blanks: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D]
     let end = body.lastIndex { !blanks.contains($0) }.map { $0 + 1 } ?? body.startIndex
     return String(decoding: body[..<end], as: UTF8.self)
   }
 
-  /// What such a text is called in messages.
+  /// The name of the kind in messages.
   package var name: String {
     switch self {
     case .idToken: "ID token"
@@ -56,7 +56,8 @@ package enum SignedText: Sendable {
     }
   }
 
-  /// Whether the text is the issuer's answer to a request of the SDK; otherwise anyone may send it.
+  /// Whether the text is the issuer's response to a request of the SDK; if not, anyone may have
+  /// sent it.
   var isFromIssuer: Bool {
     switch self {
     case .idToken, .userInfo, .introspection: true
@@ -64,7 +65,7 @@ package enum SignedText: Sendable {
     }
   }
 
-  /// Whether a header's `typ` allows such a text.
+  /// Returns whether the header's `typ` is allowed for this kind.
   ///
   /// - SeeAlso: RFC 8725, section 3.11; RFC 9068, section 4; RFC 9701, section 5
   func allows(type: String?) -> Bool {
@@ -100,11 +101,11 @@ package enum SignedText: Sendable {
 
   private static func reason(_ failure: JWSFailure) -> String {
     switch failure {
-    case .tooLong: "is longer than any that the SDK accepts"
+    case .tooLong: "is longer than the SDK accepts"
     case .malformed(let reason): "is malformed: \(reason)"
     case .encrypted:
       "is encrypted, which the SDK does not support; register the client without encryption"
-    case .type: "is another type of text (\"typ\")"
+    case .type: "has an unexpected type (\"typ\")"
     case .critical: "demands an extension (\"crit\") that the SDK does not know"
     case .algorithm(let found):
       "is signed by \"\(found.printable.prefix(20))\", not by the algorithm that the client expects; "

@@ -7,11 +7,11 @@ import SQBasics
 #endif
 
 extension SigningKeys {
-  /// Where an issuer publishes its keys.
+  /// The address at which an issuer publishes its keys.
   struct Source: Sendable, Hashable {
     let issuer: String
     let uri: URL
-    /// How long a request for the keys may take.
+    /// The time limit of a request for the keys.
     let timeout: Duration
 
     static func == (one: Self, other: Self) -> Bool {
@@ -24,22 +24,22 @@ extension SigningKeys {
     }
   }
 
-  /// The keys of an issuer as it answered once.
+  /// The keys of an issuer from one response.
   struct Fetched: Sendable {
     let keys: JSONWebKeySet
-    /// When the answer came, and how long it is fresh, by the clock's steady time.
+    /// The time of the response, by the clock's steady time.
     let at: Duration
     let freshUntil: Duration
-    /// Whether the issuer has answered without keys since then.
+    /// Whether the issuer has since sent a response without usable keys.
     var isWithdrawn = false
 
-    /// How long keys count after they were fresh while the issuer cannot be reached.
+    /// How long keys that are no longer fresh stay in use while the issuer cannot be reached.
     private static let outage = Duration.seconds(86_400)
 
-    /// Whether the keys count without a new request.
+    /// Returns whether the keys can be used without a new request.
     func isFresh(at now: Duration) -> Bool { at <= now && now < freshUntil }
 
-    /// Whether the keys count while the issuer cannot be reached.
+    /// Returns whether the keys can be used while the issuer cannot be reached.
     func survivesOutage(at now: Duration) -> Bool {
       !isWithdrawn && at <= now && now < freshUntil + Self.outage
     }
@@ -47,12 +47,12 @@ extension SigningKeys {
 }
 
 extension SigningKeys.Source {
-  /// Asks the issuer for its keys.
+  /// Fetches the issuer's keys.
   func fetch(_ environment: ClientEnvironment) async throws(SQOAuthError) -> SigningKeys.Fetched {
     var request = HTTPRequest(
       url: uri, headers: ["Accept": "application/jwk-set+json, application/json"])
     request.timeout = timeout
-    // The answer may be long on its way.
+    // The response may take long, so the time of the request counts.
     let asked = environment.clock.steadyTime
     let response: HTTPResponse
     do throws(SQOAuthError) {

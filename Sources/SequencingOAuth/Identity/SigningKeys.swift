@@ -6,44 +6,48 @@ import SQBasics
   import Foundation
 #endif
 
-/// The public keys of issuers, fetched once for all clients of an environment.
+/// A cache of the issuers' public keys, shared by all clients of an environment.
 ///
-/// While an issuer cannot be reached, its known keys stay in use for a day. After a request in vain
-/// the issuer is left alone for a minute, so that forged texts cannot make the SDK ask it each time.
+/// While an issuer cannot be reached, its known keys stay in use for a day. If a text names an
+/// unknown key, the keys are fetched again. If that brings no new keys, the SDK waits a minute
+/// before the next attempt, so that forged texts cannot cause a request each time.
 ///
 /// - SeeAlso: OpenID Connect Core 1.0, section 10.1.1
 final class SigningKeys: Sendable {
-  /// The last request to an issuer that brought no other keys than the known ones.
+  /// An issuer's last request, if it returned no new keys.
   private struct Vain: Sendable {
     var at: Duration
-    /// Why the request failed; `nil` if the issuer answered with the known keys.
+    /// Why the request failed; `nil` if the response had the known keys.
     let failure: SQOAuthError?
 
-    /// How long no further request is made.
+    /// The pause before the next request.
     var rest: Duration {
       min(max(failure?.retryAfter ?? .zero, .seconds(60)), SigningKeys.longestRest)
     }
 
-    /// Whether the request was made less than a time ago.
+    /// Returns whether the request was made less than `time` ago.
     func isRecent(_ time: Duration, at now: Duration) -> Bool { at <= now && now < at + time }
   }
 
-  /// The longest rest that an issuer may ask for.
+  /// The longest pause that an issuer may ask for.
   ///
-  /// It is the shortest time for which keys count: a longer rest would hide a new or withdrawn key.
+  /// It is the shortest lifetime of fetched keys. A longer pause could hide a new or withdrawn key.
   private static let longestRest = Duration.seconds(300)
   /// How long other callers get the error of a failed request if there are no keys.
   ///
-  /// A user who signs in again after that finds a server that is back.
+  /// It is short, so that a user who tries again is not rejected after the server has recovered.
   private static let sharedFailure = Duration.seconds(1)
 
   private let fetches = SharedFetches<Source, Fetched, SQOAuthError>()
-  /// As many as ``SharedFetches`` keeps keys, since strangers may name any issuer.
+  /// The last unsuccessful request of each issuer.
+  ///
+  /// It has the same limit as a ``SharedFetches``, because strangers may name any issuer.
   private let vain = Locked(RecentValues<Source, Vain>(limit: 1000))
 
-  /// The keys of an issuer; they are fetched if they are not known or no longer fresh.
+  /// Returns the keys of an issuer, which are fetched if they are not in memory or no longer fresh.
   ///
-  /// With `isAhead` no caller needs the keys yet, so a failure is not shared with later callers.
+  /// With `isAhead` no caller needs the keys yet, so later callers do not get the error of a
+  /// failure.
   func keys(
     of source: Source, _ environment: ClientEnvironment, isAhead: Bool = false
   ) async throws(SQOAuthError) -> JSONWebKeySet {
@@ -57,7 +61,7 @@ final class SigningKeys: Sendable {
     if let last, let failure = last.failure, last.isRecent(Self.sharedFailure, at: now) {
       throw failure
     }
-    // In an outage one caller finds out whether the issuer is back, and the others do not wait.
+    // In an outage one caller tries the issuer again, and the others do not wait for it.
     if last?.failure?.isOutage == true, fetches.known(source)?.survivesOutage(at: now) == true {
       vain.withLock { $0.change(source) { $0.at = now } }
     }
@@ -71,12 +75,13 @@ final class SigningKeys: Sendable {
     }
   }
 
-  /// The keys of an issuer if it has others than the given ones, which do not fit a signature.
+  /// Returns the issuer's newer keys after the `known` keys did not match a signature; `nil` if
+  /// there are none.
   ///
-  /// They are fetched at once, unless the last such request brought nothing new less than a minute
-  /// ago. If anyone could have sent the text, a failed request counts as one that brought nothing
-  /// new. If the issuer itself sent the text, its key is probably new: the failure is thrown, and
-  /// the issuer is asked again a second later.
+  /// They are fetched at once, unless the last such request returned no new keys less than a minute
+  /// ago. If anyone could have sent the text, a failed request counts as a request without new
+  /// keys. If the issuer itself sent the text, its key is probably new, so this throws the error,
+  /// and the next request may follow a second later.
   func keys(
     of source: Source, _ environment: ClientEnvironment, otherThan known: JSONWebKeySet,
     isFromIssuer: Bool

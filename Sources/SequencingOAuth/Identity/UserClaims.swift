@@ -6,18 +6,18 @@ import SQBasics
   public import Foundation
 #endif
 
-/// What an OpenID provider says about a user: the standard claims by name, and all others as JSON.
+/// An OpenID provider's claims about a user, with properties for the standard claims.
 ///
-/// ``IDToken`` and ``UserInfo`` conform. A standard claim that is missing or of another type is
-/// `nil`. Only ``subject`` identifies the user: a provider may give a name or an address to another
-/// user later.
+/// ``IDToken`` and ``UserInfo`` conform. The property of a standard claim is `nil` if the claim is
+/// missing or has a wrong type. Only ``subject`` identifies the user, because a provider may later
+/// give the same name or address to another user.
 ///
 /// - SeeAlso: OpenID Connect Core 1.0, section 5.1
 public protocol UserClaims: Sendable {
   /// The user's identifier at the issuer (`sub`), which never changes and is never given to another
   /// user.
   var subject: String { get }
-  /// All claims by their names, as they came.
+  /// All claims by their names, as the provider sent them.
   var claims: [String: JSONValue] { get }
 }
 
@@ -32,8 +32,7 @@ extension UserClaims {
   public var middleName: String? { text("middle_name") }
   /// The user's casual name (`nickname`).
   public var nickname: String? { text("nickname") }
-  /// The name by which the user wishes to be called (`preferred_username`); other users may share
-  /// it.
+  /// The user's preferred short name (`preferred_username`); other users may have the same one.
   public var preferredUsername: String? { text("preferred_username") }
   /// The address of the user's profile page (`profile`).
   public var profileURL: URL? { url("profile") }
@@ -41,11 +40,12 @@ extension UserClaims {
   public var pictureURL: URL? { url("picture") }
   /// The address of the user's own page (`website`).
   public var websiteURL: URL? { url("website") }
-  /// The user's preferred e-mail address (`email`); it may change, and may be another user's later.
+  /// The user's preferred e-mail address (`email`); it may change, and may later belong to another
+  /// user.
   public var email: String? { text("email") }
   /// Whether the provider has verified that the user controls ``email`` (`email_verified`).
   ///
-  /// Some providers send a text instead of a truth value; `"true"` and `"false"` are read too.
+  /// Some providers send a text instead of a Boolean, so `"true"` and `"false"` are accepted too.
   public var isEmailVerified: Bool? { truth("email_verified") }
   /// The user's gender (`gender`), such as `female`, `male` or any other text.
   public var gender: String? { text("gender") }

@@ -6,9 +6,9 @@ import SQBasics
   import Foundation
 #endif
 
-/// What the provider's UserInfo endpoint says about the user who signed in.
+/// The claims about the signed-in user from the provider's UserInfo endpoint.
 ///
-/// Only the SDK makes this value, and only if the response names the user of the ID token.
+/// Only the SDK creates this value, and only if the response names the user of the ID token.
 ///
 /// - SeeAlso: OpenID Connect Core 1.0, section 5.3
 public struct UserInfo: UserClaims, Hashable {
@@ -16,13 +16,13 @@ public struct UserInfo: UserClaims, Hashable {
   public let subject: String
   /// All claims by their names.
   ///
-  /// Claims that the provider refers to but does not send are named by `_claim_names` and
-  /// `_claim_sources`; the SDK does not fetch them.
+  /// The members `_claim_names` and `_claim_sources` name claims that other servers have; the SDK
+  /// does not fetch those.
   ///
   /// - SeeAlso: OpenID Connect Core 1.0, section 5.6.2
   public let claims: [String: JSONValue]
 
-  /// Checks that the claims are about the user of an ID token.
+  /// Creates the value, after checking that the claims are about the user of an ID token.
   init(_ claims: [String: JSONValue], of idToken: IDToken) throws(SQOAuthError) {
     let reader = ClaimReader(
       claims: claims, subject: SignedText.userInfo.name, missing: .userInfoInvalid,

@@ -6,12 +6,12 @@ import SQCrypto
   import Foundation
 #endif
 
-/// The verification with an algorithm that the caller knows, never the header.
+/// Verification with an algorithm from the caller, never from the header.
 extension CompactJWS {
   /// Verifies the signature with a public key of the set.
   ///
-  /// The caller knows the algorithm. A header that names another one is refused, so that no header
-  /// can turn a public key into a shared secret.
+  /// The text is rejected if its header names an algorithm other than the caller's, so that no
+  /// header can turn a public key into a shared secret.
   ///
   /// - SeeAlso: RFC 8725, sections 2.1 and 3.1
   func verify(
@@ -30,7 +30,7 @@ extension CompactJWS {
 
   /// Verifies the signature with a secret that the signer and the client share.
   ///
-  /// The secret is at least as long as a digest.
+  /// Throws ``JWSFailure/weakKey`` if the secret is shorter than a digest.
   ///
   /// - SeeAlso: RFC 7518, section 3.2
   func verify(secret: Data, algorithm: JWSAlgorithm) throws(JWSFailure) {

@@ -7,7 +7,7 @@ import SQCrypto
   import Foundation
 #endif
 
-/// A signed text in compact serialization: a header, a payload and a signature.
+/// A signed text in JWS compact serialization: a header, a payload and a signature.
 ///
 /// Do not trust its content before `verify` has returned.
 ///
@@ -15,21 +15,21 @@ import SQCrypto
 package struct CompactJWS: Sendable {
   static let maximumSize = 128 << 10
 
-  /// The algorithm that the header names.
+  /// The name of the algorithm in the header (`alg`).
   let algorithmName: String
-  /// The key that the header names.
+  /// The name of the key in the header (`kid`).
   let keyID: String?
-  /// The type of the text that the header names.
+  /// The type of the text in the header (`typ`).
   let type: String?
-  /// The signed bytes.
+  /// The decoded payload.
   let payload: Data
-  /// What the signature is made of: the header and the payload as they were sent.
+  /// The bytes that the signature is computed from: the header and the payload as they were sent.
   let signingInput: Data
   let signature: Data
 
-  /// Reads a text and does not verify its signature.
+  /// Reads a text without verifying its signature.
   ///
-  /// Keys in the header, and addresses of keys, are ignored.
+  /// Keys and addresses of keys in the header are ignored.
   package init(_ text: String) throws(JWSFailure) {
     guard text.utf8.count <= Self.maximumSize else { throw .tooLong }
     let segments = text.utf8.split(
@@ -49,7 +49,10 @@ package struct CompactJWS: Sendable {
     signingInput = Data(text.utf8.prefix(upTo: segments[1].endIndex))
   }
 
-  /// The payload's claims: a JSON object, in which no name occurs twice at any depth.
+  /// Returns the payload's claims.
+  ///
+  /// Throws if the payload is not a JSON object, or if a name occurs twice in an object at any
+  /// depth.
   ///
   /// - SeeAlso: RFC 7519, section 7.2
   package func claims() throws(JWSFailure) -> [String: JSONValue] {
@@ -66,8 +69,8 @@ package struct CompactJWS: Sendable {
   private static func header(of text: Data) throws(JWSFailure) -> [String: JSONValue] {
     let header = try JOSEObject.members(of: text, as: "header", .header)
     guard header["enc"] == nil else { throw .encrypted }
-    // The SDK knows no extension: none may be demanded, and an unencoded payload is one.
-    // RFC 7515, section 4.1.11; RFC 7797, section 6
+    // The SDK supports no extension, so a header that demands one is rejected. An unencoded payload
+    // is an extension too. RFC 7515, section 4.1.11; RFC 7797, section 6
     guard header["crit"] == nil, header["b64"] == nil else { throw .critical }
     return header
   }

@@ -4,9 +4,12 @@
   import Foundation
 #endif
 
-/// Reads the JSON objects of signed texts and key sets, more strictly than other messages.
+/// Reads the JSON objects of signed texts and key sets, with stricter rules than for other
+/// messages.
 enum JOSEObject {
-  /// The members of an object, in which no name occurs twice at any depth.
+  /// Returns the members of an object.
+  ///
+  /// Throws if the text is not a JSON object, or if a name occurs twice in an object at any depth.
   ///
   /// - SeeAlso: RFC 7515, section 4; RFC 7519, section 4
   static func members(

@@ -7,7 +7,7 @@ import SQCrypto
   import Foundation
 #endif
 
-/// A public key that a server publishes, with what the server says about its use.
+/// A public key that a server publishes, with the members that limit its use.
 ///
 /// Two keys are equal if all their members that the SDK understands are equal.
 ///
@@ -16,14 +16,14 @@ struct JSONWebKey: Sendable {
   let publicKey: PublicKey
   private let members: [String: JSONValue]
 
-  // No name of a private member is here, so none is kept.
+  // Private members are not in this list, so they are dropped.
   private static let names: Set = [
     "kty", "use", "key_ops", "alg", "kid", "n", "e", "crv", "x", "y",
   ]
 
-  /// Reads an object, or returns `nil` if it is no public key that the SDK understands.
+  /// Reads a JSON Web Key; returns `nil` if it is not a public key that the SDK supports.
   ///
-  /// A member that is `null` is missing: some servers write all that a key may have.
+  /// A member that is `null` counts as missing, because some servers write every possible member.
   init?(_ value: JSONValue) {
     guard
       let members = value.object?.filter({ Self.names.contains($0.key) && $0.value != .null }),
@@ -33,7 +33,7 @@ struct JSONWebKey: Sendable {
     self.members = members
   }
 
-  /// Whether the server lets this key verify what it signs by an algorithm and under a key's name.
+  /// Returns whether this key may verify a signature with this algorithm and key name.
   ///
   /// - SeeAlso: RFC 7517, sections 4.2 to 4.5
   func fits(_ algorithm: JWSAlgorithm, keyID: String?) -> Bool {
@@ -51,7 +51,7 @@ struct JSONWebKey: Sendable {
     }
   }
 
-  /// Makes the key of the members for its type.
+  /// Creates the public key from the members for its type.
   ///
   /// - SeeAlso: RFC 7518, section 6; RFC 8037, section 2
   private static func publicKey(_ members: [String: JSONValue]) -> PublicKey? {

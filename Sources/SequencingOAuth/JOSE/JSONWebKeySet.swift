@@ -13,12 +13,13 @@ import SQCrypto
 /// - SeeAlso: RFC 7517, section 5
 struct JSONWebKeySet: Sendable, Hashable {
   static let maximumSize = 1 << 20
-  /// The most keys of a set that the SDK understands; the others are not counted.
+  /// The largest number of supported keys in a set; keys that the SDK does not support are not
+  /// counted.
   static let maximumKeys = 500
 
   private let keys: Set<JSONWebKey>
 
-  /// Reads a set of keys and leaves out those that the SDK does not understand.
+  /// Reads a set of keys, and leaves out keys that the SDK does not support.
   init(_ text: Data) throws(JWSFailure) {
     guard text.count <= Self.maximumSize else { throw .tooLong }
     let members = try JOSEObject.members(of: text, as: "key set", .keySet)
@@ -30,7 +31,8 @@ struct JSONWebKeySet: Sendable, Hashable {
     self.keys = Set(understood)
   }
 
-  /// The keys that fit a signed text: those with the name in its header, or all if it names none.
+  /// Returns the keys that may verify a signed text: those with the name in its header, or all keys
+  /// if the header has no name.
   ///
   /// - SeeAlso: RFC 7515, appendix D
   func keys(for text: CompactJWS, _ algorithm: JWSAlgorithm) -> [PublicKey] {

@@ -6,9 +6,9 @@ import SQCrypto
   import Foundation
 #endif
 
-/// What each algorithm means for a key and a hash function.
+/// The signature scheme and the hash function of each algorithm.
 extension JWSAlgorithm {
-  /// How a public key verifies the signature; `nil` if the key is a shared secret.
+  /// The scheme of a public-key signature; `nil` if the key is a shared secret.
   var scheme: SignatureScheme? {
     switch self {
     case .rs256, .rs384, .rs512: .rsaPKCS1(hashFunction)
@@ -36,12 +36,12 @@ extension JWSAlgorithm {
     }
   }
 
-  /// The digest of bytes by the hash function of the algorithm, for `at_hash` and `c_hash`.
+  /// Returns the digest of bytes with the algorithm's hash function, for `at_hash` and `c_hash`.
   ///
   /// - SeeAlso: OpenID Connect Core 1.0, section 3.1.3.6
   func digest(_ bytes: Data) -> Data { Digest.digest(bytes, by: hashFunction) }
 
-  /// The size of a digest in bytes, and the least size of a shared secret.
+  /// The size of a digest in bytes, which is also the smallest size of a shared secret.
   ///
   /// - SeeAlso: RFC 7518, section 3.2
   var digestSize: Int { hashFunction.digestSize }

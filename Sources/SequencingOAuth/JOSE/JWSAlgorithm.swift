@@ -2,12 +2,12 @@ import SQBasics
 
 /// The algorithm of a signature.
 ///
-/// An app and its server agree on the algorithm when the app is registered. A signature by any
-/// other algorithm is refused. The algorithm `none` does not exist here.
+/// An app and its server agree on the algorithm when the app is registered. A signature with any
+/// other algorithm is rejected. The algorithm `none` is not supported.
 ///
 /// - SeeAlso: RFC 7518, section 3.1; RFC 8037, section 3.1
 public enum JWSAlgorithm: String, Sendable, Hashable, CaseIterable {
-  /// RSASSA-PKCS1-v1_5 with SHA-256, which every OpenID provider has.
+  /// RSASSA-PKCS1-v1_5 with SHA-256, which every OpenID provider supports.
   case rs256 = "RS256"
   /// RSASSA-PKCS1-v1_5 with SHA-384.
   case rs384 = "RS384"
@@ -27,16 +27,17 @@ public enum JWSAlgorithm: String, Sendable, Hashable, CaseIterable {
   case es512 = "ES512"
   /// Ed25519. Ed448 is not supported.
   case edDSA = "EdDSA"
-  /// HMAC with SHA-256, by the client secret.
+  /// HMAC with SHA-256, keyed with the client secret.
   case hs256 = "HS256"
-  /// HMAC with SHA-384, by the client secret.
+  /// HMAC with SHA-384, keyed with the client secret.
   case hs384 = "HS384"
-  /// HMAC with SHA-512, by the client secret.
+  /// HMAC with SHA-512, keyed with the client secret.
   case hs512 = "HS512"
 
-  /// Finds the algorithm of a name in a message; `nil` if the SDK does not have it.
+  /// Creates an algorithm from its name in a message; returns `nil` if the SDK does not support it.
   ///
-  /// `Ed25519` is the later name of ``edDSA``, which includes Ed448, and has the same signatures.
+  /// `Ed25519` is the newer name for the signatures of ``edDSA``; the older name `EdDSA` also
+  /// includes Ed448.
   ///
   /// - SeeAlso: RFC 9864, section 2.2
   init?(named name: String) {

@@ -6,9 +6,9 @@ import SQCrypto
   import Foundation
 #endif
 
-/// The texts that a client signs.
+/// Signing with a client's key.
 extension ClientKey {
-  /// A JSON Web Token with these claims.
+  /// Returns a signed JSON Web Token with these claims.
   ///
   /// - Throws: ``SQOAuthError/Code/clientKeyFailed`` if the key cannot sign.
   /// - SeeAlso: RFC 7515, section 7.1; RFC 7519, section 7.1
@@ -25,7 +25,7 @@ extension ClientKey {
   }
 
   private func signature(of message: Data) async throws(SQOAuthError) -> Data {
-    // No key is made without a scheme.
+    // The initializers reject an algorithm without a scheme.
     guard let scheme = algorithm.scheme else { throw .unusableClientKey("it cannot sign") }
     switch signer {
     case .here(let key):

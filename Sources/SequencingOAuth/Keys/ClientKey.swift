@@ -7,27 +7,27 @@ import SQCrypto
   public import Foundation
 #endif
 
-/// A private key with which a client signs: to prove who it is, or to say for whom it acts.
+/// A private key with which a client authenticates or signs assertions.
 ///
-/// The server knows the public half, ``publicJWK``. So no secret travels, and what the server
-/// stores lets no thief act as the client. Printing a key shows its algorithm and its name.
+/// The server has the public half, ``publicJWK``. So the client sends no secret, and nobody can use
+/// the server's data to act as the client. Printing a key shows its algorithm and its name.
 ///
 /// - SeeAlso: RFC 7523
 public struct ClientKey: Sendable {
-  /// The algorithm of the signatures.
+  /// The algorithm of the key's signatures.
   public let algorithm: JWSAlgorithm
-  /// The name of the key in the header of what it signs (`kid`); `nil` to name none.
+  /// The key's name in the header of the texts that it signs (`kid`); `nil` for no name.
   public let keyID: String?
-  /// The public half as a JSON Web Key, which the server must get; `nil` if it was not given.
+  /// The public half as a JSON Web Key, for registration at the server; `nil` if it is not known.
   ///
-  /// Only a key that signs elsewhere may lack it.
+  /// It can be `nil` only for a remote key.
   ///
   /// - SeeAlso: RFC 7517
   public let publicJWK: JSONValue?
 
   let signer: Signer
 
-  /// What makes the signatures.
+  /// The signer: a key in this process, or a remote key.
   enum Signer: Sendable {
     case here(PrivateKey)
     case elsewhere(RemoteSigner)
@@ -35,12 +35,11 @@ public struct ClientKey: Sendable {
 
   // MARK: Keys of this process
 
-  /// Makes a new key.
+  /// Creates a new key.
   ///
-  /// An RSA key has 3072 bits, which takes about a second to make.
+  /// An RSA key has 3072 bits; generating it takes about a second.
   ///
-  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` for an algorithm whose key would be a
-  ///   shared secret.
+  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` for an algorithm with a shared secret.
   public init(generating algorithm: JWSAlgorithm = .es256) throws(SQOAuthError) {
     let kind = try Self.scheme(of: algorithm).keyKind
     guard let key = PrivateKey(generating: kind) else {
@@ -49,14 +48,14 @@ public struct ClientKey: Sendable {
     try self.init(key, algorithm, keyID: nil)
   }
 
-  /// Reads a private key in PEM: PKCS#8, or the older forms of RSA and EC keys.
+  /// Creates a key from a private key in PEM: PKCS#8, or the older formats of RSA and EC keys.
   ///
-  /// Without an `algorithm` it is `RS256` for an RSA key, and for other keys the only one that they
-  /// have. Without a `keyID` the name is the key's thumbprint (RFC 7638).
+  /// Without an `algorithm`, an RSA key uses `RS256`, and any other key uses the only algorithm for
+  /// its type. Without a `keyID`, the name is the key's thumbprint (RFC 7638).
   ///
-  /// - Throws: ``SQOAuthError/Code/wrongPassphrase`` if the passphrase is missing, wrong or one too
-  ///   many; ``SQOAuthError/Code/invalidConfiguration`` if the text is no such key, or if the key
-  ///   does not suit the algorithm or is too short. No error quotes the text.
+  /// - Throws: ``SQOAuthError/Code/wrongPassphrase`` if the passphrase is missing, wrong or not
+  ///   needed; ``SQOAuthError/Code/invalidConfiguration`` if the text is not such a key, or if the
+  ///   key does not match the algorithm or is too short. No error quotes the text.
   /// - SeeAlso: RFC 7468
   public init(
     pem: String, algorithm: JWSAlgorithm? = nil, keyID: String? = nil, passphrase: String? = nil
@@ -64,13 +63,13 @@ public struct ClientKey: Sendable {
     try self.init(try PEMKey.read(pem, passphrase: passphrase), algorithm, keyID: keyID)
   }
 
-  /// Reads a private key from a JSON Web Key.
+  /// Creates a key from a private JSON Web Key.
   ///
-  /// The algorithm and the name are the arguments, or else the key's `alg` and `kid`, or else those
-  /// of a key in PEM.
+  /// An argument overrides the key's own `alg` or `kid`. If both are missing, the algorithm and the
+  /// name are chosen as for a key in PEM.
   ///
-  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if the text is no such key, or if the key
-  ///   does not suit the algorithm or is too short. No error quotes the text.
+  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if the text is not such a key, or if the
+  ///   key does not match the algorithm or is too short. No error quotes the text.
   /// - SeeAlso: RFC 7517; RFC 7518, section 6; RFC 8037
   public init(
     jwk: String, algorithm: JWSAlgorithm? = nil, keyID: String? = nil
@@ -84,17 +83,17 @@ public struct ClientKey: Sendable {
   ) throws(SQOAuthError) {
     let algorithm = algorithm ?? key.kind.usualAlgorithm
     guard try Self.scheme(of: algorithm).keyKind == key.kind else {
-      throw .unusableClientKey("the key does not suit the algorithm \(algorithm.rawValue)")
+      throw .unusableClientKey("the key does not match the algorithm \(algorithm.rawValue)")
     }
     guard !key.isWeak else {
-      throw .unusableClientKey("the RSA key has less than 2048 bits, which protects nothing")
+      throw .unusableClientKey("the RSA key has less than 2048 bits, which is not secure")
     }
     let members = key.publicMembers
     let keyID = keyID ?? Self.thumbprint(members)
     let publicJWK = Self.publicJWK(members.mapValues(JSONValue.string), algorithm, keyID)
-    // Such as an RSA key whose exponent is 1.
+    // This fails, for example, for an RSA key whose exponent is 1.
     guard JSONWebKey(publicJWK) != nil else {
-      throw .unusableClientKey("its public half is none that a server would accept")
+      throw .unusableClientKey("no server would accept its public half")
     }
     self.algorithm = algorithm
     self.keyID = keyID
@@ -102,32 +101,35 @@ public struct ClientKey: Sendable {
     signer = .here(key)
   }
 
-  /// The key as PKCS#8 in PEM, for a place that only your app can read.
+  /// Returns the key as PKCS#8 in PEM.
   ///
-  /// With a passphrase the text is sealed by scrypt and AES-256. OpenSSL's programs read it.
+  /// Store it where only your app can read it. With a passphrase the text is encrypted with scrypt
+  /// and AES-256. OpenSSL's programs can read it.
   ///
-  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` for a key that signs elsewhere, for an
-  ///   RSA key from a JSON Web Key without primes, and for a passphrase that no program could enter.
+  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` for a remote key, for an RSA key from a
+  ///   JSON Web Key without primes, and for a passphrase that is empty, has more than 1024 bytes or
+  ///   contains a NUL.
   /// - SeeAlso: RFC 7468, sections 10 and 11
   public func pem(passphrase: String? = nil) throws(SQOAuthError) -> String {
     guard case .here(let key) = signer else {
-      throw .unusableClientKey("the key signs elsewhere, so its private half is not here")
+      throw .unusableClientKey("it is a remote key, whose private half is not in this process")
     }
     return try PEMKey.write(key, passphrase: passphrase)
   }
 
   // MARK: Keys elsewhere
 
-  /// Takes a key that signs elsewhere, such as in a security module or a cloud's key service.
+  /// Creates a key whose private half is elsewhere, such as in a security module or a cloud's key
+  /// service.
   ///
-  /// `sign` gets the bytes to sign and returns the signature as JWS has it: for ECDSA the numbers r
-  /// and s in their full size (RFC 7518, section 3.4), not DER. It has 10 s, after which its task
-  /// is cancelled and the request fails. It is called on any thread, possibly several times at
-  /// once. With the public half each signature is verified before it is sent, and the client can
+  /// `sign` gets the bytes to sign, and returns the signature in the format of JWS. For ECDSA these
+  /// are the numbers r and s in their full size (RFC 7518, section 3.4), not DER. After 10 s its
+  /// task is cancelled and the request fails. It is called on any thread, possibly several times at
+  /// once. With `publicJWK`, each signature is verified before it is sent, and the client can
   /// register itself.
   ///
   /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if the public key cannot be read or does
-  ///   not suit the algorithm.
+  ///   not match the algorithm.
   public init(
     algorithm: JWSAlgorithm, keyID: String?, publicJWK: String? = nil,
     sign: @escaping @Sendable (_ message: Data) async throws -> Data
@@ -141,7 +143,7 @@ public struct ClientKey: Sendable {
       publicKey = JSONWebKey(.object(members))?.publicKey
       guard publicKey?.kind == scheme.keyKind else {
         throw .unusableClientKey(
-          "the public key cannot be read, or does not suit the algorithm \(algorithm.rawValue)")
+          "the public key cannot be read, or does not match the algorithm \(algorithm.rawValue)")
       }
     }
     self.algorithm = algorithm
@@ -157,7 +159,7 @@ public struct ClientKey: Sendable {
   ) throws(SQOAuthError) -> SignatureScheme {
     guard let scheme = algorithm.scheme else {
       throw .unusableClientKey(
-        "\(algorithm.rawValue) needs a secret that the server shares, and a client key is none")
+        "\(algorithm.rawValue) needs a shared secret, and a client key is a private key")
     }
     return scheme
   }
@@ -172,25 +174,26 @@ public struct ClientKey: Sendable {
     return .object(members)
   }
 
-  /// The digest of a public key's required members.
+  /// Returns the thumbprint of a public key: the digest of its required members.
   ///
   /// - SeeAlso: RFC 7638, section 3
   private static func thumbprint(_ members: [String: String]) -> String {
-    // No value needs an escape: each is Base64url or the name of a curve or of a type.
+    // No value needs escaping: each one is Base64url, or the name of a curve or a type.
     let text = members.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\"\($0.value)\"" }
     return Base64URL.encode(Digest.sha256("{" + text.joined(separator: ",") + "}"))
   }
 }
 
-// Two keys are equal if they sign in the same way and have one public half, or are one signer.
+// Two keys are equal if they have the same algorithm, name and public half, and the same remote
+// signer.
 extension ClientKey: Hashable {
-  /// Whether two keys make the same signatures under one name.
+  /// Returns whether algorithm, key ID, public key and remote signer match.
   public static func == (one: ClientKey, other: ClientKey) -> Bool {
     one.algorithm == other.algorithm && one.keyID == other.keyID
       && one.publicJWK == other.publicJWK && one.remoteSigner == other.remoteSigner
   }
 
-  /// Feeds what distinguishes a key to a hasher.
+  /// Hashes the algorithm, the key ID, the public key and the remote signer.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(algorithm)
     hasher.combine(keyID)
@@ -211,7 +214,7 @@ extension ClientKey: Redacted {
 }
 
 extension PublicKey.Kind {
-  /// The algorithm of a key that names none.
+  /// The default algorithm for a key of this kind.
   fileprivate var usualAlgorithm: JWSAlgorithm {
     switch self {
     case .rsa: .rs256

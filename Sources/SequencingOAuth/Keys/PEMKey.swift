@@ -7,7 +7,7 @@ import SQCrypto
   import Foundation
 #endif
 
-/// Reads and writes private keys in PEM; OpenSSL knows the forms.
+/// Reads and writes private keys in PEM, with OpenSSL.
 ///
 /// - SeeAlso: RFC 7468
 enum PEMKey {
@@ -18,7 +18,7 @@ enum PEMKey {
     guard text.utf8.count <= maximumSize else {
       throw .unusableClientKey("the text is longer than any key in PEM")
     }
-    // PKCS#8 names it in its label, the older forms in a header line.
+    // PKCS#8 has this word in its label, the older formats in a header line.
     let isSealed = text.contains("ENCRYPTED")
     guard isSealed == (passphrase != nil) else {
       throw SQOAuthError(
@@ -38,13 +38,13 @@ enum PEMKey {
         "the text has no private key; a public key or a certificate cannot sign")
     }
     throw .unusableClientKey(
-      "the text is no whole RSA, P-256, P-384, P-521 or Ed25519 private key in PEM")
+      "the text is not a complete RSA, P-256, P-384, P-521 or Ed25519 private key in PEM")
   }
 
   static func write(_ key: PrivateKey, passphrase: String?) throws(SQOAuthError) -> String {
     try check(passphrase)
     guard !key.hasNoPrimes else {
-      throw .unusableClientKey("an RSA key without its primes has no form in PEM")
+      throw .unusableClientKey("an RSA key without its primes cannot be written in PEM")
     }
     guard let text = key.pem(passphrase: passphrase) else {
       throw SQOAuthError(.clientKeyFailed, "libcrypto cannot write the client key")
@@ -52,7 +52,7 @@ enum PEMKey {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Refuses what OpenSSL would cut off, or take for no passphrase.
+  /// Throws for a passphrase that OpenSSL would cut off or treat as missing.
   private static func check(_ passphrase: String?) throws(SQOAuthError) {
     guard let passphrase else { return }
     guard (1...1024).contains(passphrase.utf8.count), !passphrase.utf8.contains(0) else {

@@ -7,7 +7,7 @@ import SQCrypto
   import Foundation
 #endif
 
-/// A private key from a JSON Web Key, with what the text says about its use.
+/// A private key from a JSON Web Key, with its algorithm and its name.
 ///
 /// - SeeAlso: RFC 7517; RFC 7518, section 6; RFC 8037, section 2
 struct PrivateJWK: Redacted {
@@ -19,7 +19,7 @@ struct PrivateJWK: Redacted {
     let members = try JWKText.members(of: text).filter { $0.value != .null }
     guard let key = Self.key(members) else {
       throw .unusableClientKey(
-        "the text is no whole RSA, P-256, P-384, P-521 or Ed25519 private key in a JSON Web Key")
+        "the text is not a complete RSA, P-256, P-384, P-521 or Ed25519 private JSON Web Key")
     }
     self.key = key
     algorithm = try members["alg"].map { value throws(SQOAuthError) in
@@ -42,7 +42,7 @@ struct PrivateJWK: Redacted {
     }
     switch members["kty"].string {
     case "RSA":
-      // No key of more than two primes.
+      // A key with more than two primes is not supported.
       guard members["oth"] == nil, let key = all(["n", "e", "d"]) else { return nil }
       let primes = ["p", "q", "dp", "dq", "qi"]
       guard primes.contains(where: { members[$0] != nil }) else {
@@ -66,11 +66,11 @@ struct PrivateJWK: Redacted {
   }
 }
 
-/// The text of a JSON Web Key that the app gave.
+/// Reads the text of a JSON Web Key from the app.
 enum JWKText {
   static let maximumSize = 64 << 10
 
-  /// The members of a public key.
+  /// The names of a public key's members.
   static let publicNames: Set = ["kty", "n", "e", "crv", "x", "y"]
 
   static func members(of text: String) throws(SQOAuthError) -> [String: JSONValue] {

@@ -7,10 +7,10 @@ import SQCrypto
   import Foundation
 #endif
 
-/// A key that signs elsewhere, and the public half by which its signatures are checked.
+/// The signer of a remote key: the app's code, and the public key that verifies its signatures.
 final class RemoteSigner: Sendable {
   private let publicKey: PublicKey?
-  /// How long a signature may take.
+  /// The time limit of a signature.
   private let limit: Duration
   private let sign: @Sendable (Data) async throws -> Data
 
@@ -23,7 +23,10 @@ final class RemoteSigner: Sendable {
     self.sign = sign
   }
 
-  /// The signature of a message; at the limit, the app's code is left to itself.
+  /// Returns the signature of a message.
+  ///
+  /// At the time limit, this cancels the task of the app's code and throws, without waiting for
+  /// that code to end.
   func signature(
     of message: Data, by scheme: SignatureScheme
   ) async throws(SQOAuthError) -> Data {
@@ -66,7 +69,7 @@ final class RemoteSigner: Sendable {
     guard publicKey?.isValid(signature, of: message, by: scheme) ?? true else {
       throw SQOAuthError(
         .clientKeyFailed,
-        "what the app's code returned is no signature by the client's public key")
+        "the app's code returned a signature that the client's public key does not verify")
     }
   }
 }

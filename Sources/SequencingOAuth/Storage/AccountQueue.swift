@@ -1,38 +1,38 @@
 import SQBasics
 
-/// The accounts of a store in the order in which their tokens must be renewed.
+/// The accounts of a store, in the order in which their tokens must be renewed.
 ///
-/// All keepers that share a store share its queue: an account that one of them took is given to no
-/// other one for a time.
+/// All keepers of a store share its queue. An account that one keeper took is not given to another
+/// keeper for some time.
 package protocol AccountQueue: Sendable {
   /// Takes accounts that are due and whose servers are not paused.
   ///
-  /// After a pause a server gets one request first: only one of its accounts is given out, with
-  /// ``DueAccounts/Account/wasPaused``, until ``resume(_:)``, ``pause(_:askedFor:)`` or
-  /// ``giveBack(_:)`` tells what came of it, or until `time` is over.
+  /// After a pause a server first gets a single request. So the queue returns only one of its
+  /// accounts, with ``DueAccounts/Account/wasPaused``, until ``resume(_:)``, ``pause(_:askedFor:)``
+  /// or ``giveBack(_:)`` reports the result, or until `time` is over.
   ///
-  /// Nobody else gets them until `time` is over, or until their next token is due.
+  /// No other keeper gets these accounts until `time` is over, or until their next token is due.
   func take(atMost count: Int, for time: Duration) async throws(SQOAuthError) -> DueAccounts
 
-  /// Makes an account that was taken due again after a time, unless it was saved since.
+  /// Makes a taken account due again after a time, unless it was saved in the meantime.
   func postpone(_ account: DueAccounts.Account, by time: Duration) async throws(SQOAuthError)
 
-  /// Notes the new record of an account that was taken; `nil` if it has none any more.
+  /// Updates the queue with the new record of a taken account; `nil` if it no longer has one.
   func finish(
     _ account: DueAccounts.Account, with record: AccountRecord?
   ) async throws(SQOAuthError)
 
-  /// Gives out no account of a server for a time: a growing one, or the time that the server asked
-  /// for.
+  /// Pauses a server, so that no account of it is taken.
   ///
-  /// Returns how long the server is paused now.
+  /// The pause grows with each call, or is the time that the server asked for. Returns how long the
+  /// server is paused now.
   func pause(
     _ server: ServerName, askedFor time: Duration?
   ) async throws(SQOAuthError) -> Duration
 
-  /// Notes that a server that was paused works again.
+  /// Records that a paused server works again.
   func resume(_ server: ServerName) async throws(SQOAuthError)
 
-  /// Notes that a server that was paused got no request.
+  /// Records that a paused server got no request, so that another of its accounts can be taken.
   func giveBack(_ server: ServerName) async throws(SQOAuthError)
 }

@@ -1,13 +1,13 @@
 import SQBasics
 
-/// The accounts that a keeper took from a queue.
+/// Accounts that a keeper took from a queue.
 package struct DueAccounts: Sendable {
   package struct Account: Sendable {
     package let id: String
     package let record: Result<AccountRecord, SQOAuthError>
-    /// The version of the stored record, for queues that count versions.
+    /// The version of the stored record, for queues with versions.
     package let version: Int64
-    /// Whether the server was paused before.
+    /// Whether the account's server was paused.
     package let wasPaused: Bool
 
     package init(
@@ -21,7 +21,7 @@ package struct DueAccounts: Sendable {
   }
 
   package var accounts: [Account]
-  /// The time until the next account is due, if none is now; `nil` if that is not known.
+  /// The time until the next account is due, if none is due now; `nil` if it is not known.
   package var next: Duration?
 
   package init(_ accounts: [Account], next: Duration? = nil) {

@@ -6,10 +6,10 @@ import SQCrypto
   package import Foundation
 #endif
 
-/// A client at an authorization server, by a digest of both.
+/// A digest of an authorization server and a client, which identifies both together.
 ///
-/// A pause holds for this, since a server limits its clients, and since a wrong secret is wrong for
-/// all accounts of the client.
+/// A pause applies to this pair, because a server limits each client, and a wrong secret is wrong
+/// for all accounts of the client.
 package struct ServerName: Hashable, Sendable {
   package let bytes: Data
 

@@ -1,10 +1,10 @@
 import SQBasics
 
-/// Finds the folder for files that a program needs again at its next start.
+/// Finds the folder for files that a program needs at its next start.
 ///
 /// - SeeAlso: XDG Base Directory Specification; systemd.exec(5), `StateDirectory=`
 package enum StateFolder {
-  /// Finds the value of a variable.
+  /// Returns the value of an environment variable.
   typealias Lookup = (String) throws(EnvironmentVariable.NotText) -> String?
 
   /// Returns the path of a service's folder, which need not exist yet.
@@ -14,7 +14,7 @@ package enum StateFolder {
     }
   }
 
-  /// Returns the path by the variables of a test's choice.
+  /// Returns the path of a service's folder; a test can choose the variables.
   static func path(
     service: String, variable: Lookup
   ) throws(SQOAuthError) -> String {
@@ -31,7 +31,7 @@ package enum StateFolder {
     }
     let home = try value("HOME", variable)
     if let home, home.hasPrefix("/") { return "\(home)/.local/state/\(service)" }
-    // A service manager's user may have no home. The variable may name several folders.
+    // The user of a system service may have no home folder. The variable may name several folders.
     if let state = try value("STATE_DIRECTORY", variable)?.split(separator: ":").first,
       state.hasPrefix("/")
     {

@@ -12,9 +12,9 @@ public import SequencingOAuth
 extension AuthorizationModule {
   /// Ends the session if a provider's logout token names it.
   ///
-  /// A server of the app gets the token as the parameter `logout_token` of a POST, and answers with
-  /// status 200 when this call has returned, or with 400 when it has thrown. If the token names
-  /// this account's session, the tokens leave memory and the store, and the delegate gets
+  /// The app's server receives the token as the parameter `logout_token` of a POST. Let it answer
+  /// with status 200 if this call returns, and with 400 if it throws. If the token names this
+  /// account's session, the tokens leave memory and the store, and the delegate gets
   /// ``SessionEnd/loggedOut``. A server with many accounts calls
   /// ``AccountManager/handleLogoutToken(_:for:)`` instead.
   ///
@@ -32,14 +32,16 @@ extension AuthorizationModule {
     }
   }
 
-  /// Validates a logout token and does what it asks for; the token counts once that is done.
+  /// Validates a logout token, does the work, and then marks the token as used.
   ///
-  /// Whatever fails before, a provider that sends the token again ends the sessions then. The work
-  /// goes on if the caller is cancelled, as servers do when a connection is lost.
+  /// If anything fails before the end, the provider can send the same token again. The work
+  /// continues if the caller is cancelled, because servers cancel a request when its connection is
+  /// lost.
   func handling<Value: Sendable>(
     _ text: String, _ work: @escaping @Sendable (LogoutToken) async throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
-    // Anyone may send a text, so one that cannot be a token costs the provider no request.
+    // Anyone may send a text, so a text that cannot be a token must not cause a request to the
+    // provider.
     let text = try SignedText.logoutToken.read(text)
     let client = try await context.client(for: .strangers)
     let token = try await logoutToken(text, client)
@@ -52,7 +54,7 @@ extension AuthorizationModule {
           .logoutTokenInvalid, "the logout token was used before; no session ended")
       }
       let value = try await work(token)
-      // If the token came twice at once, both calls have ended the same sessions.
+      // If two calls have the same token at the same time, both have ended the same sessions.
       if wasUsed != nil { _ = try await mark.leave() }
       return value
     }
@@ -71,7 +73,7 @@ extension AuthorizationModule {
 
   /// Ends the session in memory and in the store if a logout token names it.
   ///
-  /// - Returns: Whether it did.
+  /// - Returns: Whether the token names the session.
   func end(ifNamedBy token: LogoutToken) async throws(SQOAuthError) -> Bool {
     var isNamed = false
     do throws(SQOAuthError) {
@@ -91,24 +93,24 @@ extension AuthorizationModule {
 }
 
 extension AccountManager {
-  /// Ends the sessions that a provider's logout token names, of all accounts in the store.
+  /// Ends every session in the store that a provider's logout token names.
   ///
-  /// A server gets the token as the parameter `logout_token` of a POST, and answers with status 200
-  /// when this call has returned, or with 400 when it has thrown. Each named session of the
+  /// The app's server receives the token as the parameter `logout_token` of a POST. Let it answer
+  /// with status 200 if this call returns, and with 400 if it throws. Each named session of the
   /// configuration's client leaves memory and the store, and its delegate gets
   /// ``SessionEnd/loggedOut``. Other processes that share the store find at their next refresh that
   /// the account is gone.
   ///
   /// The token counts as used when all named sessions have ended. If the store fails, the call ends
-  /// what it can, and the provider may send the token again. A database finds the user's records by
-  /// an index; from other stores all records are read, page by page. A damaged record is passed over:
-  /// nobody can use its tokens.
+  /// as many sessions as it can, and the provider may send the token again. A database finds the
+  /// user's records by an index; with other stores the call reads all records, page by page. It
+  /// skips a damaged record, because no process can use that record's tokens.
   ///
   /// - Returns: The identifiers of the accounts whose sessions ended.
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/logoutTokenInvalid`` if the token breaks a
   ///   rule or was used before; the reason why the issuer's keys could not be fetched; the store's
-  ///   error; ``SQOAuthError/Code/wrongPassphrase`` if no account is named but other hosts can read
-  ///   records that this one cannot, in the time of a change of the store's key.
+  ///   error; ``SQOAuthError/Code/wrongPassphrase`` if no readable record is named and some records
+  ///   need a key that this host does not have, during a change of the store's key.
   /// - SeeAlso: OpenID Connect Back-Channel Logout 1.0, sections 2.5 to 2.8
   @discardableResult
   public func handleLogoutToken(
@@ -121,7 +123,7 @@ extension AccountManager {
       for id in named {
         do throws(SQOAuthError) {
           let module = self.module(id: id) ?? module(for: configuration, id: id)
-          // An earlier call may have ended the session in memory, and failed in the store.
+          // An earlier call may have ended the session in memory and then failed in the store.
           if try await module.end(ifNamedBy: token) || module.session.record == nil {
             ended.append(id)
           }
@@ -134,7 +136,8 @@ extension AccountManager {
     }
   }
 
-  /// The sorted identifiers of the accounts that a logout token names, in the store or in memory.
+  /// Returns the sorted identifiers of the accounts that a logout token names, in the store or in
+  /// memory.
   private func accounts(namedBy token: LogoutToken) async throws(SQOAuthError) -> [String] {
     var ids = Set(
       all.filter { $0.session.record.map(token.names) ?? false }.map { ExactText($0.accountID) })
@@ -152,13 +155,13 @@ extension AccountManager {
     } else {
       try await store.forEachEntry { look(at: $0) }
     }
-    // An account that cannot be read may be the one that is named.
+    // The token may name an account that cannot be read.
     if ids.isEmpty, let unreadable { throw unreadable }
     return ids.sorted().map(\.text)
   }
 }
 
-/// The mark that a logout token was used.
+/// A record that a logout token was used.
 private struct LogoutTokenMark: Sendable {
   private let token: LogoutToken
   private let values: any OneTimeValues
@@ -176,12 +179,12 @@ private struct LogoutTokenMark: Sendable {
   private static let purpose = "logout token"
   private var name: String { "\(token.issuer)\n\(token.identifier)" }
 
-  /// Whether the mark is there; `nil` if only ``leave()`` can tell.
+  /// Returns whether the token was used before; `nil` if only ``leave()`` can find out.
   func wasUsed() async throws(SQOAuthError) -> Bool? {
     try await values.wasUsed(name, as: Self.purpose)
   }
 
-  /// Leaves the mark; returns `false` if it was there.
+  /// Marks the token as used; returns `false` if it was used before.
   func leave() async throws(SQOAuthError) -> Bool {
     try await values.use(name, as: Self.purpose, until: end, at: clock.now)
   }

@@ -7,10 +7,10 @@ import SequencingOAuth
   public import Foundation
 #endif
 
-/// A provider's message to a server that a user has logged out: a validated logout token.
+/// A validated logout token: a provider's message to the app's server that a user has logged out.
 ///
-/// Only the SDK makes this value, and only from a logout token that passed every rule. It names one
-/// session at the provider, or all sessions of a user.
+/// Only the SDK creates this value, and only from a logout token that passed every rule. It names
+/// one session at the provider, or all sessions of a user.
 ///
 /// - SeeAlso: OpenID Connect Back-Channel Logout 1.0
 public struct LogoutToken: Sendable, Hashable {
@@ -18,23 +18,23 @@ public struct LogoutToken: Sendable, Hashable {
   public let issuer: String
   /// The user who logged out (`sub`); `nil` if the token names a session only.
   public let subject: String?
-  /// The session that ended (`sid`); `nil` if all sessions of the user did.
+  /// The session that ended (`sid`); `nil` if all sessions of the user ended.
   public let sessionID: String?
-  /// The identifier of the token (`jti`), which the SDK accepts once.
+  /// The identifier of the token (`jti`); the SDK accepts each identifier once.
   public let identifier: String
   /// The moment when the provider issued the token (`iat`).
   public let issueDate: Date
-  /// The moment at which the token stops being valid (`exp`).
+  /// The moment when the token stops being valid (`exp`).
   ///
   /// Drafts of the specification had no such claim, and some providers still send none. Their
-  /// tokens are valid for two minutes, the longest life that the specification recommends.
+  /// tokens are valid for two minutes, the longest lifetime that the specification recommends.
   public let expirationDate: Date
-  /// The client for which the token was validated, whose sessions it may end.
+  /// The client that the token was validated for; the token may end only this client's sessions.
   let clientID: String
 
   /// The member of `events` that makes a JWT a logout token.
   private static let event = "http://schemas.openid.net/event/backchannel-logout"
-  /// For how many seconds a token without `exp` is valid.
+  /// The lifetime of a token without `exp`, in seconds.
   private static let life = 120.0
 
   /// Checks the claims of a logout token whose signature has been verified.
@@ -65,29 +65,29 @@ public struct LogoutToken: Sendable, Hashable {
     try require(audience.contains(clientID), "is for another client")
     try require(claims["events"]?[Self.event]?.object != nil, "has no logout event")
     try require(subject != nil || sessionID != nil, "names neither a user nor a session")
-    // A nonce would be that of an ID token, which must not pass for a logout token.
+    // Only an ID token has a nonce, and an ID token must not be accepted as a logout token.
     try require(claims["nonce"] ?? .null == .null, "has a nonce")
     let tolerance = clockTolerance.seconds
     try require(now < expirationDate.addingTimeInterval(tolerance), "has expired")
     try require(issueDate <= now.addingTimeInterval(tolerance), "was issued in the future")
   }
 
-  /// What a store looks for: the user if the token names one, and the session if not.
+  /// The search key for a store: the user if the token names one, otherwise the session.
   var sessionName: SessionName {
     if let subject { return .user(issuer: issuer, subject: subject) }
-    // A token names one of the two.
+    // A token names a user, a session or both.
     return .session(issuer: issuer, id: sessionID ?? "")
   }
 
-  /// Whether the token names the session of a record, and the session is of the token's client.
+  /// Returns whether the token names the session of a record that belongs to the token's client.
   ///
-  /// Another client of the same program gets a logout token of its own.
+  /// Another client of the same program gets its own logout token.
   func names(_ record: AccountRecord) -> Bool {
     guard record.clientID == clientID else { return false }
     return record.token.idToken.map(names) ?? false
   }
 
-  /// Whether the token names the session that an ID token began.
+  /// Returns whether the token names the session of an ID token.
   func names(_ idToken: IDToken) -> Bool {
     guard idToken.issuer == issuer, subject == nil || subject == idToken.subject else {
       return false
@@ -97,6 +97,6 @@ public struct LogoutToken: Sendable, Hashable {
 }
 
 extension LogoutToken: Redacted {
-  /// The issuer alone: who the user is belongs into no log.
+  /// The issuer only, because a log must not name the user.
   public var description: String { "LogoutToken(issued by \(issuer.printable))" }
 }

@@ -1,24 +1,24 @@
 import SQBasics
 public import SequencingOAuth
 
-/// Keeps the accounts of a store fresh, together with all other keepers that share the store.
+/// A background task that renews the tokens of a store's accounts before they expire.
 ///
-/// Any number of processes on any number of hosts may keep the accounts of one store. They share the
-/// accounts that fall due, and each account is renewed once, before its access token expires. A
-/// server that fails, or that asks to wait with `Retry-After` (RFC 9110, section 10.2.3), is left
-/// alone by all of them for that time. For accounts in a PostgreSQL database, this holds for all
-/// hosts. With other stores, each process reads all records every 30 s and pauses by itself.
+/// Any number of processes on any number of hosts may each have a keeper for the same store. The
+/// keepers share the work, and one of them renews an account before its access token expires. If a
+/// server fails or asks to wait with `Retry-After` (RFC 9110, section 10.2.3), the keepers pause
+/// for its accounts. With a PostgreSQL database, the pause applies to all hosts. With other stores,
+/// each process reads all records every 30 s and pauses independently.
 ///
-/// The memory that a keeper needs does not grow with the number of accounts in a database. A keeper
-/// ends with ``stop()``, or when it is released. All members may be used from any thread.
+/// The memory of a keeper does not grow with the number of accounts in a database. A keeper ends
+/// with ``stop()``, or when it is released. All members may be used from any thread.
 public final class AccountKeeper: Sendable {
-  /// Finds the configuration of the client that signed an account in; `nil` leaves the account
-  /// alone for an hour.
+  /// Returns the configuration of the client that signed an account in; `nil` to skip the account
+  /// for an hour.
   public typealias ConfigurationFinder = @Sendable (AccountRecord) -> ClientConfiguration?
 
-  /// What happened to an account, to a server or to the store.
+  /// An event of an account, a server or the store.
   public enum Event: Sendable {
-    /// This process renewed the token of the account with this id, and the new one is stored.
+    /// This process renewed the token of the account with this id, and stored the new one.
     case refreshed(String)
     /// Another process had renewed the token of the account with this id.
     case takenOver(String)
@@ -26,25 +26,26 @@ public final class AccountKeeper: Sendable {
     case failed(String, SQOAuthError)
     /// The server refused the account's refresh token, so the user must sign in again.
     case ended(String, SQOAuthError)
-    /// The accounts of a server, named by its issuer or token endpoint, are left alone for a time.
+    /// The keeper pauses for this time for the accounts of a server, named by its issuer or token
+    /// endpoint.
     case paused(String, Duration)
-    /// The store did not say which accounts are due; the keeper asks again.
+    /// The store could not return the due accounts; the keeper tries again.
     case storeFailed(SQOAuthError)
   }
 
-  /// How often each kind of event has happened since the keeper began.
+  /// The number of events of each kind since the keeper started.
   public struct Totals: Sendable, Hashable {
-    /// How many tokens this process renewed and stored.
+    /// The number of tokens that this process renewed and stored.
     public internal(set) var refreshed = 0
-    /// How many tokens another process had renewed.
+    /// The number of tokens that another process had renewed.
     public internal(set) var takenOver = 0
-    /// How many attempts failed that will be repeated.
+    /// The number of failed attempts, which the keeper repeats.
     public internal(set) var failed = 0
-    /// How many accounts need a new sign-in.
+    /// The number of accounts that need a new sign-in.
     public internal(set) var ended = 0
-    /// How many times a server was left alone for a time.
+    /// The number of pauses for a server.
     public internal(set) var paused = 0
-    /// How many times the store did not answer.
+    /// The number of times that the store failed.
     public internal(set) var storeFailed = 0
   }
 
@@ -63,21 +64,23 @@ public final class AccountKeeper: Sendable {
   /// Whether an account is being renewed.
   var isRenewing: Bool { worker.isRenewing }
 
-  /// What has happened so far.
+  /// The totals of all events so far.
   public var totals: Totals { worker.totals.withLock { $0 } }
 
   /// The events from now on, until the keeper has stopped.
   ///
-  /// A reader that falls behind loses the oldest events after the newest 1000.
+  /// A slow reader keeps the newest 1000 events and loses older ones.
   public var events: AsyncStream<Event> {
     worker.observers.stream(atMost: 1000)
   }
 
-  /// Ends the keeper, and returns when all renewals under way have ended and are stored.
+  /// Stops the keeper, and returns when all renewals under way have ended and their tokens are
+  /// stored.
   ///
-  /// That takes as long as the requests under way, each at most 100 s. An account that another
-  /// process has is left to it. A token that the store did not take is offered to it again every
-  /// second, for 30 s. Then the leases are given back, and other hosts are told, for 5 s at most.
+  /// That takes as long as the requests under way, each at most 100 s. The keeper does not wait for
+  /// an account that another process uses. If the store cannot save a token, the keeper tries again
+  /// every second for 30 s. Then it releases the leases and notifies the other hosts, for 5 s at
+  /// most.
   public func stop() async {
     work.cancel()
     await work.value
@@ -85,10 +88,11 @@ public final class AccountKeeper: Sendable {
 }
 
 extension AccountManager {
-  /// Keeps the accounts in the store fresh until the returned keeper is stopped or released.
+  /// Renews the accounts in the store until the returned keeper is stopped or released.
   ///
-  /// `atOnce` is how many accounts are renewed at a time by this process. An account for which
-  /// ``account(_:id:)`` was called keeps that module, so its delegates are told.
+  /// `atOnce` is the number of accounts that this process renews at the same time. If
+  /// ``account(_:id:)`` was called for an account, the keeper uses that module, so its events
+  /// report the renewals.
   ///
   /// ```swift
   /// let keeper = manager.keepFresh { _ in configuration }

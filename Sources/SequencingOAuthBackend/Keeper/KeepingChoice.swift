@@ -7,23 +7,24 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// Which accounts an ``AccountKeeper`` renews, and when.
+/// The choice of the accounts that an ``AccountKeeper`` renews.
 public enum KeepingChoice: Sendable, Hashable {
   /// Every account, before its access token expires.
   case all
-  /// The accounts that the app used within a time, before their access tokens expire.
+  /// The accounts that the app has used recently, before their access tokens expire.
   ///
-  /// A use is a sign-in, or a refresh that no keeper made. So an account in daily use makes one such
-  /// refresh in the time, and none of an account that is not used any more is kept fresh after it.
+  /// A use is a sign-in, or a refresh that no keeper made, within the given time. When the time is
+  /// over, the keeper stops renewing the account. If the app still uses the account, it then
+  /// refreshes the token itself, which counts as a use, and the keeper continues.
   case used(within: Duration)
-  /// Every account, but only before its refresh token would lapse.
+  /// Every account, but only before its refresh token would expire from lack of use.
   ///
-  /// Many servers end a sign-in whose refresh token was not used for some time. The keeper renews an
-  /// account when nine tenths of that time are over. The time is the server's, if its token response
-  /// has `refresh_expires_in` or `refresh_token_expires_in`, otherwise this one.
+  /// Many servers end a session whose refresh token was not used for some time. The keeper renews
+  /// an account when nine tenths of that time are over. The time comes from the token response, if
+  /// that has `refresh_expires_in` or `refresh_token_expires_in`; otherwise it is the given time.
   case lapsing(after: Duration)
 
-  /// The time until a due account should be renewed; zero if it is now.
+  /// Returns the time until a due account should be renewed, or zero if it should be renewed now.
   ///
   /// Returns `nil` if the account should not be renewed until the app has used it.
   func delay(_ record: AccountRecord, at now: Date) -> Duration? {

@@ -7,7 +7,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The work of an ``AccountKeeper``: it takes due accounts and renews some at a time.
+/// The work of an ``AccountKeeper``: takes due accounts, and renews several at the same time.
 final class KeepingWorker: Sendable {
   let observers = EventObservers<AccountKeeper.Event>()
   let totals = Locked(AccountKeeper.Totals())
@@ -20,19 +20,19 @@ final class KeepingWorker: Sendable {
   private let running = Locked((count: 0, bell: OneShot<Void>()))
   /// Whether the keeper was stopped.
   private let stop = Locked(false)
-  /// Arrives when the keeper is stopped.
+  /// Resolved when the keeper is stopped.
   private let stopping = OneShot<Void>()
 
-  /// How long an account that was taken is given to no other keeper.
+  /// How long no other keeper gets a taken account.
   private static let claim = Duration.seconds(120)
-  /// The longest time between two looks for due accounts.
+  /// The longest time between two checks for due accounts.
   private static let period = Duration.seconds(1)
-  /// How long an account is left alone that is not used, not known, or damaged.
+  /// How long to skip an unused, unknown or damaged account.
   private static let leave = (
     unused: Duration.seconds(86_400), unknown: Duration.seconds(3600),
     damaged: Duration.seconds(600)
   )
-  /// How long an account is left alone whose store failed, or which another process changes.
+  /// How long to skip an account after its store failed, or while another process changes it.
   private static let retry = Duration.seconds(10)
   /// How long a stopped keeper tries to store a token.
   private static let lastSaves = Duration.seconds(30)
@@ -65,7 +65,7 @@ final class KeepingWorker: Sendable {
     await withDiscardingTaskGroup { group in
       var pause = Duration.milliseconds(500)
       while !Task.isCancelled {
-        // The bell comes first, so that no end of a renewal is missed.
+        // Get the wake-up first, so that the end of a renewal is not missed.
         let (count, bell) = running.withLock { running in
           if running.bell.current != nil { running.bell = OneShot() }
           return (running.count, running.bell)
@@ -93,7 +93,7 @@ final class KeepingWorker: Sendable {
   private func start(_ account: DueAccounts.Account, in group: inout DiscardingTaskGroup) {
     running.withLock { $0.count += 1 }
     group.addTask {
-      // A separate task, since a keeper that is stopped lets its renewals end.
+      // A separate task, which is not cancelled: a stopped keeper lets its renewals finish.
       await Task { await self.handle(account) }.value
       let bell = self.running.withLock { running in
         running.count -= 1
@@ -106,9 +106,9 @@ final class KeepingWorker: Sendable {
 
   var isRenewing: Bool { running.withLock { $0.count > 0 } }
 
-  /// Waits for the end of a renewal, for a time at most, or until the keeper is stopped.
+  /// Waits until a renewal ends, the time is over or the keeper is stopped.
   private func wait(for bell: OneShot<Void>, atMost time: Duration) async {
-    // Spread, so that the keepers do not ask together; and never without a pause.
+    // Random, so that the keepers do not send their queries at the same time; never zero.
     let pause = max(time, .milliseconds(5)) * Double.random(in: 1...1.05)
     _ = await bell.wait(until: .now + pause)
   }
@@ -136,7 +136,7 @@ final class KeepingWorker: Sendable {
       record = found
     case .failure(let error):
       tell(.failed(account.id, error))
-      // Another host may be able to read the record soon, unless it is damaged.
+      // Unless the record is damaged, this or another host may be able to read it soon.
       let time = error.code == .storeDamaged ? Self.leave.damaged : Self.retry
       return await postpone(account, by: time)
     }
@@ -164,7 +164,9 @@ final class KeepingWorker: Sendable {
     }
   }
 
-  /// Renews a session's token; a keeper that is stopped waits for no other holder of the account.
+  /// Renews a session's token.
+  ///
+  /// A stopped keeper does not wait for another process that uses the account.
   private func renew(_ session: TokenSession) async throws(SQOAuthError) {
     let hurry = Task { [stopping] in
       guard await stopping.value() != nil else { return }
@@ -178,13 +180,13 @@ final class KeepingWorker: Sendable {
     if let module = manager.module(id: record.id) { return module }
     guard let configuration = configuration(record) else { return nil }
     let module = manager.module(for: configuration, id: record.id)
-    // It ends with this renewal, so it need not hear of what other hosts do later.
+    // The module ends with this renewal, so it does not need notifications from other hosts.
     module.session.observation.close()
     return module
   }
 
-  /// Waits until the store has the newest token; returns `false` if the keeper was stopped and gave
-  /// up.
+  /// Waits until the store has the newest token; returns `false` if the keeper was stopped and the
+  /// store still failed.
   private func isStored(_ session: TokenSession, _ id: String) async -> Bool {
     guard let error = session.unsavedError else { return true }
     tell(.failed(id, error))
@@ -206,7 +208,7 @@ final class KeepingWorker: Sendable {
       if account.wasPaused { try? await queue.resume(ServerName(of: record)) }
       return
     }
-    // A keeper that is stopped leaves an account to the process that has it.
+    // A stopped keeper leaves an account to the process that uses it.
     if error.code != .accountInUse || !stop.withLock(\.self) { tell(.failed(record.id, error)) }
     guard error.concernsServer else {
       await giveBack(account, record)
@@ -219,19 +221,19 @@ final class KeepingWorker: Sendable {
     }
   }
 
-  /// Lets another account be the first of a server that was paused.
+  /// Lets the queue choose another account for the first request after a server's pause.
   private func giveBack(_ account: DueAccounts.Account, _ record: AccountRecord) async {
     if account.wasPaused { try? await queue.giveBack(ServerName(of: record)) }
   }
 
   private func postpone(_ account: DueAccounts.Account, by time: Duration) async {
-    // If the store fails here, the account is due again when this keeper's claim is over.
+    // If this fails, the account is due again when the time of `claim` is over.
     try? await queue.postpone(account, by: time)
   }
 }
 
 extension SQOAuthError {
-  /// Whether other accounts of the client would meet the same error at the server now.
+  /// Whether the client's other accounts would get the same error from the server now.
   fileprivate var concernsServer: Bool {
     if retryAfter != nil || isOutage { return true }
     return switch code {

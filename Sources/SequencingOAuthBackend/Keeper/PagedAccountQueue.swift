@@ -7,23 +7,24 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The queue of a store that has none of its own: it reads all records now and then.
+/// The account queue for a store that implements none: it reads all records periodically.
 ///
-/// Processes that share the store share the accounts by their leases only: two of them may want to
-/// renew an account at the same time, and the second one finds the first one's token.
+/// Processes with the same store coordinate only by the accounts' leases. If two of them want to
+/// renew an account at the same time, the second one finds the new token of the first.
 final class PagedAccountQueue: AccountQueue {
   private struct Entry {
     /// When the account is due.
     var date: Date
-    /// Until when this process leaves the account alone, by the clock's steady time; `nil` if it does
-    /// not.
+    /// The end of the time in which this process skips the account, by the clock's steady time;
+    /// `nil` if it does not skip it.
     var rest: Duration?
     /// The account's server; `nil` if its record cannot be read.
     let server: ServerName?
   }
 
-  /// A moment by both of a clock's times: tokens expire at a date, and no change of the date moves
-  /// what lasts a while.
+  /// A moment in both of a clock's times.
+  ///
+  /// Tokens expire at a date, but pauses must not change when the system's date changes.
   private struct Moment {
     let date: Date
     let steady: Duration
@@ -39,16 +40,16 @@ final class PagedAccountQueue: AccountQueue {
   }
 
   private struct State {
-    /// When each account is due; accounts that are not known yet are not in it.
+    /// The accounts that were read and can be renewed.
     var entries: [ExactText: Entry] = [:]
     var pauses: [ServerName: BackOff] = [:]
-    /// The accounts by which servers get their one request after a pause, and until when the others
+    /// The accounts for the single request after a server's pause, and how long the other accounts
     /// wait for it.
     var asked: [ServerName: (id: String, until: Duration)] = [:]
-    /// When all records were read, by the clock's steady time.
+    /// When all records were last read, by the clock's steady time.
     var readAt: Duration?
 
-    /// Takes accounts that are due; returns also in what time the next one is.
+    /// Takes due accounts; also returns the time until the next one is due.
     mutating func take(
       atMost count: Int, at now: Moment, for time: Duration
     ) -> (ids: [String], next: Duration?) {
@@ -70,7 +71,7 @@ final class PagedAccountQueue: AccountQueue {
       return asked[server].map { now.steady >= $0.until } ?? true
     }
 
-    /// Lets another account of the server be the first one after a pause.
+    /// Lets another account be chosen for the first request after a server's pause.
     mutating func passOver(_ id: String) {
       asked = asked.filter { $0.value.id != id }
     }
@@ -80,7 +81,7 @@ final class PagedAccountQueue: AccountQueue {
   private let clock: any WallClock
   private let state = Locked(State())
 
-  /// How often all records are read.
+  /// The time between two readings of all records.
   private static let period = Duration.seconds(30)
 
   init(_ store: any TokenStore, _ clock: any WallClock) {
@@ -101,7 +102,7 @@ final class PagedAccountQueue: AccountQueue {
     return DueAccounts(accounts, next: next)
   }
 
-  /// Reads an account that was due; returns `nil` if another process has renewed or erased it.
+  /// Reads a due account; returns `nil` if another process has renewed or removed it.
   private func account(_ id: String, at now: Date) async -> DueAccounts.Account? {
     do throws(SQOAuthError) {
       let record = try await store.attempt("be read") { try await $0.load(id) }
@@ -132,7 +133,7 @@ final class PagedAccountQueue: AccountQueue {
     do throws(SQOAuthError) {
       let found = try await entries(at: now.date)
       state.withLock { state in
-        // What this process has taken or postponed stays so.
+        // Accounts that this process has taken or postponed keep their times.
         state.entries.merge(found) { old, new in
           Entry(date: old.date, rest: old.rest, server: new.server)
         }
@@ -144,7 +145,9 @@ final class PagedAccountQueue: AccountQueue {
     }
   }
 
-  /// Reads all accounts; one whose record cannot be read is due, so that it is reported.
+  /// Reads all accounts.
+  ///
+  /// An account whose record cannot be read is due, so that the keeper reports it.
   private func entries(at now: Date) async throws(SQOAuthError) -> [ExactText: Entry] {
     var found: [ExactText: Entry] = [:]
     try await store.forEachEntry { account in

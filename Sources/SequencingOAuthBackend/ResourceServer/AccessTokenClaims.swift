@@ -7,41 +7,41 @@ public import SequencingOAuth
   public import Foundation
 #endif
 
-/// What a resource server knows of an access token that is valid.
+/// The claims of a valid access token, for a resource server.
 ///
-/// Only the SDK makes this value: ``AccessTokenValidator`` of a signed token, and
-/// ``TokenIntrospector`` of an answer of the authorization server.
+/// Only the SDK creates this value: ``AccessTokenValidator`` from a signed token, and
+/// ``TokenIntrospector`` from a response of the authorization server.
 ///
 /// - SeeAlso: RFC 9068, section 2.2; RFC 7662, section 2.2
 public struct AccessTokenClaims: Sendable, Hashable {
   /// The identifier of the server that issued the token (`iss`); an introspection may leave it out.
   public let issuer: String?
-  /// The user for whom the token was issued, or the client that acts in its own name (`sub`).
+  /// The user that the token was issued for, or the client that acts in its own name (`sub`).
   public let subject: String?
   /// The services that may accept the token (`aud`); empty if an introspection does not say.
   public let audience: [String]
-  /// The client to which the token was issued (`client_id`).
+  /// The client that the token was issued to (`client_id`).
   public let clientID: String?
   /// The scopes of the token (`scope`), in the server's order; empty if they cannot be read.
   public let scopes: [String]
-  /// The moment at which the token stops being valid (`exp`); an introspection may leave it out.
+  /// The moment when the token stops being valid (`exp`); an introspection may leave it out.
   public let expirationDate: Date?
-  /// The moment at which the token was issued (`iat`).
+  /// The moment when the token was issued (`iat`).
   public let issueDate: Date?
   /// The identifier of the token (`jti`).
   public let identifier: String?
   /// A name of the user for people to read (`username`), which only introspections have.
   public let username: String?
-  /// All claims, also those that have a property of their own.
+  /// All claims, including those with their own property.
   public let claims: [String: JSONValue]
 
-  /// Throws unless the token is for a service.
+  /// Throws if the token is not for this service.
   ///
-  /// The names are compared by their code points. The plain `audience.contains(…)` would take two
-  /// Unicode forms of a name for one.
+  /// Names are compared by their code points. An app's own `audience.contains(…)` would also accept
+  /// another Unicode form of the name.
   ///
-  /// - Throws: ``SQOAuthError/Code/accessTokenInvalid``, which a resource server answers with status
-  ///   401.
+  /// - Throws: ``SQOAuthError/Code/accessTokenInvalid``, which a resource server answers with
+  ///   status 401.
   /// - SeeAlso: RFC 7519, sections 4.1.3 and 7.3
   public func require(audience needed: String) throws(SQOAuthError) {
     guard audience.contains(needed) else {
@@ -49,7 +49,9 @@ public struct AccessTokenClaims: Sendable, Hashable {
     }
   }
 
-  /// Throws unless the token has all of some scopes, compared by their code points.
+  /// Throws if the token lacks one of the scopes.
+  ///
+  /// Scopes are compared by their code points.
   ///
   /// - Throws: ``SQOAuthError/Code/insufficientScope``, which a resource server answers with status
   ///   403.
@@ -64,14 +66,14 @@ public struct AccessTokenClaims: Sendable, Hashable {
     }
   }
 
-  /// Reads the claims of an access token, whatever its form; none of them is required.
+  /// Reads the claims of an access token of any form; no claim is required.
   init(_ reader: ClaimReader) throws(SQOAuthError) {
     claims = reader.claims
     issuer = try reader.text("iss")
     subject = try reader.text("sub")
     audience = try reader.possibleAudience("aud") ?? []
     clientID = try reader.text("client_id")
-    // An empty text is what some servers send for a token without scopes.
+    // Some servers send an empty text for a token without scopes.
     scopes = (claims.scope(ifMissing: nil) ?? "").split(separator: " ").map(String.init)
     expirationDate = try reader.date("exp")
     issueDate = try reader.date("iat")
@@ -81,7 +83,7 @@ public struct AccessTokenClaims: Sendable, Hashable {
 }
 
 extension AccessTokenClaims: Redacted {
-  /// The server and the client alone: who the user is belongs into no log.
+  /// The server and the client only, because a log must not name the user.
   public var description: String {
     "AccessTokenClaims(issued by \((issuer ?? "?").printable) to \((clientID ?? "?").printable))"
   }

@@ -17,10 +17,10 @@ struct AccessTokenRules {
   let clockTolerance: Duration
   let now: Date
 
-  /// What is in other signed texts only.
+  /// Claims that only other kinds of signed texts have.
   private static let foreignClaims = ["nonce", "at_hash", "c_hash", "events"]
 
-  /// Returns the claims if they break no rule.
+  /// Returns the claims if they follow all rules.
   func check(_ members: [String: JSONValue]) throws(SQOAuthError) -> AccessTokenClaims {
     let reader = ClaimReader(
       claims: members, subject: SignedText.accessToken(isTyped: true).name,

@@ -6,31 +6,32 @@ public import SequencingOAuth
   import Foundation
 #endif
 
-/// Validates the access tokens that come to a resource server, if they are signed JWTs.
+/// A validator for the signed access tokens (JWTs) that a resource server receives.
 ///
-/// It belongs into a service that others call. The clients that bring the tokens never read them.
-/// No request is made for a token: the server's public keys are fetched once, kept while they are
-/// fresh, and fetched again when a token names a key that is not among them. While the server cannot
-/// be reached, the known keys count for 24 hours more. A token that the server has revoked stays
-/// valid here until it expires; ``TokenIntrospector`` asks the server.
+/// Use it in a service that clients call; a client itself never reads its access tokens. Validating
+/// a token usually needs no request. The server's public keys are fetched once, used while they are
+/// fresh, and fetched again if a token names an unknown key. While the server cannot be reached,
+/// the known keys stay in use for another 24 hours. A revoked token stays valid here until it
+/// expires; use ``TokenIntrospector`` to ask the server instead.
 ///
 /// Any thread or task may use one validator.
 ///
 /// - SeeAlso: RFC 9068
 public struct AccessTokenValidator: Sendable {
-  /// Which claims a token must have.
+  /// The claims that a token must have.
   public enum Profile: Sendable, Hashable {
     /// The type `at+jwt`, and the claims `iss`, `exp`, `aud`, `sub`, `client_id`, `iat` and `jti`.
     case rfc9068
     /// For servers that follow no profile: the claims `iss`, `exp` and `aud`.
     ///
-    /// The type may also be `JWT` or missing. So that no ID token or logout token passes, a token
-    /// with `nonce`, `at_hash`, `c_hash` or `events` is refused. If the server issues ID tokens to
-    /// clients whose identifier is your audience, they cannot be told apart.
+    /// The type may also be `JWT` or missing. A token with `nonce`, `at_hash`, `c_hash` or `events`
+    /// is rejected, because it is an ID token or a logout token. If the server issues ID tokens to
+    /// a client whose identifier equals your audience, the SDK cannot tell those ID tokens from
+    /// access tokens.
     case anyJWT
   }
 
-  /// The algorithms of all signatures by public keys.
+  /// All public-key algorithms that the SDK supports.
   public static let publicKeyAlgorithms = Set(JWSAlgorithm.allCases.filter { !$0.isSymmetric })
 
   private let audience: String
@@ -38,11 +39,11 @@ public struct AccessTokenValidator: Sendable {
   private let profile: Profile
   private let context: ClientContext
 
-  /// Makes the validator of a resource server; no request is made.
+  /// Creates the validator of a resource server; no request is sent.
   ///
-  /// `audience` is the identifier of this service, which a token must name. A signature by another
-  /// than the `algorithms` is refused. The clocks of both servers may differ by `clockTolerance`.
-  /// A request for metadata or keys may take as long as `timeout`.
+  /// `audience` is the identifier of this service, which a token must name. A token with an
+  /// algorithm that is not in `algorithms` is rejected. The clocks of both servers may differ by
+  /// `clockTolerance`. `timeout` is the time limit of a request for metadata or keys.
   ///
   /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` for an empty audience, an algorithm that
   ///   needs a secret, or a provider whose addresses cannot be used.
@@ -68,17 +69,18 @@ public struct AccessTokenValidator: Sendable {
     context = ClientContext(.success(configuration), environment)
   }
 
-  /// Validates an access token, as it came after `Bearer` in the request.
+  /// Validates an access token and returns its claims.
   ///
-  /// The server's metadata and keys are fetched if they are not known or no longer fresh.
+  /// `token` is the text after `Bearer` in the request's `Authorization` field. The server's
+  /// metadata and keys are fetched if they are not in memory or no longer fresh.
   ///
-  /// - Throws: ``SQOAuthError/Code/accessTokenInvalid``, which a resource server answers with
-  ///   status 401; the error of a request if the metadata or the keys could not be fetched, which
-  ///   says nothing about the token. If keys are known, a token by an unknown key is invalid even
-  ///   when the keys cannot be fetched again.
+  /// - Throws: ``SQOAuthError/Code/accessTokenInvalid``; answer the request with status 401 then.
+  ///   The error of a request if the metadata or the keys could not be fetched, which says nothing
+  ///   about the token. If some keys are known, a token with an unknown key is invalid, even if the
+  ///   keys cannot be fetched again.
   public func validate(_ token: String) async throws(SQOAuthError) -> AccessTokenClaims {
     let kind = SignedText.accessToken(isTyped: profile == .rfc9068)
-    // Anyone may send a text, so one that cannot be a token costs the server no request.
+    // Anyone may send a text, so a text that cannot be a token must not cause a request.
     let text = try kind.read(token)
     let client = try await context.client(for: .strangers)
     let signatures = try IssuerSignatures(

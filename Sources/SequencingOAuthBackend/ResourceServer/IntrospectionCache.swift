@@ -6,18 +6,19 @@ import SQBasics
   import Foundation
 #endif
 
-/// Answers about tokens, for a short time each; no token itself is kept.
+/// A cache of introspection results, each for a short time, by the tokens' digests.
 ///
-/// It has two generations. When the younger one is full, it becomes the older one, whose answers are
-/// forgotten, except those that were used since. So each call takes the same short time.
+/// It has a young and an old generation. When the young one is full, it becomes the old one, and
+/// the previous old one is dropped. A result that is used moves to the young generation. So each
+/// call takes the same short time.
 final class IntrospectionCache: Sendable {
   private struct Entry: Sendable {
     let claims: AccessTokenClaims?
-    /// When the server was asked, and up to when the answer counts, by the clock's steady time.
+    /// The time of the request, by the clock's steady time.
     let from: Duration
     let until: Duration
 
-    /// Whether the answer counts; the end of the token itself is a date.
+    /// Returns whether the result is still valid; the token itself expires at a date.
     func counts(at now: Duration, _ date: Date) -> Bool {
       from <= now && now < until && claims?.expirationDate.map { date < $0 } ?? true
     }
@@ -29,14 +30,14 @@ final class IntrospectionCache: Sendable {
     var asked: [Data: Asked] = [:]
   }
 
-  /// The questions about one token that are under way.
+  /// The requests about one token that are under way.
   private struct Asked: Sendable {
     var questions = 0
-    /// How often the token was forgotten since the first of them.
+    /// How often the token was forgotten since the first of these requests began.
     var forgets = 0
   }
 
-  /// A question that is under way.
+  /// A request that is under way.
   struct Question: Sendable {
     fileprivate let digest: Data
     fileprivate let forgets: Int
@@ -45,12 +46,14 @@ final class IntrospectionCache: Sendable {
   private let half: Int
   private let state = Locked(State())
 
-  /// Makes a cache of at most `limit` answers.
+  /// Creates a cache for at most `limit` results.
   init(limit: Int) {
     half = max(1, limit / 2)
   }
 
-  /// What is known about a token: its claims, or that it is not active (`.some(nil)`).
+  /// Returns the known result for a token: its claims, or `.some(nil)` if it is not active.
+  ///
+  /// Returns `nil` if no result is known.
   func claims(of digest: Data, at now: Duration, _ date: Date) -> AccessTokenClaims?? {
     state.withLock { state in
       guard let entry = state.young[digest] ?? state.old[digest] else { return nil }
@@ -64,7 +67,7 @@ final class IntrospectionCache: Sendable {
     }
   }
 
-  /// Notes that the server is asked about a token; ``end(_:)`` must follow.
+  /// Records that a request about a token begins; ``end(_:)`` must follow.
   func begin(_ digest: Data) -> Question {
     state.withLock { state in
       state.asked[digest, default: Asked()].questions += 1
@@ -72,7 +75,7 @@ final class IntrospectionCache: Sendable {
     }
   }
 
-  /// Notes that a question has its answer or has failed.
+  /// Records that a request has its response or has failed.
   func end(_ question: Question) {
     state.withLock { state in
       state.asked[question.digest]?.questions -= 1
@@ -80,10 +83,10 @@ final class IntrospectionCache: Sendable {
     }
   }
 
-  /// Keeps the answer to a question for some time, and not beyond the token's own life.
+  /// Stores the result of a request for some time, but not longer than the token is valid.
   ///
-  /// Nothing is kept if the token was forgotten after the question began: the server may have
-  /// answered before the token was revoked.
+  /// Nothing is stored if the token was forgotten after the request began, because the server may
+  /// have responded before the token was revoked.
   func keep(
     _ claims: AccessTokenClaims?, for question: Question, from now: Duration, for time: Duration
   ) {
@@ -94,7 +97,7 @@ final class IntrospectionCache: Sendable {
     }
   }
 
-  /// Forgets what is known about a token, also the answers to the questions under way.
+  /// Forgets the result for a token, and ignores the results of the requests under way.
   func forget(_ digest: Data) {
     state.withLock { state in
       state.young[digest] = nil
@@ -103,7 +106,7 @@ final class IntrospectionCache: Sendable {
     }
   }
 
-  /// How many answers are kept.
+  /// The number of results in the cache.
   var count: Int { state.withLock { Set($0.young.keys).union($0.old.keys).count } }
 
   private func keep(_ digest: Data, _ entry: Entry, _ state: inout State) {

@@ -7,10 +7,10 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The failures of an introspection endpoint, and for how long it is left alone after each.
+/// The failures of an introspection endpoint, and the pause after each.
 ///
-/// Without this record, each request to a service would cost a request to a server that is down,
-/// and the time until that fails.
+/// Without these pauses, each request to a service would cause a request to a server that is down,
+/// and would wait until that fails.
 struct IntrospectionOutages: Sendable {
   private struct Outage: Sendable {
     let error: SQOAuthError
@@ -26,34 +26,34 @@ struct IntrospectionOutages: Sendable {
     func isInForce(at now: Duration) -> Bool { since <= now && now < until }
   }
 
-  /// How long the server is left alone if it does not say how long.
+  /// The pause if the server does not ask for a longer one.
   static let rest = Duration.seconds(1)
-  /// The longest rest that the server may ask for; a revoked token must not wait for long.
+  /// The longest pause that the server may ask for.
   static let longestRest = Duration.seconds(30)
 
   /// The failure that concerns every token.
   private var outage: Outage?
-  /// The failures that may lie in the token that was asked about.
+  /// The failures that one token may have caused.
   private var ofTokens = RecentValues<Data, Outage>(limit: 1000)
 
-  /// The error for a question that must not be asked now.
+  /// Returns the error for a request that must not be sent now; `nil` if it may be sent.
   mutating func failure(for digest: Data, at now: Duration) -> SQOAuthError? {
     if let outage, outage.isInForce(at: now) { return outage.error }
     guard let outage = ofTokens.use(digest), outage.isInForce(at: now) else { return nil }
     return outage.error
   }
 
-  /// Notes that the server has answered a question.
+  /// Records that the server has responded.
   mutating func answered() {
     outage = nil
   }
 
-  /// Notes a failed question.
+  /// Records a failed request.
   ///
-  /// Anyone may send a token that makes a server fail, and must not keep others out by it. So only
-  /// a failure to which no token can lead counts for all.
+  /// Anyone may send a token that makes the server fail, and this must not affect the requests for
+  /// other tokens. So only a failure that no token can cause counts for all tokens.
   mutating func note(_ error: SQOAuthError, for digest: Data, at now: Duration) {
-    // A server that answers, even if wrongly, needs no rest.
+    // A server that responds, even with an error, needs no pause.
     guard error.isOutage || error.status == 401 else { return }
     let outage = Outage(error, at: now)
     let concernsAll =

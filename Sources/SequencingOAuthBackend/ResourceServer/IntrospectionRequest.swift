@@ -7,18 +7,19 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// A question to the authorization server about one access token.
+/// A request to the authorization server about one access token.
 ///
 /// - SeeAlso: RFC 7662, section 2.1; RFC 9701, section 4
 struct IntrospectionRequest: Sendable {
   let endpoint: URL
   let token: String
-  /// Whether the answer must be signed.
+  /// Whether the response must be signed.
   let wantsSignature: Bool
   let client: ClientCredentials
   let timeout: Duration
 
-  /// Makes the request of a resource server; throws if its provider has no such endpoint.
+  /// Creates the request of a resource server; throws if its provider has no introspection
+  /// endpoint.
   init(
     _ token: String, by client: RegisteredClient, wantsSignature: Bool
   ) async throws(SQOAuthError) {
@@ -36,10 +37,10 @@ struct IntrospectionRequest: Sendable {
     timeout = client.configuration.timeout
   }
 
-  /// The media type of a signed answer.
+  /// The media type of a signed response.
   static let signedType = "application/token-introspection+jwt"
 
-  /// The request as the HTTP client sends it.
+  /// Returns the HTTP request.
   func httpRequest() -> HTTPRequest {
     var request = client.form(
       [.init("token", token), .init("token_type_hint", "access_token")], to: endpoint,
@@ -48,7 +49,7 @@ struct IntrospectionRequest: Sendable {
     return request
   }
 
-  /// The texts that no description, error or log may show.
+  /// The texts that no description, error or log may contain.
   var secrets: SentSecrets { SentSecrets([token], passwords: client.secrets) }
 }
 

@@ -7,19 +7,19 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// Reads what the authorization server says about an access token.
+/// A reader for the authorization server's response about an access token.
 ///
 /// - SeeAlso: RFC 7662, sections 2.2 and 2.3; RFC 9701, section 5
 struct IntrospectionResponse: Sendable {
   let request: IntrospectionRequest
   let client: RegisteredClient
-  /// Whether an answer without `token_type` is refused.
+  /// Whether a response without `token_type` is rejected.
   let requiresTokenType: Bool
 
   private static let endpoint = "the introspection endpoint"
   private static let name = SignedText.introspection.name
 
-  /// The claims of the token; `nil` if it is not active.
+  /// Returns the claims of the token; `nil` if it is not active.
   func read(
     _ response: HTTPResponse, signatures: IssuerSignatures?
   ) async throws(SQOAuthError) -> AccessTokenClaims? {
@@ -52,7 +52,8 @@ struct IntrospectionResponse: Sendable {
     return .refusal(by: Self.endpoint, error, response, now: now)
   }
 
-  /// The members of a signed answer, which must be for this resource server and this question.
+  /// Returns the members of a signed response, which must be for this resource server and this
+  /// request.
   private func content(
     of response: HTTPResponse, _ signatures: IssuerSignatures, at now: Date
   ) async throws(SQOAuthError) -> [String: JSONValue] {
@@ -79,25 +80,26 @@ struct IntrospectionResponse: Sendable {
       throw SQOAuthError(.invalidResponse, "the \(Self.name) says nothing about a token")
     }
     guard isNew(try reader.required("iat", reader.date), at: now), isAboutToken(content) else {
-      throw SQOAuthError(.invalidResponse, "the \(Self.name) answers another question")
+      throw SQOAuthError(.invalidResponse, "the \(Self.name) does not match the request")
     }
     return content
   }
 
-  /// Whether the answer can have been made for this question.
+  /// Returns whether the response is recent enough to be the response to this request.
   ///
-  /// Otherwise a proxy could keep an answer from the time before the token was revoked, and repeat
-  /// it.
+  /// Otherwise a proxy could store a response from the time before the token was revoked, and
+  /// repeat it.
   private func isNew(_ date: Date, at now: Date) -> Bool {
     let tolerance = client.configuration.clockTolerance.seconds
-    // The server made its answer after the question, which is no older than its timeout.
+    // The server created its response after the request, which was sent at most one time limit ago.
     let earliest = now.addingTimeInterval(-tolerance - request.timeout.seconds)
     return earliest <= date && date <= now.addingTimeInterval(tolerance)
   }
 
-  /// Whether the answer names the token of the question, if both have an identifier (`jti`).
+  /// Returns whether the response names the request's token, if both have an identifier (`jti`).
   ///
-  /// The token's signature is not verified here: a forged token fits no answer of the server.
+  /// The token's signature is not verified here, because the server would not call a forged token
+  /// active.
   private func isAboutToken(_ content: [String: JSONValue]) -> Bool {
     guard let named = content["jti"]?.string,
       let token = try? CompactJWS(request.token).claims()["jti"]?.string

@@ -7,24 +7,25 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The rules for what an introspection says about a token.
+/// The rules for the members of an introspection response.
 ///
 /// - SeeAlso: RFC 7662, section 2.2
 struct IntrospectionRules {
-  /// The issuer that was asked; `nil` if it is not known.
+  /// The issuer of the server; `nil` if it is not known.
   let issuer: String?
   let clockTolerance: Duration
   let now: Date
-  /// Whether an answer without `token_type` is refused.
+  /// Whether a response without `token_type` is rejected.
   var requiresTokenType = false
 
   private static let name = SignedText.introspection.name
 
-  /// The types of an access token, in RFC 6749's words or by the name of the token itself.
+  /// The values of `token_type` for an access token: the types of RFC 6749, and the name
+  /// `access_token`.
   private static let types: Set = ["bearer", "dpop", "pop", "mac", "access_token"]
-  /// The uses of an access token: Ory Hydra writes `access_token`, Amazon Cognito `access`.
+  /// The values of `token_use` for an access token, from Ory Hydra and Amazon Cognito.
   private static let uses: Set = ["access_token", "access"]
-  /// What Keycloak calls the tokens that are no access tokens (`typ`).
+  /// The values of `typ` with which Keycloak names tokens that are not access tokens.
   private static let foreignTypes: Set = ["refresh", "offline", "id", "serialized-id", "logout"]
 
   static func reader(_ claims: [String: JSONValue]) -> ClaimReader {
@@ -32,7 +33,7 @@ struct IntrospectionRules {
       claims: claims, subject: name, missing: .invalidResponse, malformed: .invalidResponse)
   }
 
-  /// The claims of the token; `nil` if it is not active.
+  /// Returns the claims of the token; `nil` if it is not active.
   func check(_ members: [String: JSONValue]) throws(SQOAuthError) -> AccessTokenClaims? {
     guard let isActive = members["active"]?.bool else {
       throw SQOAuthError(.invalidResponse, "the \(Self.name) does not say whether it is active")
@@ -56,11 +57,11 @@ struct IntrospectionRules {
     return claims
   }
 
-  /// The members without those that say nothing.
+  /// Returns the members without those that have no meaning.
   ///
-  /// Some servers write zero for a token that does not end; that it is active, they have said. Many
-  /// write an empty text for what a token does not have. No rule needs the moment of its issue or its
-  /// identifier, so those may be of any type.
+  /// Some servers send an `exp` of zero for an active token that does not expire. Many send an
+  /// empty text for a missing value. No rule needs `iat` or `jti`, so these are left out if they
+  /// have a wrong type.
   private static func said(_ members: [String: JSONValue]) -> [String: JSONValue] {
     var said = members.filter { $0.value != "" }
     if said["exp"] == 0 { said["exp"] = nil }
@@ -70,9 +71,10 @@ struct IntrospectionRules {
     return said
   }
 
-  /// Refuses an answer about a refresh token or an ID token, which a caller must not use here.
+  /// Throws if the response is about a refresh token or an ID token, which must not be used as an
+  /// access token.
   private func checkType(_ members: [String: JSONValue]) throws(SQOAuthError) {
-    // Some servers write `null` for a member that they do not use.
+    // Some servers send `null` for a member that they do not use.
     let members = members.filter { $0.value != .null }
     guard !requiresTokenType || members["token_type"] != nil else {
       throw SQOAuthError(
@@ -85,11 +87,11 @@ struct IntrospectionRules {
     else {
       throw SQOAuthError(
         .unexpectedTokenType,
-        "the token is active, but it is no access token; a resource server must not accept it")
+        "the token is active, but not an access token; a resource server must not accept it")
     }
   }
 
-  /// Whether a member is missing or has one of some values.
+  /// Returns whether a member is missing or has one of the values.
   private static func allows(_ member: JSONValue?, _ values: Set<String>) -> Bool {
     guard let member else { return true }
     return member.string.map { values.contains($0.asciiLowercased()) } ?? false

@@ -8,12 +8,13 @@ public import SequencingOAuth
   import Foundation
 #endif
 
-/// Asks the authorization server about the access tokens that come to a resource server.
+/// A client of the authorization server's introspection endpoint, which checks the access tokens
+/// that a resource server receives.
 ///
-/// Use it if the tokens are opaque, or if a revoked token must not be accepted for the rest of its
-/// life. Each answer is kept for a short time, and never beyond the token's `exp`, so that a busy
-/// service asks once for a token's many requests. However many requests bring one token at a time,
-/// the server is asked once. Tokens are remembered as digests.
+/// Use it if the tokens are opaque, or if revoked tokens must not be accepted until they expire.
+/// Each result is cached for a short time, but not beyond the token's `exp`, so a busy service
+/// sends one request for many uses of a token. Simultaneous calls for the same token share one
+/// request. The cache has only digests of the tokens.
 ///
 /// Any thread or task may use one introspector.
 ///
@@ -29,25 +30,26 @@ public final class TokenIntrospector: Sendable {
 
   private struct Answer: Sendable {
     let claims: AccessTokenClaims?
-    /// When the server was asked, by the clock's steady time; it may have answered at that moment.
+    /// The time of the request, by the clock's steady time.
+    ///
+    /// The server may have decided at that moment, so the result counts from then on.
     let asked: Duration
   }
 
-  /// Makes the introspector of a resource server; no request is made.
+  /// Creates the introspector of a resource server; no request is sent.
   ///
-  /// `configuration` is the resource server's own client at the provider. An answer counts for
-  /// `cacheTime` from the question on, also that a token is not active; with zero the server is asked
-  /// each time. At most
-  /// `cacheLimit` answers are kept.
+  /// `configuration` is the resource server's own client at the provider. A result is cached for
+  /// `cacheTime` from the start of its request, even if the token is not active. With zero, each
+  /// call sends a request. The cache has at most `cacheLimit` results.
   ///
-  /// With `signatureAlgorithms` the server must sign its answers, by one of these. The signature must
-  /// be new: not older than ``ClientConfiguration/timeout`` and
+  /// With `signatureAlgorithms`, the server must sign its responses with one of these algorithms. A
+  /// response must not be older than ``ClientConfiguration/timeout`` and
   /// ``ClientConfiguration/clockTolerance`` together.
   ///
-  /// Servers also call refresh tokens active. Such a token is refused if the answer says what it is,
-  /// in `token_type`, in `token_use` (Ory Hydra) or in `typ` (Keycloak). If your server names a
-  /// `token_type` for access tokens only, set `requiresTokenType`; then a token without it is refused
-  /// with ``SQOAuthError/Code/unexpectedTokenType``.
+  /// Servers also report refresh tokens as active. Such a token is rejected if the response names
+  /// its kind, in `token_type`, in `token_use` (Ory Hydra) or in `typ` (Keycloak). If your server
+  /// sends a `token_type` only for access tokens, set `requiresTokenType`. Then a token without it
+  /// is rejected with ``SQOAuthError/Code/unexpectedTokenType``.
   ///
   /// - SeeAlso: RFC 7662, sections 2.2 and 4; RFC 9701
   public init(
@@ -62,20 +64,23 @@ public final class TokenIntrospector: Sendable {
     cache = IntrospectionCache(limit: cacheLimit)
   }
 
-  /// What the server says about an access token, as it came after `Bearer` in the request; `nil` if
-  /// it is not active, which a resource server answers with status 401.
+  /// Returns the claims of an access token, or `nil` if the token is not active.
   ///
-  /// A server that cannot be reached, or that says that it is overloaded, is left alone for a second
-  /// or for as long as it asks, up to half a minute: calls get its error meanwhile. After any other
-  /// failure of the server, the same is done for that token.
+  /// `token` is the text after `Bearer` in the request's `Authorization` field. If the result is
+  /// `nil`, answer the request with status 401.
   ///
-  /// Compare ``AccessTokenClaims/audience`` with the name of your service, if the server issues
-  /// tokens for several. A request takes at most ``ClientConfiguration/timeout``.
+  /// If the server cannot be reached or is overloaded, the next request to it waits for a second,
+  /// or for as long as the server asks, up to 30 s. Until then, calls get the error. After any
+  /// other failure of the server, the pause applies only to the same token.
+  ///
+  /// If the server issues tokens for several services, check the audience with
+  /// ``AccessTokenClaims/require(audience:)``. A request takes at most
+  /// ``ClientConfiguration/timeout``.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/unexpectedTokenType`` for an active token that
-  ///   is no access token; ``SQOAuthError/Code/introspectionUnsupported``; the server's error, such
-  ///   as ``SQOAuthError/Code/invalidClient``; the reason why the request failed, which says nothing
-  ///   about the token.
+  ///   is not an access token; ``SQOAuthError/Code/introspectionUnsupported``; the server's error,
+  ///   such as ``SQOAuthError/Code/invalidClient``; the reason why the request failed, which says
+  ///   nothing about the token.
   /// - SeeAlso: RFC 7662, section 2
   public func claims(of token: String) async throws(SQOAuthError) -> AccessTokenClaims? {
     guard !token.isEmpty else { return nil }
@@ -96,21 +101,21 @@ public final class TokenIntrospector: Sendable {
         return Answer(claims: claims, asked: asked)
       }
       guard let answer else { throw .waitCancelled }
-      // The question of another call may be older than an answer may be.
+      // The request of another call may have begun too long ago for this call.
       if called <= answer.asked + cacheTime { return answer.claims }
     }
   }
 
-  /// Forgets what is known about a token, such as one that its user has just given up.
+  /// Forgets the result for a token, for example when its user has just signed out.
   ///
-  /// The next call asks the server anew, even if another call still waits for an earlier answer.
+  /// The next call sends a new request, even if another call still waits for an earlier response.
   public func forget(_ token: String) {
     let digest = Digest.sha256(token)
     cache.forget(digest)
     questions.detach(digest)
   }
 
-  /// Asks the server; what it says of a token, or that it failed, is noted.
+  /// Sends a request about a token, and records whether the server failed.
   private func ask(
     _ token: String, _ digest: Data
   ) async throws(SQOAuthError) -> AccessTokenClaims? {

@@ -7,14 +7,14 @@ public import SequencingOAuth
   public import Foundation
 #endif
 
-// Sign-ins of a web application's users, whose browsers are elsewhere.
+// Sign-ins of a web application's users, whose browsers run on other machines.
 extension AccountManager {
   /// Begins the sign-in of a web application's user.
   ///
-  /// Send the user's browser to the URL, and keep the ``WebSignIn`` until the browser comes back to
-  /// the client's redirect URI, which the application serves itself. The SDK keeps nothing in the
+  /// Send the user's browser to the URL, and save the ``WebSignIn`` until the browser comes back to
+  /// the client's redirect URI, which the application serves itself. The SDK saves nothing in the
   /// meantime, so any number of sign-ins can be under way. Any thread or task may call this. The
-  /// server's metadata is fetched if it is not known or no longer fresh, within
+  /// server's metadata is fetched if it is not in memory or no longer fresh, within
   /// ``ClientConfiguration/timeout``.
   ///
   /// - Throws: ``SQOAuthError``: the reason why the configuration or the options cannot be used, or
@@ -26,31 +26,34 @@ extension AccountManager {
     try await grant(configuration).begin(options)
   }
 
-  /// Finishes a sign-in with the redirect to the application, on any host, and stores the account.
+  /// Finishes a sign-in with the redirect to the application, and stores the account.
   ///
-  /// `redirect` is the whole URL that the browser requested, with the scheme and the host under
-  /// which the browser knows the application. It passes every check of a sign-in on the user's own
-  /// machine: `state`, `iss`, PKCE, and the ID token with its `nonce`. The account gets the id that
-  /// `id` makes of the token; by default it is `SUBJECT at ISSUER`, from the ID token. A token that
-  /// the account had before is replaced.
+  /// Any host of the application may call this. `redirect` is the whole URL that the browser
+  /// requested, with the scheme and the host that the browser uses for the application. It passes
+  /// every check of a sign-in on the user's own machine: `state`, `iss`, PKCE, and the ID token
+  /// with its `nonce`. The closure `id` returns the account's id for the token; by default the id
+  /// is `SUBJECT at ISSUER`, from the ID token. The new token replaces an earlier token of the
+  /// account.
   ///
-  /// The manager does not keep the returned module. A sign-in counts once, as far as
-  /// ``ClientEnvironment/oneTimeValues`` remembers, and also because a server accepts a code once.
-  /// Remove the kept value in any case. While a call is under way, another call of this manager for
-  /// the same redirect waits for it and returns its module: a user who reloads the page is signed in.
+  /// The manager does not keep the returned module. A sign-in can be finished once:
+  /// ``ClientEnvironment/oneTimeValues`` remembers it, and a server accepts a code only once.
+  /// Remove the saved ``WebSignIn`` in any case. While a call is under way, another call of this
+  /// manager for the same redirect waits for it and returns its module, so a user who reloads the
+  /// page is signed in.
   ///
-  /// The store is asked before the code is sent, so that a store that fails costs no sign-in. If it
-  /// fails after that, the call tries for 10 s to store the token, and up to two minutes longer
-  /// while another process changes the account. Cancelling the task does not end the call.
+  /// The call checks the store before it sends the code, so that a failing store does not use up
+  /// the code. If the store fails after that, the call tries for 10 s to store the token, and up to
+  /// two minutes longer while another process changes the account. Cancelling the task does not end
+  /// the call.
   ///
   /// - Returns: The account's module, whose token the store has.
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/stateMismatch`` or
   ///   ``SQOAuthError/Code/invalidAuthorizationResponse`` if the redirect does not answer this
   ///   sign-in; ``SQOAuthError/Code/timedOut`` if it comes too late;
-  ///   ``SQOAuthError/Code/webSignInUsed`` if it comes again;
-  ///   ``SQOAuthError/Code/webSignInInvalid`` if the sign-in is of another client or server;
-  ///   ``SQOAuthError/Code/duplicateName`` if the manager has the account's module for another client
-  ///   or another server; the server's error, such as ``SQOAuthError/Code/accessDenied``; the
+  ///   ``SQOAuthError/Code/webSignInUsed`` if the sign-in was finished before;
+  ///   ``SQOAuthError/Code/webSignInInvalid`` if the sign-in belongs to another client or server;
+  ///   ``SQOAuthError/Code/duplicateName`` if the manager has a module of the account for another
+  ///   client or server; the server's error, such as ``SQOAuthError/Code/accessDenied``; the
   ///   store's error.
   /// - SeeAlso: RFC 6749, sections 4.1.2 to 4.1.4; RFC 9207
   public func finishSignIn(
@@ -66,10 +69,10 @@ extension AccountManager {
     }
   }
 
-  /// Finishes a sign-in whose answer was posted to the application.
+  /// Finishes a sign-in with a form that the browser posted to the application.
   ///
-  /// It is for a sign-in with ``SignInOptions/ResponseMode/formPost``. `form` is the body of the
-  /// POST; otherwise it does what ``finishSignIn(_:redirect:_:id:)`` does. The browser sends no
+  /// Use it for a sign-in with ``SignInOptions/ResponseMode/formPost``. `form` is the body of the
+  /// POST. Everything else is as for ``finishSignIn(_:redirect:_:id:)``. The browser sends no
   /// `SameSite=Lax` cookie with such a POST. So the cookie that holds the sign-in and the cookie of
   /// the browser's session must both be `SameSite=None; Secure`.
   ///
@@ -85,7 +88,7 @@ extension AccountManager {
     }
     guard let redirect = PostedRedirect.url(form: form, at: signIn.request.redirectURI) else {
       throw SQOAuthError(
-        .invalidAuthorizationResponse, "the body of the request is no form of an answer")
+        .invalidAuthorizationResponse, "the body of the request is not a valid form")
     }
     return try await finishSignIn(signIn, redirect: redirect, configuration, id: id)
   }

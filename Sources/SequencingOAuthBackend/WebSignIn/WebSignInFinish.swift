@@ -1,19 +1,19 @@
 import SQBasics
 import SequencingOAuth
 
-/// The end of a web application's sign-in: the token is requested, then stored as an account.
+/// The end of a web application's sign-in: requests the token, then stores it as an account.
 ///
-/// The code is good once, so no step ends because the caller is cancelled.
+/// The code can be used only once, so no step ends because the caller is cancelled.
 struct WebSignInFinish: Sendable {
   let manager: AccountManager
   let signIn: WebSignIn
   let configuration: ClientConfiguration
-  /// How long the token is offered to a store that fails.
+  /// How long to try to save the token in a failing store.
   var patience = Duration.seconds(10)
 
-  /// Gets the token, after the store has shown that it works.
+  /// Gets the token after a check that the store works.
   ///
-  /// Without an id for the account, the token must say who the user is.
+  /// If the app gives no id for the account, the token must say who the user is.
   func token(
     redirect: String, hasID: Bool
   ) async throws(SQOAuthError) -> (SQToken, RegisteredClient) {
@@ -21,14 +21,15 @@ struct WebSignInFinish: Sendable {
       let grant = try await manager.grant(configuration)
       let token = try await grant.finish(signIn, redirect: redirect) { () throws(SQOAuthError) in
         if !hasID { try Self.checkIdentity(signIn.request.identity.scope, grant.client) }
-        // The account is not known yet, so this asks for an account that does not exist.
+        // The account is not known yet, so this check uses the id of an account that does not
+        // exist.
         try await manager.module(for: configuration, id: "web sign-in").checkStore()
       }
       return (token, grant.client)
     }
   }
 
-  /// Stores the token as the token of an account, by default of the user in its ID token.
+  /// Stores the token as the token of an account; by default the ID token names the account.
   func store(
     _ token: SQToken, from client: RegisteredClient, id: String?
   ) async throws(SQOAuthError) -> AuthorizationModule {
@@ -37,7 +38,7 @@ struct WebSignInFinish: Sendable {
     guard account.configuration?.isOfClient(of: configuration) ?? false else {
       throw .duplicateName(id, of: "an account")
     }
-    // The secret may be a new one, for example.
+    // The client's secret may have changed, for example.
     if account.configuration != configuration { account.register(configuration) }
     try await uncancelled { () throws(SQOAuthError) in
       try await store(token, from: client, in: account)
@@ -50,8 +51,8 @@ struct WebSignInFinish: Sendable {
   ) async throws(SQOAuthError) {
     let end = ContinuousClock.now + patience
     let isPatient = { ContinuousClock.now < end }
-    // The account may have attributes from an earlier sign-in, which the new record keeps. A damaged
-    // record has none, and is replaced.
+    // The new record keeps the account's attributes from an earlier sign-in. A damaged record has
+    // none, and is replaced.
     while case .failure(let error) = await account.readAttributes(), error.code != .storeDamaged {
       guard isPatient() else { throw error }
       try? await Task.sleep(for: .seconds(1))
@@ -60,7 +61,7 @@ struct WebSignInFinish: Sendable {
     if let error = await account.session.saveAgain(while: isPatient) { throw error }
   }
 
-  /// Throws if no answer to a request for the scope can say who the user is.
+  /// Throws if the response to a request for this scope cannot say who the user is.
   private static func checkIdentity(
     _ scope: String?, _ client: RegisteredClient
   ) throws(SQOAuthError) {
@@ -73,7 +74,7 @@ struct WebSignInFinish: Sendable {
     "the token does not say which user signed in: ask for the scope \"openid\", or give the "
       + "account an id")
 
-  /// The id of an account of a user who signed in: `SUBJECT at ISSUER`.
+  /// Returns the default id of a user's account: `SUBJECT at ISSUER`.
   private static func defaultID(of token: SQToken) throws(SQOAuthError) -> String {
     guard let user = token.idToken else { throw noUser }
     return "\(user.subject) at \(user.issuer)"
@@ -81,7 +82,7 @@ struct WebSignInFinish: Sendable {
 }
 
 extension ClientConfiguration {
-  /// Whether both configurations are of one client at one server.
+  /// Returns whether both configurations are for the same client at the same server.
   fileprivate func isOfClient(of other: ClientConfiguration) -> Bool {
     clientID == other.clientID
       && provider.identifier == other.provider.identifier
