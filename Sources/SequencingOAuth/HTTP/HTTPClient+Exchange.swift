@@ -1,18 +1,18 @@
 import Basics
 
-/// A client that keeps each request's time limit itself.
+/// A client that enforces each request's time limit itself.
 protocol PunctualHTTPClient: HTTPClient {}
 
 extension HTTPClient {
-  /// Sends a request through any client, checks the response's status and size, and throws typed
-  /// errors only.
+  /// Sends a request through any client, checks the response's status and size, and throws only
+  /// typed errors.
   ///
-  /// The interruption and the cancellation of the task both end the request with
+  /// Both the interruption and the cancellation of the task end the request with
   /// ``SQOAuthError/Code/cancelled``.
   func exchange(
     _ request: HTTPRequest, _ interruption: Interruption? = nil
   ) async throws(SQOAuthError) -> HTTPResponse {
-    // An app's own client does not know that some bodies can be sent only once.
+    // An app's own client does not know that some bodies can be read only once.
     try request.checkNotSpent()
     let response: HTTPResponse
     do {
@@ -35,7 +35,7 @@ extension HTTPClient {
     return response
   }
 
-  /// Sends a request; a client of the app is cancelled when the request's time is over.
+  /// Sends a request, and cancels an app's own client when the request's time limit has passed.
   private func answer(
     to request: HTTPRequest, _ interruption: Interruption?
   ) async throws -> HTTPResponse {

@@ -4,16 +4,16 @@
   import Foundation
 #endif
 
-/// An open file that one task at a time reads or writes piece by piece.
+/// An open file that one task at a time reads or writes in pieces.
 ///
-/// Its calls block a thread of their own. A file may be on a server that does not answer, and then
-/// no thread of Swift's tasks waits for it.
+/// Its blocking calls run on a thread of their own. A file may be on a server that does not
+/// respond, and must not block a thread of Swift's task pool.
 final class OpenFile: @unchecked Sendable {
   static let pieceSize = 1024 * 1024
 
   private let queue: BlockingQueue
   private let file: FileDescriptor
-  /// The last piece; the next one uses its memory again if no caller still holds it.
+  /// The last piece; the next piece reuses its memory if no caller still holds it.
   private var buffer = Data()
 
   private init(_ file: FileDescriptor, _ queue: BlockingQueue) {
@@ -29,7 +29,7 @@ final class OpenFile: @unchecked Sendable {
     try await opening(url) { path throws(FileError) in try .reading(path, followsLink: true) }
   }
 
-  /// Creates a file that only its owner may read, or empties an existing file.
+  /// Creates a file that only its owner can read, or empties an existing file.
   static func writing(_ url: URL) async throws(FileError) -> OpenFile {
     try await opening(url) { path throws(FileError) in try .writing(path) }
   }
@@ -46,7 +46,7 @@ final class OpenFile: @unchecked Sendable {
 
   /// Returns the length of a file; throws for a pipe or a device, which have no length.
   ///
-  /// It blocks the thread while it opens the file.
+  /// The call blocks the thread while it opens the file.
   static func length(of url: URL) throws(FileError) -> Int64 {
     guard url.isFileURL else { throw .notRegular }
     let file = try FileDescriptor.reading(url.systemPath, followsLink: true)
@@ -56,7 +56,8 @@ final class OpenFile: @unchecked Sendable {
     return status.size
   }
 
-  /// Reads the next piece, of at most `limit` bytes and ``pieceSize``; it is empty at the end.
+  /// Reads the next piece, of at most `limit` bytes and ``pieceSize``; it is empty at the file's
+  /// end.
   func piece(_ limit: Int64) async throws(FileError) -> Data {
     try await queue.result { [self] () throws(FileError) in
       let room = Int(min(limit, Int64(Self.pieceSize)))
@@ -72,7 +73,7 @@ final class OpenFile: @unchecked Sendable {
 }
 
 extension UploadQueue {
-  /// Makes a queue for a body that is a file or a stream; returns `nil` for a body in memory.
+  /// Creates a queue for a body from a file or a stream; returns `nil` for a body in memory.
   static func make(_ body: HTTPRequestBody) async throws(SQOAuthError) -> UploadQueue? {
     switch body {
     case .empty, .bytes: return nil
@@ -94,7 +95,8 @@ extension UploadQueue {
     }
   }
 
-  /// The pieces of a file, up to the announced length even if the file grows in the meantime.
+  /// Returns the pieces of a file, up to the announced length even if the file grows in the
+  /// meantime.
   private static func chunks(
     of url: URL, _ length: Int64
   ) -> @Sendable () async throws -> Data? {
@@ -109,8 +111,9 @@ extension UploadQueue {
     }
   }
 
-  /// The file, once it is open, and how many of its bytes are left to send; only the task that makes
-  /// the chunks uses it.
+  /// The file, once it is open, and the number of its bytes that are left to send.
+  ///
+  /// Only the task that makes the chunks uses it.
   private final class FileRest: @unchecked Sendable {
     var file: OpenFile?
     var count: Int64
