@@ -52,8 +52,7 @@ public final class FileRegistrationStore: RegistrationStore {
     try await rewrite { $0[registration.issuer] = registration }
   }
 
-  /// Stores a registration unless the file's differs from `earlier`; returns the stored
-  /// registration.
+  /// Stores a registration if the file still contains `earlier`; returns the one now stored.
   ///
   /// Processes that use the file run this method one after the other.
   public func save(

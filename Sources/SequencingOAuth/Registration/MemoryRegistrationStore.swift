@@ -17,8 +17,7 @@ public final class MemoryRegistrationStore: RegistrationStore {
     registrations.withLock { $0[registration.issuer] = registration }
   }
 
-  /// Stores a registration unless the store's differs from `earlier`; returns the stored
-  /// registration.
+  /// Stores a registration if the store still contains `earlier`; returns the one now stored.
   public func save(
     _ registration: ClientRegistration, replacing earlier: ClientRegistration?
   ) -> ClientRegistration {

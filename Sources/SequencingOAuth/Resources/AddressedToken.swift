@@ -13,7 +13,7 @@ package struct AddressedToken: Sendable {
     module.requestAuthenticator.headerFields(for: token)
   }
 
-  /// Returns a value with a fresh token, or `nil` if no other token can help.
+  /// Returns an addressed token with a fresh token, or `nil` if no other token can help.
   ///
   /// If several requests were refused with the same token, the token is refreshed only once. If the
   /// refresh fails, the method throws its error.
@@ -75,7 +75,7 @@ extension AuthorizationModule {
     return try addressedToken(try await requestAccess(), at: origin, of: mark)
   }
 
-  /// Creates a value after a wait; throws if another process has signed in during the wait.
+  /// Adds the server to a token after a wait; throws if another process has signed in meanwhile.
   ///
   /// The caller has already checked the server.
   func addressedToken(
@@ -90,7 +90,7 @@ extension AuthorizationModule {
     return use(token, at: origin, since: mark)
   }
 
-  /// Creates a value; `mark` identifies the sign-in that was current when the token was requested.
+  /// Adds the server to a token; `mark` is the sign-in that was current when it was requested.
   ///
   /// A token that is no longer current belongs to that sign-in. It is replaced only while that
   /// sign-in is still the current one.
