@@ -1,10 +1,10 @@
 import Basics
 
-/// Keeps tokens in memory until the process ends.
+/// A store of tokens in memory, which are lost when the process ends.
 public final class MemoryTokenStore: TokenStore {
   private let records = Locked(TextDictionary<AccountRecord>())
 
-  /// Makes an empty store.
+  /// Creates an empty store.
   public init() {}
 
   /// Loads the record of an account, or `nil` if the store has none.
