@@ -25,7 +25,7 @@ extension HTTPClient {
       throw SQOAuthError(
         .connectionFailed, "the HTTP client failed with \(type(of: error))", cause: error)
     }
-    // Checked again, since an app's own client may not know the limit or may invent a status.
+    // Checked again, because an app's own client may not know the limit or may invent a status.
     guard (200...599).contains(response.status) else {
       throw SQOAuthError(.invalidResponse, "the HTTP client returned no valid status")
     }

@@ -49,7 +49,7 @@ public struct HTTPClientConfiguration: Sendable, Hashable {
     /// The private key, in PEM, not encrypted.
     public let privateKey: Data
 
-    /// Makes a client certificate from PEM data.
+    /// Creates a client certificate from PEM data.
     public init(chain: Data, privateKey: Data) {
       self.chain = chain
       self.privateKey = privateKey
@@ -70,7 +70,7 @@ public struct HTTPClientConfiguration: Sendable, Hashable {
   public var minimumTLSVersion: TLSVersion = .tls12
   /// The HTTP version that the client uses.
   public var version: Version = .automatic
-  /// The proxy through which requests go.
+  /// The proxy for requests.
   public var proxy: Proxy = .environment
 
   /// The `User-Agent` field of requests that set none; `nil` sends no such field.

@@ -12,7 +12,7 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     /// The value without leading and trailing white space.
     public let value: String
 
-    /// Makes a field from a name and a value.
+    /// Creates a field from a name and a value.
     public init(name: String, value: String) {
       self.name = name
       self.value = value
@@ -21,12 +21,12 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 
   private var fields: [Field]
 
-  /// Makes a list of fields, in order.
+  /// Creates a list of fields, in order.
   public init(_ fields: [Field] = []) {
     self.fields = fields
   }
 
-  /// Makes a list of fields from a literal, in order.
+  /// Creates a list of fields from a literal, in order.
   public init(dictionaryLiteral elements: (String, String)...) {
     fields = elements.map { Field(name: $0.0, value: $0.1) }
   }
@@ -45,12 +45,12 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     }
   }
 
-  /// The values of all fields with a name, in order.
+  /// Returns the values of all fields with a name, in order.
   public func values(for name: String) -> [String] {
     fields.filter { Self.same($0.name, name) }.map(\.value)
   }
 
-  /// Adds a field at the end of the list.
+  /// Appends a field to the list.
   public mutating func append(_ field: Field) {
     fields.append(field)
   }

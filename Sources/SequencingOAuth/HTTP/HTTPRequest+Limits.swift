@@ -11,7 +11,7 @@ struct HTTPRequestLimits: Sendable {
 }
 
 extension HTTPRequest {
-  /// The longest time from the call to the last byte of the answer; `nil` for no limit.
+  /// The maximum time from the call to the last byte of the response; `nil` for no limit.
   ///
   /// The default is 60 s. With ``AuthorizationModule/send(_:)`` and ``SQOAuth/send(_:)``, the
   /// default is ``ClientConfiguration/timeout`` instead.
@@ -20,7 +20,7 @@ extension HTTPRequest {
     set { limits.total = .some(newValue) }
   }
 
-  /// The longest time without a single byte in either direction; `nil` for no limit.
+  /// The maximum time without a single byte in either direction; `nil` for no limit.
   ///
   /// A request with a ``timeout`` has no idle limit by default. If ``timeout`` was set to `nil`,
   /// the default is 60 s; ``AuthorizationModule/send(_:)`` and ``SQOAuth/send(_:)`` use

@@ -34,7 +34,7 @@ public struct HTTPRequest: Sendable {
   /// The client calls it on its own thread, so it must return immediately. To show progress in an
   /// app, use ``onProgress(_:)`` instead.
   public var progress: (@Sendable (HTTPProgress) -> Void)?
-  /// The app's closure for the progress.
+  /// The app's closure that receives the progress.
   var progressClosure: Completion<HTTPProgress>?
 
   /// Creates a request with the default limits: 60 s, and a response of at most 1 MiB.
@@ -154,14 +154,14 @@ public struct HTTPProgress: Sendable, Hashable {
 }
 
 extension HTTPRequest: Redacted {
-  /// The method and the URL without its query, which may hold secrets.
+  /// The method and the URL without its query, which may contain secrets.
   public var description: String {
     "\(method) \(url.withoutQuery)"
   }
 }
 
 extension URL {
-  /// The URL's text without query and fragment, which may hold secrets.
+  /// The URL's text without query and fragment, which may contain secrets.
   var withoutQuery: Substring { absoluteString.prefix { $0 != "?" && $0 != "#" } }
 }
 

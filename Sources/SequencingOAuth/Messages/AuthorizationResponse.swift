@@ -4,7 +4,7 @@ import Basics
 ///
 /// - SeeAlso: RFC 6749, section 4.1.2; RFC 9207, section 2.4; RFC 9700, section 4
 struct AuthorizationResponse: Sendable, Redacted {
-  /// The values that a redirect must have to answer the request.
+  /// The values that the redirect for a request must have.
   struct Expectation: Sendable, Redacted {
     let redirectURI: String
     let state: String
@@ -178,7 +178,7 @@ struct AuthorizationResponse: Sendable, Redacted {
         .invalidAuthorizationResponse, "the code in the redirect cannot be decoded")
     }
     let code = pair.value
-    // RFC 6749, appendix A.11: visible characters and spaces.
+    // RFC 6749, appendix A.11: printable ASCII characters and spaces.
     guard code.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
       throw SQOAuthError(
         .invalidAuthorizationResponse,

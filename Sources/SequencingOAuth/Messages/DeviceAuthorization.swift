@@ -16,7 +16,7 @@ public struct DeviceAuthorization: Sendable, Hashable {
   /// The longest validity of a code that the SDK accepts, in seconds: one day.
   static let longestLifetime = 86_400.0
 
-  /// The code that the user enters, such as `WDJB-MJHT`; it contains no control characters.
+  /// The code for the user to enter, such as `WDJB-MJHT`; it contains no control characters.
   public let userCode: String
   /// The address at which the user enters the code, short enough to type.
   public let verificationURI: URL

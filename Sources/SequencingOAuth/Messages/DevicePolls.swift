@@ -6,7 +6,7 @@ import Basics
 struct DevicePolls: Sendable {
   /// The time that each `slow_down` adds to the interval permanently.
   private static let slowDown = Duration.seconds(5)
-  /// The longest pause after failures, unless the interval or the server's wish is longer.
+  /// The longest pause after failures, unless the interval or the server's request is longer.
   private static let longestPause = Duration.seconds(60)
 
   /// The shortest time between two requests.

@@ -12,7 +12,7 @@ public enum PipeError: Error, Sendable {
   ///
   /// The API has not performed the operation.
   case noAccess(SQOAuthError)
-  /// The API answered with a status other than 200 to 299.
+  /// The API responded with a status other than 200 to 299.
   case refused(Refusal)
   /// The API reported success, but its response is not the expected JSON.
   case unreadable(SQOAuthError)

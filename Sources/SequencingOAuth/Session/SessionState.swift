@@ -45,7 +45,7 @@ struct SessionState {
 extension SessionState {
   var token: SQToken? { record?.token }
 
-  /// The token, if it is valid.
+  /// Returns the token if it is valid.
   func usableToken(at now: Date) -> SQToken? {
     schedule.isUsable(at: now) ? ready : nil
   }

@@ -82,7 +82,7 @@ public struct SignInOptions: Sendable, Hashable {
 }
 
 extension SignInOptions {
-  /// The parameters of the authorization request, without the scope and the `nonce`.
+  /// Returns the parameters of the authorization request, without the scope and the `nonce`.
   func pairs() throws(SQOAuthError) -> [FormCoding.Pair] {
     var pairs: [FormCoding.Pair] = []
     func add(_ name: String, _ value: String?) {

@@ -10,7 +10,7 @@ public struct SignInButton: Sendable, Hashable {
   public enum Appearance: String, Sendable, CaseIterable {
     /// A button for light pages: dark letters on white.
     case light
-    /// A button for dark pages: light letters on a dark ground.
+    /// A button for dark pages: light letters on a dark background.
     case dark
   }
 

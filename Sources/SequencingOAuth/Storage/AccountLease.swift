@@ -10,7 +10,7 @@ public struct AccountLease: Sendable {
     end = release
   }
 
-  /// Ends the lease, so that another session can take it.
+  /// Ends the lease, so that another session can acquire it.
   public func release() {
     end()
   }

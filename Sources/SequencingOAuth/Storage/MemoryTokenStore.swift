@@ -12,7 +12,7 @@ public final class MemoryTokenStore: TokenStore {
     records.withLock { $0[id] }
   }
 
-  /// Saves a record; it replaces the account's earlier record.
+  /// Saves a record, which replaces the account's earlier record.
   public func save(_ record: AccountRecord) async {
     records.withLock { $0[record.id] = record }
   }

@@ -18,7 +18,7 @@ package final class BackOff: Sendable {
   let until: Date
   private let count: Int
 
-  /// The longest time that a server may ask for, in seconds.
+  /// The maximum time that a server may request, in seconds.
   package static let longest: Double = 3600
 
   /// Creates the back-off of a failure; `previous` is that of the failure before, if any.

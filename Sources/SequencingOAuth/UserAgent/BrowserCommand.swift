@@ -104,7 +104,7 @@ extension BrowserCommand {
     }
   }
 
-  /// Whether windows can be opened.
+  /// Whether the environment has a display on which windows can open.
   static func hasDisplay(_ environment: [String: String]) -> Bool {
     isSet(["DISPLAY", "WAYLAND_DISPLAY"], environment)
   }

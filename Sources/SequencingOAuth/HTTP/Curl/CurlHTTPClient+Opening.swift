@@ -51,7 +51,7 @@ extension CurlHTTPClient {
 }
 
 extension CurlHandle {
-  /// Sets the options for a connection without a request.
+  /// Sets the options for a connection without a request, and returns whether this succeeded.
   fileprivate func setOpening() -> Bool {
     set(CURLOPT_CONNECT_ONLY, 1) && set(CURLOPT_HTTPPROXYTUNNEL, 1)
       && set(CURLOPT_HTTP_VERSION, sq_http_1_1)

@@ -7,7 +7,7 @@ import CTLS
   import Foundation
 #endif
 
-/// The options that are the same for every request of a client.
+/// The options that all requests of a client share.
 extension CurlHandle {
   func setFixedOptions() {
     // Without these, libcurl would use signals for its time limits, and would wait for a resolver's
@@ -21,7 +21,7 @@ extension CurlHandle {
     set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     // "" allows every coding that this libcurl decodes; sizes are counted after decoding.
     set(CURLOPT_ACCEPT_ENCODING, text: "")
-    // The path is sent as the caller wrote it, since it may be part of a signature.
+    // The path is sent as the caller wrote it, because it may be part of a signature.
     set(CURLOPT_PATH_AS_IS, 1)
     // Without a maximum size, libcurl ignores a Content-Length that does not fit its integer.
     set(CURLOPT_MAXFILESIZE_LARGE, size: .max)

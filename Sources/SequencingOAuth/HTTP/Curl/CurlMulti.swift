@@ -51,7 +51,7 @@ final class CurlMulti {
   // MARK: What callers ask for
 
   func add(_ transfer: CurlTransfer) {
-    // The transfer was ended before it started.
+    // The transfer was ended before it was started.
     guard transfer.failure == nil else {
       transfer.phase = .ended
       ended.append(transfer)

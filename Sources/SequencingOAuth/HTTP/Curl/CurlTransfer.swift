@@ -17,14 +17,14 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
   let request: HTTPRequest
   let target: RequestTarget
   let handle: CurlHandle
-  /// The queue of a body that is a file or a stream; `nil` for a body in memory.
+  /// The queue for a body from a file or a stream; `nil` for a body in memory.
   let upload: UploadQueue?
-  /// The queue of a response that goes to a file or a closure; `nil` for a response in memory.
+  /// The queue for a response to a file or a closure; `nil` for a response in memory.
   let download: DownloadQueue?
   /// The result of a transfer that only opens a connection; `nil` for a request.
   let opening: ConnectionOpening?
 
-  /// The steps of a transfer's life.
+  /// The states of a transfer.
   enum Phase {
     case prepared
     /// The transfer is in the event loop's list, at this index.
@@ -52,7 +52,7 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
   /// How often libcurl sent the request or tried to send it; the caller reads the value too.
   let attempts = Locked(0)
   private var hasFallenSilent = false
-  /// Whether the server has answered, though it may not have read the whole request.
+  /// Whether the response is complete, although the server may not have read the whole request.
   private(set) var isAnswered = false
 
   init(
@@ -192,7 +192,7 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
     return bytes.count
   }
 
-  /// The socket that the transfer uses; `nil` if it has no connection yet.
+  /// Returns the socket that the transfer uses, or `nil` if it has no connection yet.
   func usedSocket() -> Int32? {
     // For a stream on a shared connection, libcurl may not name the socket.
     if socket < 0 { socket = sq_get_active_socket(handle.easy) }

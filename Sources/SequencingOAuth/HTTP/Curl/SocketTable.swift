@@ -10,7 +10,7 @@ import Glibc
 /// it from epoll.
 struct SocketTable {
   private struct Entry {
-    /// The epoll events that libcurl asked for.
+    /// The epoll events that libcurl requested.
     var wanted: UInt32 = 0
     /// The events for which the socket is registered with epoll; 0 if it is not registered.
     var registered: UInt32 = 0

@@ -13,7 +13,7 @@ import Basics
 final class UploadQueue: Sendable {
   typealias MakeChunks = @Sendable () throws -> @Sendable () async throws -> Data?
 
-  /// The answer to libcurl when it asks for bytes.
+  /// The result for libcurl when it asks for bytes.
   enum Fill {
     /// The number of bytes that were copied; 0 at the end of the body.
     case bytes(Int)
@@ -132,7 +132,7 @@ final class UploadQueue: Sendable {
     }
   }
 
-  /// Checks that a body of length 0 has no content, since libcurl never asks for any.
+  /// Checks that a body of length 0 has no content, because libcurl never asks for any.
   func checkEmpty() async throws(SQOAuthError) {
     do {
       var chunks = Chunks(next: try makeChunks(), length: 0)

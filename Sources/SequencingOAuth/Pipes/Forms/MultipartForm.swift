@@ -29,7 +29,7 @@ public struct MultipartForm: Sendable, ExpressibleByArrayLiteral {
     parts = elements
   }
 
-  /// Adds a part at the end of the form.
+  /// Appends a part to the form.
   public mutating func append(_ part: Part) {
     parts.append(part)
   }

@@ -52,7 +52,7 @@ public final class FileTokenStore: TokenStore {
   /// Loads the records of all accounts.
   public func all() async throws(SQOAuthError) -> [AccountRecord] { try await file.all() }
 
-  /// Loads the records of the accounts that follow an id, at most `limit` of them.
+  /// Loads the records of the accounts after an id, at most `limit` of them.
   public func page(
     after id: String?, limit: Int
   ) async throws(SQOAuthError) -> [AccountRecord] {
