@@ -9,7 +9,7 @@ extension HTTPFields.Field {
   /// - SeeAlso: RFC 9110, section 5
   package var flaw: String? {
     guard name.isFieldToken else {
-      return "the name of a field is empty or has a character that no name may have"
+      return "the name of a field is empty or has a forbidden character"
     }
     guard value.utf8.allSatisfy(\.isFieldValueByte) else {
       return "the value of \(name) has a byte that is not visible ASCII"

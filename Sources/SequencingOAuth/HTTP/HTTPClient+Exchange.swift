@@ -27,7 +27,7 @@ extension HTTPClient {
     }
     // Checked again, because an app's own client may not know the limit or may invent a status.
     guard (200...599).contains(response.status) else {
-      throw SQOAuthError(.invalidResponse, "the HTTP client returned no valid status")
+      throw SQOAuthError(.invalidResponse, "the HTTP client returned an invalid status")
     }
     guard response.body.count <= max(request.maximumResponseBytes, 0) else {
       throw SQOAuthError(.responseTooLarge, "the response is larger than the request allows")

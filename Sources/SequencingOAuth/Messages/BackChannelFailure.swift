@@ -45,7 +45,7 @@ extension SQOAuthError {
         )
       case 407:
         (
-          .connectionFailed, "was not reached, because a proxy wants credentials (status 407)",
+          .connectionFailed, "was not reached, because a proxy requires credentials (status 407)",
           "; check the proxy settings"
         )
       case 500...: (.serverError, "failed with status \(status)", "")

@@ -99,7 +99,7 @@ extension ClientCredentials {
   private var hint: String? {
     switch (authentication, secret) {
     case (.privateKeyJWT, _):
-      "some servers want another audience in what a client signs than their issuer; set the "
+      "some servers expect an audience other than their issuer in a signed token; set the "
         + "provider's assertionAudience, if the server's documentation names one"
     case (.basic, let secret?) where Self.areChangedByBasic(id: id, secret: secret):
       "by RFC 6749, section 2.3.1, Basic encodes some characters of this client's identifier or "
@@ -107,10 +107,10 @@ extension ClientCredentials {
         + "clientAuthentication to .post, which is client_secret_post, or to .basicUnescaped: both "
         + "send the characters as they are"
     case (.basic, _?), (.basicUnescaped, _?):
-      "the secret went by Basic; if the server wants it in the body, set the configuration's "
+      "the secret was sent by Basic; if the server expects it in the body, set the configuration's "
         + "clientAuthentication to client_secret_post"
     case (.post, _?):
-      "the secret went in the body; if the server wants it by Basic, set the configuration's "
+      "the secret was sent in the body; if the server expects it by Basic, set the configuration's "
         + "clientAuthentication to client_secret_basic"
     default: nil
     }

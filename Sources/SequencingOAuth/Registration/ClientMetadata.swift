@@ -14,7 +14,7 @@ public struct ClientMetadata: Sendable, Hashable {
   /// If it is `nil`, which is the default, the SDK uses the first of these methods that the
   /// server's metadata lists: a signed token if the client has ``keys``; no proof, unless the
   /// client acts on its own behalf; a secret by Basic; a secret in the body. A server without a
-  /// list accepts Basic. No proof is right for a program on its user's machine.
+  /// list accepts Basic. The method without a proof is meant for a program on its user's machine.
   /// ``ClientAuthentication/basicUnescaped`` is registered as Basic.
   ///
   /// - SeeAlso: RFC 8414, section 2

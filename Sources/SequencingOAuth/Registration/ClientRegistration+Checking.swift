@@ -22,17 +22,17 @@ extension ClientRegistration {
       "other redirect URIs than those that were asked for, so users might be sent elsewhere")
     try require(
       Self.supported.contains(clientAuthentication),
-      "the client for an authentication that this SDK does not have")
+      "the client for an authentication that this SDK does not support")
     try require(
       clientSecret != nil || [.publicClient, .privateKeyJWT].contains(clientAuthentication),
-      "the client for an authentication by a secret, and sent none")
+      "the client for an authentication by a secret, but sent no secret")
     try require(
       metadata.registeredAuthentication.map { clientAuthentication.serves(inPlaceOf: $0) }
         ?? metadata.possibleAuthentications.contains(clientAuthentication),
-      "the client for an authentication that is weaker than the one that was asked for, or that "
+      "the client for an authentication that is weaker than the requested one, or that "
         + "needs a key")
     try require(
-      hasKeys(of: metadata), "other keys of the client than those that were asked for")
+      hasKeys(of: metadata), "client keys other than the requested ones")
     // An empty list has no meaning: a client without any grant would be useless.
     let listed = members["grant_types"]?.array?.compactMap(\.string)
     let granted = listed?.isEmpty == true ? nil : listed

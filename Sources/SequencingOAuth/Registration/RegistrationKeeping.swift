@@ -19,8 +19,8 @@ struct RegistrationKeeping: Sendable {
     }
     throw SQOAuthError(
       .registrationMismatch,
-      "other programs keep replacing the kept registration by one with other metadata; give each "
-        + "of them a store of its own")
+      "other programs keep replacing the stored registration by one with other metadata; give each "
+        + "of them a separate store")
   }
 
   /// Returns the registration to use; `nil` if another program has changed the stored one.

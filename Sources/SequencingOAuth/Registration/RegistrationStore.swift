@@ -57,7 +57,7 @@ extension RegistrationStore {
     } catch let error as SQOAuthError {
       throw error
     } catch {
-      throw SQOAuthError(.storeFailed, "the registration could not be kept", cause: error)
+      throw SQOAuthError(.storeFailed, "the registration could not be stored", cause: error)
     }
   }
 }

@@ -85,7 +85,7 @@ extension AuthorizationModule {
       throw SQOAuthError(
         .sessionReplaced,
         "another process signed a user in to the account \"\(accountID.printable)\" while this "
-          + "request waited; the request was not sent, since it belongs to the user before")
+          + "request waited; the request was not sent, because it belongs to the previous user")
     }
     return use(token, at: origin, since: mark)
   }

@@ -72,7 +72,7 @@ public struct ClaimsRequest: Sendable, Hashable {
       return String(decoding: try encoder.encode(JSONValue.object(members)), as: UTF8.self)
     } catch {
       throw SQOAuthError(
-        .invalidConfiguration, "the claims to ask for cannot be written as JSON", cause: error)
+        .invalidConfiguration, "the requested claims cannot be written as JSON", cause: error)
     }
   }
 }

@@ -51,6 +51,6 @@ extension PendingLogout: Redacted {}
 extension SQOAuthError {
   fileprivate static let logoutStateMismatch = SQOAuthError(
     .stateMismatch,
-    "the redirect after the logout has no state or a wrong one, so it may answer another logout; the "
-      + "tokens were forgotten here, and the user may still be logged in at the provider")
+    "the redirect after the logout has no state or a wrong one, so it may belong to another logout; "
+      + "the tokens were forgotten here, and the user may still be logged in at the provider")
 }

@@ -69,7 +69,7 @@ extension ErrorResponse {
   /// A description of an error in a redirect without a `state`, which anyone may have sent.
   var withoutState: String {
     let description = errorDescription.map { " (\($0))" } ?? ""
-    return "a redirect without a state said: \(error)\(description); without a state it may be an "
-      + "answer to anybody, so it was refused"
+    return "a redirect without a state said: \(error)\(description); without a state, it may "
+      + "belong to any sign-in, so it was refused"
   }
 }

@@ -11,7 +11,7 @@ final class SignIns: Sendable {
     var isKept = false
     /// A cancelled or silent sign-in that may still use its port.
     var ending: SignIn?
-    /// A running silent sign-in, for whose end another sign-in waits.
+    /// A running silent sign-in that another sign-in waits for.
     var silent: SignIn?
     /// The number of ended sign-ins, except those that all callers gave up.
     var endCount = 0
@@ -256,6 +256,6 @@ extension SignIns.State {
 extension SQOAuthError {
   fileprivate static let signInUnderWay = SQOAuthError(
     .signInUnderWay,
-    "a sign-in with other options, or in another way, is under way; wait for its end or cancel it "
+    "a sign-in with other options, or in another way, is running; wait for its end or cancel it "
       + "first")
 }

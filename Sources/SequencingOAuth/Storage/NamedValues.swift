@@ -32,7 +32,7 @@ extension NamedValues: Codable {
       // A value under a different name would not be removed when it is replaced under its own name.
       guard Self.is(member, of: value.ownName) else {
         throw DecodingError.dataCorruptedError(
-          in: container, debugDescription: "a value is under a foreign name")
+          in: container, debugDescription: "a value is stored under a different name")
       }
       values[value.ownName] = value
     }

@@ -22,7 +22,7 @@ public struct PageColor: Sendable, Hashable {
   /// Creates a color from `#` and six hexadecimal digits, in upper or lower case.
   ///
   /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` for any other text, such as a name, three
-  ///   digits, or a colour with transparency.
+  ///   digits, or a color with transparency.
   public init(_ text: String) throws(SQOAuthError) {
     // The initializer of `UInt32` would also accept a sign.
     guard text.utf8.count == 7, text.hasPrefix("#"), text.utf8.dropFirst().allSatisfy(Self.isDigit),
@@ -30,7 +30,7 @@ public struct PageColor: Sendable, Hashable {
     else {
       throw SQOAuthError(
         .invalidConfiguration,
-        "\"\(String(text.prefix(20)).printable)\" is not a colour that the SDK can read; write # and "
+        "\"\(String(text.prefix(20)).printable)\" is not a color that the SDK can read; write # and "
           + "six hexadecimal digits, such as #0f6b5c")
     }
     self.init(

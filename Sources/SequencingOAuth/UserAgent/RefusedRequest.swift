@@ -40,7 +40,7 @@ enum RefusedRequest: Sendable, Hashable {
       "the browser came with POST, so its answer was refused: the server redirected with status 307 "
         + "instead of 303, or it posts its answers, for which a sign-in asks by responseMode"
     case .noForm:
-      "the browser posted something that is no form, so it was refused"
+      "the browser posted something that is not a form, so it was refused"
     case .tls:
       "a browser spoke https at the port of the redirect URI, where the SDK speaks http: register "
         + "the redirect URI with http, and with 127.0.0.1 if the browser changes \"localhost\" to https"

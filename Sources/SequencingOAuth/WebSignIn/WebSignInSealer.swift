@@ -102,6 +102,6 @@ extension WebSignInSealer: Redacted {
 extension SQOAuthError {
   fileprivate static let webSignInInvalid = SQOAuthError(
     .webSignInInvalid,
-    "the kept value of the sign-in was changed, was sealed by another key, or belongs to another "
+    "the stored value of the sign-in was changed, was sealed by another key, or belongs to another "
       + "browser session; let the user sign in again")
 }

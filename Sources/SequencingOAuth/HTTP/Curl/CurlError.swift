@@ -104,7 +104,7 @@ extension SQOAuthError {
     case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY:
       self.init(
         .connectionFailed,
-        "the proxy towards \(authority) was not found or refused to serve; "
+        "the proxy towards \(authority) was not found or refused the request; "
           + "check the proxy setting, \(proxySetting().name)", cause: cause)
     case CURLE_COULDNT_CONNECT:
       self.init(

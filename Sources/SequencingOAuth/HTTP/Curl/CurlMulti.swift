@@ -65,7 +65,7 @@ final class CurlMulti {
       end(
         transfer,
         SQOAuthError(
-          .connectionFailed, "libcurl did not take the request to \(transfer.target.authority)"))
+          .connectionFailed, "libcurl did not accept the request to \(transfer.target.authority)"))
       return
     }
     nextCheck = min(nextCheck, transfer.clock.deadline)

@@ -43,7 +43,7 @@ public struct EncryptionService: Sendable {
       throw SQOAuthError(
         .invalidConfiguration,
         "an encryption service needs 32 random bytes or a key file, which may be sealed under a "
-          + "passphrase; a passphrase alone is no key")
+          + "passphrase; a passphrase alone is not a key")
     }
     try self.init(key: bytes)
   }
