@@ -56,7 +56,7 @@ public struct HTTPClientConfiguration: Sendable, Hashable {
     }
   }
 
-  /// The certificates of authorities to trust besides the system's, in PEM.
+  /// The certificates of authorities to trust in addition to the system's, in PEM.
   public var additionalAuthorities: Data?
   /// Whether the client trusts the system's authorities.
   ///

@@ -7,7 +7,7 @@ import Basics
 #endif
 
 extension ErrorResponse {
-  /// Parses the error object of RFC 6749, section 5.2, from a body; `nil` if the body is none.
+  /// Parses the error object of RFC 6749, section 5.2; `nil` if the body is not such an object.
   ///
   /// The request's secrets are removed from the server's texts.
   init?(body: Data, removing secrets: SentSecrets) {

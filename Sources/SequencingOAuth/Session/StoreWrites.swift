@@ -33,7 +33,7 @@ struct StoreWrites {
   /// Whether an erasure is the last request and not finished, so the stored record is obsolete.
   var isErasing: Bool { lastErase != nil && failedErase == nil && (isRunning || !jobs.isEmpty) }
 
-  /// Adds a change after the changes requested before.
+  /// Appends a change to the requested changes.
   mutating func add(_ change: Change, to store: any TokenStore) -> PendingWrite {
     let job = Job(change: change, store: store, end: PendingWrite())
     jobs.append(job)

@@ -62,7 +62,7 @@ struct ProgramTerminal: Sendable {
 /// The signals that the keyboard sends to all programs of a terminal.
 private enum KeySignals {
   private struct State {
-    /// The number of other programs that have a terminal of this program.
+    /// The number of other programs that currently use this program's terminal.
     var loans = 0
     var interrupt = sigaction()
     var quit = sigaction()

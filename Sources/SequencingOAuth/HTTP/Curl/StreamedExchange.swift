@@ -8,7 +8,6 @@
 ///
 /// Three tasks run concurrently: one makes the body, one consumes the response, and the caller
 /// waits for the transfer. All have ended when ``run(_:)`` returns.
-/// waits for the transfer. All have ended when ``run(_:)`` returns.
 struct StreamedExchange {
   let transfer: CurlTransfer
   let loop: CurlEventLoop
