@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// The place in an API's response that names the next and the previous page.
+/// The way in which an API's response names the next and the previous page.
 public struct Paging: Sendable, Hashable {
   private enum Place: Hashable {
     case linkHeader
@@ -17,31 +17,31 @@ public struct Paging: Sendable, Hashable {
   private let next: String
   private let previous: String
 
-  /// Returns paging by a `Link` field, with the URLs of the two pages under two relations.
+  /// Returns the paging style with the URLs of both pages in a `Link` field, under two relations.
   ///
   /// - SeeAlso: RFC 8288
   public static func linkHeader(next: String = "next", previous: String = "prev") -> Paging {
     Paging(place: .linkHeader, next: next, previous: previous)
   }
 
-  /// The paging by a `Link` field, with the URLs under the relations `next` and `prev`.
+  /// The paging style with the URLs in a `Link` field, under the relations `next` and `prev`.
   ///
   /// - SeeAlso: RFC 8288
   public static var linkHeader: Paging { linkHeader() }
 
-  /// Returns paging by two header fields, with the URLs of the next and the previous page.
+  /// Returns the paging style with the URLs of both pages in two header fields.
   public static func headers(next: String = "next", previous: String = "previous") -> Paging {
     Paging(place: .headers, next: next, previous: previous)
   }
 
-  /// Returns paging by two members of the JSON body, with the URLs of the two pages.
+  /// Returns the paging style with the URLs of both pages in two members of the JSON body.
   ///
   /// Name a member by its path, such as `paging.next`.
   public static func body(next: String = "next", previous: String = "previous") -> Paging {
     Paging(place: .body, next: next, previous: previous)
   }
 
-  /// Returns paging by two members of the JSON body, with page tokens for the two pages.
+  /// Returns the paging style with page tokens in two members of the JSON body.
   ///
   /// The request for another page sends the page token in a query parameter. For Google's APIs, use
   /// `.tokens(next: "nextPageToken", parameter: "pageToken")`.

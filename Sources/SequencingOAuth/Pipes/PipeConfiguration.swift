@@ -21,7 +21,7 @@ public struct PipeConfiguration: Sendable {
   public var timeout: Duration?
   /// The module that provides the token; `nil` for the pipeline's module.
   public var module: AuthorizationModule?
-  /// The place in a response that names the next and the previous page.
+  /// The way in which a response names the next and the previous page.
   public var paging: Paging
   /// The maximum size of a response that is read into memory, in bytes; 16 MiB by default.
   public var maximumResponseBytes: Int64 = 16 << 20

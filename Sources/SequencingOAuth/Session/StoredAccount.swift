@@ -176,10 +176,11 @@ extension StoredAccount {
     }
   }
 
-  /// Requests an erasure of the account, on condition that the store has a known token.
+  /// Requests an erasure of the account, unless the store has a token from another host by then.
   ///
-  /// That is the token that the server refused, or the token that this session last saw there.
-  /// Another host may since have saved a newer token or signed in again.
+  /// The account is erased only if the store has the token that the server refused, or the token
+  /// that this session last saw there. Another host may since have saved a newer token or signed in
+  /// again.
   func addEraseOfRefused(_ token: SQToken?) -> PendingWrite {
     let store = store
     return state.withLock { state in

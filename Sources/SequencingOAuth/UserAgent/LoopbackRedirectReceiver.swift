@@ -36,7 +36,7 @@ final class LoopbackRedirectReceiver: Sendable {
   /// Cookies belong to a host and not to a port, so the browser sends the cookies of all programs
   /// that have served a page on this machine.
   private static let headerBytes = 256 * 1024
-  /// The maximum size of the request line; a code and a state may be long, but no URL is longer.
+  /// The maximum size of the request line, which may contain a long code and a long state.
   private static let requestLineBytes = 64 * 1024
 
   /// Opens the port; each request gets 404 until ``deliver(to:)`` is called.
