@@ -115,7 +115,7 @@ public enum HTTPRequestBody: Sendable {
 public enum HTTPDestination: Sendable {
   /// The content goes into ``HTTPResponse/body``.
   case memory
-  /// The content goes into a file, which a 2xx response creates with mode 0600 or empties.
+  /// The content of a 2xx response goes into a file, which is created with mode 0600 or emptied.
   ///
   /// The content of a response with any other status goes into ``HTTPResponse/body``. If the
   /// transfer fails, the file contains only part of the content. The path must not be a link, a

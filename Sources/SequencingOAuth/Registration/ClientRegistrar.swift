@@ -39,7 +39,8 @@ public struct ClientRegistrar: Sendable {
 
   /// Registers a new client with each call.
   ///
-  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/registrationUnsupported``;
+  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/registrationUnsupported`` if the server does
+  ///   not let clients register themselves;
   ///   ``SQOAuthError/Code/registrationMismatch`` if the server registered a different client,
   ///   which is deleted if the server allows that; the server's error, such as
   ///   ``SQOAuthError/Code/invalidRedirectURI`` or ``SQOAuthError/Code/invalidClientMetadata``.

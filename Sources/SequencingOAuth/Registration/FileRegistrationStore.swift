@@ -52,9 +52,9 @@ public final class FileRegistrationStore: RegistrationStore {
     try await rewrite { $0[registration.issuer] = registration }
   }
 
-  /// Stores a registration if the file still contains `earlier`; returns the one now stored.
+  /// Stores a registration unless another program has stored one; returns the one now stored.
   ///
-  /// Processes that use the file run this method one after the other.
+  /// `earlier` is the registration that the caller has loaded, or `nil` if there was none. Processes that use the file run this method one after the other.
   public func save(
     _ registration: ClientRegistration, replacing earlier: ClientRegistration?
   ) async throws(SQOAuthError) -> ClientRegistration {

@@ -17,7 +17,9 @@ public final class MemoryRegistrationStore: RegistrationStore {
     registrations.withLock { $0[registration.issuer] = registration }
   }
 
-  /// Stores a registration if the store still contains `earlier`; returns the one now stored.
+  /// Stores a registration unless another caller has stored one; returns the one now stored.
+  ///
+  /// `earlier` is the registration that the caller has loaded, or `nil` if there was none.
   public func save(
     _ registration: ClientRegistration, replacing earlier: ClientRegistration?
   ) -> ClientRegistration {

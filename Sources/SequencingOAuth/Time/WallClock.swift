@@ -8,8 +8,8 @@ import Basics
 
 /// A clock for the date and time, which tests can replace.
 ///
-/// The expiration of a token is a date, so the SDK needs the time of day. An administrator may
-/// change this time, and so may a suspended machine.
+/// The expiration of a token is a date, so the SDK needs the time of day. An administrator may set
+/// this time forwards or back, and it may jump when a suspended machine wakes.
 public protocol WallClock: Sendable {
   /// The current date and time.
   var now: Date { get }

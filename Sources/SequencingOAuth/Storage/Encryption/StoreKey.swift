@@ -32,7 +32,7 @@ public struct StoreKey: Sendable {
     Self(source: .passphrase(passphrase, .smallest))
   }
 
-  /// Returns a key of exactly 32 random bytes, which the app itself keeps in another place.
+  /// Returns a key from exactly 32 random bytes, which the app itself keeps in another place.
   public static func raw(_ key: Data) -> Self {
     Self(source: .raw(key))
   }
