@@ -1,6 +1,6 @@
 import Basics
 
-/// Sends HTTP requests to servers and returns their responses.
+/// A client that sends HTTP requests to servers and returns their responses.
 ///
 /// ``CurlHTTPClient`` is the default on Linux. An app may implement its own client, which needs
 /// only ``send(_:)``. A client follows no redirects, keeps no cookies and no cache, and returns

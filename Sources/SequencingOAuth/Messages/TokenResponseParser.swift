@@ -26,7 +26,7 @@ public struct TokenResponseContext: Sendable {
   }
 }
 
-/// Creates a token from a successful token response.
+/// A parser that creates a token from a successful token response.
 ///
 /// The SDK calls the parser once for each response with a 2xx status and no OAuth error, on any
 /// thread. If the parser throws, the grant fails and nothing is stored. An ``SQOAuthError`` reaches

@@ -8,7 +8,7 @@ import Dispatch
 #endif
 
 extension Pipeline {
-  /// Creates, reads, updates and deletes the records of one API resource, with a valid token.
+  /// A client that creates, reads, updates and deletes the records of one API resource.
   ///
   /// Each operation first gets a token: it uses the stored token if it is valid, otherwise
   /// refreshes it, and if that is not possible, signs the user in. Then it sends one request. If

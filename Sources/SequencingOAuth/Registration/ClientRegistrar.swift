@@ -6,7 +6,7 @@ public import Basics
   import Foundation
 #endif
 
-/// Registers a client at a server that lets clients register themselves, and manages it there.
+/// A type that registers and manages a client at a server with dynamic client registration.
 ///
 /// A registrar may be used on any thread and in any task. Each request ends after at most
 /// `timeout`.

@@ -54,7 +54,8 @@ public final class FileRegistrationStore: RegistrationStore {
 
   /// Stores a registration unless another program has stored one; returns the one now stored.
   ///
-  /// `earlier` is the registration that the caller has loaded, or `nil` if there was none. Processes that use the file run this method one after the other.
+  /// `earlier` is the registration that the caller has loaded, or `nil` if there was none.
+  /// Processes that use the file run this method one after the other.
   public func save(
     _ registration: ClientRegistration, replacing earlier: ClientRegistration?
   ) async throws(SQOAuthError) -> ClientRegistration {

@@ -1,4 +1,4 @@
-/// Determines how requests for protected resources carry their token.
+/// A type that determines how requests for protected resources carry their token.
 ///
 /// The SDK calls it for each request, on any thread. It creates only header fields, because a token
 /// in a URL would appear in logs and browser histories (RFC 9700, section 4.3.2).

@@ -1,10 +1,10 @@
 import Basics
 
-/// Calls a function when a signal asks the program to end: SIGINT (Ctrl-C), SIGTERM or SIGHUP.
+/// A listener that calls a function when a signal asks the program to end.
 ///
-/// Without an instance of this class, such a signal ends the program immediately, even during a
-/// refresh. If the server has replaced the refresh token by then, the user must sign in again. An
-/// instance that is created with modules, by
+/// The signals are SIGINT (Ctrl-C), SIGTERM and SIGHUP. Without an instance of this class, such a
+/// signal ends the program immediately, even during a refresh. If the server has replaced the
+/// refresh token by then, the user must sign in again. An instance that is created with modules, by
 /// ``init(settling:onFailure:)-([AuthorizationModule],_)``, makes the program finish their
 /// refreshes and store their tokens before it ends. The SDK installs no signal handler unless an
 /// app creates an instance.

@@ -4,7 +4,7 @@
   public import Foundation
 #endif
 
-/// Shows the authorization server's pages to the user, in a program that the app cannot inspect.
+/// A program that shows the authorization server's pages and that the app cannot inspect.
 ///
 /// ``SystemBrowser`` is the default. Do not use an embedded web view: through it the app could read
 /// the user's password (RFC 8252, section 8.12).

@@ -6,7 +6,7 @@ public import Basics
   import Foundation
 #endif
 
-/// Seals web sign-ins as texts that may be stored in a cookie of the user's browser.
+/// A sealer that turns web sign-ins into texts for a cookie of the user's browser.
 ///
 /// Each text is encrypted, authenticated and bound to one browser session: it can be opened only
 /// with the session for which it was sealed. It consists of at most ``maximumLength`` characters of
