@@ -20,7 +20,8 @@ final class CurlConnections {
     self.multi = multi
     let this = Unmanaged.passUnretained(self).toOpaque()
     sq_multi_set_timer_callback(multi, curlSetTimer, this)
-    // libcurl's default shrinks with the number of running requests, and then idle connections are closed.
+    // libcurl's default follows the number of running requests, so it closes idle connections when
+    // that number falls.
     sq_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 128)
     sq_multi_set_long(
       multi, CURLMOPT_PIPELINING, areShared ? sq_multiplex : sq_no_multiplex)
