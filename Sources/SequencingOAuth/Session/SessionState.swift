@@ -92,7 +92,7 @@ extension SessionState {
   /// The renewal that waits for another process; `nil` if the running change is not one.
   var waitingRenewal: TokenChange? { isWaiting ? changeUnderWay : nil }
 
-  /// Whether the session may take over the store's record, because no change will read it.
+  /// Whether the session may take over the store's record, because no change is reading it.
   var mayTakeFromStore: Bool { changeUnderWay == nil || isWaiting }
 
   private var isRenewable: Bool {

@@ -69,7 +69,7 @@ extension StoredAccount {
       // If another process has the lease, the check succeeds nevertheless.
       try await store.attempt("lock the account") { [id] in try await $0.lease(id) }?.release()
     }
-    try await store.attempt("make room for the token") { [id] in
+    try await store.attempt("reserve space for the token") { [id] in
       try await $0.reserve(id, replacing: nil)
     }.release()
     return record
@@ -77,7 +77,7 @@ extension StoredAccount {
 
   /// Reserves space in the store for the record that follows another one.
   func room(after record: AccountRecord) async throws(SQOAuthError) -> AccountReservation {
-    try await store.attempt("make room for the next token") { [id] in
+    try await store.attempt("reserve space for the next token") { [id] in
       try await $0.reserve(id, replacing: record)
     }
   }
