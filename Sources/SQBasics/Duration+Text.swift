@@ -1,7 +1,7 @@
 extension Duration {
-  /// The duration for a person, rounded: `60.0 seconds`.
+  /// The duration as rounded text for a message, such as `60.0 seconds`.
   ///
-  /// Requests share a limit, and what is left of it after some microseconds would have nine decimals.
+  /// A limit that several requests share can be a fraction of a second with nine decimals.
   package var text: String {
     let step: Duration =
       self < .seconds(1)

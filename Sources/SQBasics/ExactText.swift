@@ -1,7 +1,7 @@
-/// A text as the key of a dictionary or the element of a set, by its code points.
+/// A text as a dictionary key or a set element, compared by its code points.
 ///
-/// With `String` itself as the key, two users whose subjects differ only in their Unicode form would
-/// be one.
+/// With `String` itself as the key, two users whose subjects differ only in their Unicode form
+/// would be the same user.
 package struct ExactText: Sendable, Hashable, Comparable {
   package let text: String
 
@@ -11,7 +11,7 @@ package struct ExactText: Sendable, Hashable, Comparable {
 
   package static func == (one: Self, other: Self) -> Bool { one.text == other.text }
 
-  /// The order of the UTF-8 bytes.
+  /// Compares two texts by their UTF-8 bytes.
   package static func < (one: Self, other: Self) -> Bool {
     one.text.utf8.lexicographicallyPrecedes(other.text.utf8)
   }

@@ -1,9 +1,9 @@
-// In this package two texts are equal if their code points are.
+// In this package, two texts are equal only if their code points are equal.
 //
-// Swift's own comparison takes Unicode's different forms of a text for one: the Kelvin sign U+212A
-// for the letter K, and an e with an accent for an é. To the protocol these are two subjects, two
-// scopes or two issuers. Swift prefers these operators and calls to its own ones, also in an
-// equality that the compiler makes. A dictionary of texts is a ``TextDictionary``.
+// Swift's own comparison treats Unicode's different forms of a text as equal: the Kelvin sign
+// U+212A and the letter K, or an e with a combining accent and an é. To the protocol, these are two
+// subjects, two scopes or two issuers. Swift prefers these operators and methods to its own, even
+// in a synthesized `==`. For a dictionary with texts as keys, use ``TextDictionary``.
 //
 // - SeeAlso: RFC 7519, section 7.3; RFC 8259, section 8.3
 
@@ -16,7 +16,7 @@ extension String {
   /// Whether two texts differ in a code point.
   package static func != (one: String, other: String) -> Bool { !(one == other) }
 
-  /// Whether a text is a case of a `switch`.
+  /// Whether a text matches a case of a `switch`.
   package static func ~= (pattern: String, text: String) -> Bool { pattern == text }
 }
 
@@ -30,12 +30,12 @@ extension Optional<String> {
     }
   }
 
-  /// Whether one text alone is missing, or two texts differ in a code point.
+  /// Whether exactly one text is missing, or the two texts differ in a code point.
   package static func != (one: String?, other: String?) -> Bool { !(one == other) }
 }
 
 extension Array<String> {
-  /// Whether two lists have texts of the same code points, in the same order.
+  /// Whether two lists contain texts with the same code points, in the same order.
   package static func == (some: [String], others: [String]) -> Bool {
     some.elementsEqual(others) { $0 == $1 }
   }
@@ -45,17 +45,18 @@ extension Array<String> {
 }
 
 extension Sequence<String> {
-  /// Whether a text with the same code points is among these.
+  /// Whether the sequence contains a text with the same code points.
   package func contains(_ text: String) -> Bool { contains { $0 == text } }
 }
 
 extension Sequence<String?> {
-  /// Whether a text with the same code points is among these, or `nil` if it is missing.
+  /// Whether the sequence contains a text with the same code points, or `nil` if the text is
+  /// missing.
   package func contains(_ text: String?) -> Bool { contains { $0 == text } }
 }
 
 extension Set<String> {
-  /// Whether a text with the same code points is in the set.
+  /// Whether the set contains a text with the same code points.
   package func contains(_ text: String) -> Bool {
     firstIndex(of: text).map { self[$0] == text } ?? false
   }

@@ -1,16 +1,16 @@
 import SQBasics
 
-/// Reads the `Link` fields of a response: for each relation, the URL of its target.
+/// Parses the `Link` fields of a response: the URL of the target for each relation.
 ///
 /// - SeeAlso: RFC 8288, section 3
 enum LinkHeader {
-  /// The largest number of relations that are read.
+  /// The maximum number of relations to read.
   private static let maximumRelations = 64
 
-  /// The first target of each relation, by the relation's name in lower case.
+  /// Returns the first target of each relation, by the relation's name in lower case.
   ///
-  /// A link with an `anchor` is about another resource and does not count. After a malformed link,
-  /// the rest of its field is ignored; the links before it count.
+  /// A link with an `anchor` is about another resource and is ignored. After a malformed link, the
+  /// rest of its field is ignored; the links before it are used.
   static func links(in fields: [String]) -> [String: String] {
     var targets: [String: String] = [:]
     for field in fields {
@@ -27,7 +27,7 @@ enum LinkHeader {
   }
 }
 
-/// Reads the links of one field, in order.
+/// Parses the links of one field, in order.
 private struct LinkReader {
   struct Link {
     var target: String
@@ -43,7 +43,7 @@ private struct LinkReader {
 
   /// Reads the next link, `<target>; name=value; name="value"`, up to the comma after it.
   ///
-  /// Returns `nil` at the end of the field and for a malformed link.
+  /// Returns `nil` at the end of the field or if the link is malformed.
   mutating func next() -> Link? {
     skip { $0 == UInt8(ascii: ",") || Self.isSpace($0) }
     guard take(UInt8(ascii: "<")) else { return nil }

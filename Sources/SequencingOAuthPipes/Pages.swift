@@ -8,9 +8,9 @@ public import SequencingOAuth
 #endif
 
 extension Pipeline.Pipe {
-  /// The pages of the records; each page is read when the loop asks for it.
+  /// Returns the pages of the records; each page is read when the loop reaches it.
   ///
-  /// An API can name a new next page for ever, so the loop ends with an error after `limit` pages.
+  /// An API can name next pages without end, so the loop ends with an error after `limit` pages.
   ///
   /// ```swift
   /// for try await page in files.pages(FileList.self) { show(page.value.items) }
@@ -37,15 +37,15 @@ extension Pipeline {
       try await pipe.page(try pipe.request("GET", parameters: parameters).url)
     }
 
-    /// Makes an iterator that starts at the first page.
+    /// Creates an iterator that starts at the first page.
     public func makeAsyncIterator() -> AsyncIterator {
       AsyncIterator(pages: self)
     }
 
-    /// Reads one page after the other.
+    /// Reads the pages one after the other.
     ///
-    /// If a page leads back to a page that was read before, or if more pages follow than the limit
-    /// of ``Pipeline/Pipe/pages(_:parameters:limit:)`` allows, the iteration ends with
+    /// If the next page is one that was already read, or if there are more pages than the limit of
+    /// ``Pipeline/Pipe/pages(_:parameters:limit:)``, the iteration ends with
     /// ``PipeError/unreadable(_:)``.
     public struct AsyncIterator: AsyncIteratorProtocol {
       fileprivate let pages: Pages
@@ -57,13 +57,12 @@ extension Pipeline {
         self.pages = pages
       }
 
-      /// Reads the next page; returns `nil` after the last one and after an error.
+      /// Reads the next page; returns `nil` after the last page and after an error.
       public mutating func next() async throws(PipeError) -> Page<Value>? {
         try await next(isolation: #isolation)
       }
 
-      /// Reads the next page on the caller's actor; returns `nil` after the last one and after an
-      /// error.
+      /// Reads the next page on the caller's actor; returns `nil` after the last page or an error.
       public mutating func next(
         isolation actor: isolated (any Actor)?
       ) async throws(PipeError) -> Page<Value>? {
@@ -100,17 +99,15 @@ extension Pipeline {
   public struct Page<Value: Decodable & Sendable>: Sendable {
     /// The page's content, decoded.
     public let value: Value
-    /// The URL from which the page was read.
+    /// The URL of this page.
     public let url: URL
-    /// The URL of the next page as the API wrote it, without an access token; `nil` if there is
-    /// none.
+    /// The URL of the next page as the API wrote it, but without an access token; `nil` if none.
     public let nextURL: URL?
-    /// The URL of the previous page as the API wrote it, without an access token; `nil` if there is
-    /// none.
+    /// The URL of the previous page as the API wrote it, without an access token; `nil` if none.
     public let previousURL: URL?
     let pipe: Pipe
 
-    /// Reads the next page; returns `nil` after the last one.
+    /// Reads the next page; returns `nil` after the last page.
     ///
     /// - Throws: ``PipeError``. It is ``PipeError/failed(_:)`` with
     ///   ``SQOAuthError/Code/originNotAllowed`` if the API names a server that the app has not
@@ -119,7 +116,7 @@ extension Pipeline {
       try await page(at: nextURL)
     }
 
-    /// Reads the previous page; returns `nil` for the first one, and if the API names no page.
+    /// Reads the previous page; returns `nil` before the first page, or if the API names no page.
     public func previous() async throws(PipeError) -> Page? {
       try await page(at: previousURL)
     }
@@ -132,14 +129,14 @@ extension Pipeline {
       } catch {
         throw .failed(error)
       }
-      // The API chose this URL, so the check is for the URL's server, not for the pipe's.
+      // The API chose this URL, so this checks the URL's server, not the pipe's.
       return try await pipe.page(url, from: origin)
     }
   }
 }
 
 extension Pipeline.Page: Redacted {
-  /// The page's URL without its query, which may hold a secret.
+  /// The page's URL without its query, which may contain a secret.
   public var description: String { "page of \(url.withoutQuery)" }
 }
 
@@ -149,7 +146,7 @@ extension Pipeline.Pages.AsyncIterator: Redacted {
 }
 
 extension Pipeline.Pages: Redacted {
-  /// The name of the pipe, without the parameters, which may hold a secret.
+  /// The name of the pipe, without the parameters, which may contain a secret.
   public var description: String { "pages of \(pipe.name)" }
 }
 

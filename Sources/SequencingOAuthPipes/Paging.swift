@@ -7,7 +7,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The place in an API's answer that names the next and the previous page.
+/// The way in which an API's response names the next and the previous page.
 public struct Paging: Sendable, Hashable {
   private enum Place: Hashable {
     case linkHeader
@@ -20,41 +20,41 @@ public struct Paging: Sendable, Hashable {
   private let next: String
   private let previous: String
 
-  /// The URLs of the next and the previous page are in a `Link` field, under two relations.
+  /// Returns the paging style with the URLs of both pages in a `Link` field, under two relations.
   ///
   /// - SeeAlso: RFC 8288
   public static func linkHeader(next: String = "next", previous: String = "prev") -> Paging {
     Paging(place: .linkHeader, next: next, previous: previous)
   }
 
-  /// The URLs of the two pages are in a `Link` field, under the relations `next` and `prev`.
+  /// The paging style with the URLs in a `Link` field, under the relations `next` and `prev`.
   ///
   /// - SeeAlso: RFC 8288
   public static var linkHeader: Paging { linkHeader() }
 
-  /// The URLs of the next and the previous page are the values of two header fields.
+  /// Returns the paging style with the URLs of both pages in two header fields.
   public static func headers(next: String = "next", previous: String = "previous") -> Paging {
     Paging(place: .headers, next: next, previous: previous)
   }
 
-  /// The URLs of the next and the previous page are in two members of the JSON body.
+  /// Returns the paging style with the URLs of both pages in two members of the JSON body.
   ///
-  /// A member is named by its path, such as `paging.next`.
+  /// Name a member by its path, such as `paging.next`.
   public static func body(next: String = "next", previous: String = "previous") -> Paging {
     Paging(place: .body, next: next, previous: previous)
   }
 
-  /// The page tokens of the next and the previous page are in two members of the JSON body.
+  /// Returns the paging style with page tokens in two members of the JSON body.
   ///
-  /// The request for another page sends its page token in a parameter of the query. For Google's
-  /// APIs, use `.tokens(next: "nextPageToken", parameter: "pageToken")`.
+  /// The request for another page sends the page token in a query parameter. For Google's APIs, use
+  /// `.tokens(next: "nextPageToken", parameter: "pageToken")`.
   public static func tokens(
     next: String, previous: String = "", parameter: String
   ) -> Paging {
     Paging(place: .token(parameter: parameter), next: next, previous: previous)
   }
 
-  /// The URLs of the next and the previous page, from the response to a request to `url`.
+  /// Returns the URLs of the next and the previous page, from the response for `url`.
   func neighbours(
     of response: HTTPResponse, _ json: JSONValue?, at url: URL
   ) -> (next: URL?, previous: URL?) {
@@ -64,7 +64,7 @@ public struct Paging: Sendable, Hashable {
     )
   }
 
-  /// The texts in the response that name the next and the previous page.
+  /// Returns the texts in the response that name the next and the previous page.
   private func texts(
     in response: HTTPResponse, _ json: JSONValue?
   ) -> (next: String?, previous: String?) {
@@ -86,14 +86,16 @@ public struct Paging: Sendable, Hashable {
 }
 
 extension String {
-  /// The URL of this reference, relative to a page, without an access token; `nil` if it is empty.
+  /// Returns the URL of this reference, relative to a page; `nil` if the reference is empty.
+  ///
+  /// The URL has no access token.
   fileprivate func url(from page: URL) -> URL? {
     isEmpty ? nil : URL(string: self, relativeTo: page)?.absoluteURL.withoutToken
   }
 }
 
 extension URL {
-  /// This URL with a parameter of the query set to a value.
+  /// Returns this URL with a query parameter set to a value.
   fileprivate func setting(_ name: String, to value: String) -> URL? {
     replacing(name, by: [Substring(FormCoding.encodeQuery([FormCoding.Pair(name, value)]))])
   }
@@ -117,9 +119,9 @@ extension URL {
 }
 
 extension JSONValue {
-  /// The text or the number at a path of members, such as `paging.next`.
+  /// Returns the text or the number at a path of members, such as `paging.next`.
   ///
-  /// It is `nil` for an empty text, which some APIs send if there is no page.
+  /// Returns `nil` for an empty text, which some APIs send if there is no page.
   fileprivate func text(at path: String) -> String? {
     let value = path.split(separator: ".").reduce(self as JSONValue?) { value, name in
       value[String(name)]

@@ -6,12 +6,14 @@ public import SequencingOAuth
   public import Foundation
 #endif
 
-/// The operations of a pipe with completions, for code without `async`.
+/// The operations of a pipe with completion handlers, for code without `async`.
 ///
-/// Each completion is called once: on its actor if it belongs to one, and otherwise on
+/// Each completion runs once: on its actor if it is isolated to one, and otherwise on
 /// ``Pipeline/callbackQueue``. The `progress` closure is not called after the completion.
 extension Pipeline.Pipe {
-  /// Reads the records and calls a completion; see ``read(_:parameters:)``.
+  /// Reads the records and calls a completion.
+  ///
+  /// See ``read(_:parameters:)``.
   public func read<Value: Decodable & Sendable>(
     _ type: Value.Type, parameters: [String: String] = [:],
     completion: @escaping @isolated(any) (Result<Value, PipeError>) -> Void
@@ -21,7 +23,9 @@ extension Pipeline.Pipe {
     }
   }
 
-  /// Reads one record and calls a completion; see ``read(_:id:parameters:)``.
+  /// Reads one record and calls a completion.
+  ///
+  /// See ``read(_:id:parameters:)``.
   public func read<Value: Decodable & Sendable>(
     _ type: Value.Type, id: some LosslessStringConvertible & Sendable,
     parameters: [String: String] = [:],
@@ -32,7 +36,9 @@ extension Pipeline.Pipe {
     }
   }
 
-  /// Reads content without decoding it and calls a completion; see ``content(id:parameters:)``.
+  /// Reads content without decoding it and calls a completion.
+  ///
+  /// See ``content(id:parameters:)``.
   public func content(
     id: (some LosslessStringConvertible & Sendable)? = String?.none,
     parameters: [String: String] = [:],
@@ -43,7 +49,9 @@ extension Pipeline.Pipe {
     }
   }
 
-  /// Saves a record and calls a completion; see ``save(_:returning:)``.
+  /// Saves a record and calls a completion.
+  ///
+  /// See ``save(_:returning:)``.
   public func save<Value: Decodable & Sendable>(
     _ record: some Encodable & Sendable, returning type: Value.Type,
     completion: @escaping @isolated(any) (Result<Value, PipeError>) -> Void
@@ -53,7 +61,9 @@ extension Pipeline.Pipe {
     }
   }
 
-  /// Removes the record with an id and calls a completion; see ``remove(id:)``.
+  /// Removes the record with an id and calls a completion.
+  ///
+  /// See ``remove(id:)``.
   public func remove(
     id: some LosslessStringConvertible & Sendable,
     completion: @escaping @isolated(any) (Result<Void, PipeError>) -> Void
@@ -61,7 +71,9 @@ extension Pipeline.Pipe {
     complete(completion) { () async throws(PipeError) in try await self.remove(id: id) }
   }
 
-  /// Removes a record, by the id in it, and calls a completion; see ``remove(_:)``.
+  /// Removes a record by the id it contains, and calls a completion.
+  ///
+  /// See ``remove(_:)``.
   public func remove(
     _ record: some Encodable & Sendable,
     completion: @escaping @isolated(any) (Result<Void, PipeError>) -> Void
@@ -116,12 +128,14 @@ extension Pipeline.Pipe {
   }
 }
 
-/// Pages with completions, for code without `async`.
+/// The reading of pages with completion handlers, for code without `async`.
 ///
-/// Each completion is called once: on its actor if it belongs to one, and otherwise on
+/// Each completion runs once: on its actor if it is isolated to one, and otherwise on
 /// ``Pipeline/callbackQueue``.
 extension Pipeline.Pages {
-  /// Reads the first page and calls a completion; see ``first()``.
+  /// Reads the first page and calls a completion.
+  ///
+  /// See ``first()``.
   public func first(
     completion: @escaping @isolated(any) (Result<Pipeline.Page<Value>, PipeError>) -> Void
   ) {
@@ -130,14 +144,18 @@ extension Pipeline.Pages {
 }
 
 extension Pipeline.Page {
-  /// Reads the next page and calls a completion; see ``next()``.
+  /// Reads the next page and calls a completion.
+  ///
+  /// See ``next()``.
   public func next(
     completion: @escaping @isolated(any) (Result<Pipeline.Page<Value>?, PipeError>) -> Void
   ) {
     pipe.complete(completion) { () async throws(PipeError) in try await self.next() }
   }
 
-  /// Reads the previous page and calls a completion; see ``previous()``.
+  /// Reads the previous page and calls a completion.
+  ///
+  /// See ``previous()``.
   public func previous(
     completion: @escaping @isolated(any) (Result<Pipeline.Page<Value>?, PipeError>) -> Void
   ) {

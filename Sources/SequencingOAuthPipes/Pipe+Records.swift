@@ -9,17 +9,17 @@ public import SequencingOAuth
 
 /// The operations that create, read, update and delete records.
 ///
-/// The API's answer is decoded into any `Decodable` type, or into a ``JSONValue`` if the caller
-/// names no type. An empty answer counts as `null`. An id is a text or a number.
+/// The API's response is decoded into any `Decodable` type, or into a ``JSONValue`` if the caller
+/// names no type. An empty response is decoded as `null`. An id is a text or a number.
 extension Pipeline.Pipe {
-  /// Reads the records: `GET` on the pipe's URL.
+  /// Reads the records with a `GET` request to the pipe's URL.
   public func read<Value: Decodable & Sendable>(
     _ type: Value.Type = JSONValue.self, parameters: [String: String] = [:]
   ) async throws(PipeError) -> Value {
     try await read(try request("GET", parameters: parameters)).value(type)
   }
 
-  /// Reads the record with an id: `GET` on the URL of the record.
+  /// Reads the record with an id, with a `GET` request to the record's URL.
   public func read<Value: Decodable & Sendable>(
     _ type: Value.Type = JSONValue.self, id: some LosslessStringConvertible,
     parameters: [String: String] = [:]
@@ -27,7 +27,7 @@ extension Pipeline.Pipe {
     try await read(try request("GET", id: id.description, parameters: parameters)).value(type)
   }
 
-  /// Reads the content of a record, or of the pipe's URL without an id, and does not decode it.
+  /// Reads the content of a record, or of the pipe's URL if there is no id, without decoding it.
   public func content(
     id: (some LosslessStringConvertible)? = String?.none, parameters: [String: String] = [:]
   ) async throws(PipeError) -> Data {
@@ -36,7 +36,7 @@ extension Pipeline.Pipe {
     return try await perform(request).body
   }
 
-  /// Saves a record and returns the API's answer.
+  /// Saves a record and returns the API's response.
   ///
   /// It sends a `PUT` to the record's URL if the record has an id, and otherwise a `POST` to the
   /// pipe's URL. The record's JSON must be an object; its member ``PipeConfiguration/recordID`` is
@@ -51,15 +51,15 @@ extension Pipeline.Pipe {
     return try await read(request).value(type)
   }
 
-  /// Removes the record with an id: `DELETE` on the URL of the record.
+  /// Removes the record with an id, with a `DELETE` request to the record's URL.
   public func remove(id: some LosslessStringConvertible) async throws(PipeError) {
     _ = try await perform(try request("DELETE", id: id.description))
   }
 
-  /// Removes a record by the id in it: `DELETE` on the URL of the record.
+  /// Removes a record by the id it contains, with a `DELETE` request to the record's URL.
   ///
-  /// The id is the member ``PipeConfiguration/recordID`` of the record's JSON. A record without an
-  /// id throws ``PipeError/failed(_:)`` with ``SQOAuthError/Code/malformedRequest``.
+  /// The id is the member ``PipeConfiguration/recordID`` of the record's JSON. If the record has no
+  /// id, the method throws ``PipeError/failed(_:)`` with ``SQOAuthError/Code/malformedRequest``.
   public func remove(_ record: some Encodable) async throws(PipeError) {
     guard let id = try encode(record).id else {
       throw .failed(
@@ -74,7 +74,7 @@ extension Pipeline.Pipe {
 // MARK: - JSON
 
 extension Pipeline.Pipe {
-  /// The JSON of a record, and its id; `nil` if the record has none.
+  /// Returns the JSON of a record, and its id; the id is `nil` if the record has none.
   private func encode(_ record: some Encodable) throws(PipeError) -> (json: Data, id: String?) {
     let json: Data
     let value: JSONValue

@@ -7,18 +7,18 @@ public import SequencingOAuth
   public import Foundation
 #endif
 
-/// Uploads and downloads of any size, which never hold the whole content of a file in memory.
+/// Uploads and downloads of any size, which never load a whole file into memory.
 ///
-/// ``PipeConfiguration/timeout`` limits how long a transfer may stand still; it may take any time
-/// in all.
+/// ``PipeConfiguration/timeout`` limits how long a transfer may go without any data; there is no
+/// limit on its total time.
 ///
-/// A `progress` closure that belongs to an actor, such as one in a `@MainActor` screen, runs on
-/// that actor; any other runs on ``Pipeline/callbackQueue``. The calls come one after the other,
-/// and none comes after the operation has ended. The transfer does not wait for the closure: while
-/// it is busy, a newer value replaces an older one. If the operation succeeds, the last value is
-/// always delivered before the operation returns.
+/// A `progress` closure that is isolated to an actor, such as one in a `@MainActor` view, runs on
+/// that actor; any other closure runs on ``Pipeline/callbackQueue``. Calls do not overlap, and no
+/// call follows the end of the operation. The transfer does not wait for the closure: while the
+/// closure is busy, a newer value replaces an older one. If the operation succeeds, the closure
+/// always gets the last value before the operation returns.
 extension Pipeline.Pipe {
-  /// Sends a form with files: `POST` on the pipe's URL, or `PUT` on the URL of a record.
+  /// Sends a form with files: `POST` to the pipe's URL, or `PUT` to the URL of a record.
   ///
   /// The pipe gets a valid token before it sends the first byte. If the API still refuses the
   /// token, the pipe sends the form again with the next token. If a part of the form can be read
@@ -68,22 +68,22 @@ extension Pipeline.Pipe {
     return try await upload(request, type, relay)
   }
 
-  /// Downloads the content of a record, or of the pipe's URL without an id, to a file.
+  /// Downloads the content of a record, or of the pipe's URL if there is no id, to a file.
   ///
-  /// The bytes go into `NAME.partial` in the folder of the destination. When all have arrived, that
-  /// file gets the destination's name, so the destination is never an incomplete file. After a lost
-  /// connection the download continues, and a later call continues where an earlier one stopped.
-  /// For this, the API must support ranges and confirm that the content has not changed (RFC 9110,
-  /// section 14).
+  /// The bytes go into `NAME.partial` in the destination's folder. When the download is complete,
+  /// that file is moved to the destination, so the destination is never an incomplete file. The
+  /// download continues after a lost connection, and a later call continues where an earlier one
+  /// stopped. This requires that the API supports ranges and confirms that the content has not
+  /// changed (RFC 9110, section 14).
   ///
-  /// With `replacing`, which is the default, a file at the destination is replaced. If a server has
-  /// chosen the file's name, set it to `false`: the download then fails if there is a file with that
-  /// name, also if it appears while the bytes come. It never changes a file named `NAME.partial` or
-  /// `NAME.partial.info` that no download has left.
+  /// By default, a file at the destination is replaced. If a server has chosen the file's name, set
+  /// `replacing` to `false`: the download then fails if a file with that name exists, even if it
+  /// appears during the download. A file named `NAME.partial` or `NAME.partial.info` that was not
+  /// written by a download is never changed.
   ///
   /// - Throws: ``PipeError``. It is ``PipeError/failed(_:)`` with ``SQOAuthError/Code/fileFailed``
-  ///   if the file cannot be written or another one is in the way, and with
-  ///   ``SQOAuthError/Code/fileInUse`` if another download to it is under way.
+  ///   if the file cannot be written or another file is in the way, and with
+  ///   ``SQOAuthError/Code/fileInUse`` if another download to the same file is running.
   public nonisolated(nonsending) func download(
     id: (some LosslessStringConvertible)? = String?.none, parameters: [String: String] = [:],
     to destination: URL, replacing: Bool = true,
@@ -129,13 +129,13 @@ extension Pipeline.Pipe {
   }
 
   private func fetch(_ download: ResumableDownload) async throws(PipeError) {
-    // The reason why the API refused the token; the download returns the rest of the refusal.
+    // The API's reason for refusing the token; the download returns the rest of the refusal.
     let challenge = Locked<BearerChallenge?>(nil)
     let response: HTTPResponse
     do throws(SQOAuthError) {
       response = try await download.run { request throws(SQOAuthError) in
         do throws(PipeError) {
-          // `cancel()` ends the whole download, which also ends the request.
+          // `cancel()` ends the whole download, and with it the request.
           return try await self.answer(to: request, from: self.address.origin, Interruption())
         } catch {
           if case .refused(let refusal) = error {
@@ -157,7 +157,7 @@ extension Pipeline.Pipe {
     }
   }
 
-  /// The error after which a download may continue; `nil` if the error ends the download.
+  /// Returns the error if the download may continue after it; `nil` if the error ends the download.
   private static func lostConnection(_ error: PipeError) -> SQOAuthError? {
     switch error {
     case .timedOut(let cause), .failed(let cause): cause

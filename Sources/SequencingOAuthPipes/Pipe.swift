@@ -9,15 +9,15 @@ public import SequencingOAuth
 #endif
 
 extension Pipeline {
-  /// Creates, reads, updates and deletes the records of one API resource, with a valid token.
+  /// A client that creates, reads, updates and deletes the records of one API resource.
   ///
-  /// Each operation first gets access: it uses the stored token if it is valid, or else refreshes
-  /// it, or else signs the user in. Then it sends one request. If the API refuses the token, and
-  /// another token is available, it sends the request once more. Each operation ends once, with a
-  /// value or with a ``PipeError``. Any number of operations may run at the same time, from any
-  /// thread.
+  /// Each operation first gets a token: it uses the stored token if it is valid, otherwise
+  /// refreshes it, and if that is not possible, signs the user in. Then it sends one request. If
+  /// the API refuses the token and another token is available, it sends the request once more. Each
+  /// operation ends once, with a value or with a ``PipeError``. Any number of operations may run at
+  /// the same time, on any thread.
   public final class Pipe: Sendable {
-    /// The pipe's name in the ``Pipeline``.
+    /// The name under which the ``Pipeline`` lists the pipe.
     public let name: String
     /// The path, the limits and the JSON coders of the pipe's requests.
     public let configuration: PipeConfiguration
@@ -39,15 +39,15 @@ extension Pipeline {
       module.addNamed(address.origin)
     }
 
-    /// Ends all operations that are under way with ``PipeError/cancelled``.
+    /// Ends all running operations with ``PipeError/cancelled``.
     ///
-    /// Later operations are not affected. The refresh of a token continues, and so does a sign-in
-    /// for which another caller waits.
+    /// Later operations are not affected. A token refresh continues, and so does a sign-in for
+    /// which another caller waits.
     public func cancel() {
       operations.cancelAll()
     }
 
-    /// Runs an operation in a separate task, which ``cancel()`` cancels.
+    /// Runs an operation in a separate task, which ``cancel()`` can cancel.
     func run<Value: Sendable>(
       _ operation: @escaping @Sendable () async throws(PipeError) -> Value
     ) async throws(PipeError) -> Value {
@@ -55,8 +55,7 @@ extension Pipeline {
       return try await operations.run { await $0.result(of: operation) }.get()
     }
 
-    /// Makes a relay that calls the app's closure with progress, on its actor or the pipeline's
-    /// queue.
+    /// Creates a relay that calls the app's progress closure, on its actor or the pipeline's queue.
     func relay(
       _ progress: (@isolated(any) (TransferProgress) -> Void)?
     ) -> ProgressRelay<TransferProgress>? {
@@ -78,14 +77,14 @@ extension Pipeline {
 }
 
 extension Pipeline.Pipe: Redacted {
-  /// The pipe's name, without the endpoint, whose query may hold a key.
+  /// The pipe's name, without the endpoint, whose query may contain a key.
   public var description: String { "pipe \(name)" }
 }
 
 // MARK: - One request
 
 extension Pipeline.Pipe {
-  /// A request to the pipe's URL or, with an id, to the URL of a record.
+  /// Returns a request to the pipe's URL or, with an id, to the URL of a record.
   func request(
     _ method: String, id: String? = nil, parameters: [String: String] = [:],
     body: HTTPRequestBody = .empty, contentType: String? = nil
@@ -112,16 +111,17 @@ extension Pipeline.Pipe {
     return request
   }
 
-  /// The pipe's time limit, or else its client's; if no client is registered, the request fails
-  /// later.
+  /// The pipe's own time limit, or else its client's.
+  ///
+  /// If no client is registered, it is the default limit; the request then fails later.
   private var timeout: Duration? {
     configuration.timeout ?? (try? module.context.configuration.get())?.timeout
       ?? HTTPRequestLimits().standard
   }
 
-  /// Runs an operation of one request and returns the answer if its status is 200 to 299.
+  /// Runs an operation with one request, and returns the response if its status is from 200 to 299.
   ///
-  /// The request goes to the pipe's own server if no other one is named.
+  /// By default, the request goes to the pipe's own server.
   func perform(
     _ request: HTTPRequest, to origin: ResourceOrigin? = nil
   ) async throws(PipeError) -> HTTPResponse {
@@ -130,7 +130,9 @@ extension Pipeline.Pipe {
     }
   }
 
-  /// Runs an operation of one request as ``perform(_:to:)`` does, and reads the answer's JSON.
+  /// Runs an operation with one request, and parses the response's JSON.
+  ///
+  /// It throws the same errors as ``perform(_:to:)``.
   func read(
     _ request: HTTPRequest, to origin: ResourceOrigin? = nil
   ) async throws(PipeError) -> PipeAnswer {
@@ -151,9 +153,10 @@ extension Pipeline.Pipe {
     return response
   }
 
-  /// Gets access, sends the request, and returns the API's answer; throws if the token is refused.
+  /// Gets a token, sends the request and returns the API's response; throws if the token is
+  /// refused.
   ///
-  /// The interruption ends the operation, and so does the cancellation of the task.
+  /// Both the interruption and the cancellation of the task end the operation.
   func answer(
     to request: HTTPRequest, from origin: ResourceOrigin, _ interruption: Interruption
   ) async throws(PipeError) -> HTTPResponse {
@@ -171,12 +174,12 @@ extension Pipeline.Pipe {
     }
   }
 
-  /// The stored token if it is valid, or else a refreshed one, or the token of a new sign-in.
+  /// Returns the stored token if it is valid, otherwise a refreshed one or that of a new sign-in.
   private func access(
     to origin: ResourceOrigin, _ interruption: Interruption
   ) async throws(ResourceFailure) -> AddressedToken {
     do throws(SQOAuthError) {
-      // This refuses a server before the user signs in for a request that cannot be sent.
+      // A server that is not allowed is rejected here, before the user signs in for nothing.
       if let use = try module.addressedToken(at: origin) { return use }
     } catch {
       throw .noAnswer(error)
@@ -202,7 +205,7 @@ extension Pipeline.Pipe {
   }
 
   static func noAnswer(_ error: SQOAuthError) -> PipeError {
-    // An error page that is too large to read is still a refusal.
+    // An error page that is too large to read still counts as a refusal.
     if error.code == .responseTooLarge, let status = error.status, status > 299 {
       return .refused(PipeError.Refusal(HTTPResponse(status: status)))
     }

@@ -7,16 +7,16 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// Makes the URL of a pipe and the URLs of its records.
+/// The URL of a pipe and the URLs of its records.
 struct PipeAddress: Sendable, Redacted {
   /// The server of all these URLs.
   let origin: ResourceOrigin
-  /// The URL up to the query, without a slash at the end.
+  /// The URL before the query, without a slash at the end.
   private let path: String
-  /// The endpoint's text after its `?`; empty if there is none.
+  /// The part of the endpoint after its `?`; empty if there is none.
   private let query: String
 
-  /// Checks the base URL and returns it without a slash at the end; it must have no query.
+  /// Returns the base URL without a slash at the end; throws if it is invalid or has a query.
   static func checkedBase(_ text: String) throws(SQOAuthError) -> URL {
     let url = try EndpointURL.check(text, name: "pipeline's base URL")
     guard !text.contains("?") else {
@@ -47,7 +47,7 @@ struct PipeAddress: Sendable, Redacted {
 
   private var url: String { query.isEmpty ? path : "\(path)?\(query)" }
 
-  /// The URL of the pipe or, with an id, of a record.
+  /// Returns the URL of the pipe or, with an id, of a record.
   ///
   /// - Throws: ``SQOAuthError/Code/malformedRequest`` if the id is empty, `.` or `..`.
   func url(id: String?, _ parameters: [String: String]) throws(SQOAuthError) -> URL {

@@ -7,16 +7,17 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// An API's answer whose JSON keeps the limits of an answer; an error never quotes the content.
+/// An API's response and its parsed JSON; errors never quote the content.
 struct PipeAnswer: Sendable {
   let response: HTTPResponse
-  /// The content; `nil` if the app's decoder reads more than JSON, and the content is that.
+  /// The parsed content; `nil` if it is not JSON, but the app's decoder may still accept it.
   let json: JSONValue?
   private let decoder: JSONDecoder
 
-  /// Reads an answer, of which an empty one counts as `null`; a long one is read with pauses.
+  /// Parses a response, with pauses if it is long; an empty response counts as `null`.
   ///
-  /// The limits hold before a decoder begins, whose work grows with the values times their depth.
+  /// The limits are checked before a decoder starts, because its work grows with the number of
+  /// values times their depth.
   init(
     _ response: HTTPResponse, _ decoder: JSONDecoder, _ interruption: Interruption
   ) async throws(PipeError) {
@@ -35,9 +36,9 @@ struct PipeAnswer: Sendable {
     }
   }
 
-  /// The content as one of the app's types.
+  /// Returns the content as one of the app's types.
   ///
-  /// It is decoded at once: the app's decoder and the app's type cannot be interrupted.
+  /// This does not pause: the app's decoder and the app's type cannot be interrupted.
   func value<Value: Decodable>(_ type: Value.Type) throws(PipeError) -> Value {
     if let value = json?.undecoded(type) { return value }
     do {
@@ -45,7 +46,7 @@ struct PipeAnswer: Sendable {
     } catch let error as DecodingError {
       throw Self.unreadable("the \(Self.name) is not JSON of the expected form\(Self.field(error))")
     } catch {
-      // The error comes from a type of the app, which has its own reasons.
+      // The error comes from one of the app's types, which has its own reasons.
       throw Self.unreadable("the app's type could not be decoded from the \(Self.name)", error)
     }
   }
@@ -73,7 +74,7 @@ struct PipeAnswer: Sendable {
 }
 
 extension JSONValue {
-  /// The value, its elements or its members, if that is the type; it need not be decoded then.
+  /// Returns the value, its elements or its members if `type` asks for them, without decoding.
   fileprivate func undecoded<Value>(_ type: Value.Type) -> Value? {
     switch type {
     case is JSONValue.Type: self as? Value

@@ -7,32 +7,31 @@ public import SequencingOAuth
   public import Foundation
 #endif
 
-/// How a ``Pipeline/Pipe`` uses its API: the path, the limits, the paging and the JSON coders.
+/// The settings of a ``Pipeline/Pipe``: its path, limits, paging and JSON coders.
 public struct PipeConfiguration: Sendable {
-  /// The percent-encoded path below the base URL, which may have a query; `nil` for the pipe's
-  /// name.
+  /// The percent-encoded path below the base URL, maybe with a query; by default the pipe's name.
   public var endpoint: String?
-  /// The name of the JSON member that holds a record's id.
+  /// The name of the JSON member that contains a record's id.
   public var recordID = "id"
-  /// The time limit of a request, and of the silence in an upload or a download.
+  /// The time limit of a request; in an upload or a download, the limit on time without data.
   ///
-  /// A request without a transfer must end within this time. An upload or a download may take any
-  /// time in all, but may stand still only for this time. `nil` means the
+  /// An ordinary request must end within this time. An upload or a download has no limit on its
+  /// total time, but ends if no byte moves for this time. `nil` means the
   /// ``ClientConfiguration/timeout`` of the client whose token the request carries. The time that a
-  /// user takes to sign in does not count.
+  /// user needs to sign in does not count.
   public var timeout: Duration?
   /// The module that provides the token; `nil` for the pipeline's module.
   public var module: AuthorizationModule?
-  /// The place in an answer that names the next and the previous page.
+  /// The way in which a response names the next and the previous page.
   public var paging: Paging
-  /// The largest answer that is read into memory, in bytes; 16 MiB by default.
+  /// The maximum size of a response that is read into memory, in bytes; 16 MiB by default.
   public var maximumResponseBytes: Int64 = 16 << 20
-  /// Makes a decoder; it is called once for each answer.
+  /// Creates a decoder; the SDK calls it once for each response.
   public var decoder: @Sendable () -> JSONDecoder = { JSONDecoder() }
-  /// Makes an encoder; it is called once for each record.
+  /// Creates an encoder; the SDK calls it once for each record.
   public var encoder: @Sendable () -> JSONEncoder = { JSONEncoder() }
 
-  /// Makes a configuration; without an endpoint, the pipe's name is its path.
+  /// Creates a configuration; without an endpoint, the pipe's name is its path.
   public init(endpoint: String? = nil, paging: Paging = .linkHeader) {
     self.endpoint = endpoint
     self.paging = paging
@@ -40,7 +39,7 @@ public struct PipeConfiguration: Sendable {
 }
 
 extension PipeConfiguration: Redacted {
-  /// The endpoint's path, without its query, which may hold a key.
+  /// The endpoint's path, without its query, which may contain a key.
   public var description: String {
     endpoint.map { "endpoint \($0.prefix { $0 != "?" })" } ?? "endpoint by name"
   }

@@ -9,19 +9,23 @@ public import SequencingOAuth
 
 /// The error of a ``Pipeline/Pipe``'s operation.
 public enum PipeError: Error, Sendable {
-  /// There is no valid token: the sign-in or the refresh failed or is not possible.
+  /// No valid token: the sign-in or the refresh failed or is not possible.
   ///
-  /// The API has not acted on the operation.
+  /// The API has not performed the operation.
   case noAccess(SQOAuthError)
-  /// The API answered with a status other than 200 to 299.
+  /// The API responded with a status other than 200 to 299.
   case refused(Refusal)
-  /// The API reported success, but its answer is not the expected JSON.
+  /// The API reported success, but its response is not the expected JSON.
   case unreadable(SQOAuthError)
-  /// The task or ``Pipeline/Pipe/cancel()`` ended the operation; the API may have acted on it.
+  /// The operation was cancelled, but the API may have performed it.
+  ///
+  /// Either the task was cancelled, or ``Pipeline/Pipe/cancel()`` was called.
   case cancelled
-  /// No answer came within ``PipeConfiguration/timeout``; the API may have acted on the operation.
+  /// No response came in time, but the API may have performed the operation.
+  ///
+  /// The limit is ``PipeConfiguration/timeout``.
   case timedOut(SQOAuthError)
-  /// The request could not be made, the connection failed, or a file could not be written.
+  /// The request could not be created, the connection failed, or a file could not be written.
   case failed(SQOAuthError)
 
   /// The underlying error; `nil` for ``refused(_:)`` and ``cancelled``.
@@ -33,23 +37,23 @@ public enum PipeError: Error, Sendable {
     }
   }
 
-  /// The API's answer if the error is ``refused(_:)``; otherwise `nil`.
+  /// The API's response if the error is ``refused(_:)``; otherwise `nil`.
   public var refusal: Refusal? {
     if case .refused(let refusal) = self { refusal } else { nil }
   }
 }
 
 extension PipeError {
-  /// An API's answer with a status other than 200 to 299.
+  /// An API's response with a status other than 200 to 299.
   public struct Refusal: Sendable, Hashable {
-    /// The largest part of an answer's content that is kept, in bytes.
+    /// The maximum number of bytes that are kept of a response's content.
     public static let maximumBytes = 64 * 1024
 
     /// The status and the header fields.
     public let head: HTTPResponseHead
     /// The content, cut at ``maximumBytes``; empty if it was larger than the pipe allows.
     public let body: Data
-    /// The API's reason why it did not accept the token; `nil` if it gave none.
+    /// The API's reason for refusing the token; `nil` if it gave none.
     public let challenge: BearerChallenge?
 
     /// The HTTP status, such as 404.
@@ -64,7 +68,7 @@ extension PipeError {
 }
 
 extension PipeError: Redacted {
-  /// The error in one line, without the content of an answer.
+  /// The error in one line, without the content of a response.
   public var description: String {
     switch self {
     case .noAccess(let error): "no access: \(error)"
@@ -77,9 +81,9 @@ extension PipeError: Redacted {
 }
 
 extension PipeError: LocalizedError {
-  /// The error in a sentence, for `localizedDescription`.
+  /// The error as a sentence, for `localizedDescription`.
   ///
-  /// It holds no content of the API's answer; ``refusal`` has the content.
+  /// It does not include the content of the API's response, which is in ``refusal``.
   public var errorDescription: String? {
     switch self {
     case .noAccess(let error): "there is no access: \(error.message)"

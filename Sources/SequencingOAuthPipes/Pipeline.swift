@@ -7,7 +7,7 @@ public import SequencingOAuth
   public import Foundation
 #endif
 
-/// The resources of one API: each has a name and a ``Pipeline/Pipe``, which reads and changes it.
+/// The resources of one API: each has a name and a ``Pipeline/Pipe`` that reads and changes it.
 ///
 /// ```swift
 /// let drive = try Pipeline("https://www.googleapis.com/drive/v2", module: SQOAuth.shared.module)
@@ -15,16 +15,16 @@ public import SequencingOAuth
 /// let list = try await files.read()
 /// ```
 ///
-/// Any method may be called from any thread.
+/// All methods may be called on any thread.
 public final class Pipeline: Sendable {
-  /// The URL with which the URLs of all pipes begin, without a slash at the end.
+  /// The common beginning of all pipes' URLs, without a slash at the end.
   public let baseURL: URL
-  /// The module that provides the token, unless a pipe's configuration names another one.
+  /// The module that provides the token, unless a pipe's configuration specifies another module.
   public let module: AuthorizationModule
   private let pipes = Registry<Pipe>(of: "a pipe")
   private let callbacks = Callbacks()
 
-  /// Makes a pipeline without pipes, from a base URL as text; it sends nothing.
+  /// Creates a pipeline without pipes, from a base URL as text; it sends nothing.
   ///
   /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if the text is not an http or https URL
   ///   or has a query; ``SQOAuthError/Code/insecureEndpoint`` for http to another machine.
@@ -33,7 +33,7 @@ public final class Pipeline: Sendable {
     self.module = module
   }
 
-  /// Makes a pipeline without pipes, from a base URL; it sends nothing.
+  /// Creates a pipeline without pipes, from a base URL; it sends nothing.
   ///
   /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if the scheme is not http or https or the
   ///   URL has a query; ``SQOAuthError/Code/insecureEndpoint`` for http to another machine.
@@ -41,10 +41,10 @@ public final class Pipeline: Sendable {
     try self.init(baseURL.absoluteString, module: module)
   }
 
-  /// Makes a pipe and adds it under a name; without an endpoint, the name is also the pipe's path.
+  /// Creates a pipe and adds it under a name, which is also the pipe's path if it has no endpoint.
   ///
-  /// From now on, the pipe's module may send its tokens to the pipeline's server, unless the
-  /// client's ``ClientConfiguration/resourceOrigins`` lists servers and this one is not among them.
+  /// After this call, the pipe's module may send its tokens to the pipeline's server, unless the
+  /// client's ``ClientConfiguration/resourceOrigins`` lists servers and does not include this one.
   ///
   /// - Throws: ``SQOAuthError/Code/duplicateName`` if another pipe has the name; that pipe stays;
   ///   ``SQOAuthError/Code/invalidConfiguration`` if the endpoint is not a path below the base URL.
@@ -59,7 +59,7 @@ public final class Pipeline: Sendable {
     return try pipes.add(pipe, named: name)
   }
 
-  /// The pipe with a name; `nil` if there is none.
+  /// Returns the pipe with a name; `nil` if there is none.
   public func pipe(named name: String) -> Pipe? {
     pipes[name]
   }
@@ -73,9 +73,9 @@ public final class Pipeline: Sendable {
   /// The names of all pipes, sorted.
   public var names: [String] { pipes.names }
 
-  /// The queue on which completions run: the main queue, unless the app sets another one.
+  /// The queue on which completions run, by default the main queue.
   ///
-  /// A closure that belongs to an actor runs on that actor instead.
+  /// A closure that is isolated to an actor runs on that actor instead.
   public var callbackQueue: DispatchQueue {
     get { callbacks.queue }
     set { callbacks.queue = newValue }

@@ -1,10 +1,10 @@
 import SQBasics
 
-/// The operations of a pipe that have not ended, so that all of them can be cancelled.
+/// The running operations of a pipe, so that all of them can be cancelled.
 ///
 /// Each operation has an ``Interruption``, which ends its current step. It ends a request directly.
 /// Any other step runs in a separate task, which the interruption cancels while the caller's task
-/// continues. A request has no separate task, since that would make small requests slower.
+/// continues. A request has no separate task, because that would make small requests slower.
 final class RunningOperations: Sendable {
   private struct State {
     var operations: [Int: Interruption] = [:]
@@ -22,7 +22,7 @@ final class RunningOperations: Sendable {
     return try await operation(interruption)
   }
 
-  /// Cancels all operations that have begun, including those that have not started a step yet.
+  /// Cancels all running operations, including those that have not started a step yet.
   func cancelAll() {
     for operation in state.withLock({ Array($0.operations.values) }) { operation.raise() }
   }

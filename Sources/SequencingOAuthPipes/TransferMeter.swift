@@ -7,11 +7,11 @@ package import SequencingOAuth
   import Foundation
 #endif
 
-/// Combines the progress of several attempts into one progress that never goes back.
+/// Combines the progress of several attempts into a progress value that never decreases.
 ///
 /// If a request is sent again, its count starts at zero; the meter reports nothing until the count
-/// is higher than before. Only ``finish(_:)`` reports the whole, since the server may still refuse
-/// an attempt that has sent the whole body.
+/// exceeds its earlier value. Only ``finish(_:)`` reports the complete transfer, because the server
+/// may still refuse an attempt that has sent the whole body.
 package final class TransferMeter: Sendable {
   private struct State {
     var latest = TransferProgress(completed: 0, total: nil)
@@ -19,7 +19,7 @@ package final class TransferMeter: Sendable {
     var fraction = 0.0
     var isFinished = false
 
-    /// Notes progress; returns whether it must be reported.
+    /// Records progress; returns whether it must be reported.
     mutating func advance(_ progress: TransferProgress) -> Bool {
       if isFinished { return false }
       latest = progress
@@ -53,13 +53,13 @@ package final class TransferMeter: Sendable {
     request.progress = { [self] in advance(to: $0.sent, of: $0.totalToSend) }
   }
 
-  /// Notes the progress of the current attempt; attempts come one after the other.
+  /// Records the progress of the current attempt; attempts must not overlap.
   package func advance(to completed: Int64, of total: Int64?) {
     let progress = TransferProgress(completed: completed, total: total)
     if state.withLock({ $0.advance(progress) }) { report(progress) }
   }
 
-  /// Reports once that the transfer is complete; without `total`, the last known one is used.
+  /// Reports once that the transfer is complete; without `total`, it uses the last known total.
   package func finish(_ total: Int64? = nil) {
     if let progress = state.withLock({ $0.finish(total) }) { report(progress) }
   }

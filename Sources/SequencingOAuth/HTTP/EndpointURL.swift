@@ -6,17 +6,16 @@ import SQBasics
   import Foundation
 #endif
 
-/// The rule for every address to which the SDK sends a request or the browser.
+/// The rule for every address to which the SDK sends a request or directs the browser.
 ///
 /// An address is https, or http on a loopback address. It has no user information, no fragment, and
 /// only the characters of RFC 3986, so that two URL parsers cannot see different hosts in one text.
 ///
 /// - SeeAlso: RFC 6749, sections 3.1 and 3.2; RFC 8252, section 8.3
 package enum EndpointURL {
-  /// Makes the URL of an endpoint, or throws the reason why the text cannot be one.
+  /// Returns the URL of an endpoint, or throws the reason why the text is not a valid one.
   package static func check(_ text: String, name: String) throws(SQOAuthError) -> URL {
-    // Checks the text itself: a `URL` of Foundation has already repaired a bare bracket or percent
-    // sign.
+    // Checks the text itself, because Foundation's `URL` repairs a bare bracket or percent sign.
     guard hasOnlyURLCharacters(text), let url = URL(string: text), let target = target(text) else {
       throw SQOAuthError(
         .invalidConfiguration,
@@ -37,8 +36,8 @@ package enum EndpointURL {
     try? RequestTarget(text: text)
   }
 
-  /// Whether a text has only unreserved and reserved characters and `%`, which no parser has to
-  /// repair.
+  /// Whether a text has only unreserved and reserved characters and `%`, so that no parser has to
+  /// repair it.
   ///
   /// - SeeAlso: RFC 3986, section 2
   static func hasOnlyURLCharacters(_ text: String) -> Bool {

@@ -1,15 +1,15 @@
 import SQBasics
 
 extension HTTPFields.Field {
-  /// Why the field cannot be sent unchanged; `nil` if it can.
+  /// The reason why the field cannot be sent unchanged; `nil` if it can.
   ///
   /// A forbidden byte could end the field's line early, or receivers could read it in different
-  /// ways. The text shows the name if it is a token, and never the value.
+  /// ways. The text shows the name only if the name is a token, and never shows the value.
   ///
   /// - SeeAlso: RFC 9110, section 5
   package var flaw: String? {
     guard name.isFieldToken else {
-      return "the name of a field is empty or has a character that no name may have"
+      return "the name of a field is empty or has a forbidden character"
     }
     guard value.utf8.allSatisfy(\.isFieldValueByte) else {
       return "the value of \(name) has a byte that is not visible ASCII"

@@ -1,18 +1,18 @@
 package import SQBasics
 
-/// A client that keeps each request's time limit itself.
+/// A client that enforces each request's time limit itself.
 protocol PunctualHTTPClient: HTTPClient {}
 
 extension HTTPClient {
-  /// Sends a request through any client, checks the response's status and size, and throws typed
-  /// errors only.
+  /// Sends a request through any client, checks the response's status and size, and throws only
+  /// typed errors.
   ///
-  /// The interruption and the cancellation of the task both end the request with
+  /// Both the interruption and the cancellation of the task end the request with
   /// ``SQOAuthError/Code/cancelled``.
   package func exchange(
     _ request: HTTPRequest, _ interruption: Interruption? = nil
   ) async throws(SQOAuthError) -> HTTPResponse {
-    // An app's own client does not know that some bodies can be sent only once.
+    // An app's own client does not know that some bodies can be read only once.
     try request.checkNotSpent()
     let response: HTTPResponse
     do {
@@ -25,9 +25,9 @@ extension HTTPClient {
       throw SQOAuthError(
         .connectionFailed, "the HTTP client failed with \(type(of: error))", cause: error)
     }
-    // Checked again, since an app's own client may not know the limit or may invent a status.
+    // Checked again, because an app's own client may not know the limit or may invent a status.
     guard (200...599).contains(response.status) else {
-      throw SQOAuthError(.invalidResponse, "the HTTP client returned no valid status")
+      throw SQOAuthError(.invalidResponse, "the HTTP client returned an invalid status")
     }
     guard response.body.count <= max(request.maximumResponseBytes, 0) else {
       throw SQOAuthError(.responseTooLarge, "the response is larger than the request allows")
@@ -35,7 +35,7 @@ extension HTTPClient {
     return response
   }
 
-  /// Sends a request; a client of the app is cancelled when the request's time is over.
+  /// Sends a request, and cancels an app's own client when the request's time limit has passed.
   private func answer(
     to request: HTTPRequest, _ interruption: Interruption?
   ) async throws -> HTTPResponse {

@@ -1,25 +1,25 @@
 import SQBasics
 
-/// Sends HTTP requests to servers and returns their responses.
+/// A client that sends HTTP requests to servers and returns their responses.
 ///
 /// ``CurlHTTPClient`` is the default on Linux. An app may implement its own client, which needs
-/// only ``send(_:)``. A client follows no redirects, keeps no cookies and no cache, and returns a
-/// response for any status. Any task may call it, also several tasks at the same time.
+/// only ``send(_:)``. A client follows no redirects, keeps no cookies and no cache, and returns
+/// every response, whatever its status. Several tasks may call it at the same time.
 public protocol HTTPClient: Sendable {
-  /// Sends a request and returns when its response is complete.
+  /// Sends a request and returns the complete response.
   ///
   /// An app's own client may throw any error. If the error is not an ``SQOAuthError``, the SDK
   /// reports ``SQOAuthError/Code/connectionFailed`` with that error as its cause.
-  /// Cancelling the task ends the request with ``SQOAuthError/Code/cancelled``. A client need not
-  /// keep the request's ``HTTPRequest/timeout``: the SDK cancels the request then, and reports
-  /// ``SQOAuthError/Code/requestTimedOut``.
+  /// Cancelling the task ends the request with ``SQOAuthError/Code/cancelled``. A client can ignore
+  /// the request's ``HTTPRequest/timeout``: when the limit has passed, the SDK cancels the request
+  /// and reports ``SQOAuthError/Code/requestTimedOut``.
   func send(_ request: HTTPRequest) async throws -> HTTPResponse
 
   /// Sends a request that the caller can end while its task continues.
   ///
   /// The client calls `whenStarted` at most once, with a closure that ends this request with
-  /// ``SQOAuthError/Code/cancelled``. Any thread may call that closure, also after the request has
-  /// ended.
+  /// ``SQOAuthError/Code/cancelled``. That closure may be called on any thread, even after the
+  /// request has ended.
   ///
   /// The default implementation runs the request in a separate task and cancels that task.
   /// Implement the method if the client can end a request without a task; this makes small requests
@@ -30,7 +30,7 @@ public protocol HTTPClient: Sendable {
 }
 
 extension HTTPClient {
-  /// Sends a request in a separate task, which the closure that `whenStarted` gets cancels.
+  /// Sends a request in a separate task and passes `whenStarted` a closure that cancels the task.
   public func send(
     _ request: HTTPRequest, whenStarted: (_ end: @escaping @Sendable () -> Void) -> Void
   ) async throws -> HTTPResponse {

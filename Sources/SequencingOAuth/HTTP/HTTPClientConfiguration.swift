@@ -6,12 +6,13 @@ public import SQBasics
   public import Foundation
 #endif
 
-/// How a ``CurlHTTPClient`` connects: trusted authorities, client certificate, HTTP version, proxy.
+/// The connection settings of a ``CurlHTTPClient``: authorities, client certificate, HTTP version,
+/// proxy.
 ///
-/// The verification of certificates cannot be turned off. For a server whose certificate comes from
-/// a private authority, set ``additionalAuthorities``.
+/// Certificate verification cannot be turned off. To reach a server with a certificate from a
+/// private authority, set ``additionalAuthorities``.
 public struct HTTPClientConfiguration: Sendable, Hashable {
-  /// A choice of HTTP versions.
+  /// The HTTP versions that the client may use.
   public enum Version: Sendable, Hashable {
     /// HTTP/2 if the server offers it in the TLS handshake, otherwise HTTP/1.1.
     case automatic
@@ -19,15 +20,15 @@ public struct HTTPClientConfiguration: Sendable, Hashable {
     case http1
   }
 
-  /// A choice of proxy; a request to a loopback host never goes through a proxy.
+  /// The proxy for requests; requests to a loopback host never go through a proxy.
   public enum Proxy: Sendable, Hashable {
     /// The proxy that the variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` name.
     ///
-    /// They are read by the rules of curl.
+    /// The variables have the meaning that curl gives them.
     case environment
     /// No proxy: requests go directly to the server.
     case none
-    /// The proxy at this URL, which gets the user and the password in the URL.
+    /// The proxy at this URL, with the user name and password from the URL.
     ///
     /// The variable `no_proxy` has no effect.
     case url(URL)
@@ -48,20 +49,20 @@ public struct HTTPClientConfiguration: Sendable, Hashable {
     /// The private key, in PEM, not encrypted.
     public let privateKey: Data
 
-    /// Makes a client certificate from PEM data.
+    /// Creates a client certificate from PEM data.
     public init(chain: Data, privateKey: Data) {
       self.chain = chain
       self.privateKey = privateKey
     }
   }
 
-  /// Certificates, in PEM, of authorities that the client trusts besides the system's.
+  /// The certificates of authorities to trust in addition to the system's, in PEM.
   public var additionalAuthorities: Data?
   /// Whether the client trusts the system's authorities.
   ///
-  /// If not, it trusts only the ``additionalAuthorities``. The variables `SSL_CERT_FILE` and
+  /// If `false`, it trusts only the ``additionalAuthorities``. The variables `SSL_CERT_FILE` and
   /// `SSL_CERT_DIR` replace the system's file and folder, as they do for OpenSSL, Go and Python. A
-  /// program that runs with the rights of another user ignores them.
+  /// program that runs with the rights of another user (setuid) ignores them.
   public var trustsSystemAuthorities = true
   /// The certificate for servers that ask for one; `nil` for none.
   public var clientCertificate: ClientCertificate?
@@ -69,23 +70,23 @@ public struct HTTPClientConfiguration: Sendable, Hashable {
   public var minimumTLSVersion: TLSVersion = .tls12
   /// The HTTP version that the client uses.
   public var version: Version = .automatic
-  /// The proxy through which requests go.
+  /// The proxy for requests.
   public var proxy: Proxy = .environment
 
-  /// The `User-Agent` field of requests that have none; `nil` for no such field.
+  /// The `User-Agent` field of requests that set none; `nil` sends no such field.
   ///
-  /// Firewalls and APIs refuse requests without it, and a server's operator sees in it which
-  /// program asks. Begin with the name and the version of your app: `"MyApp/2.1"`. By default it is
-  /// ``defaultUserAgent``. A text that is no value of a field, for example because it has a line
-  /// end, makes each request fail with ``SQOAuthError/Code/invalidConfiguration``.
+  /// Some firewalls and APIs refuse requests without this field, and it tells a server's operator
+  /// which program sends a request. Start with your app's name and version: `"MyApp/2.1"`. The
+  /// default is ``defaultUserAgent``. If the text is not a valid field value, for example because
+  /// it has a line end, each request fails with ``SQOAuthError/Code/invalidConfiguration``.
   ///
   /// - SeeAlso: RFC 9110, section 10.1.5
   public var userAgent: String? = Self.defaultUserAgent
 
-  /// The name and the version of this SDK: `SequencingOAuth/` and a number.
+  /// The name and version of this SDK: `SequencingOAuth/` and a number.
   public static let defaultUserAgent = "SequencingOAuth/\(Release.version)"
 
-  /// Makes the default configuration, which is also the one of ``CurlHTTPClient/shared``.
+  /// Creates the default configuration, which ``CurlHTTPClient/shared`` uses too.
   public init() {}
 }
 

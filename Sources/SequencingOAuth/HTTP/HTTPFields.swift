@@ -1,17 +1,18 @@
 public import SQBasics
 
-/// An ordered list of header or trailer fields, whose names are compared without regard to case.
+/// An ordered list of header or trailer fields with case-insensitive names.
 ///
-/// Values are not changed. Printing shows only the names, since a value may be a credential.
+/// Values are not changed. A printed list shows only the names, because a value may be a
+/// credential.
 public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   /// One header or trailer field: a name and a value.
   public struct Field: Sendable, Hashable {
-    /// The name as it was written.
+    /// The name as written.
     public let name: String
-    /// The value without surrounding white space.
+    /// The value without leading and trailing white space.
     public let value: String
 
-    /// Makes a field from a name and a value.
+    /// Creates a field from a name and a value.
     public init(name: String, value: String) {
       self.name = name
       self.value = value
@@ -20,19 +21,20 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 
   private var fields: [Field]
 
-  /// Makes a list of fields, in order.
+  /// Creates a list of fields, in order.
   public init(_ fields: [Field] = []) {
     self.fields = fields
   }
 
-  /// Makes a list of fields from a literal, in order.
+  /// Creates a list of fields from a literal, in order.
   public init(dictionaryLiteral elements: (String, String)...) {
     fields = elements.map { Field(name: $0.0, value: $0.1) }
   }
 
   /// The value of the first field with a name; `nil` if there is none.
   ///
-  /// Setting a value replaces all fields with that name by one. Setting `nil` removes them.
+  /// Setting a value replaces all fields with that name by a single field. Setting `nil` removes
+  /// them.
   public subscript(name: String) -> String? {
     get { fields.first { Self.same($0.name, name) }?.value }
     set {
@@ -43,19 +45,19 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     }
   }
 
-  /// The values of all fields with a name, in order.
+  /// Returns the values of all fields with a name, in order.
   public func values(for name: String) -> [String] {
     fields.filter { Self.same($0.name, name) }.map(\.value)
   }
 
-  /// Adds a field at the end of the list.
+  /// Appends a field to the list.
   public mutating func append(_ field: Field) {
     fields.append(field)
   }
 
-  /// Whether two names are equal without regard to case.
+  /// Whether two names are equal except for the case of ASCII letters.
   ///
-  /// Names are ASCII tokens (RFC 9110, section 5.1), so only ASCII letters have a case.
+  /// Field names are ASCII tokens (RFC 9110, section 5.1).
   private static func same(_ first: String, _ second: String) -> Bool {
     // Most names are written in lower case.
     first == second

@@ -1,15 +1,17 @@
 import SQBasics
 
-/// How long an answer may be used again, by its header fields.
+/// The time for which a response may be reused, computed from its header fields.
 enum HTTPFreshness {
-  /// The bounds in seconds: a server's mistake must neither make the SDK ask each time nor hide a
+  /// The shortest and the longest lifetime, in seconds.
+  ///
+  /// A server's mistake must not make the SDK fetch a document each time, and must not hide a
   /// withdrawn key for days.
   private static let bounds = 300.0...86_400
   private static let usual = 3600.0
 
-  /// The seconds from the request for an answer until it must be fetched again.
+  /// The number of seconds after the request during which its response may be reused.
   ///
-  /// - SeeAlso: RFC 9111, sections 4.2 and 5.2.2; by section 4.2.3 the time on the way counts
+  /// - SeeAlso: RFC 9111, sections 4.2 and 5.2.2; the transit time counts (section 4.2.3)
   static func seconds(_ headers: HTTPFields) -> Double {
     // RFC 9110, section 5.3: several fields are one list.
     let fields = headers.values(for: "Cache-Control")

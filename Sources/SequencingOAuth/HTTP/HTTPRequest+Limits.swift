@@ -1,6 +1,6 @@
 /// The time limits of a request, and whether each was set or is the default.
 package struct HTTPRequestLimits: Sendable {
-  /// The default limit, for a request that sets none.
+  /// The default limit, for a request that has no limit of its own.
   package var standard = Duration.seconds(60)
   /// The limit that was set for the whole request; `.some(nil)` means no limit.
   var total: Duration??
@@ -13,7 +13,7 @@ package struct HTTPRequestLimits: Sendable {
 }
 
 extension HTTPRequest {
-  /// The longest time from the call to the last byte of the answer; `nil` for no limit.
+  /// The maximum time from the call to the last byte of the response; `nil` for no limit.
   ///
   /// The default is 60 s. With ``AuthorizationModule/send(_:)`` and ``SQOAuth/send(_:)``, the
   /// default is ``ClientConfiguration/timeout`` instead.
@@ -22,17 +22,17 @@ extension HTTPRequest {
     set { limits.total = .some(newValue) }
   }
 
-  /// The longest time without a single byte in either direction; `nil` for no limit.
+  /// The maximum time without a single byte in either direction; `nil` for no limit.
   ///
-  /// By default a request that has a ``timeout`` has no limit for silence. A request whose
-  /// ``timeout`` was set to `nil` has one of 60 s, or of ``ClientConfiguration/timeout`` with
-  /// ``AuthorizationModule/send(_:)`` and ``SQOAuth/send(_:)``.
+  /// A request with a ``timeout`` has no idle limit by default. If ``timeout`` was set to `nil`,
+  /// the default is 60 s; ``AuthorizationModule/send(_:)`` and ``SQOAuth/send(_:)`` use
+  /// ``ClientConfiguration/timeout`` instead.
   public var idleTimeout: Duration? {
     get { limits.idle ?? (timeout == nil ? limits.standard : nil) }
     set { limits.idle = .some(newValue) }
   }
 
-  /// The request with another default limit, which holds for the limits that were not set.
+  /// Returns the request with a different default for the limits that were not set.
   func withStandardLimit(_ limit: Duration) -> Self {
     var request = self
     request.limits.standard = limit

@@ -3,7 +3,7 @@ import SQBasics
 extension HTTPRequest {
   /// Throws if the request cannot be sent unchanged.
   ///
-  /// It refuses a method or a field that could end its line early, and a field that could
+  /// A method or a field that could end its line early is refused, and so is a field that could
   /// contradict the framing that the client adds.
   func validate() throws(SQOAuthError) {
     guard method.isFieldToken else {
@@ -17,7 +17,7 @@ extension HTTPRequest {
       switch field.name.utf8.count {
       case 4 where field.name.asciiLowercased() == "host": hosts += 1
       case 14, 17:
-        // Two different lengths in one request let an attacker smuggle a second request in it.
+        // With two different lengths in one request, an attacker could smuggle in a second request.
         let name = field.name.asciiLowercased()
         if name == "content-length" || name == "transfer-encoding" {
           throw Self.malformed(
@@ -37,7 +37,9 @@ extension HTTPRequest {
     SQOAuthError(.malformedRequest, "\(what); nothing was sent")
   }
 
-  /// Whether sending this method twice has the effect of sending it once (RFC 9110, section 9.2.2).
+  /// Whether sending the request twice has the same effect as sending it once.
+  ///
+  /// - SeeAlso: RFC 9110, section 9.2.2
   var isIdempotent: Bool {
     switch method {
     case "GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE": true

@@ -6,38 +6,38 @@ public import SQBasics
   public import Foundation
 #endif
 
-/// An HTTP request: its method, URL, fields and body, where the response goes, and its limits.
+/// An HTTP request: its method, URL, fields and body, its limits, and the response's destination.
 public struct HTTPRequest: Sendable {
   /// The method in upper case, such as `GET` (RFC 9110, section 9.1).
   public var method: String
-  /// The absolute http or https URL to which the request goes.
+  /// The absolute http or https URL of the request.
   public var url: URL
-  /// The header fields; the client adds `Host`, `Content-Length` and `Accept-Encoding`.
+  /// The header fields, to which the client adds `Host`, `Content-Length` and `Accept-Encoding`.
   public var headers: HTTPFields
-  /// The content that the request sends.
+  /// The content to send.
   public var body: HTTPRequestBody {
     didSet { oneTimeStreams = [] }
   }
   /// The parts of the body that can be read only once; see ``setForm(_:)``.
   package var oneTimeStreams: [OneTimeStream] = []
-  /// Where the response's content goes.
+  /// The place for the response's content: memory, a file or a closure.
   public var destination: HTTPDestination = .memory
-  /// The largest number of bytes that the response's content may have, after decompression.
+  /// The maximum size of the response's content, in bytes after decompression.
   ///
   /// A larger response ends the request with ``SQOAuthError/Code/responseTooLarge``. The default is
   /// 1 MiB.
   public var maximumResponseBytes: Int64 = 1 << 20
   /// The stored values of ``timeout`` and ``idleTimeout``.
   var limits = HTTPRequestLimits()
-  /// The closure to which an ``HTTPClient`` reports the progress of the transfer.
+  /// The closure that receives the progress of the transfer from an ``HTTPClient``.
   ///
-  /// The client calls it on its own thread, so it must return at once. An app that shows progress
-  /// uses ``onProgress(_:)`` instead.
+  /// The client calls it on its own thread, so it must return immediately. To show progress in an
+  /// app, use ``onProgress(_:)`` instead.
   public var progress: (@Sendable (HTTPProgress) -> Void)?
-  /// The app's closure for the progress.
+  /// The app's closure that receives the progress.
   var progressClosure: Completion<HTTPProgress>?
 
-  /// Makes a request with the default limits: 60 s, and a response of at most 1 MiB.
+  /// Creates a request with the default limits: 60 s, and a response of at most 1 MiB.
   public init(
     method: String = "GET", url: URL, headers: HTTPFields = [:], body: HTTPRequestBody = .empty
   ) {
@@ -47,7 +47,7 @@ public struct HTTPRequest: Sendable {
     self.body = body
   }
 
-  /// Makes a request to a URL that is given as text, with the default limits.
+  /// Creates a request from a URL as text, with the default limits.
   ///
   /// - Throws: ``SQOAuthError/Code/malformedRequest`` if the text is not an http or https URL.
   public init(
@@ -62,23 +62,23 @@ public struct HTTPRequest: Sendable {
 }
 
 extension HTTPRequest {
-  /// Sets a closure that gets the progress of the transfer, for example to show it on a screen.
+  /// Sets a closure that receives the progress of the transfer, for example to show it on a screen.
   ///
-  /// A closure that belongs to an actor, such as one in a `@MainActor` screen, runs on that actor.
-  /// Any other closure runs on the callback queue of the object that sends the request:
+  /// A closure that is isolated to an actor, such as one in a `@MainActor` view, runs on that
+  /// actor. Any other closure runs on the callback queue of the object that sends the request:
   /// ``SQOAuth/callbackQueue``, ``AuthorizationModule/callbackQueue``, or the main queue for
-  /// ``CurlHTTPClient/send(_:)``. The calls come one after the other, and none comes after `send`
-  /// has ended. The transfer does not wait for the closure: while it is busy, a newer value
-  /// replaces an older one. The last value is delivered before `send` returns a response.
+  /// ``CurlHTTPClient/send(_:)``. Calls do not overlap, and no call follows the end of `send`. The
+  /// transfer does not wait for the closure: while the closure is busy, a newer value replaces an
+  /// older one. The closure gets the last value before `send` returns a response.
   ///
-  /// If the SDK sends the request again after a 401, the counts start again from zero.
+  /// If the SDK sends the request again after a 401, the counts start again at zero.
   public mutating func onProgress(_ closure: @escaping @isolated(any) (HTTPProgress) -> Void) {
     progressClosure = Completion(closure)
   }
 
-  /// Sends this request and passes its progress to the app's closure, if there is one.
+  /// Sends this request and reports its progress to the app's closure, if there is one.
   ///
-  /// `callbacks` call the closure on its actor or on a queue.
+  /// `callbacks` calls the closure on its actor or on a queue.
   func reportingProgress<Value, Failure>(
     by callbacks: @autoclosure () -> Callbacks,
     _ send: (HTTPRequest) async throws(Failure) -> Value
@@ -101,49 +101,48 @@ public enum HTTPRequestBody: Sendable {
   case empty
   /// Bytes in memory.
   case bytes(Data)
-  /// A file that is read while it is sent; its length is read when the request starts.
+  /// A file, which is read while it is sent; its length is taken when the request starts.
   case file(URL)
-  /// A stream of chunks, which the client asks for one at a time; `nil` ends the body.
+  /// A stream of chunks, which the client requests one at a time; `nil` ends the body.
   ///
-  /// `length` is in bytes, or `nil` if it is not known; then the body goes out in HTTP/1.1 chunks
-  /// or HTTP/2 frames. The client calls the outer closure once for each time that it sends the
-  /// body.
+  /// `length` is in bytes. If it is `nil`, the body is sent in HTTP/1.1 chunks or HTTP/2 frames.
+  /// The client calls the outer closure once each time it sends the body.
   case stream(
     length: Int64?, makeChunks: @Sendable () -> @Sendable () async throws -> Data?)
 }
 
-/// The place to which a response's content goes: memory, a file or a closure.
+/// A place for a response's content: memory, a file or a closure.
 public enum HTTPDestination: Sendable {
-  /// Into ``HTTPResponse/body``.
+  /// The content goes into ``HTTPResponse/body``.
   case memory
-  /// Into a file, which is created with mode 0600, or emptied, when a response of status 2xx
-  /// begins.
+  /// The content of a 2xx response goes into a file, which is created with mode 0600 or emptied.
   ///
   /// The content of a response with any other status goes into ``HTTPResponse/body``. If the
-  /// transfer fails, the file has a part of the content. A link, a folder or a pipe in the file's
-  /// place is refused. ``Pipeline/Pipe/download(id:parameters:to:replacing:progress:)`` replaces a
-  /// file only when all bytes are there.
+  /// transfer fails, the file contains only part of the content. The path must not be a link, a
+  /// folder or a pipe. ``Pipeline/Pipe/download(id:parameters:to:replacing:progress:)`` replaces a
+  /// file only when the download is complete.
   case file(URL)
-  /// To a closure, piece by piece and in order; the client reads a bounded amount ahead of it.
+  /// The content goes to a closure, in order and in pieces; the client buffers a limited amount.
   ///
-  /// The first call has the head and no bytes. ``HTTPResponse/body`` stays empty for every status.
+  /// The first call has the head and no bytes. ``HTTPResponse/body`` stays empty, whatever the
+  /// status.
   case stream(@Sendable (HTTPResponseHead, Data) async throws -> Void)
 }
 
 /// The progress of a transfer, in bytes of content.
 public struct HTTPProgress: Sendable, Hashable {
-  /// The number of bytes that were sent so far.
+  /// The number of bytes sent so far.
   public var sent: Int64
-  /// The number of bytes that the request sends in all; `nil` if it is not known.
+  /// The total number of bytes to send; `nil` if unknown.
   public var totalToSend: Int64?
-  /// The number of bytes that were received so far, after decompression.
+  /// The number of bytes received so far, after decompression.
   public var received: Int64
-  /// The number of bytes that the response has in all.
+  /// The total number of bytes in the response; `nil` if unknown.
   ///
-  /// It is `nil` if the server did not announce a length or compresses the response.
+  /// It is unknown if the server does not announce a length or compresses the response.
   public var totalToReceive: Int64?
 
-  /// Makes a value from the numbers of bytes in both directions.
+  /// Creates a value from the numbers of bytes in both directions.
   public init(
     sent: Int64 = 0, totalToSend: Int64? = nil, received: Int64 = 0, totalToReceive: Int64? = nil
   ) {
@@ -155,14 +154,14 @@ public struct HTTPProgress: Sendable, Hashable {
 }
 
 extension HTTPRequest: Redacted {
-  /// The method and the URL without its query, which may hold secrets.
+  /// The method and the URL without its query, which may contain secrets.
   public var description: String {
     "\(method) \(url.withoutQuery)"
   }
 }
 
 extension URL {
-  /// The URL's text without query and fragment, which may hold secrets.
+  /// The URL's text without query and fragment, which may contain secrets.
   package var withoutQuery: Substring { absoluteString.prefix { $0 != "?" && $0 != "#" } }
 }
 

@@ -8,12 +8,12 @@ public import SQBasics
 
 /// The status and the header fields of a response.
 public struct HTTPResponseHead: Sendable, Hashable {
-  /// The status code, 200 to 599.
+  /// The status code, from 200 to 599.
   public var status: Int
-  /// The header fields, as they came.
+  /// The header fields, as received.
   public var headers: HTTPFields
 
-  /// Makes a head from a status and header fields.
+  /// Creates a head from a status and header fields.
   public init(status: Int, headers: HTTPFields = [:]) {
     self.status = status
     self.headers = headers
@@ -22,19 +22,19 @@ public struct HTTPResponseHead: Sendable, Hashable {
 
 /// A complete HTTP response.
 ///
-/// The client has not judged its meaning: the caller checks the status, the content type and every
+/// The client does not interpret it: the caller checks the status, the content type and every
 /// field.
 public struct HTTPResponse: Sendable, Hashable {
   /// The status and the header fields.
   public var head: HTTPResponseHead
-  /// The content, decompressed; empty if it went to a file or a closure.
+  /// The content after decompression; empty if it went to a file or a closure.
   ///
-  /// With a status other than 2xx it is here even if the destination is a file.
+  /// If the status is not 2xx, the content is here even if the destination is a file.
   public var body: Data
-  /// The trailer fields, as they came.
+  /// The trailer fields, as received.
   public var trailers: HTTPFields
 
-  /// Makes a response from its parts, for example in a test.
+  /// Creates a response from its parts, for example in a test.
   public init(
     status: Int, headers: HTTPFields = [:], body: Data = Data(), trailers: HTTPFields = [:]
   ) {
@@ -43,9 +43,9 @@ public struct HTTPResponse: Sendable, Hashable {
     self.trailers = trailers
   }
 
-  /// The status code, 200 to 599.
+  /// The status code, from 200 to 599.
   public var status: Int { head.status }
-  /// The header fields, as they came.
+  /// The header fields, as received.
   public var headers: HTTPFields { head.headers }
 }
 

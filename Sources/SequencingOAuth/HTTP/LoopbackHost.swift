@@ -1,14 +1,15 @@
 import SQBasics
 
-/// Two rules for whether a host is this machine; the host is in lower case and without brackets.
+/// The two rules that decide whether a host is this machine.
 ///
-/// A wrong answer does different harm in each case, so there are two rules. If a host is wrongly
-/// taken for this machine, a token goes over plain http to another machine. If this machine is not
-/// recognized, a request for it leaves the machine through a proxy.
+/// The host must be in lower case and without brackets. There are two rules because the two
+/// possible mistakes do different harm. If another machine is taken for this one, a token goes to
+/// it over plain http. If this machine is not recognized, a request to it leaves the machine
+/// through a proxy.
 enum LoopbackHost {
-  /// Whether every parser and resolver takes the host for this machine.
+  /// Whether every parser and resolver treats the host as this machine.
   ///
-  /// This holds for `localhost`, `::1`, and an address of 127.0.0.0/8 in four plain numbers. Only
+  /// This is true for `localhost`, `::1`, and an address of 127.0.0.0/8 in four plain numbers. Only
   /// then is http allowed (RFC 8252, section 8.3). Names are not resolved.
   static func isAddress(_ host: String) -> Bool {
     if host == "localhost" || host == "::1" { return true }
@@ -20,7 +21,7 @@ enum LoopbackHost {
       }
   }
 
-  /// Whether any resolver takes the host for this machine, in any spelling.
+  /// Whether at least one resolver treats the host as this machine, in any spelling.
   ///
   /// A request to such a host must not go to a proxy: its token would leave the machine
   /// unencrypted.
@@ -31,7 +32,7 @@ enum LoopbackHost {
     if name == "localhost" || name.hasSuffix(".localhost") { return true }
     // libcurl and the resolver read 127.1, 0x7f.1 and 2130706433 too.
     guard let bytes = CLibrary.ipv4(name) else { return false }
-    // Linux takes 0.0.0.0 for this machine.
+    // Linux treats 0.0.0.0 as this machine.
     return bytes[0] == 127 || bytes.allSatisfy { $0 == 0 }
   }
 
@@ -39,7 +40,7 @@ enum LoopbackHost {
 
   private static func isLoopbackIPv6(_ text: String) -> Bool {
     guard let bytes = CLibrary.ipv6(text) else { return false }
-    // ::1, and :: which Linux takes for it.
+    // ::1, and ::, which Linux treats as this machine.
     if bytes.dropLast().allSatisfy({ $0 == 0 }) { return bytes[15] <= 1 }
     // ::ffff:127.0.0.0/104, and ::ffff:0.0.0.0.
     let isMapped = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF

@@ -6,8 +6,9 @@ import SQBasics
   import Foundation
 #endif
 
-/// The chunks of a form's part that can be read only once: only the first attempt to send gets
-/// them.
+/// The chunks of a form part that can be read only once.
+///
+/// Only the first attempt to send the form gets them.
 package final class OneTimeStream: Sendable {
   package typealias Next = @Sendable () async throws -> Data?
 
@@ -20,7 +21,7 @@ package final class OneTimeStream: Sendable {
     self.next = next
   }
 
-  /// Whether an attempt to send has taken the chunks.
+  /// Whether an attempt to send the form has taken the chunks.
   package var wasBegun: Bool { isBegun.withLock { $0 } }
 
   /// Returns the chunks to the first caller; throws ``notReplayable`` for every later one.
@@ -33,7 +34,7 @@ package final class OneTimeStream: Sendable {
     return next
   }
 
-  /// The error for a form that cannot be sent again.
+  /// The error for a second attempt to send the form.
   package var notReplayable: SQOAuthError {
     SQOAuthError(
       .bodyNotReplayable,

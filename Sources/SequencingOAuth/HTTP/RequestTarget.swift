@@ -6,18 +6,19 @@ import SQBasics
   package import Foundation
 #endif
 
-/// The parts of a request's URL, read so strictly that no second parser can read them differently.
+/// The parts of a request's URL, parsed so strictly that no other parser can read them differently.
 ///
 /// Only the characters that RFC 3986 allows in each part are accepted. Forms that URL parsers are
-/// known to read in two ways (a user before the host, a backslash, an encoded host) are refused.
+/// known to read in different ways (a user before the host, a backslash, an encoded host) are
+/// rejected.
 package struct RequestTarget {
   /// The whole URL without its fragment.
   let url: String
-  /// The host in lower case; an IPv6 address is without its brackets.
+  /// The host in lower case; an IPv6 address has no brackets here.
   package let host: String
   let port: UInt16
   package let isSecure: Bool
-  /// The URL as it came.
+  /// The URL as given.
   let text: String
 
   package init(_ url: URL) throws(SQOAuthError) {
@@ -43,10 +44,10 @@ package struct RequestTarget {
     self.url = end == bytes.endIndex ? text : String(text[..<end])
   }
 
-  /// Whether the request may go over plain http.
+  /// Whether the request may use plain http.
   var isLoopback: Bool { LoopbackHost.isAddress(host) }
 
-  /// Whether the request must not go through any proxy.
+  /// Whether the request must bypass every proxy.
   var mayBeLoopback: Bool { LoopbackHost.mayBeMeant(by: host) }
 
   /// `host:port`, for messages.
@@ -54,7 +55,7 @@ package struct RequestTarget {
     host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
   }
 
-  /// The URL itself stays out of the message: its query may hold a secret.
+  /// Creates an error without the URL, because its query may contain a secret.
   private static func malformed(_ what: String) -> SQOAuthError {
     SQOAuthError(.malformedRequest, "the request's URL \(what); nothing was sent")
   }
@@ -94,8 +95,9 @@ package struct RequestTarget {
     return UInt16(Substring(digits)).flatMap { $0 == 0 ? nil : $0 }
   }
 
-  /// Checks path and query, and returns where they end: at the fragment, which is never sent, or at
-  /// the end of the text.
+  /// Checks the path and the query, and returns where they end.
+  ///
+  /// They end at the fragment, which is never sent, or at the end of the text.
   private static func checkedEnd(
     _ bytes: Substring.UTF8View
   ) throws(SQOAuthError) -> String.Index {
@@ -117,9 +119,9 @@ package struct RequestTarget {
     return index
   }
 
-  /// Whether the byte may stand in a host's name: letters, digits, `-`, `.` and `_`.
+  /// Whether the byte is allowed in a host name: letters, digits, `-`, `.` and `_`.
   ///
-  /// These are the characters of DNS names, and the `_` of container networks; all are `unreserved`
+  /// DNS names use these characters, and container networks use `_`. All of them are `unreserved`
   /// in RFC 3986.
   private static func isHostByte(_ byte: UInt8) -> Bool {
     switch byte {
@@ -129,7 +131,7 @@ package struct RequestTarget {
     }
   }
 
-  /// Whether the byte may stand in a path or a query: `pchar` of RFC 3986, `/` and `?`, but not
+  /// Whether the byte is allowed in a path or a query: `pchar` of RFC 3986, `/` and `?`, but not
   /// `%`.
   private static func isPathOrQueryByte(_ byte: UInt8) -> Bool {
     switch byte {
@@ -142,7 +144,7 @@ package struct RequestTarget {
 }
 
 extension URL {
-  /// Throws the error that the HTTP client would throw for the URL of a request.
+  /// Throws the error that the HTTP client would throw for a request to this URL.
   package func checkedForRequest() throws(SQOAuthError) {
     _ = try RequestTarget(self)
   }

@@ -1,32 +1,31 @@
 import SQBasics
 
-/// One challenge of a `WWW-Authenticate` field: a way in which a server asks the client to
-/// authenticate.
+/// One challenge of a `WWW-Authenticate` field: a server's request that the client authenticate.
 ///
 /// - SeeAlso: RFC 9110, sections 11.3 and 11.6.1
 struct AuthenticationChallenge: Sendable, Hashable, Redacted {
-  /// The scheme as the server wrote it; compare it without case.
+  /// The scheme as the server wrote it, which must be compared without regard to case.
   let scheme: String
-  /// A single text instead of parameters, as the scheme Negotiate sends it.
+  /// The single text that some schemes, such as Negotiate, send instead of parameters.
   var token68: String?
-  /// The parameters by their names in lower case.
+  /// The parameters by name, in lower case.
   var parameters: [String: String] = [:]
 
-  /// The most fields of a response that are read, so that a server cannot keep the client busy.
+  /// The maximum number of fields to read, so that a server cannot keep the client busy.
   static let maximumFields = 16
-  /// The longest field that is read; a longer one is skipped, since its first part could mislead.
+  /// The maximum size of a field; a larger field is skipped, because its first part could mislead.
   static let maximumFieldBytes = 8 * 1024
-  /// The most challenges that are read in one field.
+  /// The maximum number of challenges to read in one field.
   static let maximumChallenges = 32
-  /// The most parameters that are read in one challenge.
+  /// The maximum number of parameters to read in one challenge.
   static let maximumParameters = 32
 
-  /// Reads the challenges of all fields, in their order.
+  /// Parses the challenges of all fields, in order.
   ///
-  /// At a fault the rest of the field is skipped, but the challenges before the fault count: a
-  /// half-broken field still tells why a token was refused. A challenge in which a parameter comes
-  /// twice is left out, since neither value can be trusted (RFC 9110, section 11.2); the challenges
-  /// after it count.
+  /// After a syntax error, the rest of the field is skipped, but the challenges before the error
+  /// are returned: they may still tell why a token was refused. A challenge with a repeated
+  /// parameter is left out, because neither value can be trusted (RFC 9110, section 11.2); the
+  /// challenges after it are returned.
   static func challenges(in fields: [String]) -> [AuthenticationChallenge] {
     fields.prefix(maximumFields).flatMap { field in
       var parser = ChallengeParser(field)
@@ -35,7 +34,7 @@ struct AuthenticationChallenge: Sendable, Hashable, Redacted {
   }
 }
 
-/// Reads the challenges of one field, byte by byte from left to right.
+/// Parses the challenges of one field, byte by byte from left to right.
 private struct ChallengeParser {
   /// A challenge that is still being read.
   private struct Draft {
@@ -63,8 +62,7 @@ private struct ChallengeParser {
     return drafts.filter { !$0.hasDuplicate }.map(\.challenge)
   }
 
-  /// Reads up to the next comma: a scheme with what follows it, or a parameter of the last
-  /// challenge.
+  /// Reads up to the next comma: a scheme and its content, or a parameter of the last challenge.
   private mutating func readElement() -> Bool {
     let start = position
     guard let name = readToken() else { return false }
@@ -85,7 +83,7 @@ private struct ChallengeParser {
     return readParameter()
   }
 
-  /// Reads `name = value`; RFC 9110, section 11.2, tells clients to accept the white space.
+  /// Reads `name = value`, with white space around the `=` (RFC 9110, section 11.2).
   private mutating func readParameter() -> Bool {
     guard let last = drafts.indices.last, drafts[last].takesParameters,
       let name = readToken()?.asciiLowercased()
@@ -102,7 +100,7 @@ private struct ChallengeParser {
     return true
   }
 
-  /// Whether the element ends here, with a comma or the end of the field.
+  /// Whether the element ends here, at a comma or at the end of the field.
   private mutating func endElement() -> Bool {
     skipSpace()
     return peek == nil || peek == UInt8(ascii: ",")
@@ -114,7 +112,7 @@ private struct ChallengeParser {
     return token.isEmpty ? nil : String(decoding: token, as: UTF8.self)
   }
 
-  /// Reads a token68 if nothing else comes before the next comma; `a=b` begins like one.
+  /// Reads a token68 if it fills the whole element; `a=b` begins like one.
   private mutating func readToken68() -> String? {
     let start = position
     let text = bytes[start...].prefix(while: Self.isToken68Byte)
@@ -128,7 +126,9 @@ private struct ChallengeParser {
     return String(decoding: found, as: UTF8.self)
   }
 
-  /// Reads a quoted string; `nil` if none begins here, it does not end, or it has a control
+  /// Reads a quoted string.
+  ///
+  /// Returns `nil` if no quoted string begins here, or it has no end or contains a control
   /// character.
   private mutating func readQuotedString() -> String? {
     let start = position

@@ -6,24 +6,27 @@ import SQBasics
   import Foundation
 #endif
 
-/// The authorization request, which the user's browser carries to the authorization endpoint.
+/// The authorization request, which the user's browser sends to the authorization endpoint.
 ///
-/// `state`, `nonce` and the code challenge are new for each sign-in.
+/// Each sign-in has a new `state`, `nonce` and code challenge.
 ///
 /// - SeeAlso: RFC 6749, section 4.1.1; RFC 7636, section 4.3
 struct AuthorizationRequest: Sendable, Redacted {
   let endpoint: URL
   let clientID: String
-  /// The redirect URI with the port that the SDK listens on; the token request repeats it exactly.
+  /// The redirect URI with the port that the SDK listens on; the token request repeats it
+  /// unchanged.
   let redirectURI: String
   let scope: String?
   let state: String
-  /// The value that an ID token for this request must repeat; `nil` if no ID token is asked for.
+  /// The value that the ID token must repeat; `nil` if the request asks for no ID token.
   let nonce: String?
   let pkce: PKCE
   let extraParameters: [FormCoding.Pair]
 
-  /// The URL for the browser; the endpoint's own query comes first (RFC 6749, section 3.1).
+  /// Returns the URL for the browser, in which the endpoint's own query comes first.
+  ///
+  /// - SeeAlso: RFC 6749, section 3.1
   func url() throws(SQOAuthError) -> URL {
     guard let url = FormCoding.url(endpoint, adding: parameters) else {
       throw SQOAuthError(.invalidConfiguration, "the authorization endpoint is not a URL")

@@ -1,34 +1,34 @@
 import SQBasics
 
-/// The code in the redirect that answers a request; it exists only if the redirect passed every
-/// check.
+/// The authorization code in a redirect that passed every check.
 ///
 /// - SeeAlso: RFC 6749, section 4.1.2; RFC 9207, section 2.4; RFC 9700, section 4
 package struct AuthorizationResponse: Sendable, Redacted {
-  /// The values that a redirect must have to answer the request.
+  /// The values that the redirect for a request must have.
   package struct Expectation: Sendable, Redacted {
     let redirectURI: String
     let state: String
     let issuer: String?
     /// Whether the server's metadata says that it sends `iss`.
     let requiresIssuer: Bool
-    /// Whether the server may show its pages to the user before it answers.
+    /// Whether the server may show its pages to the user before it responds.
     var allowsPages = true
   }
 
   /// The meaning of a redirect for the sign-in.
   package enum Verdict: Sendable {
-    /// The redirect goes to another redirect URI.
+    /// The redirect is for a different redirect URI.
     case notAddressed
-    /// The redirect lacks this request's `state`, so the answer to this sign-in is still to come.
+    /// The redirect lacks this request's `state`, so the sign-in still waits for its response.
     ///
-    /// If it has no `state` at all, its error comes along, which may help a developer.
+    /// If the redirect has no `state` at all, the value is the redirect's error, which may help a
+    /// developer.
     case wrongState(ErrorResponse?)
-    /// The redirect answers the request, with a code or with an error.
+    /// The redirect is the response to the request, with a code or with an error.
     case answer(Result<AuthorizationResponse, SQOAuthError>)
   }
 
-  /// What an answer says: two redirects with the same content are one answer, sent twice.
+  /// The content of a response; two redirects with equal content are the same response, sent twice.
   enum Content: Sendable, Equatable, Redacted {
     case code([UInt8])
     case error(SQOAuthError.Code, String)
@@ -42,21 +42,21 @@ package struct AuthorizationResponse: Sendable, Redacted {
     }
   }
 
-  /// The authorization code, `code`, which only the server understands.
+  /// The parameter `code`, which has a meaning only to the server.
   let code: String
-  /// The further parameters, which the protocol does not know and nothing vouches for.
+  /// The other parameters, which the protocol does not define or protect.
   let parameters: [String: String]
 
-  /// The most parameters that are kept, and the most bytes of all of them together.
+  /// The limits for other parameters: their number, and their total size in bytes.
   private static let limits = (count: 32, bytes: 16 * 1024)
 
-  /// Checks a redirect: first its address, then `state`, `iss`, `error` and `code`.
+  /// Checks a redirect: first its address, then `state`, `iss`, `error` and `code`, in this order.
   package static func judge(_ redirect: String, against expected: Expectation) -> Verdict {
     guard let query = RedirectMatch.query(of: redirect, for: expected.redirectURI) else {
       return .notAddressed
     }
-    // Parameters that nobody reads may be written in any way. Without a single, readable `state`,
-    // nothing shows that the redirect answers the request.
+    // Unused parameters may be encoded in any way. Without a single, readable `state`, nothing
+    // proves that the redirect belongs to the request.
     let pairs = FormCoding.mend(Substring(query))
     guard let state = state(in: pairs), sameSecret(state, expected.state) else {
       return .wrongState(unboundError(in: pairs))
@@ -76,7 +76,7 @@ package struct AuthorizationResponse: Sendable, Redacted {
       })
   }
 
-  /// The error of a redirect without a `state`; `nil` if it has one, or no error.
+  /// Returns the error of a redirect without a `state`; `nil` if it has a `state` or no error.
   private static func unboundError(in pairs: [FormCoding.Pair]) -> ErrorResponse? {
     guard !pairs.contains(where: { $0.name == "state" }) else { return nil }
     return errorResponse(in: pairs)
@@ -96,7 +96,7 @@ package struct AuthorizationResponse: Sendable, Redacted {
   private static func checkForm(
     _ pairs: [FormCoding.Pair], fragment redirect: String
   ) throws(SQOAuthError) {
-    // RFC 6749, section 3.1: no parameter comes more than once.
+    // RFC 6749, section 3.1: no parameter may occur more than once.
     for name in known where pairs.count(where: { $0.name == name }) > 1 {
       throw SQOAuthError(
         .invalidAuthorizationResponse, "the redirect has the parameter \"\(name)\" more than once")
@@ -113,12 +113,12 @@ package struct AuthorizationResponse: Sendable, Redacted {
     }
   }
 
-  /// Refuses a wrong `iss`; returns `true` if `iss` is missing although the server promised it.
+  /// Throws if `iss` is wrong; returns `true` if `iss` is missing although the server promised it.
   private static func checkIssuer(
     _ pairs: [FormCoding.Pair], _ expected: Expectation
   ) throws(SQOAuthError) -> Bool {
     guard let issuer = pairs.value("iss") else { return expected.requiresIssuer }
-    // Without a configured issuer there is nothing to compare it with (RFC 9207, section 2.4).
+    // Without a configured issuer, there is no value to compare with (RFC 9207, section 2.4).
     guard let wanted = expected.issuer else { return false }
     // Compared as bytes: Swift's own comparison treats some different characters as equal.
     guard issuer == wanted else {
@@ -129,11 +129,11 @@ package struct AuthorizationResponse: Sendable, Redacted {
     return false
   }
 
-  /// Makes the error that the sign-in fails with when the server sent `error`.
+  /// Creates the error of the sign-in for a redirect with `error`.
   ///
-  /// Some servers send `iss` only with a code. An error without `iss` ends the sign-in too (RFC
-  /// 9207, section 2.4). Nothing is sent to the server after an error, so a forged error can do no
-  /// more than show a wrong reason.
+  /// Some servers send `iss` only with a code, so an error without `iss` ends the sign-in too (RFC
+  /// 9207, section 2.4). Nothing is sent to the server after an error, so a forged error can only
+  /// show a wrong reason.
   private static func refusal(
     _ pairs: [FormCoding.Pair], _ expected: Expectation, lacksIssuer: Bool
   ) throws(SQOAuthError) -> SQOAuthError {
@@ -156,9 +156,10 @@ package struct AuthorizationResponse: Sendable, Redacted {
     return refusal
   }
 
-  /// The parameters that are left for the app: those that came once and can be decoded.
+  /// Returns the other parameters for the app: those that occur once and can be decoded.
   ///
-  /// If there are too many of them, none is kept, since nobody could say which matter.
+  /// If there are too many of them, the result is empty, because the SDK cannot know which of them
+  /// matter.
   private static func further(in pairs: [FormCoding.Pair]) -> [String: String] {
     let names = Dictionary(grouping: pairs.filter { !known.contains($0.name) }, by: \.name)
     let single = names.values.compactMap { $0.count == 1 && $0[0].isExact ? $0[0] : nil }
@@ -177,7 +178,7 @@ package struct AuthorizationResponse: Sendable, Redacted {
         .invalidAuthorizationResponse, "the code in the redirect cannot be decoded")
     }
     let code = pair.value
-    // RFC 6749, appendix A.11: visible characters and spaces.
+    // RFC 6749, appendix A.11: printable ASCII characters and spaces.
     guard code.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
       throw SQOAuthError(
         .invalidAuthorizationResponse,
@@ -186,7 +187,7 @@ package struct AuthorizationResponse: Sendable, Redacted {
     return code
   }
 
-  /// The single `state` of an answer; `nil` if there is none or more than one.
+  /// Returns the value of `state`; `nil` if there is none or more than one.
   package static func state(in pairs: [FormCoding.Pair]) -> String? {
     let values = pairs.filter { $0.name == "state" }
     return values.count == 1 ? values[0].value : nil
@@ -200,7 +201,7 @@ package struct AuthorizationResponse: Sendable, Redacted {
 }
 
 extension [FormCoding.Pair] {
-  /// The first value of the parameter with this name.
+  /// Returns the value of the first parameter with this name.
   func value(_ name: String) -> String? {
     first { $0.name == name }?.value
   }

@@ -6,9 +6,9 @@ import SQBasics
   import Foundation
 #endif
 
-/// Errors for the answers of the endpoints to which the SDK itself sends requests.
+/// Errors for the responses of the endpoints to which the SDK itself sends requests.
 extension SQOAuthError {
-  /// The error for an endpoint that answered with an OAuth error.
+  /// Creates the error for an endpoint that responded with an OAuth error.
   package static func refusal(
     by endpoint: String, _ error: ErrorResponse, _ response: HTTPResponse, now: Date
   ) -> SQOAuthError {
@@ -27,7 +27,7 @@ extension SQOAuthError {
       : "refused the request"
   }
 
-  /// The error for an answer without an OAuth error, by its status and the server's own words.
+  /// Creates the error for a failed request without an OAuth error, from its status and its body.
   package static func failure(
     of endpoint: String, _ response: HTTPResponse, now: Date, removing secrets: SentSecrets
   ) -> SQOAuthError {
@@ -45,7 +45,7 @@ extension SQOAuthError {
         )
       case 407:
         (
-          .connectionFailed, "was not reached, because a proxy wants credentials (status 407)",
+          .connectionFailed, "was not reached, because a proxy requires credentials (status 407)",
           "; check the proxy settings"
         )
       case 500...: (.serverError, "failed with status \(status)", "")
@@ -64,12 +64,13 @@ extension SQOAuthError {
         ? RetryAfter.delay(in: response.headers, now: now) : nil)
   }
 
-  /// What a server says in its own form, as the end of a sentence; `nil` if it says nothing.
+  /// Returns a server's own words as the end of a sentence; `nil` if the body has none.
   static func words(of response: HTTPResponse, removing secrets: SentSecrets) -> String? {
     RefusalText.text(in: response.body, removing: secrets).map { " and said: \($0)" }
   }
 
-  /// The error for a redirect, which is never followed: its target must not get the request.
+  /// Creates the error for a redirect, which is never followed: its target must not get the
+  /// request.
   private static func redirectRefused(
     by name: String, _ response: HTTPResponse, removing secrets: SentSecrets
   ) -> SQOAuthError {
@@ -80,7 +81,7 @@ extension SQOAuthError {
         + "does not follow; configure the final address", status: response.status)
   }
 
-  /// The place to which an answer redirects, without what may be a secret in it.
+  /// Returns the target of a redirect without its query and user, which may contain secrets.
   private static func redirectTarget(of response: HTTPResponse) -> String? {
     guard let location = response.headers["Location"] else { return nil }
     let place = location.prefix { $0 != "?" && $0 != "#" }
@@ -93,7 +94,7 @@ extension SQOAuthError {
     return String(place[..<authority] + place[start...])
   }
 
-  /// This error with the response's status, and with the request's secrets removed from its
+  /// Returns this error with the response's status, and without the request's secrets in its
   /// message.
   func with(status: Int, removing secrets: SentSecrets) -> SQOAuthError {
     var error = self

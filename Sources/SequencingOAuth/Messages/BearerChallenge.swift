@@ -2,16 +2,16 @@ public import SQBasics
 
 /// The reason why a server refused a request with a Bearer token, or a request without a token.
 ///
-/// It comes in a `WWW-Authenticate` field, mostly with status 401 or 403. The server chose all of
-/// its content: you can show it and compare ``error``, but do not trust the rest.
+/// It comes from a `WWW-Authenticate` field, usually with status 401 or 403. The server chose all
+/// of its content: you can show it and compare ``error``, but do not trust the rest.
 ///
 /// - SeeAlso: RFC 6750, section 3; RFC 9110, section 11.6.1
 public struct BearerChallenge: Sendable, Hashable {
   /// The scheme as the server wrote it: `Bearer`, in any letter case.
   public let scheme: String
-  /// All parameters as they came, by their names in lower case.
+  /// All parameters as received, by name in lower case.
   ///
-  /// A server may add parameters of its own, such as `resource_metadata`.
+  /// A server may add other parameters, such as `resource_metadata`.
   public let parameters: [String: String]
 
   init(scheme: String = "Bearer", parameters: [String: String] = [:]) {
@@ -19,13 +19,12 @@ public struct BearerChallenge: Sendable, Hashable {
     self.parameters = parameters
   }
 
-  /// The parameter `realm`: the part of the server that the challenge is about.
+  /// The parameter `realm`: the part of the server to which the challenge applies.
   public var realm: String? { text("realm") }
 
-  /// The parameter `scope`: the scopes that a token needs for this request, with spaces between
-  /// them.
+  /// The parameter `scope`: the scopes that the request needs, separated by spaces.
   ///
-  /// `nil` if it contains a character that no scope may have (RFC 6749, section 3.3).
+  /// It is `nil` if it contains a character that no scope may have (RFC 6749, section 3.3).
   public var scope: String? {
     guard let scope = parameters["scope"], scope.utf8.allSatisfy(Self.isScopeByte) else {
       return nil
@@ -33,9 +32,10 @@ public struct BearerChallenge: Sendable, Hashable {
     return scope
   }
 
-  /// The parameter `error`: ``SQOAuthError/Code/invalidToken``,
-  /// ``SQOAuthError/Code/insufficientScope`` or ``SQOAuthError/Code/invalidRequest``; `nil` if the
-  /// request carried no token.
+  /// The parameter `error`, the reason for the refusal; `nil` if the request had no token.
+  ///
+  /// RFC 6750 defines ``SQOAuthError/Code/invalidToken``, ``SQOAuthError/Code/insufficientScope``
+  /// and ``SQOAuthError/Code/invalidRequest``.
   public var error: SQOAuthError.Code? {
     text("error").flatMap { $0.isEmpty ? nil : SQOAuthError.Code(rawValue: $0) }
   }
@@ -46,18 +46,18 @@ public struct BearerChallenge: Sendable, Hashable {
   /// The parameter `error_uri`: the address of a page about the error, which the SDK never opens.
   public var errorURI: String? { text("error_uri") }
 
-  /// Reads the Bearer challenges of all `WWW-Authenticate` fields of a response, in their order.
+  /// Parses the Bearer challenges of all `WWW-Authenticate` fields of a response, in order.
   ///
-  /// Challenges of other schemes are skipped. Of a malformed field, only the challenges before the
-  /// fault count. A challenge in which a parameter comes twice is left out. At most 16 fields are
-  /// read, and none of more than 8 KiB.
+  /// Challenges of other schemes are skipped. A malformed field contributes only the challenges
+  /// before the error. A challenge with a repeated parameter is left out. At most 16 fields are
+  /// read, and none larger than 8 KiB.
   public static func challenges(in fields: [String]) -> [BearerChallenge] {
     AuthenticationChallenge.challenges(in: fields)
       .filter { $0.scheme.asciiLowercased() == "bearer" }
       .map { BearerChallenge(scheme: $0.scheme, parameters: $0.parameters) }
   }
 
-  /// This challenge with the secrets that the request contained removed from its parameters.
+  /// Returns this challenge with the request's secrets removed from its parameters.
   func removing(_ secrets: SentSecrets) -> BearerChallenge {
     BearerChallenge(scheme: scheme, parameters: parameters.mapValues(secrets.removed(from:)))
   }
@@ -72,14 +72,14 @@ public struct BearerChallenge: Sendable, Hashable {
 }
 
 extension HTTPFields {
-  /// The Bearer challenges in the `WWW-Authenticate` fields, in their order.
+  /// The Bearer challenges in the `WWW-Authenticate` fields, in order.
   public var bearerChallenges: [BearerChallenge] {
     BearerChallenge.challenges(in: values(for: "WWW-Authenticate"))
   }
 }
 
 extension HTTPResponse {
-  /// The Bearer challenge of the response: the first that names an error, or else the first one.
+  /// The first Bearer challenge that names an error, or else the first one; `nil` if there is none.
   public var bearerChallenge: BearerChallenge? {
     let challenges = headers.bearerChallenges
     return challenges.first { $0.error != nil } ?? challenges.first
@@ -87,7 +87,7 @@ extension HTTPResponse {
 }
 
 extension BearerChallenge: Redacted {
-  /// The realm, the error and the scope in one line, without other texts, which may repeat a token.
+  /// The realm, the error and the scope in one line, without texts that may repeat a token.
   public var description: String {
     let parts = [("realm", realm), ("error", error?.rawValue), ("scope", scope)]
     let words = parts.compactMap { name, value in value.map { "\(name) \"\($0.prefix(500))\"" } }

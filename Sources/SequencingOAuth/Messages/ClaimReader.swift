@@ -6,17 +6,17 @@ import SQBasics
   import Foundation
 #endif
 
-/// Reads claims by type; an error names the claim and never shows its value.
+/// Reads claims by type, with errors that name the claim but never show its value.
 ///
-/// A claim that is `null` is missing: many servers write their model as it is, with `null` for each
-/// member that they do not use.
+/// A claim that is `null` counts as missing: many servers write `null` for each unused member of
+/// their model.
 package struct ClaimReader {
   package let claims: [String: JSONValue]
-  /// What has the claims, for messages, such as `ID token`.
+  /// The name of the object with the claims, for messages, such as `ID token`.
   package let subject: String
   /// The code of the error for a missing claim.
   package let missing: SQOAuthError.Code
-  /// The code of the error for a claim of a wrong type.
+  /// The code of the error for a claim with a wrong type.
   package let malformed: SQOAuthError.Code
 
   package init(
@@ -29,7 +29,7 @@ package struct ClaimReader {
     self.malformed = malformed
   }
 
-  /// A claim that must be there.
+  /// Reads a claim that must not be missing.
   package func required<Value>(
     _ name: String, _ read: (String) throws(SQOAuthError) -> Value?
   ) throws(SQOAuthError) -> Value {
@@ -39,7 +39,7 @@ package struct ClaimReader {
     return value
   }
 
-  /// A text that is not empty; `nil` if the claim is missing.
+  /// Reads a text that must not be empty; returns `nil` if the claim is missing.
   package func text(_ name: String) throws(SQOAuthError) -> String? {
     guard let claim = claim(name) else { return nil }
     guard let text = claim.string else { throw wrongType(name, claim, "a text") }
@@ -47,21 +47,21 @@ package struct ClaimReader {
     return text
   }
 
-  /// A text that may be missing or empty, as servers write it that have no value for it.
+  /// Reads a text that may be missing or empty; some servers write an empty text for no value.
   package func possibleText(_ name: String) throws(SQOAuthError) -> String? {
     claim(name) == "" ? nil : try text(name)
   }
 
-  /// Reads a claim that nothing depends on; `nil` if it is missing or cannot be read.
+  /// Reads an unimportant claim; returns `nil` if it is missing or cannot be read.
   ///
-  /// A mistake in such a claim must cost no user the sign-in.
+  /// A mistake in such a claim must not make the user's sign-in fail.
   package func ifReadable<Value>(_ name: String, _ read: (String) throws(SQOAuthError) -> Value?)
     -> Value?
   {
     do throws(SQOAuthError) { return try read(name) } catch { return nil }
   }
 
-  /// A list of texts; `nil` if the claim is missing.
+  /// Reads a list of texts; returns `nil` if the claim is missing.
   func texts(_ name: String) throws(SQOAuthError) -> [String]? {
     guard let claim = claim(name) else { return nil }
     guard let array = claim.array else { throw wrongType(name, claim, "a list of texts") }
@@ -73,14 +73,14 @@ package struct ClaimReader {
     }
   }
 
-  /// An audience: one text, or a list of texts that is not empty.
+  /// Reads an audience: a single text, or a list of texts that must not be empty.
   package func audience(_ name: String) throws(SQOAuthError) -> [String]? {
     guard let audience = try possibleAudience(name) else { return nil }
     guard !audience.isEmpty else { throw fault(name, "is empty") }
     return audience
   }
 
-  /// An audience whose list or text may be empty, as servers write it for a token without one.
+  /// Reads an audience that may be an empty list or text; some servers write it for no audience.
   package func possibleAudience(_ name: String) throws(SQOAuthError) -> [String]? {
     guard claim(name) != "" else { return [] }
     if claim(name)?.string != nil { return try text(name).map { [$0] } }
@@ -89,10 +89,10 @@ package struct ClaimReader {
     return texts
   }
 
-  /// A moment, written as the seconds since 1970; `nil` if the claim is missing.
+  /// Reads a time, written as the seconds since 1970; returns `nil` if the claim is missing.
   package func date(_ name: String) throws(SQOAuthError) -> Date? {
     guard let claim = claim(name) else { return nil }
-    // A number beyond the year 9999 is no time, but for example milliseconds.
+    // A number beyond the year 9999 is not a time in seconds, but for example in milliseconds.
     guard let seconds = claim.number else { throw wrongType(name, claim, "a time in seconds") }
     guard (0...253_402_300_799).contains(seconds) else {
       throw fault(name, "is not a time in seconds")

@@ -1,31 +1,29 @@
 import SQBasics
 
-/// How the client proves its identity at the token endpoint; each request uses exactly one method.
+/// A method by which the client proves its identity at the token endpoint, one for each request.
 ///
 /// - SeeAlso: RFC 6749, section 2.3; RFC 7591, section 2 (`token_endpoint_auth_method`)
 public struct ClientAuthentication: RawRepresentable, Sendable, Hashable, Codable {
-  /// The registered name of the method, or the SDK's own name for ``basicUnescaped``.
+  /// The registered name of the method, or the SDK's own name in the case of ``basicUnescaped``.
   public let rawValue: String
 
-  /// Makes a method from a name; the SDK supports only the methods that are constants of this
-  /// type.
+  /// Creates a method from a name; the SDK supports only the constants of this type.
   public init(rawValue: String) {
     self.rawValue = rawValue
   }
 
-  /// An `Authorization: Basic` field with the identifier and the secret, each form-encoded first.
+  /// An `Authorization: Basic` field with the identifier and the secret, each form-encoded.
   ///
-  /// Letters, digits and `-._~*` stay as they are. Many servers do not decode the other characters;
-  /// for those servers see ``basicUnescaped`` and ``post``.
+  /// Letters, digits and `-._~*` are not changed by the encoding. Many servers do not decode the
+  /// other characters; for those servers, see ``basicUnescaped`` and ``post``.
   ///
   /// - SeeAlso: RFC 6749, section 2.3.1
   public static let basic = Self(rawValue: "client_secret_basic")
-  /// An `Authorization: Basic` field with the identifier and the secret as they are.
+  /// An `Authorization: Basic` field with the identifier and the secret, both unchanged.
   ///
-  /// Use it for a server that does not decode what RFC 6749 tells clients to encode, and does not
-  /// accept the secret in the body. The identifier must not contain a colon. Identifier and secret
-  /// must not contain control characters. The SDK uses this method only if the app or the
-  /// ``Provider`` chooses it.
+  /// Use this method for a server that neither decodes the encoding of RFC 6749 nor accepts the
+  /// secret in the body. The identifier must not contain a colon, and neither text may contain
+  /// control characters. The SDK uses this method only if the app or the ``Provider`` chooses it.
   ///
   /// - SeeAlso: RFC 7617, section 2
   public static let basicUnescaped = Self(rawValue: "client_secret_basic_unescaped")
@@ -33,7 +31,7 @@ public struct ClientAuthentication: RawRepresentable, Sendable, Hashable, Codabl
   public static let post = Self(rawValue: "client_secret_post")
   /// The method of a public client: the identifier in the body, and no secret.
   public static let publicClient = Self(rawValue: "none")
-  /// A token that the client signs with its ``ClientConfiguration/clientKey``, anew for each
+  /// A token that the client signs with its ``ClientConfiguration/clientKey``, new for each
   /// request.
   ///
   /// - SeeAlso: RFC 7523, section 2.2; OpenID Connect Core 1.0, section 9
@@ -41,20 +39,20 @@ public struct ClientAuthentication: RawRepresentable, Sendable, Hashable, Codabl
 }
 
 extension ClientAuthentication {
-  /// Chooses the method for a client.
+  /// Returns the method for a client.
   ///
-  /// What the app chose comes first, then what the provider needs. A client with a key signs. For
-  /// another client with a secret it is Basic, which every server must support (RFC 6749, section 2.3.1), with two exceptions.
-  /// The secret goes in the body if the server lists that and does not list Basic. It goes there
-  /// too if the server lists both and `basicEncodes` a part of the credentials, because many
-  /// servers do not decode it. The SDK never tries a second method: that attempt would send the
-  /// code twice.
+  /// The app's choice comes first, then the provider's requirement. A client with a key signs. Any
+  /// other client with a secret uses Basic, which every server must support (RFC 6749, section
+  /// 2.3.1), with two exceptions. The secret goes in the body if the server lists that method but
+  /// not Basic. It also goes there if the server lists both and `basicEncodes` a part of the
+  /// credentials, because many servers do not decode it. The SDK never tries a second method,
+  /// because that would send the code twice.
   static func chosen(
     _ explicit: ClientAuthentication?, providers: ClientAuthentication? = nil,
     hasKey: Bool = false, hasSecret: Bool,
     basicEncodes: Bool = false, supported: [String]?
   ) throws(SQOAuthError) -> ClientAuthentication {
-    // The app's choice counts even if the server's metadata does not list it.
+    // The app's choice applies even if the server's metadata does not list it.
     if let explicit { return explicit }
     if hasKey {
       guard supported?.contains(privateKeyJWT.rawValue) ?? true else {

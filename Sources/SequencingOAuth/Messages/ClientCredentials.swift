@@ -6,23 +6,25 @@ import SQBasics
   import Foundation
 #endif
 
-/// The client's identity, and how it proves that identity in a request of the back channel.
+/// The client's identity, and its proof in a request that the SDK itself sends to a server.
 ///
 /// - SeeAlso: RFC 6749, section 2.3.1; RFC 7523, section 2.2
 package struct ClientCredentials: Sendable {
   let id: String
   let secret: String?
   let authentication: ClientAuthentication
-  /// What the client's key has signed for this one request; `nil` before, and for other methods.
+  /// The token that the client's key signed for this request; `nil` before that, and for other
+  /// methods.
   var assertion: String?
-  /// Whether a request by a client that proves nothing leaves out the identifier.
+  /// Whether to leave out the identifier when the client sends no proof.
   var isAnonymous = false
 
-  /// The type of an assertion that is a JSON Web Token.
+  /// The type of an assertion that is a JSON Web Token, for `client_assertion_type`.
   static let assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
-  /// A POST request with a form that asks for JSON; the client's identity is in a header or in the
-  /// form.
+  /// Returns a POST request with a form that asks for a JSON response.
+  ///
+  /// The client's identity is in a header field or in the form.
   package func form(
     _ parameters: [FormCoding.Pair], to endpoint: URL, timeout: Duration
   ) -> HTTPRequest {
@@ -53,7 +55,7 @@ package struct ClientCredentials: Sendable {
     return request
   }
 
-  /// The texts that no description, error or log may show.
+  /// The texts that must not appear in a description, an error or a log.
   package var secrets: [String] {
     guard let secret else { return [assertion].compactMap(\.self) }
     let fields = [
@@ -63,7 +65,7 @@ package struct ClientCredentials: Sendable {
       + [assertion].compactMap(\.self)
   }
 
-  /// The value of an `Authorization: Basic` field as RFC 6749 wants it.
+  /// Returns the value of an `Authorization: Basic` field according to RFC 6749.
   ///
   /// The identifier and the secret are form-encoded before they are joined, so both may contain a
   /// colon.
@@ -72,20 +74,21 @@ package struct ClientCredentials: Sendable {
     return "Basic " + Data(credentials.utf8).base64EncodedString()
   }
 
-  /// The value of an `Authorization: Basic` field as RFC 7617 wants it, for servers that decode
-  /// nothing.
+  /// Returns the value of an `Authorization: Basic` field according to RFC 7617.
+  ///
+  /// It is for servers that do not decode the identifier and the secret.
   private static func basicUnescaped(id: String, secret: String) -> String {
     "Basic " + Data("\(id):\(secret)".utf8).base64EncodedString()
   }
 }
 
 extension ClientCredentials {
-  /// Whether Basic must encode a character of this identifier or secret.
+  /// Whether Basic must encode a character of this identifier or this secret.
   static func areChangedByBasic(id: String, secret: String) -> Bool {
     [id, secret].contains { FormCoding.encodeCredential($0) != $0 }
   }
 
-  /// Adds ways out to an error's message if the way of authentication may have caused the refusal.
+  /// Adds advice to the message of an error that the authentication method may have caused.
   package func explaining(_ error: SQOAuthError) -> SQOAuthError {
     guard error.mayBeRefusalOfClient, let hint else { return error }
     var error = error
@@ -96,7 +99,7 @@ extension ClientCredentials {
   private var hint: String? {
     switch (authentication, secret) {
     case (.privateKeyJWT, _):
-      "some servers want another audience in what a client signs than their issuer; set the "
+      "some servers expect an audience other than their issuer in a signed token; set the "
         + "provider's assertionAudience, if the server's documentation names one"
     case (.basic, let secret?) where Self.areChangedByBasic(id: id, secret: secret):
       "by RFC 6749, section 2.3.1, Basic encodes some characters of this client's identifier or "
@@ -104,10 +107,10 @@ extension ClientCredentials {
         + "clientAuthentication to .post, which is client_secret_post, or to .basicUnescaped: both "
         + "send the characters as they are"
     case (.basic, _?), (.basicUnescaped, _?):
-      "the secret went by Basic; if the server wants it in the body, set the configuration's "
+      "the secret was sent by Basic; if the server expects it in the body, set the configuration's "
         + "clientAuthentication to client_secret_post"
     case (.post, _?):
-      "the secret went in the body; if the server wants it by Basic, set the configuration's "
+      "the secret was sent in the body; if the server expects it by Basic, set the configuration's "
         + "clientAuthentication to client_secret_basic"
     default: nil
     }
@@ -115,7 +118,7 @@ extension ClientCredentials {
 }
 
 extension SQOAuthError {
-  /// The codes by which a server refuses something else than the client's authentication.
+  /// The codes by which a server refuses something other than the client's authentication.
   private static let otherRefusals: Set<Code> = [
     .invalidGrant, .invalidScope, .invalidTarget, .unsupportedGrantType, .unsupportedResponseType,
     .unsupportedTokenType, .accessDenied, .expiredToken, .insufficientScope, .useDPoPNonce,
@@ -125,8 +128,9 @@ extension SQOAuthError {
 
   /// Whether the server may have refused the client itself.
   ///
-  /// A server that does not find the client's secret where it looks for it may say so by any code
-  /// or by none, such as `invalid_request`. So only what names another reason counts as one.
+  /// A server that does not find the client's secret in the expected place may use any code, such
+  /// as `invalid_request`, or no code. So the result is `false` only for a code that names another
+  /// reason.
   fileprivate var mayBeRefusalOfClient: Bool {
     guard !isOfServerInTrouble else { return false }
     guard response == nil else { return !Self.otherRefusals.contains(code) }

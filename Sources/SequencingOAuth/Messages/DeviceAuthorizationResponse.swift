@@ -6,24 +6,24 @@ import SQBasics
   import Foundation
 #endif
 
-/// The answer with which a server lets a user sign in on another device.
+/// A successful response to the request that starts a sign-in on another device.
 ///
 /// - SeeAlso: RFC 8628, section 3.2
 struct DeviceAuthorizationResponse: Sendable, Redacted {
-  /// The code with which the client asks for the token, `device_code`.
+  /// The code that the client sends to request the token, `device_code`.
   let deviceCode: String
   let authorization: DeviceAuthorization
-  /// How long the codes count, `expires_in`.
+  /// The validity of the codes, `expires_in`.
   let lifetime: Duration
-  /// The shortest time between two requests for the token, `interval`.
+  /// The shortest time between two token requests, `interval`.
   let interval: Duration
 
   private static let endpoint = "the device authorization endpoint"
   private static let name = "device authorization response"
-  /// The interval of a server that names none.
+  /// The interval for a server that sends none.
   private static let usualInterval = Duration.seconds(5)
 
-  /// Reads the answer to a request, which arrived at a moment.
+  /// Parses the response to a request; `now` is the moment it arrived.
   init(
     _ response: HTTPResponse, to request: DeviceAuthorizationRequest, receivedAt now: Date
   ) throws(SQOAuthError) {
@@ -48,7 +48,7 @@ struct DeviceAuthorizationResponse: Sendable, Redacted {
     guard let members else {
       throw SQOAuthError(.invalidResponse, "the \(name) is no JSON object")
     }
-    // Some servers refuse with status 200; what they say tells more than what is missing.
+    // Some servers refuse with status 200; their words explain more than the missing member does.
     guard members["device_code"] ?? .null != .null else {
       var error = unusable("device_code")
       error.message += SQOAuthError.words(of: response, removing: request.secrets) ?? ""
@@ -64,11 +64,11 @@ struct DeviceAuthorizationResponse: Sendable, Redacted {
       throw Self.unusable("expires_in")
     }
     lifetime = .seconds(min(seconds, DeviceAuthorization.longestLifetime))
-    // Google's servers wrote `verification_url` before the RFC had another name.
+    // Google's servers used `verification_url` before the RFC chose a different name.
     let isOld =
       [nil, .null, ""].contains(members["verification_uri"]) && members["verification_url"] != nil
     let address = isOld ? "verification_url" : "verification_uri"
-    // The address that has the code in it is a convenience, so a wrong one is left out.
+    // The address that includes the code is only a convenience, so an invalid one is ignored.
     let complete = try? members["verification_uri_complete"]?.string.map { text throws in
       try Self.page(text, "verification_uri_complete")
     }
@@ -97,7 +97,7 @@ struct DeviceAuthorizationResponse: Sendable, Redacted {
     return text
   }
 
-  /// A text that apps show to the user, so it must not contain what changes a terminal.
+  /// Returns a text for the user, which must not contain characters that control a terminal.
   private static func shown(
     _ name: String, of members: [String: JSONValue]
   ) throws(SQOAuthError) -> String {
@@ -115,9 +115,9 @@ struct DeviceAuthorizationResponse: Sendable, Redacted {
   }
 
   private static func interval(_ value: JSONValue?) -> Duration {
-    // What is no time is as good as none, for which section 3.2 has five seconds.
+    // An invalid time counts as a missing one, for which section 3.2 has five seconds.
     guard let seconds = (try? TokenLifetime.seconds(value)) ?? nil else { return usualInterval }
-    // A server that allows any pace gets a request each second all the same.
+    // If a server allows any pace, it still gets only one request a second.
     return .seconds(min(max(seconds, 1), DeviceAuthorization.longestLifetime))
   }
 

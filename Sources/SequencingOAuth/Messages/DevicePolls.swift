@@ -1,30 +1,31 @@
 import SQBasics
 
-/// Decides when to ask for the token of a sign-in on another device again.
+/// The timing of the token requests during a sign-in on another device.
 ///
 /// - SeeAlso: RFC 8628, sections 3.4 and 3.5
 struct DevicePolls: Sendable {
-  /// By how much `slow_down` lengthens the interval, for good.
+  /// The time that each `slow_down` adds to the interval permanently.
   private static let slowDown = Duration.seconds(5)
-  /// The longest pause that failures cause by themselves.
+  /// The longest pause after failures, unless the interval or the server's request is longer.
   private static let longestPause = Duration.seconds(60)
 
   /// The shortest time between two requests.
   private(set) var interval: Duration
-  /// The requests since the server's last answer that did not reach it or that it could not answer.
+  /// The number of failed requests since the server's last proper response.
   private var failures = 0
 
-  /// Makes the plan for a server's `interval`.
+  /// Creates the timing from a server's `interval`.
   init(interval: Duration) {
     self.interval = interval
   }
 
-  /// The time until the next request after an error; `nil` if the error ends the sign-in.
+  /// Returns the time until the next request after an error; `nil` if the error ends the sign-in.
   ///
-  /// A server in trouble is asked less and less often, and not before the time that it names.
+  /// After each failure the pause gets longer, and it is never shorter than the time that the
+  /// server asks for.
   mutating func pause(after error: SQOAuthError) -> Duration? {
     let asked = error.retryAfter ?? .zero
-    // Section 3.5 defines four codes, and each of them is an answer whatever its status.
+    // Section 3.5 defines four codes, each of which is a proper response whatever its status.
     switch error.response?.error.rawValue {
     case "authorization_pending":
       failures = 0
@@ -41,10 +42,10 @@ struct DevicePolls: Sendable {
     return max(interval, asked)
   }
 
-  /// Whether the same request may succeed later.
+  /// Whether the request may succeed later.
   ///
-  /// The server answered over TLS, and the client's key signed, when the sign-in began. So a failure
-  /// of either is one that may pass, such as a connection that a restarting server resets.
+  /// When the sign-in began, the server answered over TLS and the client's key signed. So a failure
+  /// of either may be temporary, such as a connection that a restarting server resets.
   private static func mayPass(_ error: SQOAuthError) -> Bool {
     error.isOutage || error.code == .clientKeyFailed && error.response == nil
   }

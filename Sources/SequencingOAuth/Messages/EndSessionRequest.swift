@@ -6,21 +6,21 @@ import SQBasics
   import Foundation
 #endif
 
-/// The request to end the user's session at the provider, which the browser carries there.
+/// A request to end the user's session at the provider, which the browser sends.
 ///
 /// - SeeAlso: OpenID Connect RP-Initiated Logout 1.0, section 2
 struct EndSessionRequest: Sendable, Redacted {
   let endpoint: URL
   let clientID: String
-  /// The ID token of the user; without it, the provider asks which user to log out.
+  /// The user's ID token; without it, the provider asks which user to log out.
   let idTokenHint: String?
-  /// Where the provider sends the browser afterwards; `nil` to stay on its page.
+  /// The URI to which the provider sends the browser afterwards; `nil` to stay on its page.
   let redirectURI: String?
   let state: String
   let logoutHint: String?
   let uiLocales: [String]
 
-  /// The URL for the browser.
+  /// Returns the URL for the browser.
   func url() throws(SQOAuthError) -> URL {
     guard let url = FormCoding.url(endpoint, adding: parameters) else {
       throw SQOAuthError(.invalidConfiguration, "the end session endpoint is not a URL")

@@ -7,8 +7,7 @@ import SQBasics
 #endif
 
 extension ErrorResponse {
-  /// Reads the error object of RFC 6749, section 5.2, from a body; `nil` if the body is no such
-  /// object.
+  /// Parses the error object of RFC 6749, section 5.2; `nil` if the body is not such an object.
   ///
   /// The request's secrets are removed from the server's texts.
   package init?(body: Data, removing secrets: SentSecrets) {
@@ -16,14 +15,14 @@ extension ErrorResponse {
     self.init(members: members, removing: secrets)
   }
 
-  /// Reads the error from a JSON object's members; `nil` if they name no error.
+  /// Creates an error from a JSON object's members; `nil` if they contain no error.
   init?(members: [String: JSONValue], removing secrets: SentSecrets) {
     guard let error = members["error"]?.string, !error.printable.isEmpty else { return nil }
-    // The texts only help a developer; if one of them is no string, the code still counts.
+    // The texts only help a developer; if one of them is not a string, the code is still used.
     let description = members["error_description"]?.string
     let uri = members["error_uri"]?.string
     self.init(
-      // A code of the protocol is no secret, even if a password is the same word.
+      // A code of the protocol is not a secret, even if it is equal to a password.
       error: Self.codes.contains(error) ? error : secrets.removed(from: error),
       errorDescription: description.flatMap(secrets.removed(fromSentence:)),
       errorURI: uri.map(secrets.removed(from:)))

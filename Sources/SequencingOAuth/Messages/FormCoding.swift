@@ -6,7 +6,7 @@ import SQBasics
   import Foundation
 #endif
 
-/// Encodes and decodes `application/x-www-form-urlencoded`, in the strict form that OAuth needs.
+/// Encodes and decodes `application/x-www-form-urlencoded`, as strictly as OAuth requires.
 ///
 /// - SeeAlso: RFC 6749, appendix B
 package enum FormCoding {
@@ -14,7 +14,7 @@ package enum FormCoding {
   package struct Pair: Sendable, Hashable, Redacted {
     let name: String
     let value: String
-    /// Whether both were decoded as they were sent, and nothing had to be mended.
+    /// Whether name and value were decoded without repairs.
     let isExact: Bool
 
     package init(_ name: String, _ value: String, isExact: Bool = true) {
@@ -31,12 +31,12 @@ package enum FormCoding {
     encode(pairs, space: "+")
   }
 
-  /// Encodes the query of a URL; a space becomes `%20`, which every decoder of queries understands.
+  /// Encodes the query of a URL; a space becomes `%20`, which every query decoder understands.
   package static func encodeQuery(_ pairs: [Pair]) -> String {
     encode(pairs, space: "%20")
   }
 
-  /// The address of a request for the browser; the endpoint's own query comes first.
+  /// Returns the URL of a request for the browser, in which the endpoint's own query comes first.
   ///
   /// - SeeAlso: RFC 6749, section 3.1
   static func url(_ endpoint: URL, adding pairs: [Pair]) -> URL? {
@@ -52,8 +52,8 @@ package enum FormCoding {
 
   /// Encodes an identifier or a secret for Basic credentials (RFC 6749, section 2.3.1).
   ///
-  /// Every form decoder reads it back. Many servers decode nothing here, so `~` and `*`, which mean
-  /// themselves with and without decoding, stay as they are, and a space becomes `%20`, as in a
+  /// Every form decoder restores the value. Many servers do not decode it, so `~` and `*`, which
+  /// mean the same with and without decoding, are not encoded, and a space becomes `%20`, as in a
   /// URL.
   static func encodeCredential(_ value: String) -> String {
     encode(value, space: "%20", plain: "~*")
@@ -64,7 +64,7 @@ package enum FormCoding {
     encode(segment, space: "%20")
   }
 
-  /// Decodes the pairs in their order.
+  /// Decodes the pairs, in order.
   ///
   /// Returns `nil` if a `%` is not followed by two hexadecimal digits or the bytes are not UTF-8.
   static func decode(_ text: some StringProtocol) -> [Pair]? {
@@ -72,9 +72,10 @@ package enum FormCoding {
     return pairs.allSatisfy(\.isExact) ? pairs : nil
   }
 
-  /// Decodes the pairs in their order, and marks those that had to be mended.
+  /// Decodes the pairs, in order, and marks those that had to be repaired.
   ///
-  /// A `%` without two hexadecimal digits stands for itself, and what is no UTF-8 becomes U+FFFD.
+  /// A `%` without two hexadecimal digits stays as it is, and bytes that are not UTF-8 become
+  /// U+FFFD.
   package static func mend(_ text: some StringProtocol) -> [Pair] {
     text.utf8.split(separator: UInt8(ascii: "&")).map { part in
       let name = part.prefix { $0 != UInt8(ascii: "=") }

@@ -6,18 +6,18 @@ import SQBasics
   import Foundation
 #endif
 
-/// Reads token responses in form encoding, which some old servers send although RFC 6749 has none.
+/// Parses form-encoded token responses, which RFC 6749 does not allow but some old servers send.
 enum FormMessage {
-  /// What the SDK reads, and what an error consists of.
+  /// The fields that the SDK uses, and the field that marks an error.
   private static let known: Set = [
     "access_token", "token_type", "expires_in", "refresh_token", "scope", "id_token",
     "issued_token_type", "error",
   ]
 
-  /// Reads the fields; `expires` of old Graph APIs becomes `expires_in`.
+  /// Parses the fields, and renames `expires` of old Graph APIs to `expires_in`.
   ///
-  /// A field that the SDK reads must come once and be decoded as it was sent. Of any other field
-  /// the first one counts, and what cannot be decoded is mended.
+  /// A field that the SDK uses must occur once and be encoded correctly. If another field occurs
+  /// more than once, the first one is used. A wrong encoding of such a field is repaired.
   static func members(of body: Data) throws(SQOAuthError) -> [String: JSONValue] {
     var members: [String: JSONValue] = [:]
     for pair in FormCoding.mend(String(decoding: body, as: UTF8.self)) {

@@ -6,13 +6,13 @@ import SQBasics
   import Foundation
 #endif
 
-/// Reads a date in a header field, in any of the three forms that a recipient must accept.
+/// Parses a date in a header field, in any of the three forms that a recipient must accept.
 ///
-/// The day of the week is ignored.
+/// The day of the week is not checked.
 ///
 /// - SeeAlso: RFC 9110, section 5.6.7
 package enum HTTPDate {
-  /// The moment, or `nil` if the text is no such date; `now` completes a year of two digits.
+  /// Returns the date, or `nil` if the text is not one; `now` sets the century of a two-digit year.
   package static func parse(_ text: String, now: Date) -> Date? {
     let parts = text.split { $0 == " " || $0 == "," || $0 == "-" }.map(String.init)
     switch parts.count {
@@ -47,7 +47,7 @@ package enum HTTPDate {
       return Date(timeIntervalSince1970: Double(days * 86_400 + seconds))
     }
     guard yearText.utf8.count == 2 else { return moment(written) }
-    // Of the years that end in these digits, take the one less than half a century away.
+    // Among the years that end in these digits, choose the one less than half a century away.
     let thisYear = 1970 + Int(now.timeIntervalSince1970 / 31_556_952)
     let year = thisYear - thisYear % 100 + written
     return moment(
@@ -60,8 +60,9 @@ package enum HTTPDate {
     return Int(text)
   }
 
-  /// The days by the Gregorian calendar; its years begin in March here, so that the leap day comes
-  /// last.
+  /// Returns the number of days by the Gregorian calendar.
+  ///
+  /// The calculation begins each year in March, so that the leap day is the last one.
   private static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
     let shifted = month > 2 ? year : year - 1
     let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1

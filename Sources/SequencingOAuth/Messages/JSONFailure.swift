@@ -1,19 +1,19 @@
-/// Why a text was not read as JSON.
+/// A reason why a text could not be parsed as JSON.
 package enum JSONFailure: Error, Equatable {
-  /// It is no JSON; the place is the first byte that does not fit.
+  /// The text is not JSON; the value is the position of the first wrong byte.
   case malformed(at: Int)
-  /// It is JSON in UTF-16, or something else that is no UTF-8.
+  /// The text is UTF-16, or otherwise not UTF-8.
   case utf16
   case tooLong
   case tooDeep
   case tooManyValues
   case doubleName
-  /// The task that reads it was cancelled.
+  /// The parsing task was cancelled.
   case cancelled
-  /// The member with this name, on which much depends, comes twice with different values.
+  /// The important member with this name occurs twice, with different values.
   case ambiguous(String)
 
-  /// What is wrong with a text, for a message; it quotes nothing.
+  /// Returns a message about the text called `name`, without any part of its content.
   package func description(of name: String) -> String {
     switch self {
     case .malformed(let place): "the \(name) is no JSON: check byte \(place)"

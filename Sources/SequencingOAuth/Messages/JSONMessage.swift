@@ -6,22 +6,21 @@ import SQBasics
   import Foundation
 #endif
 
-/// Reads the protocol's JSON bodies, and never repeats their text in an error.
+/// Parses the protocol's JSON bodies, with errors that never repeat their content.
 package enum JSONMessage {
-  /// Whether the content type is JSON: `application/json`, or an application type that ends in
-  /// `+json`.
+  /// Whether the content type is `application/json`, or an application type that ends in `+json`.
   package static func isJSON(_ response: HTTPResponse) -> Bool {
     guard let type = MediaType.essence(of: response.headers["Content-Type"]) else { return false }
     return type == "application/json"
       || (type.hasPrefix("application/") && type.hasSuffix("+json"))
   }
 
-  /// The members of a body that is a JSON object; `nil` for any other body.
+  /// Returns the members of a JSON object; `nil` if the body is anything else.
   static func members(of body: Data) -> [String: JSONValue]? {
     (try? JSONReader.value(of: body))?.object
   }
 
-  /// The members of a body that must be a JSON object; an error never quotes the content.
+  /// Returns the members of a JSON object; throws an error, which never quotes the body, otherwise.
   package static func members(
     of body: Data, as name: String
   ) throws(SQOAuthError) -> [String: JSONValue] {

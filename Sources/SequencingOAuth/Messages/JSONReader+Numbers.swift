@@ -1,5 +1,6 @@
 extension JSONReader {
-  /// Reads a number: whole, if it has no fraction and fits, however it is written.
+  /// Parses a number, which becomes an integer if it has no fraction and fits, in whatever
+  /// notation.
   mutating func number(in bytes: UnsafeRawBufferPointer) throws(JSONFailure) -> JSONValue {
     var end = index
     let isNegative = bytes[end] == UInt8(ascii: "-")
@@ -23,7 +24,7 @@ extension JSONReader {
       let digits = Self.digits(in: bytes, from: end)
       guard !digits.isEmpty else { throw .malformed(at: index) }
       end = digits.upperBound
-      // More digits than these are no number that fits, or zero.
+      // A number with more digits than these does not fit, or is zero.
       exponent = bytes[digits].prefix(6).reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
       if sign == UInt8(ascii: "-") { exponent = -exponent }
     }
@@ -44,13 +45,13 @@ extension JSONReader {
     return start..<max(start, end)
   }
 
-  /// The exact value of a number that has no fraction and fits.
+  /// Returns the exact value of a number that has no fraction and fits; `nil` for other numbers.
   private static func integer(
     _ bytes: UnsafeRawBufferPointer, isNegative: Bool, _ whole: Range<Int>, _ fraction: Range<Int>,
     exponent: Int
   ) -> Int64? {
     var value: Int64 = 0
-    /// Adds a digit to the value's end; tells whether the value still fits.
+    /// Appends a digit to the value, and returns whether the value still fits.
     func append(_ digit: Int64) -> Bool {
       let (tens, isTooLarge) = value.multipliedReportingOverflow(by: 10)
       let (sum, isTooLargeToo) =
@@ -58,7 +59,7 @@ extension JSONReader {
       value = sum
       return !isTooLarge && !isTooLargeToo
     }
-    // The digits before the point, once the exponent has moved it.
+    // The number of digits before the decimal point, after the exponent has moved it.
     let count = whole.count + exponent
     var position = 0
     for range in [whole, fraction] {

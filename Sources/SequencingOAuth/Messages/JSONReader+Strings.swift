@@ -1,5 +1,5 @@
 extension JSONReader {
-  /// Reads a string; its first quotation mark is at the index.
+  /// Parses a string whose opening quotation mark is at the index.
   mutating func string(in bytes: UnsafeRawBufferPointer) throws(JSONFailure) -> String {
     let start = index + 1
     var end = start
@@ -17,7 +17,7 @@ extension JSONReader {
     return try text(UnsafeRawBufferPointer(rebasing: bytes[start..<end]), at: start)
   }
 
-  /// The characters of bytes in UTF-8; in place of others U+FFFD stands, unless they are refused.
+  /// Decodes UTF-8; invalid bytes become U+FFFD, or throw if the rules are strict.
   private func text(
     _ bytes: some Collection<UInt8>, at place: Int
   ) throws(JSONFailure) -> String {
@@ -69,7 +69,7 @@ extension JSONReader {
     place += 2
   }
 
-  /// Reads `\uXXXX`, or two of them that are one character.
+  /// Parses `\uXXXX`, or two of them that form one character.
   private func takeScalar(
     in bytes: UnsafeRawBufferPointer, at place: inout Int
   ) throws(JSONFailure) -> String {

@@ -6,28 +6,28 @@ import SQBasics
   import Foundation
 #endif
 
-/// Reads one JSON text in one pass, a piece at a time if it is long.
+/// A parser for one JSON text, which works in a single pass and can pause within a long text.
 ///
-/// The work grows with the number of bytes alone, whatever their form, so a server keeps a thread
-/// busy only for as long as it sends.
+/// The work depends only on the number of bytes, whatever their content, so a server cannot keep a
+/// thread busy for longer than it sends.
 ///
 /// - SeeAlso: RFC 8259
 package struct JSONReader {
-  /// What must stand at the next place that is not blank.
+  /// The token that is allowed after the next white space.
   private enum Expected {
-    /// A value: of an array, of a member, or the text itself.
+    /// A value: an array's element, a member's value, or the whole text.
     case value
-    /// A value, or the end of an array that has none.
+    /// A value, or the end of an empty array.
     case valueOrEnd
-    /// The name of a member.
+    /// A member's name.
     case name
-    /// The name of a member, or the end of an object that has none.
+    /// A member's name, or the end of an empty object.
     case nameOrEnd
-    /// What follows a value: a comma, an end, or the end of the text.
+    /// A comma or a closing bracket after a value, or the end of the text.
     case next
   }
 
-  /// An array or an object that is open, and where its values and names begin in the lists of all.
+  /// An open array or object, with the positions at which its values and names begin in the stacks.
   private struct Container {
     let firstValue: Int
     let firstName: Int
@@ -39,9 +39,9 @@ package struct JSONReader {
   private let text: Data
   private var expected = Expected.value
   private var containers: [Container] = []
-  /// The values of all containers that are open, or at the end the text's one value.
+  /// The values of all open containers; at the end, only the value of the text.
   private var values: [JSONValue] = []
-  /// The names of all objects that are open.
+  /// The names of all open objects.
   private var names: [String] = []
   private var valueCount = 0
   private var weight = 0
@@ -51,19 +51,19 @@ package struct JSONReader {
     guard !Self.isUTF16(text) else { throw .utf16 }
     self.text = text
     self.rules = rules
-    // RFC 8259, section 8.1: a mark for the order of bytes must not be there, and may be ignored.
+    // RFC 8259, section 8.1: a byte order mark is not allowed, but a parser may ignore it.
     let mayHaveMark = !rules.isStrict || rules.mayHaveMark
     index = mayHaveMark && text.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
   }
 
-  /// Whether a text begins with UTF-16's mark, or with a character and a zero byte.
+  /// Whether a text begins with UTF-16's byte order mark, or has a zero among its first two bytes.
   private static func isUTF16(_ text: Data) -> Bool {
     let start = Array(text.prefix(2))
     guard start.count == 2 else { return false }
     return start == [0xFF, 0xFE] || start == [0xFE, 0xFF] || start.contains(0)
   }
 
-  /// Reads a whole text at once.
+  /// Parses a whole text at once.
   package static func value(
     of text: Data, _ rules: JSONRules = .message
   ) throws(JSONFailure) -> JSONValue {
@@ -73,7 +73,7 @@ package struct JSONReader {
     }
   }
 
-  /// Reads a whole text; while it reads a long one, other tasks run in pauses, and it can be cancelled.
+  /// Parses a whole text, with pauses in which other tasks run and a cancellation takes effect.
   package static func valueWithPauses(
     of text: Data, _ rules: JSONRules, isCancelled: () -> Bool
   ) async throws(JSONFailure) -> JSONValue {
@@ -85,10 +85,10 @@ package struct JSONReader {
     }
   }
 
-  /// About a millisecond's work.
+  /// The number of values that take about a millisecond.
   private static let valuesBetweenPauses = 5000
 
-  /// Reads so many values more, and returns the text's value once it is complete.
+  /// Parses at most `count` more values, and returns the text's value when it is complete.
   mutating func read(atMost count: Int) throws(JSONFailure) -> JSONValue? {
     let (sum, isBeyond) = valueCount.addingReportingOverflow(count)
     let end = isBeyond ? .max : sum
@@ -191,7 +191,9 @@ package struct JSONReader {
     values.append(value)
   }
 
-  /// The members of an object; of two with one name the first one counts, or they are refused.
+  /// Returns the members of an object.
+  ///
+  /// If two members have one name, the first one is used, or the rules make it an error.
   private func members(from container: Container) throws(JSONFailure) -> [String: JSONValue] {
     var members: [String: JSONValue] = [:]
     members.reserveCapacity(names.count - container.firstName)

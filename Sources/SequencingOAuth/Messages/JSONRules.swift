@@ -1,54 +1,54 @@
-/// What a JSON text may be, and what it may cost.
+/// The limits and the strictness for the parsing of a JSON text.
 package struct JSONRules {
   var maximumBytes = Int.max
-  /// How deep arrays and objects may stand in each other.
+  /// The maximum nesting depth of arrays and objects.
   var maximumDepth = 32
   var maximumValues = 10_000
-  /// The largest sum of the depths of all values.
+  /// The maximum sum of the depths of all values.
   ///
-  /// A `Decodable` type is decoded in so many steps, since a decoder comes to each value from the
-  /// outermost one.
+  /// Decoding a `Decodable` type takes this number of steps, because a decoder reaches each value
+  /// from the outermost one.
   var maximumWeight = Int.max
-  /// Whether a text is refused that two programs may read differently.
+  /// Whether to reject a text that two programs may understand differently.
   ///
-  /// Such a text has two members of one name in an object, or characters that must be repaired. What
-  /// one program checked, another may then use in another sense. A text that goes from its server to
-  /// this program alone may have such faults.
+  /// Such a text has two members of the same name in an object, or characters that must be
+  /// repaired. A value that one program has checked could then differ from the value that another
+  /// program uses. A text that goes from its server only to this program may have such faults.
   ///
   /// - SeeAlso: RFC 7515, section 4; RFC 7519, section 4
   var isStrict = false
-  /// Whether a mark for the order of bytes may begin a strict text; any other text may have one.
+  /// Whether a strict text may begin with a byte order mark; any other text may have one.
   ///
   /// - SeeAlso: RFC 8259, section 8.1
   var mayHaveMark = false
-  /// The members of the outermost object that must not come twice with different values.
+  /// The members of the outermost object that must not occur twice with different values.
   ///
-  /// Of any other member that comes twice the first one counts.
+  /// For any other repeated member, the first value is used.
   var decisive: Set<String> = []
 
-  /// A message of the protocol; none comes near these limits.
+  /// The rules for the protocol's messages, which are far smaller than these limits.
   static let message = JSONRules(decisive: decisiveMembers)
 
-  /// A signed text's payload.
+  /// The rules for the payload of a signed text.
   static let signed = JSONRules(isStrict: true)
 
-  /// A set of keys; some are files that an editor has saved with a mark.
+  /// The rules for a key set, which may be a file that an editor saved with a byte order mark.
   static let keySet = JSONRules(isStrict: true, mayHaveMark: true)
 
-  /// The header of a signed text, which anyone can send.
+  /// The rules for the header of a signed text, which anyone can send.
   static let header = JSONRules(
     maximumBytes: 16 << 10, maximumDepth: 8, maximumValues: 100, isStrict: true)
 
-  /// An answer of an API: far more values than an API lists at once.
+  /// The rules for an API's response, which allow far more values than an API lists at once.
   package static let answer = JSONRules(maximumValues: 500_000, maximumWeight: 2_000_000)
 
-  /// What this program wrote itself.
+  /// The rules for a text that this program has written.
   package static let own = JSONRules(maximumDepth: 512, maximumValues: .max)
 
-  /// The members that say who a user or a client is, what a token may do, and where secrets go.
+  /// The members that identify users and clients, limit tokens, or set the targets of secrets.
   ///
-  /// Most programs read the later of two members. What a proxy has checked must be what this program
-  /// uses.
+  /// Most programs use the later of two members. The value that a proxy has checked must be the
+  /// value that this program uses.
   private static let decisiveMembers: Set = [
     // Token responses and refusals.
     "access_token", "token_type", "refresh_token", "id_token", "issued_token_type", "scope",

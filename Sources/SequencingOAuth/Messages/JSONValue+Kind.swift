@@ -1,5 +1,5 @@
 extension JSONValue {
-  /// What kind of value it is, for a message that must not show the value itself.
+  /// The kind of the value, for a message that must not show the value itself.
   var kind: String {
     switch self {
     case .null: "null"

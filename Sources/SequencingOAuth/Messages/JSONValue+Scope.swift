@@ -1,8 +1,8 @@
 extension JSONValue {
-  /// The scopes that this value of a member `scope` names, with spaces between them.
+  /// The scopes in the value of a member `scope`, separated by spaces.
   ///
-  /// RFC 6749 has one text, and some servers send a list of texts. Any other value is `nil`: then
-  /// nobody knows the scopes, and they must not be taken for those that were asked for.
+  /// RFC 6749 defines a single text, but some servers send a list of texts. Any other value results
+  /// in `nil`: the scopes are then unknown, and must not be assumed to be the requested ones.
   ///
   /// - SeeAlso: RFC 6749, section 3.3; RFC 7662, section 2.2
   var scope: String? {
@@ -13,8 +13,9 @@ extension JSONValue {
 }
 
 extension [String: JSONValue] {
-  /// The scopes that the member `scope` names: `other` if it is missing or `null`, and `nil` if it
-  /// cannot be read.
+  /// Returns the scopes in the member `scope`; `nil` if they cannot be read.
+  ///
+  /// If the member is missing or `null`, it returns `other`.
   package func scope(ifMissing other: String?) -> String? {
     guard let value = self["scope"], value != .null else { return other }
     return value.scope

@@ -1,6 +1,6 @@
-// How the values of a message are written into a record.
+// Writes the values of a message into a record.
 extension JSONWriter {
-  /// Writes an object with its members in the order of their names.
+  /// Writes an object as a member of the record, with the object's members sorted by name.
   mutating func member(_ name: any CodingKey, _ values: [String: JSONValue]) throws(NoNumber) {
     begin(name)
     try write(values)

@@ -1,6 +1,6 @@
 /// Any JSON value, such as a field of a response that the SDK does not interpret.
 ///
-/// Its subscripts and accessors never trap, whatever a server has sent, and you can write a value
+/// Its subscripts and properties never trap, whatever a server has sent, and you can write a value
 /// as a literal:
 ///
 /// ```swift
@@ -8,7 +8,8 @@
 /// let file: JSONValue = ["title": "Holiday", "tags": ["sea", 2026]]
 /// ```
 ///
-/// A number is ``integer(_:)`` if it has no fraction and fits, and otherwise ``number(_:)``.
+/// A number is ``integer(_:)`` if it has no fraction and fits an `Int64`, and otherwise
+/// ``number(_:)``.
 public enum JSONValue: Sendable, Hashable {
   /// The JSON value `null`.
   case null
@@ -16,22 +17,22 @@ public enum JSONValue: Sendable, Hashable {
   case bool(Bool)
   /// A whole number that fits an `Int64`.
   case integer(Int64)
-  /// A number with a fraction, or one that does not fit an `Int64`.
+  /// A number with a fraction, or one too large for an `Int64`.
   case number(Double)
   /// A JSON string.
   case string(String)
-  /// A JSON array with its elements in order.
+  /// A JSON array, with its elements in order.
   case array([JSONValue])
-  /// A JSON object with its members by their names.
+  /// A JSON object, with its members by name.
   case object([String: JSONValue])
 }
 
 extension JSONValue: Codable {
-  /// Reads any JSON value from a decoder.
+  /// Decodes any JSON value.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
-    // The most frequent types of the protocol's messages come first: a type that does not fit costs
-    // much.
+    // The most frequent types in the protocol's messages come first, because a type that does not
+    // fit is expensive.
     if container.decodeNil() {
       self = .null
     } else if let value = try? container.decode(String.self) {
@@ -49,7 +50,7 @@ extension JSONValue: Codable {
     }
   }
 
-  /// Writes the value as it was read.
+  /// Encodes the value in the form in which it was decoded.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch self {

@@ -1,8 +1,8 @@
 import SQBasics
 
-/// The value of a `Content-Type` field.
+/// Reads the value of a `Content-Type` field.
 package enum MediaType {
-  /// The type in lower case, without its parameters; `nil` if there is no field.
+  /// Returns the type in lower case, without its parameters; `nil` if there is no field.
   ///
   /// - SeeAlso: RFC 9110, section 8.3.1
   package static func essence(of field: String?) -> String? {
@@ -13,7 +13,7 @@ package enum MediaType {
     ).asciiLowercased()
   }
 
-  /// What a response says about the type of its content, for a message.
+  /// Describes the content type of a response, for a message.
   package static func description(of response: HTTPResponse) -> String {
     essence(of: response.headers["Content-Type"]).map {
       "the content type \"\($0.printable(atMost: 100))\""

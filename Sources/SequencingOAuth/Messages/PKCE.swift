@@ -1,25 +1,26 @@
 import SQBasics
 import SQCrypto
 
-/// The proof that the client that redeems a code also asked for it; each sign-in has a new one.
+/// The proof that a code is redeemed by the client that requested it; each sign-in has a new one.
 ///
-/// The method is always `S256`. The SDK neither sends nor accepts `plain`, which protects nothing.
+/// The method is always `S256`. The SDK neither sends nor accepts `plain`, which protects against
+/// nothing.
 ///
 /// - SeeAlso: RFC 7636, section 4
 struct PKCE: Sendable {
-  /// The `code_verifier`, a secret until the token request.
+  /// The `code_verifier`, which is secret until the token request.
   let verifier: String
-  /// The `code_challenge`: the SHA-256 of the verifier, in base64url.
+  /// The `code_challenge`: the SHA-256 hash of the verifier, in base64url.
   let challenge: String
-  /// The `code_challenge_method`, which is always S256.
+  /// The value of `code_challenge_method`.
   static let method = "S256"
 
-  /// Makes a proof with a new, random verifier of 256 bits.
+  /// Creates a proof with a new, random verifier of 256 bits.
   init() {
     self.init(verifier: RandomString.make())
   }
 
-  /// Makes the proof for a given verifier, so that a test can use the RFC's example.
+  /// Creates the proof for a given verifier, so that a test can use the RFC's example.
   package init(verifier: String) {
     self.verifier = verifier
     challenge = Base64URL.encode(Digest.sha256(verifier))

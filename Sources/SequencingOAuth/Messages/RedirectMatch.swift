@@ -2,14 +2,13 @@ import SQBasics
 
 /// Compares an incoming redirect with the redirect URI of the request.
 ///
-/// Scheme, authority and path must be equal byte for byte; only the scheme's letter case may
-/// differ. The registered query must come first. Nothing is decoded or normalised before the
+/// Scheme, authority and path must be equal byte for byte, except for the scheme's letter case. The
+/// query must begin with the registered query. Nothing is decoded or normalized before the
 /// comparison.
 ///
 /// - SeeAlso: RFC 9700, section 4.1; RFC 3986, section 6.2.1
 enum RedirectMatch {
-  /// The part of the incoming query after the registered one, or `nil` if the redirect does not
-  /// match.
+  /// Returns the query without the registered part, or `nil` if the redirect does not match.
   static func query(of incoming: String, for registered: String) -> Substring.UTF8View? {
     let incoming = incoming.utf8.prefix { $0 != UInt8(ascii: "#") }
     let (base, query) = split(incoming)

@@ -6,21 +6,21 @@ import SQBasics
   import Foundation
 #endif
 
-/// What a server says about a refusal in a form of its own, without an OAuth error code.
+/// A server's explanation for a refusal in a format of its own, without an OAuth error code.
 ///
-/// Many servers put a sentence elsewhere than RFC 6749 has it: Facebook into `error.message`, WeChat
-/// into `errmsg`, Okta into `errorSummary`, and frameworks into `message`, `errors` or `detail`. The
-/// sentence only helps a developer; no code is read from such a body.
+/// Many servers put a sentence in another place than RFC 6749 defines: Facebook in `error.message`,
+/// WeChat in `errmsg`, Okta in `errorSummary`, and frameworks in `message`, `errors` or `detail`.
+/// The sentence only helps a developer; no code is read from such a body.
 enum RefusalText {
-  /// The members that hold a sentence, the most telling first, in lower case and without `_`.
+  /// The members that may hold a sentence, best ones first, in lower case and without `_`.
   private static let sentences = [
     "errordescription", "message", "errmsg", "errormsg", "errormessage", "errorsummary", "detail",
     "details", "description", "msg", "faultstring", "reason", "title", "errorcode", "error",
   ]
-  /// The members in which such an object stands.
+  /// The members that may hold an object with a sentence.
   private static let containers = ["error", "errors", "errorcauses", "fault"]
 
-  /// The sentence in a body, cut and without the request's secrets; `nil` if it has none.
+  /// Returns the sentence in a body, cut and without the request's secrets; `nil` if there is none.
   static func text(in body: Data, removing secrets: SentSecrets) -> String? {
     guard let value = try? JSONReader.value(of: body) else { return nil }
     return text(in: value, depth: 0).flatMap {
@@ -31,7 +31,7 @@ enum RefusalText {
 
   private static func text(in value: JSONValue, depth: Int) -> String? {
     guard depth < 5 else { return nil }
-    // Only what is in a container may be a sentence itself; a whole body may be anything.
+    // Only a text inside a container can be a sentence; a whole body can be any text.
     if let list = value.array {
       return list.first.flatMap {
         depth == 0 && $0.object == nil ? nil : text(in: $0, depth: depth + 1)

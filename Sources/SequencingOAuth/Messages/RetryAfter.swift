@@ -4,19 +4,19 @@
   import Foundation
 #endif
 
-/// Reads `Retry-After`: how long a server wants no further request.
+/// Parses `Retry-After`: the time that a server asks a client to wait before its next request.
 ///
 /// - SeeAlso: RFC 9110, section 10.2.3
 enum RetryAfter {
-  /// The longest wait that counts, in seconds: one day.
+  /// The longest accepted wait, in seconds: one day.
   ///
-  /// Otherwise a server, or a date by a wrong clock, could stop a client for years.
+  /// Otherwise a server, or a date from a wrong clock, could stop a client for years.
   static let maximum = 86_400.0
 
-  /// The wait, from seconds or from a date; `nil` if the field is missing or unreadable.
+  /// Returns the wait, from seconds or from a date; `nil` if the field is missing or unreadable.
   ///
-  /// A date is compared with the response's own `Date` if there is one, since the two clocks may
-  /// differ. A date in the past means no wait.
+  /// A date is compared with the response's own `Date` if there is one, because the client's clock
+  /// may differ from the server's. A date in the past means no wait.
   static func delay(in headers: HTTPFields, now: Date) -> Duration? {
     guard let text = headers["Retry-After"] else { return nil }
     if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {

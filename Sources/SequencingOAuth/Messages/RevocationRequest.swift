@@ -6,11 +6,11 @@ import SQBasics
   import Foundation
 #endif
 
-/// A request to end one token, or all tokens that the user gave the app, in the provider's own way.
+/// A request to revoke one token, or to end all access of the app in a provider's own way.
 ///
 /// - SeeAlso: RFC 7009, section 2.1
 struct RevocationRequest: Sendable {
-  /// The kind of the token, as `token_type_hint`.
+  /// The kind of the token, for `token_type_hint`.
   enum Kind: String, Sendable {
     case refreshToken = "refresh_token"
     case accessToken = "access_token"
@@ -23,7 +23,7 @@ struct RevocationRequest: Sendable {
   var client: ClientCredentials
   let timeout: Duration
 
-  /// The request as the HTTP client sends it.
+  /// Returns the request in the form in which the HTTP client sends it.
   func httpRequest() -> HTTPRequest {
     switch style {
     case .rfc7009:
@@ -44,7 +44,7 @@ struct RevocationRequest: Sendable {
     }
   }
 
-  /// The texts that no description, error or log may show.
+  /// The texts that must not appear in a description, an error or a log.
   var secrets: SentSecrets { SentSecrets([token], passwords: client.secrets) }
 }
 

@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// Reads the answer to a revocation: the token has ended, or there is a reason why it has not.
+/// Interprets the response to a revocation: success, or the reason why the token has not ended.
 ///
 /// - SeeAlso: RFC 7009, section 2.2
 struct RevocationResponse: Sendable {
@@ -13,12 +13,12 @@ struct RevocationResponse: Sendable {
 
   private static let endpoint = "the revocation endpoint"
 
-  /// Returns if the token can no longer be used; throws if it may still be valid.
+  /// Returns normally if the token can no longer be used; throws if it may still be valid.
   func check(_ response: HTTPResponse) throws(SQOAuthError) {
     do throws(SQOAuthError) {
       try checkAnswer(response)
     } catch {
-      // Facebook's request carries no authentication of the client.
+      // Facebook's request contains no client authentication.
       throw request.style == .facebookPermissions ? error : request.client.explaining(error)
     }
   }
@@ -26,7 +26,7 @@ struct RevocationResponse: Sendable {
   private func checkAnswer(_ response: HTTPResponse) throws(SQOAuthError) {
     switch response.status {
     case 200..<300:
-      // Section 2.2: only the status counts and the body is ignored, but Facebook's body can say
+      // Section 2.2: only the status matters and the body is ignored. But Facebook's body can say
       // "no".
       guard request.style == .facebookPermissions, Self.saysNo(response) else { return }
       throw SQOAuthError(
@@ -47,11 +47,11 @@ struct RevocationResponse: Sendable {
     }
   }
 
-  /// Whether an error means that the token has ended already.
+  /// Whether an error means that the token had already ended.
   ///
-  /// By section 2.2 an invalid token is no error. Some servers report it as one nevertheless, with
-  /// the code that a resource server uses or the one for refreshes. The client cannot use the token
-  /// again in either case.
+  /// According to section 2.2, an invalid token is not an error. Some servers nevertheless report
+  /// it as one, with the code of a resource server or the code for refreshes. In either case, the
+  /// token can no longer be used.
   private static func isOver(_ error: ErrorResponse) -> Bool {
     error.error == .invalidToken || error.error == .invalidGrant
   }
@@ -66,14 +66,15 @@ struct RevocationResponse: Sendable {
 
   // MARK: Facebook's Graph API
 
-  /// Whether the body is `false`, or an object whose `success` is false.
+  /// Whether the body is `false`, or an object with an error or with `success` set to `false`.
   private static func saysNo(_ response: HTTPResponse) -> Bool {
     let answer = try? JSONReader.value(of: response.body)
     return (answer.bool ?? answer["success"].bool) == false || answer["error"] ?? .null != .null
   }
 
-  /// Checks Facebook's answer; error 190 of the Graph API means that the token has expired or was
-  /// revoked.
+  /// Checks Facebook's response.
+  ///
+  /// Error 190 of the Graph API means that the token has expired or was revoked.
   private func checkFacebook(_ response: HTTPResponse) throws(SQOAuthError) {
     let answer = try? JSONReader.value(of: response.body)
     guard let code = answer["error"]["code"].integer else { throw failure(response) }

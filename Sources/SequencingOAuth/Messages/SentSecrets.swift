@@ -1,34 +1,35 @@
 import SQBasics
 
-/// The secrets that a request contained, to remove them from texts in which a server repeats them.
+/// The secrets that a request contained, for removal from texts in which a server repeats them.
 package struct SentSecrets: Sendable {
   private let values: [String]
-  /// The secrets that a person has chosen, and that may be a word.
+  /// The secrets that a person has chosen, which may be ordinary words.
   private let passwords: [String]
 
-  /// Takes the secrets; a text of fewer than 4 bytes is no secret, and removing it would damage
-  /// words.
+  /// Stores the secrets, except those of fewer than 4 bytes.
+  ///
+  /// Removing such short texts would damage ordinary words.
   package init(_ values: [String], passwords: [String] = []) {
     self.values = (values + passwords).filter { $0.utf8.count >= 4 }
     self.passwords = passwords.filter { $0.utf8.count >= 4 }
   }
 
-  /// Replaces each secret in a server's text, also where it is form-encoded.
+  /// Replaces each secret in a server's text, in plain and in form-encoded spelling.
   package func removed(from text: String) -> String {
-    // This limit is far above the length of any text that is shown, and keeps the search fast.
+    // This limit is far above the length of any text that is shown, and it keeps the search fast.
     let text = String(String.UnicodeScalarView(text.unicodeScalars.prefix(16_384)))
     let asSent = blotted(text)
-    // Unprintable characters are not shown, or as a blank, so a secret that they interrupt would
-    // become visible.
+    // Unprintable characters are not shown, or shown as a space, so a secret that they interrupt
+    // would become visible.
     let shown = asSent.withoutUnprintable
     let asShown = blotted(shown)
     return asShown == shown ? asSent : asShown
   }
 
-  /// Removes the secrets from a sentence; `nil` if a password in it is like a word.
+  /// Removes the secrets from a sentence; returns `nil` if a password in it looks like a word.
   ///
-  /// With such a word removed the sentence would puzzle its reader, and tell that the password is that
-  /// word: "The password is [removed]."
+  /// With such a word removed, the sentence would puzzle its reader, and would reveal that the
+  /// password is that word: "The password is [removed]."
   package func removed(fromSentence text: String) -> String? {
     let words = SentSecrets(passwords.filter(Self.isLikeWord))
     guard words.removed(from: text) == SentSecrets([]).removed(from: text) else { return nil }
@@ -43,7 +44,7 @@ package struct SentSecrets: Sendable {
     var scalars = text.unicodeScalars
     let mark = "[removed]".unicodeScalars
     for secret in values {
-      // By scalars: after a combining mark, the last character of a secret would be another
+      // By scalars: before a combining mark, the last character of a secret would be a different
       // character.
       scalars.replace(secret.unicodeScalars, with: mark)
       scalars.replace(FormCoding.encodeValue(secret).unicodeScalars, with: mark)

@@ -1,11 +1,12 @@
-/// Reads `expires_in`, which most servers send as a number and some as a string of digits.
+/// Parses `expires_in`, which most servers send as a number and some as a string of digits.
 ///
 /// - SeeAlso: RFC 6749, section 5.1
 enum TokenLifetime {
-  /// 2^31 − 1 seconds, or 68 years: a later date has no use and overflows in other programs.
+  /// The maximum, 2^31 − 1 seconds or 68 years: a later date has no use and overflows in other
+  /// programs.
   static let maximum = 2_147_483_647.0
 
-  /// The lifetime in whole seconds; `nil` if the server sent none.
+  /// Returns the lifetime in whole seconds; `nil` if the server sent none.
   static func seconds(_ value: JSONValue?) throws(SQOAuthError) -> Double? {
     let seconds: Double? =
       switch value {

@@ -6,22 +6,23 @@ import SQBasics
   import Foundation
 #endif
 
-/// A request to the token endpoint: a grant's parameters and exactly one client authentication.
+/// A request to the token endpoint: the parameters of a grant and exactly one client
+/// authentication.
 ///
 /// - SeeAlso: RFC 6749, sections 2.3.1, 4.1.3 and 6
 struct TokenRequest: Sendable {
   let endpoint: URL
   /// The parameter `grant_type` and the parameters of that grant, in order.
   let parameters: [FormCoding.Pair]
-  /// The client that asks, and how it proves its identity.
+  /// The client that sends the request, with the proof of its identity.
   let client: ClientCredentials
   let timeout: Duration
   /// The time limit of the whole request, if it is longer than ``timeout``.
   ///
-  /// Then ``timeout`` limits only the time until the request is sent.
+  /// In that case, ``timeout`` limits only the time until the request is sent.
   var leastTimeout = Duration.zero
 
-  /// The request as the HTTP client sends it.
+  /// Returns the request in the form in which the HTTP client sends it.
   func httpRequest() -> HTTPRequest {
     var request = client.form(parameters, to: endpoint, timeout: timeout)
     if leastTimeout > timeout {
@@ -31,7 +32,7 @@ struct TokenRequest: Sendable {
     return request
   }
 
-  /// The texts that no error may show: the values of all parameters but those that anyone may know.
+  /// The texts that no error may show: the values of all parameters except those that are public.
   var secrets: SentSecrets {
     let open: Set = [
       "grant_type", "redirect_uri", "scope", "username", "audience", "resource",

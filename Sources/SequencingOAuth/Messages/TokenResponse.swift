@@ -4,21 +4,22 @@
   import Foundation
 #endif
 
-/// Reads the token endpoint's answer: a token, or the reason why there is none.
+/// Interprets the token endpoint's response: a token, or the reason why there is none.
 ///
 /// - SeeAlso: RFC 6749, section 5
 struct TokenResponse: Sendable {
   let parser: any TokenResponseParser
   let context: TokenResponseContext
-  /// The request, whose secrets no error may repeat even if the server does.
+  /// The request, whose secrets must not appear in an error even if the server repeats them.
   var request: TokenRequest?
 
   private static let endpoint = "the token endpoint"
   private var secrets: SentSecrets { request?.secrets ?? SentSecrets([]) }
 
-  /// The refresh token in a response whose token cannot be used; `nil` if there is none.
+  /// Returns the refresh token of a response whose token cannot be used; `nil` if there is none.
   ///
-  /// The server may have replaced the one that it got, which then counts no more.
+  /// The server may have replaced the refresh token that it received; then the old one is no longer
+  /// valid.
   ///
   /// - SeeAlso: RFC 6749, section 6
   func refreshToken(in response: HTTPResponse) -> String? {
@@ -41,7 +42,7 @@ struct TokenResponse: Sendable {
   private func token(in response: HTTPResponse) throws(SQOAuthError) -> SQToken {
     guard !(300..<400).contains(response.status) else { throw failure(response) }
     let members = JSONMessage.members(of: response.body)
-    // Some servers report errors with status 200; such a body must not be taken for a token.
+    // Some servers report errors with status 200; such a body must not be treated as a token.
     if let members = members ?? formMembers(response, members), Self.saysError(members),
       let error = ErrorResponse(members: members, removing: secrets)
     {
@@ -57,14 +58,14 @@ struct TokenResponse: Sendable {
     return try parse(response, members)
   }
 
-  /// Whether a message has an error, of whatever form.
+  /// Whether a message contains an error, in any form.
   ///
-  /// A server that writes its model as it is has `null` or an empty text for no error.
+  /// Some servers write `null` or an empty text for no error.
   private static func saysError(_ members: [String: JSONValue]) -> Bool {
     ![nil, .null, ""].contains(members["error"])
   }
 
-  /// The fields of a form; a server that answers with forms reports its errors in forms too.
+  /// Returns the fields of a form, which may be a token or an error.
   private func formMembers(
     _ response: HTTPResponse, _ members: [String: JSONValue]?
   ) -> [String: JSONValue]? {
@@ -77,9 +78,9 @@ struct TokenResponse: Sendable {
     do {
       return try parser.token(from: response, members: members, context: context)
     } catch var error as SQOAuthError {
-      // Some servers refuse with status 200; what they say tells more than what is missing.
+      // Some servers refuse with status 200; their words explain more than the missing member does.
       if members != nil, members?["access_token"] == nil { error.message += words(response) }
-      // The decoder names the member that does not fit, and that name comes from the server.
+      // The decoder names the member with a wrong type, and that name comes from the server.
       throw error.with(status: response.status, removing: secrets)
     } catch {
       throw SQOAuthError(

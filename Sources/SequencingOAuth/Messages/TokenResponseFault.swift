@@ -6,18 +6,18 @@ import SQBasics
   import Foundation
 #endif
 
-/// The errors for token responses that the standard does not allow.
+/// The errors for token responses that violate the standard.
 ///
-/// Each says what came, and by which switch or parser the SDK would take it.
+/// Each says what the response contains, and which switch or parser would make the SDK accept it.
 enum TokenResponseFault {
-  /// The most member names that an error lists.
+  /// The maximum number of member names that an error lists.
   private static let shownNames = 12
 
   static func empty(_ response: HTTPResponse) -> SQOAuthError {
     fault("is empty (status \(response.status))")
   }
 
-  /// The response has another content type than JSON's, and its body may be JSON all the same.
+  /// Creates the error for a content type other than JSON; the body may be JSON all the same.
   static func contentType(
     _ response: HTTPResponse, _ members: [String: JSONValue]?
   ) -> SQOAuthError {
@@ -33,11 +33,11 @@ enum TokenResponseFault {
     return fault("\(found); check the token endpoint's address")
   }
 
-  /// The response has no access token that a request could carry.
+  /// Creates the error for a response without a usable access token.
   static func accessToken(in fields: [String: JSONValue]) -> SQOAuthError {
     let found = fields["access_token"] ?? .null
     guard found == .null else { return unusable("access_token", found) }
-    // A name that was cut could be a part of a secret, which is removed as a whole only.
+    // A cut name could be part of a secret, and only whole secrets are removed.
     let short = fields.keys.filter { $0 != "access_token" && $0.utf8.count <= 40 }.sorted()
     let names = short.prefix(shownNames).map { "\"\($0.printable)\"" }
     guard !names.isEmpty else { return unusable("access_token") }
@@ -62,7 +62,7 @@ enum TokenResponseFault {
         + "your own (ClientEnvironment.tokenResponseParser)")
   }
 
-  /// A text that no request can carry, or a value that is no text; the message does not show it.
+  /// Creates the error for a field that is not a text or cannot be sent, without showing its value.
   static func unusable(_ field: String, _ value: JSONValue? = nil) -> SQOAuthError {
     let found: String? =
       switch value {

@@ -6,52 +6,52 @@ import SQBasics
   public import Foundation
 #endif
 
-/// The facts that a parser needs besides the token response itself.
+/// The facts that a parser needs in addition to the token response itself.
 public struct TokenResponseContext: Sendable {
-  /// When the response arrived; `expires_in` counts from this moment.
+  /// The moment the response arrived, from which `expires_in` is counted.
   public let receivedAt: Date
-  /// The scope that the request asked for; it is the token's scope if the response has no `scope`.
+  /// The requested scope, which the token has if the response contains no `scope`.
   public let requestedScope: String?
-  /// The departures from RFC 6749 that the parser accepts.
+  /// The deviations from RFC 6749 that the parser accepts.
   public let quirks: TokenResponseQuirks
 
-  /// Makes a context for one response.
+  /// Creates a context for one response.
   public init(receivedAt: Date, requestedScope: String?, quirks: TokenResponseQuirks = []) {
     self.receivedAt = receivedAt
     self.requestedScope = requestedScope
     self.quirks = quirks
   }
 
-  /// Whether to read a response as a form; a body that is a JSON object is none.
+  /// Whether to parse a response as a form; a JSON object is never parsed as one.
   func isForm(_ response: HTTPResponse, _ members: [String: JSONValue]?) -> Bool {
     quirks.contains(.formEncoded) && !JSONMessage.isJSON(response) && members == nil
   }
 }
 
-/// Reads a token from a successful token response.
+/// A parser that creates a token from a successful token response.
 ///
-/// The SDK calls it once for each response with a status of 2xx and no OAuth error, on any thread.
-/// An error that it throws ends the grant, and nothing is stored: an ``SQOAuthError`` is passed on
-/// as it is, any other as the cause of ``SQOAuthError/Code/invalidResponse``. After a refresh, the
-/// new token gets the refresh token, the scope and the further fields that it lacks from the
-/// earlier token. A parser of your own may call ``StandardTokenResponseParser`` and add to its
+/// The SDK calls the parser once for each response with a 2xx status and no OAuth error, on any
+/// thread. If the parser throws, the grant fails and nothing is stored. An ``SQOAuthError`` reaches
+/// the app unchanged; any other error becomes the cause of an ``SQOAuthError/Code/invalidResponse``
+/// error. After a refresh, the new token takes a missing refresh token, scope or additional field
+/// from the earlier token. Your own parser can call ``StandardTokenResponseParser`` and add to its
 /// result.
 public protocol TokenResponseParser: Sendable {
-  /// Reads the token from one response.
+  /// Returns the token from one response.
   func token(from response: HTTPResponse, context: TokenResponseContext) throws -> SQToken
 
-  /// Reads one response whose body the SDK has decoded already.
+  /// Returns the token from a response whose body the SDK has already decoded.
   ///
-  /// This is the method that the SDK calls. The default ignores the members and calls
-  /// ``token(from:context:)``. Implement it if the parser would decode the body a second time.
-  /// `members` are the members of the body's JSON object; `nil` if the body is not a JSON object.
+  /// The SDK calls this method. Its default implementation ignores the members and calls
+  /// ``token(from:context:)``. Implement it to avoid decoding the body a second time. `members` are
+  /// the members of the body's JSON object, or `nil` if the body is not a JSON object.
   func token(
     from response: HTTPResponse, members: [String: JSONValue]?, context: TokenResponseContext
   ) throws -> SQToken
 }
 
 extension TokenResponseParser {
-  /// Reads one response by ``token(from:context:)``, without its members.
+  /// Returns the token from ``token(from:context:)``, and ignores the members.
   public func token(
     from response: HTTPResponse, members: [String: JSONValue]?, context: TokenResponseContext
   ) throws -> SQToken {
@@ -59,12 +59,14 @@ extension TokenResponseParser {
   }
 }
 
-/// Reads token responses by RFC 6749, section 5.1, and checks every field that the SDK uses.
+/// A parser for token responses according to RFC 6749, section 5.1.
+///
+/// It checks every field that the SDK uses.
 public struct StandardTokenResponseParser: TokenResponseParser {
-  /// Makes the parser, which has no settings.
+  /// Creates the parser, which has no settings.
   public init() {}
 
-  /// Reads the token from one response, and throws ``SQOAuthError`` if a field is missing or
+  /// Returns the token from one response; throws if a field that the SDK uses is missing or
   /// malformed.
   public func token(
     from response: HTTPResponse, context: TokenResponseContext
@@ -72,9 +74,9 @@ public struct StandardTokenResponseParser: TokenResponseParser {
     try token(from: response, members: nil, context: context)
   }
 
-  /// Reads the token from a response whose JSON members, if it has any, are already decoded.
+  /// Returns the token from a response whose JSON members, if any, are already decoded.
   ///
-  /// Without members it decodes the body.
+  /// If `members` is `nil`, it decodes the body.
   public func token(
     from response: HTTPResponse, members known: [String: JSONValue]?,
     context: TokenResponseContext
@@ -86,7 +88,7 @@ public struct StandardTokenResponseParser: TokenResponseParser {
       isForm
       ? try FormMessage.members(of: response.body)
       : try self.members(of: response, members, quirks: context.quirks)
-    // As with JSON, a form that has an error must not be taken for a token.
+    // As in JSON, an error in a form must not be treated as a token.
     guard !isForm || [nil, ""].contains(fields["error"]) else {
       throw SQOAuthError(.invalidResponse, "the token response has an error")
     }
@@ -106,13 +108,13 @@ public struct StandardTokenResponseParser: TokenResponseParser {
       expirationDate: lifetime.map { context.receivedAt.addingTimeInterval($0) },
       tokenType: tokenType,
       scope: takeScope(from: &fields, context),
-      // An empty refresh token counts as none, since a request could not carry it.
+      // An empty refresh token counts as missing, because a request could not carry it.
       refreshToken: refreshToken?.isEmpty == true ? nil : refreshToken,
       issueDate: context.receivedAt,
       additionalFields: fields)
   }
 
-  /// Whether each character of a text may stand in a refresh token.
+  /// Whether each character of a text is allowed in a refresh token.
   ///
   /// - SeeAlso: RFC 6749, appendix A.17
   static func isRefreshToken(_ text: String) -> Bool {
@@ -141,13 +143,15 @@ public struct StandardTokenResponseParser: TokenResponseParser {
     return type
   }
 
-  /// RFC 6749, section 5.1: without a scope in the response, the token has the one that was asked
-  /// for.
+  /// Removes and returns the scope; without one in the response, the token has the requested scope.
+  ///
+  /// - SeeAlso: RFC 6749, section 5.1
   private func takeScope(
     from fields: inout [String: JSONValue], _ context: TokenResponseContext
   ) -> String? {
     let scope = fields.scope(ifMissing: context.requestedScope)
-    // A value that names no scopes stays for the app, which may be able to read it.
+    // A value that is not a list of scopes stays in the fields for the app, which may understand
+    // it.
     if fields["scope"] == .null || fields["scope"]?.scope != nil {
       fields.removeValue(forKey: "scope")
     }

@@ -1,14 +1,14 @@
-// The delegates' protocols under the names that the Sequencing.com pods give them.
+// The delegates' protocols under their names in the Sequencing.com pods.
 
-/// The delegate protocol of the Objective-C pod for sign-ins; its token is implicitly unwrapped.
+/// The delegate protocol of the Objective-C pod for sign-ins, with an implicitly unwrapped token.
 ///
-/// A class that was written for the pod conforms without changes. The SDK calls it as it calls an
+/// A class that was written for the pod conforms without changes. The SDK calls it like an
 /// ``AuthorizationDelegate``, and the token is never `nil`.
 @available(
   *, deprecated, message: "conform to AuthorizationDelegate, and take an SQToken without the '!'"
 )
 public protocol SQAuthorizationProtocol: AuthorizationDelegate {
-  /// The user signed in; the token is never `nil`.
+  /// Called after the user signed in; the token is never `nil`.
   nonisolated(nonsending) func userIsSuccessfullyAuthorized(_ token: SQToken!) async
 }
 
@@ -21,15 +21,15 @@ extension SQAuthorizationProtocol {
   }
 }
 
-/// The delegate protocol of the Objective-C pod for refreshes; its token is implicitly unwrapped.
+/// The delegate protocol of the Objective-C pod for refreshes, with an implicitly unwrapped token.
 ///
-/// A class that was written for the pod conforms without changes. The SDK calls it as it calls a
+/// A class that was written for the pod conforms without changes. The SDK calls it like a
 /// ``TokenRefreshDelegate``. The token is never `nil`, and it contains its refresh token.
 @available(
   *, deprecated, message: "conform to TokenRefreshDelegate, and take an SQToken without the '!'"
 )
 public protocol SQTokenRefreshProtocol: TokenRefreshDelegate {
-  /// The SDK got a newer token, which is never `nil`.
+  /// Called after the SDK got a newer token, which is never `nil`.
   nonisolated(nonsending) func tokenIsRefreshed(_ updatedToken: SQToken!) async
 }
 
@@ -42,11 +42,10 @@ extension SQTokenRefreshProtocol {
   }
 }
 
-/// Learns how a sign-in ended: the Swift pod's name for ``AuthorizationDelegate``.
+/// The Swift pod's name for the delegate protocol that receives the result of a sign-in.
 @available(*, deprecated, renamed: "AuthorizationDelegate")
 public typealias SQAuthorizationProtocolDelegate = AuthorizationDelegate
 
-/// Learns what happens to the token after the sign-in: the Swift pod's name for
-/// ``TokenRefreshDelegate``.
+/// The Swift pod's name for the delegate protocol that receives later changes of the token.
 @available(*, deprecated, renamed: "TokenRefreshDelegate")
 public typealias SQTokenRefreshProtocolDelegate = TokenRefreshDelegate

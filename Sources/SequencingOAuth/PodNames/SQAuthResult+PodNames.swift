@@ -1,4 +1,4 @@
-/// The results of the pods, whose tokens are not optional and can be set.
+/// The pods' result objects, whose tokens are not optional and can be set.
 ///
 /// Setting a token calls ``SQOAuth/launchTokenTimerUpdate(with:)``.
 @available(*, deprecated)
@@ -11,7 +11,7 @@ extension SQAuthResult {
   @available(*, deprecated, message: "use SQAuthResult.shared, whose token is optional")
   public static var instance: OfSwiftPod { OfSwiftPod() }
 
-  /// The current token's holder as in the Objective-C pod: its token is implicitly unwrapped.
+  /// The current token's holder in the Objective-C pod, with an implicitly unwrapped token.
   public struct OfObjectiveCPod: Sendable {
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     /// The current token, or `nil` until a user signs in; it may have expired.
@@ -23,7 +23,7 @@ extension SQAuthResult {
     }
   }
 
-  /// The current token's holder as in the Swift pod: its token is not optional.
+  /// The current token's holder in the Swift pod, with a token that is not optional.
   public struct OfSwiftPod: Sendable {
     /// The current token, or an empty one until a user signs in; it may have expired.
     ///

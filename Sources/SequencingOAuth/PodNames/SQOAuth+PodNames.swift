@@ -1,16 +1,15 @@
-/// The calls of the Sequencing.com pods whose spelling or types differ here.
+/// Methods and properties of the Sequencing.com pods with a different spelling or type in this SDK.
 ///
-/// If only the spelling differs, the compiler offers the new one. A parameter that is implicitly
+/// If only the spelling differs, the compiler suggests the new one. A parameter that is implicitly
 /// unwrapped in the Objective-C pod is optional here, so that the pod's calls still compile.
 extension SQOAuth {
   // MARK: The shared instance
 
-  /// The instance for apps with one account: the Objective-C pod's spelling of ``shared``, never
-  /// `nil`.
+  /// The instance for apps with one account, in the Objective-C pod's spelling; never `nil`.
   @available(*, deprecated, renamed: "getter:SQOAuth.shared()")
   public static func sharedInstance() -> SQOAuth! { shared }
 
-  /// The instance for apps with one account: the Swift pod's spelling of ``shared``.
+  /// The instance for apps with one account, in the Swift pod's spelling.
   @available(*, deprecated, renamed: "shared")
   public static var instance: SQOAuth { shared }
 
@@ -64,15 +63,16 @@ extension SQOAuth {
 
   // MARK: Refreshes
 
-  /// Learns what happens to the token after the sign-in: the pods' spelling of
-  /// ``tokenRefreshDelegate``.
+  /// The delegate that receives later changes of the token, in the pods' spelling.
+  ///
+  /// See ``tokenRefreshDelegate``.
   @available(*, deprecated, renamed: "tokenRefreshDelegate")
   public var refreshTokenDelegate: (any TokenRefreshDelegate)? {
     get { tokenRefreshDelegate }
     set { tokenRefreshDelegate = newValue }
   }
 
-  /// Refreshes a token that the app kept: the Swift pod's spelling.
+  /// Refreshes a token that the app has stored, in the Swift pod's spelling.
   ///
   /// See ``withRefreshToken(_:updateAccessToken:)``.
   @available(*, deprecated, renamed: "withRefreshToken(_:updateAccessToken:)")
@@ -82,7 +82,7 @@ extension SQOAuth {
     withRefreshToken(token, updateAccessToken: tokenResult)
   }
 
-  /// Continues with a token that the app kept: the pods' spelling, as Swift 2 imported it.
+  /// Continues with a token that the app has stored, in the pods' spelling as imported by Swift 2.
   ///
   /// See ``launchTokenTimerUpdate(with:)``.
   @available(*, deprecated, renamed: "launchTokenTimerUpdate(with:)")

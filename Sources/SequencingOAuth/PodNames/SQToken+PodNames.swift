@@ -5,9 +5,9 @@
 #endif
 
 extension SQToken {
-  /// Makes an empty token that has expired, for a variable of an app that was written for the pod.
+  /// Creates an empty, expired token, for a variable of an app that was written for the pod.
   ///
-  /// The SDK never accepts such a token: a call that gets it fails with
+  /// The SDK never accepts this token: a call with it fails with
   /// ``SQOAuthError/Code/notAuthorized``.
   @available(*, deprecated, message: "keep an optional token: it is nil until a user signs in")
   public init() {

@@ -1,22 +1,22 @@
-/// The pods' timer of refreshes, for ``SQOAuth/shared``.
+/// The pods' refresh timer, for ``SQOAuth/shared``.
 @available(*, deprecated, message: "set SQOAuth.shared.refreshesAutomatically")
 public final class SQTokenUpdater: Sendable {
-  /// The only updater, as the Swift pod spells it.
+  /// The only updater, in the Swift pod's spelling.
   public static let instance = SQTokenUpdater()
 
   private init() {}
 
-  /// The only updater, as the Objective-C pod spells it; never `nil`.
+  /// The only updater, in the Objective-C pod's spelling; never `nil`.
   public static func sharedInstance() -> SQTokenUpdater! { instance }
 
-  /// Refreshes the token before it expires, from now on.
+  /// Starts to refresh the token before it expires.
   ///
-  /// The SDK does so without this call, unless ``cancelTimer()`` or the app stopped it.
+  /// The SDK does this by default, unless ``cancelTimer()`` or the app stopped it.
   public func startTimer() {
     SQOAuth.shared.refreshesAutomatically = true
   }
 
-  /// From now on, refreshes the token only when a call needs a valid one.
+  /// Stops automatic refreshes, so that the token is refreshed only when a call needs a valid one.
   public func cancelTimer() {
     SQOAuth.shared.refreshesAutomatically = false
   }

@@ -1,45 +1,47 @@
 import SQBasics
 
-/// What a client says of itself when it registers.
+/// The description of a client that registers itself at a server.
 ///
 /// - SeeAlso: RFC 7591, section 2
 public struct ClientMetadata: Sendable, Hashable {
   /// The redirect URIs (`redirect_uris`).
   ///
-  /// A client that only acts in its own name needs none, but some servers want one nevertheless.
+  /// A client that acts only on its own behalf needs none, but some servers require one
+  /// nevertheless.
   public var redirectURIs: [String]
-  /// How the client authenticates (`token_endpoint_auth_method`).
+  /// The method by which the client authenticates (`token_endpoint_auth_method`).
   ///
-  /// With `nil`, the default, it is the first of these that the server's metadata lists: a signed
-  /// token if the client has ``keys``; no proof, which is right for a program on its user's machine,
-  /// unless the client acts in its own name; a secret by Basic; a secret in the body. A server
-  /// without a list takes Basic. ``ClientAuthentication/basicUnescaped`` is registered as Basic.
+  /// If it is `nil`, which is the default, the SDK uses the first of these methods that the
+  /// server's metadata lists: a signed token if the client has ``keys``; no proof, unless the
+  /// client acts on its own behalf; a secret by Basic; a secret in the body. A server without a
+  /// list accepts Basic. The method without a proof is meant for a program on its user's machine.
+  /// ``ClientAuthentication/basicUnescaped`` is registered as Basic.
   ///
   /// - SeeAlso: RFC 8414, section 2
   public var clientAuthentication: ClientAuthentication?
-  /// The keys with which the client signs (`jwks`), of which the server gets the public halves.
+  /// The keys with which the client signs (`jwks`); the server gets their public halves.
   ///
-  /// ``ClientAuthentication/privateKeyJWT`` needs one; its algorithm is registered too. Several keys
-  /// let a client change its key without a pause.
+  /// ``ClientAuthentication/privateKeyJWT`` needs a key, whose algorithm is registered too. With
+  /// several keys, a client can change its key without an interruption.
   public var keys: [ClientKey] = []
   /// The grants that the client uses (`grant_types`).
   public var grantTypes: [String]
-  /// The name that the server's pages show to users (`client_name`).
+  /// The name shown to users on the server's pages (`client_name`).
   public var clientName: String?
-  /// The address of a page about the client (`client_uri`).
+  /// The URL of a page about the client (`client_uri`).
   public var clientURI: String?
-  /// The scopes that the client may ask for (`scope`); `nil` lets the server decide.
+  /// The scopes that the client may request (`scope`); `nil` lets the server decide.
   public var scope: String?
-  /// Ways to reach the people who run the client (`contacts`), such as e-mail addresses.
+  /// Contact addresses of the people who run the client, such as e-mail addresses (`contacts`).
   public var contacts: [String]
-  /// The name of the software, the same for all its installations (`software_id`).
+  /// The identifier of the software, equal for all its installations (`software_id`).
   public var softwareID: String?
   /// The version of the software (`software_version`).
   public var softwareVersion: String?
-  /// Members that have no property here, such as `logo_uri` or `software_statement`.
+  /// Members without a property in this type, such as `logo_uri` or `software_statement`.
   public var additionalMembers: [String: JSONValue] = [:]
 
-  /// Describes a client, by default a program of a user that signs in with the code grant.
+  /// Creates a description, by default of a user's program that signs in with the code grant.
   public init(
     redirectURIs: [String], clientAuthentication: ClientAuthentication? = nil,
     grantTypes: [String] = ["authorization_code", "refresh_token"], clientName: String? = nil,
@@ -57,7 +59,7 @@ public struct ClientMetadata: Sendable, Hashable {
     self.softwareVersion = softwareVersion
   }
 
-  /// The members of the request.
+  /// The members of the registration request.
   var members: [String: JSONValue] {
     func list(_ texts: [String]) -> JSONValue? {
       texts.isEmpty ? nil : .array(texts.map(JSONValue.string))
@@ -65,7 +67,7 @@ public struct ClientMetadata: Sendable, Hashable {
     let usesCode = grantTypes.contains("authorization_code")
     let own: [String: JSONValue?] = [
       "redirect_uris": list(redirectURIs), "grant_types": list(grantTypes),
-      // Without the member, a server would take the response type "code" for granted.
+      // Without this member, a server would assume the response type "code".
       "response_types": usesCode ? ["code"] : [],
       "token_endpoint_auth_method": registeredAuthentication.map { .string($0.rawValue) },
       "token_endpoint_auth_signing_alg": signingAlgorithm.map(JSONValue.string),
@@ -78,7 +80,7 @@ public struct ClientMetadata: Sendable, Hashable {
     return additionalMembers.merging(own.compactMapValues(\.self)) { $1 }
   }
 
-  /// The algorithm of the client's authentication, if it signs and all its keys have one.
+  /// The algorithm of the client's signatures, if it authenticates by them and all its keys agree.
   private var signingAlgorithm: String? {
     guard clientAuthentication == .privateKeyJWT, let first = keys.first?.algorithm,
       keys.allSatisfy({ $0.algorithm == first })
@@ -86,12 +88,12 @@ public struct ClientMetadata: Sendable, Hashable {
     return first.rawValue
   }
 
-  /// The method by its registered name; `nil` if the server's metadata decides.
+  /// The method under its registered name; `nil` if the server's metadata determines it.
   var registeredAuthentication: ClientAuthentication? {
     clientAuthentication == .basicUnescaped ? .basic : clientAuthentication
   }
 
-  /// This description with a method that the server supports, if the app chose none.
+  /// Returns this description with a method that the server supports, if the app has chosen none.
   func choosingAuthentication(supported: [String]?) -> ClientMetadata {
     guard clientAuthentication == nil else { return self }
     var metadata = self
@@ -99,19 +101,19 @@ public struct ClientMetadata: Sendable, Hashable {
     let listed = Set(supported ?? [ClientAuthentication.basic.rawValue])
     metadata.clientAuthentication =
       possibleAuthentications.first { listed.contains($0.rawValue) }
-      // The server's refusal says more than a guess.
+      // The server's refusal is more informative than a guess.
       ?? possibleAuthentications.first
     return metadata
   }
 
-  /// What the client can do, the best first.
+  /// The methods that the client can use, best first.
   var possibleAuthentications: [ClientAuthentication] {
     let actsForItself = Set(grantTypes).isSubset(of: ["client_credentials"])
     return (keys.isEmpty ? [] : [.privateKeyJWT]) + (actsForItself ? [] : [.publicClient])
       + [.basic, .post]
   }
 
-  /// Throws if the redirect URIs cannot be used, or the grants need some.
+  /// Throws if the redirect URIs cannot be used, or if the grants require one and there is none.
   func check() throws(SQOAuthError) {
     for uri in redirectURIs { _ = try RedirectURI(uri) }
     guard !redirectURIs.isEmpty || !grantTypes.contains("authorization_code") else {

@@ -4,18 +4,18 @@
   import Foundation
 #endif
 
-// A registration that exists already (RFC 7592).
+// Operations on an existing registration (RFC 7592).
 extension ClientRegistrar {
-  /// Reads the registration as the server has it now; keep the result in place of the old one.
+  /// Reads the registration from the server; store the result in place of the old registration.
   ///
-  /// The server may have replaced the secret or the token that manages the registration. What its
-  /// answer leaves out stays as it was. Another program, or a person at the server's pages, may
-  /// have changed the client: ``ClientRegistration/check(against:)`` compares the result with what
-  /// your app needs, such as its redirect URIs.
+  /// The server may have replaced the secret or the token that manages the registration. Members
+  /// that are missing in the response keep their earlier values. Another program, or a person on
+  /// the server's pages, may have changed the client: ``ClientRegistration/check(against:)``
+  /// compares the result with the needs of your app, such as its redirect URIs.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/registrationUnsupported`` if the client cannot
-  ///   manage itself; ``SQOAuthError/Code/registrationMismatch`` for an answer about another
-  ///   client; the server's error, with status 401 if the server does not know the client any more.
+  ///   manage itself; ``SQOAuthError/Code/registrationMismatch`` for a response about another
+  ///   client; the server's error, with status 401 if the server no longer knows the client.
   /// - SeeAlso: RFC 7592, section 2.1
   public func read(
     _ registration: ClientRegistration
@@ -23,15 +23,16 @@ extension ClientRegistrar {
     try await manage(registration, "GET", nil)
   }
 
-  /// Replaces what the server knows of the client; keep the result in place of the old one.
+  /// Replaces the server's description of the client; store the result in place of the old one.
   ///
-  /// The result is what the server has from now on, also if that is not what `metadata` asks for:
-  /// the server may have replaced the secret and the token, and the old ones no longer work. So save
-  /// the result first, then check it with ``ClientRegistration/check(against:)``.
+  /// The result is the server's new registration, even if it differs from `metadata`: the server
+  /// may have replaced the secret and the token, and the old ones no longer work. So first save the
+  /// result, then check it with ``ClientRegistration/check(against:)``.
   ///
   /// - Throws: ``SQOAuthError``: see ``read(_:)``; ``SQOAuthError/Code/invalidConfiguration`` for
-  ///   `metadata` that no server could accept, of which nothing is sent; the server's error, such
-  ///   as ``SQOAuthError/Code/invalidClientMetadata``, after which the registration is as before.
+  ///   `metadata` that no server could accept, in which case nothing is sent; the server's error,
+  ///   such as ``SQOAuthError/Code/invalidClientMetadata``, in which case the registration has not
+  ///   changed.
   /// - SeeAlso: RFC 7592, section 2.2
   public func update(
     _ registration: ClientRegistration, to metadata: ClientMetadata
@@ -39,7 +40,7 @@ extension ClientRegistrar {
     try metadata.check()
     var metadata = metadata
     if metadata.clientAuthentication == nil {
-      // Without the server's list, the client stays as it is.
+      // Without the server's list, the client keeps its method.
       let server = try? await serverMetadata()
       metadata = metadata.choosingAuthentication(
         supported: server.map(\.clientAuthenticationMethods)
@@ -48,9 +49,9 @@ extension ClientRegistrar {
     return try await manage(registration, "PUT", metadata)
   }
 
-  /// Ends the registration at the server, and with it usually all tokens of the client.
+  /// Deletes the registration at the server, which usually invalidates all tokens of the client.
   ///
-  /// A registration that the server does not know any more counts as ended.
+  /// If the server no longer knows the registration, the method succeeds.
   ///
   /// - SeeAlso: RFC 7592, section 2.3
   public func delete(_ registration: ClientRegistration) async throws(SQOAuthError) {
@@ -81,10 +82,11 @@ extension ClientRegistrar {
     return try reader.registration(in: answer, for: metadata, after: registration)
   }
 
-  /// Where a registration is managed, and the token for that.
+  /// Returns the address at which a registration is managed, and the token for it.
   ///
-  /// An older version of the SDK kept any address that the server named. One at another server than
-  /// that of the registration endpoint is not used, as ``register(_:)`` uses none.
+  /// An older version of the SDK stored any address that the server named. An address on a server
+  /// other than that of the registration endpoint is not used; ``register(_:)`` does not store one
+  /// either.
   private func management(
     of registration: ClientRegistration
   ) async throws(SQOAuthError) -> ClientRegistration.Management {

@@ -6,9 +6,10 @@ public import SQBasics
   import Foundation
 #endif
 
-/// Registers a client at a server that lets clients register themselves, and manages it there.
+/// A type that registers and manages a client at a server with dynamic client registration.
 ///
-/// Any thread or task may use one registrar. Each request takes at most the `timeout`.
+/// A registrar may be used on any thread and in any task. Each request ends after at most
+/// `timeout`.
 ///
 /// - SeeAlso: RFC 7591; RFC 7592
 public struct ClientRegistrar: Sendable {
@@ -16,13 +17,13 @@ public struct ClientRegistrar: Sendable {
   private let initialAccessToken: String?
   private let timeout: Duration
   let environment: ClientEnvironment
-  /// The calls under way that others join.
+  /// The running calls that later calls can join.
   let callsUnderWay = SharedFetches<SharedCall, ClientRegistration, SQOAuthError>(
     keepsValues: false)
 
-  /// Makes the registrar of a server; no request is made.
+  /// Creates the registrar of a server, without sending a request.
   ///
-  /// `initialAccessToken` is what some servers hand out to developers, so that not all may
+  /// `initialAccessToken` is a token that some servers give to developers, to restrict who can
   /// register.
   public init(
     issuer: String, initialAccessToken: String? = nil, timeout: Duration = .seconds(30),
@@ -36,11 +37,12 @@ public struct ClientRegistrar: Sendable {
 
   // MARK: Registering
 
-  /// Registers a client, each time a new one.
+  /// Registers a new client with each call.
   ///
-  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/registrationUnsupported``;
-  ///   ``SQOAuthError/Code/registrationMismatch`` if the server registered something else, which is
-  ///   deleted again if the server lets clients do so; the server's error, such as
+  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/registrationUnsupported`` if the server does
+  ///   not let clients register themselves;
+  ///   ``SQOAuthError/Code/registrationMismatch`` if the server registered a different client,
+  ///   which is deleted if the server allows that; the server's error, such as
   ///   ``SQOAuthError/Code/invalidRedirectURI`` or ``SQOAuthError/Code/invalidClientMetadata``.
   /// - SeeAlso: RFC 7591, section 3
   public func register(
@@ -62,17 +64,18 @@ public struct ClientRegistrar: Sendable {
     do throws(SQOAuthError) {
       let registration = try reader.registration(
         in: try reader.members(of: response), for: chosen)
-      // Where the app left the choice open, the server's answer counts.
+      // If the app left the choice to the SDK, the server's choice is accepted.
       try registration.check(against: metadata)
       return registration
     } catch {
-      // A client that nobody can use must not stay at the server, one more with each attempt.
+      // An unusable client must not remain at the server, because each attempt would add another
+      // one.
       if let management = reader.management(ofRefused: response) { try? await end(management) }
       throw error
     }
   }
 
-  /// What the server says of itself; it is fetched if it is not known.
+  /// Returns the server's metadata, which is fetched if it is unknown.
   func serverMetadata() async throws(SQOAuthError) -> ProviderMetadata {
     let discovery = Discovery(issuer: issuer, timeout: timeout, clock: environment.clock)
     return try await environment.metadata.metadata(
@@ -98,7 +101,7 @@ public struct ClientRegistrar: Sendable {
     return request
   }
 
-  /// The reader of answers from an address.
+  /// Creates the reader of responses from an address.
   func reader(at address: URL, hiding secrets: [String?]) -> RegistrationResponse {
     RegistrationResponse(
       issuer: issuer, secrets: SentSecrets(secrets.compactMap(\.self)),
@@ -107,6 +110,6 @@ public struct ClientRegistrar: Sendable {
 }
 
 extension ClientRegistrar: Redacted {
-  /// The server alone.
+  /// The server, without the token.
   public var description: String { "registrar of clients at \(issuer.printable)" }
 }

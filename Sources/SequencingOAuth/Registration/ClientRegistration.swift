@@ -6,10 +6,10 @@ public import SQBasics
   public import Foundation
 #endif
 
-/// A client as its server has registered it.
+/// A registered client, with the values that its server has confirmed.
 ///
-/// It contains secrets. Keep it in a ``RegistrationStore``, or as `Codable` where your app keeps
-/// secrets.
+/// It contains secrets. Keep it in a ``RegistrationStore``, or encode it and store it with your
+/// app's other secrets.
 ///
 /// - SeeAlso: RFC 7591, section 3.2.1; RFC 7592, section 3
 public struct ClientRegistration: Sendable, Hashable, Codable {
@@ -19,24 +19,25 @@ public struct ClientRegistration: Sendable, Hashable, Codable {
   public let clientID: String
   /// The client's secret; `nil` for a public client.
   public let clientSecret: String?
-  /// When the secret ends; `nil` if it does not.
+  /// The moment the secret expires; `nil` if it does not expire.
   public let clientSecretExpirationDate: Date?
-  /// How the client authenticates, as the server has decided.
+  /// The client's authentication method, as the server has decided.
   public let clientAuthentication: ClientAuthentication
-  /// The redirect URIs as the server has them.
+  /// The redirect URIs that the server has registered.
   ///
-  /// They are in the order in which the client asked for them, unless the server has others.
+  /// They are in the order of the client's request, unless the server registered other URIs.
   public internal(set) var redirectURIs: [String]
-  /// The scopes that the client may ask for; `nil` if the server does not say.
+  /// The scopes that the client may request; `nil` if the server does not tell.
   public let scope: String?
-  /// Where the registration can be read, changed and deleted, and the token for that; `nil` if the
-  /// server does not let clients manage themselves.
+  /// The address and the token for reading, changing and deleting the registration.
+  ///
+  /// It is `nil` if the server does not let clients manage themselves.
   let management: Management?
-  /// All that the server said about the client, without the secret and the token.
+  /// All members of the server's response about the client, without the secret and the token.
   public let members: [String: JSONValue]
   /// The public halves of the keys that the client has sent.
   ///
-  /// It is `nil` in a registration that an older version of the SDK has kept.
+  /// It is `nil` in a registration that was stored by an older version of the SDK.
   let sentKeys: [JSONValue]?
 
   struct Management: Sendable, Hashable, Codable, Redacted {
@@ -49,13 +50,14 @@ public struct ClientRegistration: Sendable, Hashable, Codable {
   /// Whether the client can read, change and delete its registration.
   public var isManageable: Bool { management != nil }
 
-  /// The configuration of the registered client.
+  /// Returns the configuration of the registered client.
   ///
-  /// The redirect URI is the first one, and the scope is yours, or what the server registered. A
-  /// client that was registered with a key needs that key here. Use ``check(against:)`` first if
-  /// the registration comes from ``ClientRegistrar/read(_:)`` or ``ClientRegistrar/update(_:to:)``.
+  /// The redirect URI is the first registered one. The scope is the given one or, by default, the
+  /// registered one. A client that was registered with a key needs that key here. If the
+  /// registration comes from ``ClientRegistrar/read(_:)`` or ``ClientRegistrar/update(_:to:)``,
+  /// first call ``check(against:)``.
   ///
-  /// - Throws: ``SQOAuthError/Code/invalidConfiguration``, as the initializer of
+  /// - Throws: ``SQOAuthError/Code/invalidConfiguration``, like the initializer of
   ///   ``ClientConfiguration``.
   public func configuration(
     scope: String? = nil, clientKey: ClientKey? = nil
@@ -66,19 +68,19 @@ public struct ClientRegistration: Sendable, Hashable, Codable {
       clientAuthentication: clientAuthentication)
   }
 
-  /// Whether the client's secret is good at a time, and for `reserve` seconds more.
+  /// Whether the client's secret is valid at a date and for another `reserve` seconds.
   func isUsable(at date: Date, reserve: Double = ClientRegistration.reserve) -> Bool {
     clientSecretExpirationDate.map { date.addingTimeInterval(reserve) < $0 } ?? true
   }
 
-  /// How long before its secret ends a client renews its registration, in seconds.
+  /// The time before the secret expires at which a client renews its registration, in seconds.
   ///
-  /// A sign-in that begins before then has the time to end.
+  /// A sign-in that began earlier has enough time to finish.
   static let reserve = 3600.0
 }
 
 extension ClientRegistration: Redacted {
-  /// The client and the server alone.
+  /// The identifier of the client and the server.
   public var description: String {
     "client \(clientID.printable), registered at \(issuer.printable)"
   }

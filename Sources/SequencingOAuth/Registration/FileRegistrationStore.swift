@@ -7,13 +7,13 @@ import SQFiles
   import Foundation
 #endif
 
-/// Keeps registrations in one file, which only its owner can read.
+/// A store of registrations in one file, which only its owner can read.
 ///
-/// Put it beside the file of the tokens, and give it the same key. The file has mode 0600, in a
-/// folder that is created with mode 0700. It is replaced whole, and is safe on disk when a call
-/// returns. Several processes may use it at once; a call waits at most 30 s for another. With a key
-/// the content is encrypted. A file that is damaged or has another key is refused, and stays as it
-/// is.
+/// Put it in the same folder as the token file, and give it the same key. The file has mode 0600,
+/// in a folder that is created with mode 0700. Each change replaces the whole file, which is safely
+/// on disk when a call returns. Several processes may use the file at the same time; a call waits
+/// at most 30 s for another. With a key, the content is encrypted. A file that is damaged or
+/// encrypted with a different key is rejected and not changed.
 public final class FileRegistrationStore: RegistrationStore {
   private typealias Registrations = NamedValues<ClientRegistration>
 
@@ -25,38 +25,38 @@ public final class FileRegistrationStore: RegistrationStore {
 
   private static let purpose = "registrations"
 
-  /// Makes a store in a file of the app's choice; the first save creates the file.
+  /// Creates a store in a file of the app's choice; the first save creates the file.
   ///
-  /// Without a key the registrations, and the secrets in them, are in clear.
+  /// Without a key, the registrations and their secrets are not encrypted.
   public init(path: String, key: StoreKey? = nil) {
     self.path = path
     self.key = key
     file = PrivateFile(path: path)
   }
 
-  /// Makes a store in the user's state folder, in a subfolder named after the app's service.
+  /// Creates a store in the user's state folder, in a subfolder named after the app's service.
   ///
   /// The file is `$XDG_STATE_HOME/SERVICE/clients`, or `~/.local/state/SERVICE/clients`.
   public convenience init(service: String, key: StoreKey? = nil) throws(SQOAuthError) {
     self.init(path: try StateFolder.path(service: service) + "/clients", key: key)
   }
 
-  /// The registration at a server; `nil` if there is none.
+  /// Returns the registration at a server; `nil` if there is none.
   public func registration(
     at issuer: String
   ) async throws(SQOAuthError) -> ClientRegistration? {
     try await queue.run { [self] () throws(SQOAuthError) in try read()?.content[issuer] }
   }
 
-  /// Keeps a registration in place of the one at the same server.
+  /// Stores a registration in place of the one at the same server.
   public func save(_ registration: ClientRegistration) async throws(SQOAuthError) {
     try await rewrite { $0[registration.issuer] = registration }
   }
 
-  /// Keeps a registration, unless the file has another one than `earlier`; returns the
-  /// registration that stands.
+  /// Stores a registration unless another program has stored one; returns the one now stored.
   ///
-  /// Processes that use the file do this one after the other.
+  /// `earlier` is the registration that the caller has loaded, or `nil` if there was none.
+  /// Processes that use the file run this method one after the other.
   public func save(
     _ registration: ClientRegistration, replacing earlier: ClientRegistration?
   ) async throws(SQOAuthError) -> ClientRegistration {
@@ -67,7 +67,7 @@ public final class FileRegistrationStore: RegistrationStore {
     }
   }
 
-  /// Forgets the registration at a server; without one it does nothing.
+  /// Erases the registration at a server; does nothing if there is none.
   public func eraseRegistration(at issuer: String) async throws(SQOAuthError) {
     try await rewrite { $0[issuer] = nil }
   }

@@ -1,24 +1,25 @@
 import SQBasics
 
-/// Keeps registrations in memory, until the process ends.
+/// A store of registrations in memory, which are lost when the process ends.
 public final class MemoryRegistrationStore: RegistrationStore {
   private let registrations = Locked(TextDictionary<ClientRegistration>())
 
-  /// Makes an empty store.
+  /// Creates an empty store.
   public init() {}
 
-  /// The registration at a server; `nil` if there is none.
+  /// Returns the registration at a server; `nil` if there is none.
   public func registration(at issuer: String) -> ClientRegistration? {
     registrations.withLock { $0[issuer] }
   }
 
-  /// Keeps a registration in place of the one at the same server.
+  /// Stores a registration in place of the one at the same server.
   public func save(_ registration: ClientRegistration) {
     registrations.withLock { $0[registration.issuer] = registration }
   }
 
-  /// Keeps a registration, unless the store has another one than `earlier`; returns the
-  /// registration that stands.
+  /// Stores a registration unless another caller has stored one; returns the one now stored.
+  ///
+  /// `earlier` is the registration that the caller has loaded, or `nil` if there was none.
   public func save(
     _ registration: ClientRegistration, replacing earlier: ClientRegistration?
   ) -> ClientRegistration {
@@ -29,7 +30,7 @@ public final class MemoryRegistrationStore: RegistrationStore {
     }
   }
 
-  /// Forgets the registration at a server; without one it does nothing.
+  /// Erases the registration at a server; does nothing if there is none.
   public func eraseRegistration(at issuer: String) {
     registrations.withLock { $0[issuer] = nil }
   }

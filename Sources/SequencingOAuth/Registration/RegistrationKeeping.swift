@@ -1,14 +1,14 @@
 import SQBasics
 
-/// Finds, renews or makes the registration of a client in a store that other programs may share.
+/// Finds, renews or creates a client's registration in a store that other programs may share.
 struct RegistrationKeeping: Sendable {
   let registrar: ClientRegistrar
   let metadata: ClientMetadata
   let store: any RegistrationStore
 
-  /// How often to begin again because another program has changed what is kept.
+  /// The maximum number of attempts when another program changes the stored registration.
   private static let attempts = 5
-  /// How often to look, in steps of half a second, whether another host has renewed the client.
+  /// The number of checks, at intervals of half a second, whether another host renewed the client.
   private static let looks = 6
 
   func registration() async throws(SQOAuthError) -> ClientRegistration {
@@ -21,11 +21,11 @@ struct RegistrationKeeping: Sendable {
     }
     throw SQOAuthError(
       .registrationMismatch,
-      "other programs keep replacing the kept registration by one with other metadata; give each "
-        + "of them a store of its own")
+      "other programs keep replacing the stored registration by one with other metadata; give each "
+        + "of them a separate store")
   }
 
-  /// The registration to use; `nil` if another program has changed what is kept.
+  /// Returns the registration to use; `nil` if another program has changed the stored one.
   private func standing(
     after kept: ClientRegistration?
   ) async throws(SQOAuthError) -> ClientRegistration? {
@@ -42,7 +42,7 @@ struct RegistrationKeeping: Sendable {
     registration.fits(metadata) && registration.isUsable(at: registrar.environment.clock.now)
   }
 
-  /// Whether a registration works now, although it should be renewed.
+  /// Whether a registration still works now, although it should be renewed.
   private func isBearable(_ registration: ClientRegistration) -> Bool {
     registration.fits(metadata)
       && registration.isUsable(at: registrar.environment.clock.now, reserve: 0)
@@ -53,13 +53,13 @@ struct RegistrationKeeping: Sendable {
   private enum RenewalOutcome {
     case renewed(ClientRegistration)
     case changedElsewhere
-    /// The client needs another registration in place of this one.
+    /// The client needs a new registration in place of this one.
     case failed(ClientRegistration)
   }
 
   private func renew(_ kept: ClientRegistration) async throws(SQOAuthError) -> RenewalOutcome {
     var latest = kept
-    // RFC 7592, section 2.1: a server may answer with a new secret when the client only reads.
+    // RFC 7592, section 2.1: a server may respond with a new secret even if the client only reads.
     for isUpdate in kept.fits(metadata) ? [false, true] : [true] {
       let changed: ClientRegistration
       do throws(SQOAuthError) {
@@ -69,10 +69,11 @@ struct RegistrationKeeping: Sendable {
       } catch {
         return try await renewal(of: latest, after: error)
       }
-      // Kept also if it does not fit, since the old secret and token may have ended.
+      // The result is stored even if it does not fit, because the old secret and token may be
+      // invalid.
       guard try await isKept(changed, replacing: latest) else { return .changedElsewhere }
       latest = changed
-      // The secrets of some servers never last an hour.
+      // The secrets of some servers are never valid for an hour.
       let isLonger = isBearable(latest) && latest.lasts(longerThan: kept)
       if isGood(latest) || isLonger { return .renewed(latest) }
     }
@@ -82,12 +83,12 @@ struct RegistrationKeeping: Sendable {
   private func renewal(
     of latest: ClientRegistration, after error: SQOAuthError
   ) async throws(SQOAuthError) -> RenewalOutcome {
-    // A server that refuses what it registered before does not let the client renew it.
+    // A server that now refuses the metadata that it registered earlier does not allow a renewal.
     guard error.endsManagement || latest.fits(metadata) && error.status == 400 else {
       guard isBearable(latest) else { throw error }
       return .renewed(latest)
     }
-    // Another host may just have renewed the client, and be about to store its new token.
+    // Another host may have just renewed the client, and may be about to store its new token.
     for _ in 0..<Self.looks {
       guard try await store.kept(registrar.issuer) == latest else { return .changedElsewhere }
       try? await Task.sleep(for: .milliseconds(500))
@@ -125,7 +126,7 @@ struct RegistrationKeeping: Sendable {
       if standing.clientID != new.clientID { try? await registrar.delete(new) }
       return nil
     }
-    // Other hosts may still use a client whose secret has not ended.
+    // Other hosts may still use a client whose secret has not expired.
     let now = registrar.environment.clock.now
     if let earlier, earlier.clientID != new.clientID, !earlier.isUsable(at: now, reserve: 0) {
       try? await registrar.delete(earlier)
@@ -142,7 +143,7 @@ extension ClientRegistration {
 }
 
 extension SQOAuthError {
-  /// Whether the server does not know a registration any more, or lets no client manage it.
+  /// Whether the server no longer knows a registration, or does not let clients manage themselves.
   ///
   /// - SeeAlso: RFC 7592, sections 2.1 and 2.2
   fileprivate var endsManagement: Bool {

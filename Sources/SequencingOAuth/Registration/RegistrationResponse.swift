@@ -6,21 +6,22 @@ import SQBasics
   import Foundation
 #endif
 
-/// Reads what a server has registered.
+/// Interprets a server's response to a registration request.
 ///
 /// - SeeAlso: RFC 7591, sections 3.2.1 and 3.2.2; RFC 7592, section 3
 struct RegistrationResponse {
   let issuer: String
-  /// The texts of the request that no error may repeat.
+  /// The texts of the request that must not appear in an error.
   let secrets: SentSecrets
   let now: Date
-  /// Where the answer comes from: the registration endpoint, or the registration's own address;
+  /// The URL of the response: the registration endpoint, or the registration's own address.
+  ///
   /// `nil` stands for the issuer.
   var address: URL?
 
   private static let endpoint = "the registration endpoint"
 
-  /// The members of a successful answer.
+  /// Returns the members of a successful response.
   func members(of response: HTTPResponse) throws(SQOAuthError) -> [String: JSONValue] {
     guard [200, 201].contains(response.status) else { throw failure(response) }
     guard JSONMessage.isJSON(response) else {
@@ -39,9 +40,9 @@ struct RegistrationResponse {
     return .refusal(by: Self.endpoint, error, response, now: now)
   }
 
-  /// The registration in an answer to a client that described itself by `metadata`, if it did.
+  /// Returns the registration in a response to a client that was described by `metadata`.
   ///
-  /// What an answer about a registration leaves out is as `earlier`.
+  /// Values that are missing in the response keep their `earlier` value.
   func registration(
     in members: [String: JSONValue], for metadata: ClientMetadata? = nil,
     after earlier: ClientRegistration? = nil
@@ -64,7 +65,7 @@ struct RegistrationResponse {
     return ClientRegistration(
       issuer: issuer, clientID: id, clientSecret: secret.value,
       clientSecretExpirationDate: secret.end,
-      // RFC 7591, section 2: an absent method is Basic.
+      // RFC 7591, section 2: a missing method means Basic.
       clientAuthentication: method ?? (secret.value == nil ? .publicClient : .basic),
       redirectURIs: try reader.texts("redirect_uris") ?? earlier?.redirectURIs ?? [],
       scope: reader.claims.scope(ifMissing: earlier?.scope),
@@ -73,7 +74,7 @@ struct RegistrationResponse {
     ).ordered(as: metadata?.redirectURIs ?? earlier?.redirectURIs ?? [])
   }
 
-  /// The client's method; glewlwyd answers with a list of those that the client may use.
+  /// Returns the client's method; glewlwyd responds with a list of the methods that are allowed.
   private static func method(
     _ reader: ClaimReader, _ asked: ClientAuthentication?
   ) throws(SQOAuthError) -> ClientAuthentication? {
@@ -89,18 +90,18 @@ struct RegistrationResponse {
     return methods.first(where: ClientRegistration.supported.contains) ?? methods.first
   }
 
-  /// The client's secret and its end.
+  /// Returns the client's secret and its expiration.
   ///
-  /// An answer that leaves the secret out, or repeats it without its end, changes neither.
+  /// A response without a secret, or with the same secret but no expiration, changes neither.
   private static func secret(
     _ reader: ClaimReader, _ method: ClientAuthentication?, _ earlier: ClientRegistration?
   ) throws(SQOAuthError) -> (value: String?, end: Date?) {
     let value = try reader.text("client_secret")
     let date = try reader.date("client_secret_expires_at")
-    // RFC 7591, section 3.2.1: zero stands for a secret that does not end.
+    // RFC 7591, section 3.2.1: zero means that the secret does not expire.
     let end = date.flatMap { $0.timeIntervalSince1970 == 0 ? nil : $0 }
     guard let earlier, value == nil || value == earlier.clientSecret else { return (value, end) }
-    // A client that has changed to an authentication without a secret has none any more.
+    // A client that has changed to a method without a secret no longer has one.
     let keepsSecret =
       method == earlier.clientAuthentication || method == .basic || method == .post
     guard value != nil || keepsSecret else { return (nil, nil) }
@@ -108,10 +109,10 @@ struct RegistrationResponse {
   }
 
   private static func reader(of members: [String: JSONValue]) -> ClaimReader {
-    // Some servers write an empty text for what a client does not have.
+    // Some servers write an empty text for a missing value.
     var claims = members.filter { $0.value != "" }
     let end = "client_secret_expires_at"
-    // Others write times as texts.
+    // Other servers write times as texts.
     if let digits = claims[end]?.string, let seconds = Int64(digits), seconds >= 0 {
       claims[end] = .integer(seconds)
     }
@@ -122,7 +123,7 @@ struct RegistrationResponse {
 
   // MARK: Managing
 
-  /// Where an answer that was refused lets its client be deleted; `nil` if it does not.
+  /// Returns the address for deleting a rejected registration; `nil` if the response has none.
   func management(ofRefused response: HTTPResponse) -> ClientRegistration.Management? {
     guard [200, 201].contains(response.status),
       let members = JSONMessage.members(of: response.body)
@@ -130,10 +131,10 @@ struct RegistrationResponse {
     return management(Self.reader(of: members), after: nil)
   }
 
-  /// What an answer leaves out is as before, since a server may replace the token alone.
+  /// Returns the address and the token in a response; missing ones keep their earlier values.
   ///
-  /// A token that cannot be used counts as left out: without one the client works, but cannot manage
-  /// itself.
+  /// A server may replace only the token. An unusable token counts as missing: without a token the
+  /// client works, but cannot manage itself.
   private func management(
     _ reader: ClaimReader, after earlier: ClientRegistration?
   ) -> ClientRegistration.Management? {
@@ -145,16 +146,17 @@ struct RegistrationResponse {
     return ClientRegistration.Management(uri: uri, accessToken: token)
   }
 
-  /// The address of the registration; `nil` if it is missing or cannot be used.
+  /// Returns the address of the registration; `nil` if it is missing or unusable.
   ///
-  /// Without one the client works, but cannot manage itself. The address must be at the server that
-  /// answered: a server that chose the address, the token and, by its other answers, the method,
-  /// could otherwise have any request sent to another server in the client's network.
+  /// Without an address the client works, but cannot manage itself. The address must be on the
+  /// server that sent the response. Otherwise a server, which chooses the address, the token and
+  /// indirectly the method, could make the client send any request to another server in its
+  /// network.
   private func managementURI(_ reader: ClaimReader) -> URL? {
     guard let text = reader.claims["registration_client_uri"]?.string,
       EndpointURL.hasOnlyURLCharacters(text),
       let address = address ?? URL(string: issuer),
-      // Some servers write a path.
+      // Some servers write only a path.
       let absolute = URL(string: text, relativeTo: address)?.absoluteString,
       let uri = try? EndpointURL.check(absolute, name: "address of the registration"),
       let origin = try? ResourceOrigin(uri), origin == (try? ResourceOrigin(address))

@@ -1,26 +1,27 @@
-/// Keeps the registrations of a client, one for each server.
+/// A store for the registrations of a client, one for each server.
 ///
-/// Any thread may call it. An error that it throws ends the operation that needed it.
+/// Its methods may be called on any thread. If a method throws an error, the operation that called
+/// the method fails.
 public protocol RegistrationStore: Sendable {
-  /// The registration at a server; `nil` if there is none.
+  /// Returns the registration at a server; `nil` if there is none.
   func registration(at issuer: String) async throws -> ClientRegistration?
-  /// Keeps a registration in place of the one at the same server.
+  /// Stores a registration in place of the one at the same server.
   func save(_ registration: ClientRegistration) async throws
-  /// Keeps a registration if no other program has kept one meanwhile; returns the registration
-  /// that stands.
+  /// Stores a registration unless another program has stored one; returns the stored registration.
   ///
   /// `earlier` is the registration that the caller has loaded, or `nil` if there was none. If the
-  /// store now has another registration at the same server, that one stays and is returned.
-  /// Otherwise the new one is kept and returned, also if the earlier one was erased.
+  /// store now contains a different registration at the same server, that one stays and is
+  /// returned. Otherwise the new one is stored and returned, even if the earlier one was erased.
   ///
-  /// The default implementation loads, compares and saves in three steps. That is right for a store
-  /// that one registrar of one process uses. If processes or hosts share your store, implement this
-  /// method in one step, such as a transaction: between the steps of the default another host may
-  /// save, and both would then use clients of their own, of which the store knows only one.
+  /// The default implementation loads, compares and saves in three steps. This is sufficient for a
+  /// store that is used by one registrar in one process. If processes or hosts share your store,
+  /// implement this method as a single step, such as a transaction. Between the default's steps,
+  /// another host could save a registration. Both hosts would then use different clients, and the
+  /// store would know only one of them.
   func save(
     _ registration: ClientRegistration, replacing earlier: ClientRegistration?
   ) async throws -> ClientRegistration
-  /// Forgets the registration at a server; without one it does nothing.
+  /// Erases the registration at a server; does nothing if there is none.
   func eraseRegistration(at issuer: String) async throws
 }
 
@@ -36,7 +37,7 @@ extension RegistrationStore {
     return registration
   }
 
-  /// The kept registration; throws errors of the SDK only.
+  /// Returns the stored registration; throws only errors of the SDK.
   func kept(_ issuer: String) async throws(SQOAuthError) -> ClientRegistration? {
     do {
       return try await registration(at: issuer)
@@ -47,7 +48,7 @@ extension RegistrationStore {
     }
   }
 
-  /// Keeps a registration as ``save(_:replacing:)`` does; throws errors of the SDK only.
+  /// Stores a registration unless another program has stored one; throws only errors of the SDK.
   func keep(
     _ registration: ClientRegistration, replacing earlier: ClientRegistration?
   ) async throws(SQOAuthError) -> ClientRegistration {
@@ -56,7 +57,7 @@ extension RegistrationStore {
     } catch let error as SQOAuthError {
       throw error
     } catch {
-      throw SQOAuthError(.storeFailed, "the registration could not be kept", cause: error)
+      throw SQOAuthError(.storeFailed, "the registration could not be stored", cause: error)
     }
   }
 }

@@ -1,11 +1,11 @@
 import SQBasics
 
-/// A token for a request to one server; after a refusal it can be replaced by a fresh token.
+/// A token for requests to one server; after a refusal, it can be replaced by a fresh token.
 package struct AddressedToken: Sendable {
   let module: AuthorizationModule
   let token: SQToken
   let origin: ResourceOrigin
-  /// The sign-in from which the token comes; `nil` if that is not known.
+  /// The sign-in that the token comes from; `nil` if unknown.
   let mark: SignInMark?
 
   /// The header fields that carry the token.
@@ -13,10 +13,10 @@ package struct AddressedToken: Sendable {
     module.requestAuthenticator.headerFields(for: token)
   }
 
-  /// This use with a fresh token, or `nil` if no other token can help.
+  /// Returns an addressed token with a fresh token, or `nil` if no other token can help.
   ///
-  /// If several requests were refused with one token, the token is refreshed only once. If the
-  /// refresh fails, its error is thrown.
+  /// If several requests were refused with the same token, the token is refreshed only once. If the
+  /// refresh fails, the method throws its error.
   package func replaced() async throws(SQOAuthError) -> AddressedToken? {
     let session = module.session
     // If another user has signed in since, this request must not be sent with that user's token.
@@ -31,7 +31,8 @@ package struct AddressedToken: Sendable {
     do throws(SQOAuthError) {
       second = try await session.token(.replacing(token.accessToken))
     } catch {
-      // The server's refusal of the token says more than an error that there is no other token.
+      // The server's refusal of the token is more informative than the error that there is no other
+      // one.
       if error.code == .notAuthorized, error.response == nil { return nil }
       throw error
     }
@@ -39,7 +40,7 @@ package struct AddressedToken: Sendable {
     return AddressedToken(module: module, token: second, origin: origin, mark: mark)
   }
 
-  /// Records that the server refused this token too, although it was fresh.
+  /// Records that the server refused even this token, which was fresh.
   package func wasRefused(_ error: SQOAuthError) {
     let now = module.session.now
     module.refusals.withLock { $0.note(origin, error, at: now) }
@@ -47,7 +48,7 @@ package struct AddressedToken: Sendable {
 }
 
 extension AuthorizationModule {
-  /// Gets a valid token for a request to a server, and throws if that server may not get it.
+  /// Returns a valid token for a request to a server; throws if that server must not get it.
   package func addressedToken(for origin: ResourceOrigin) async throws(SQOAuthError)
     -> AddressedToken
   {
@@ -56,15 +57,16 @@ extension AuthorizationModule {
     return try addressedToken(try await token(), at: origin, of: mark)
   }
 
-  /// The token for a request to a server if a valid one is in memory; `nil` if the caller must wait
-  /// for a token.
+  /// Returns the token for a request to a server if a valid one is in memory.
+  ///
+  /// It returns `nil` if the caller must wait for a token.
   package func addressedToken(at origin: ResourceOrigin) throws(SQOAuthError) -> AddressedToken? {
     try check(origin)
     let mark = session.mark
     return session.validToken.map { use($0, at: origin, since: mark) }
   }
 
-  /// Gets a valid token in any way: the current one, a refreshed one, or one of a sign-in in the
+  /// Returns a valid token: the current one, a refreshed one, or the one of a sign-in in the
   /// browser.
   ///
   /// The caller has already checked the server.
@@ -75,8 +77,7 @@ extension AuthorizationModule {
     return try addressedToken(try await requestAccess(), at: origin, of: mark)
   }
 
-  /// Pairs a token with its server after a wait; throws if another process signed in during the
-  /// wait.
+  /// Adds the server to a token after a wait; throws if another process has signed in meanwhile.
   ///
   /// The caller has already checked the server.
   func addressedToken(
@@ -86,13 +87,12 @@ extension AuthorizationModule {
       throw SQOAuthError(
         .sessionReplaced,
         "another process signed a user in to the account \"\(accountID.printable)\" while this "
-          + "request waited; the request was not sent, since it belongs to the user before")
+          + "request waited; the request was not sent, because it belongs to the previous user")
     }
     return use(token, at: origin, since: mark)
   }
 
-  /// Pairs a token with its server; `mark` is the sign-in that was current when the token was asked
-  /// for.
+  /// Adds the server to a token; `mark` is the sign-in that was current when it was requested.
   ///
   /// A token that is no longer current belongs to that sign-in. It is replaced only while that
   /// sign-in is still the current one.

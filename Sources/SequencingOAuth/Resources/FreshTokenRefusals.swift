@@ -4,10 +4,9 @@
   import Foundation
 #endif
 
-/// The servers that refused a fresh token, and so may refuse every token.
+/// The servers that refused even a fresh token, and so may refuse every token.
 ///
-/// Without this record, each request to such a server would cost the authorization server a
-/// refresh.
+/// Without this record, each request to such a server would cause a token refresh.
 struct FreshTokenRefusals {
   private static let limit = 100
 
@@ -15,14 +14,13 @@ struct FreshTokenRefusals {
 
   /// Records that a server refused even a fresh token.
   mutating func note(_ origin: ResourceOrigin, _ error: SQOAuthError, at now: Date) {
-    // A server that refused nothing for a minute starts from the beginning.
+    // After a minute without a refusal, a server's back-off starts from the beginning.
     let previous = backOffs[origin].flatMap { $0.until.addingTimeInterval(60) < now ? nil : $0 }
     if backOffs.count >= Self.limit { backOffs = [:] }
     backOffs[origin] = BackOff(error, after: previous, at: now)
   }
 
-  /// Whether to refresh no token on this server's word, since it refused a fresh one a short time
-  /// ago.
+  /// Whether to ignore this server's refusals, because it recently refused a fresh token.
   func holds(_ origin: ResourceOrigin, at now: Date) -> Bool {
     backOffs[origin]?.isInForce(at: now) ?? false
   }

@@ -1,13 +1,13 @@
-/// Why a request for a protected resource got no usable answer.
+/// A reason why a request for a protected resource got no usable response.
 package enum ResourceFailure: Error {
-  /// There is no other token than the one that the server refused.
+  /// No other token is available after the server refused one.
   case noAccess(SQOAuthError)
   /// The server refused the token or its scope.
   case refused(SQOAuthError, HTTPResponse)
-  /// The request did not reach the server, or the answer did not come back.
+  /// The request did not reach the server, or no response came back.
   case noAnswer(SQOAuthError)
 
-  /// The error that the caller of ``AuthorizationModule/send(_:)`` gets.
+  /// The error for the caller of ``AuthorizationModule/send(_:)``.
   var error: SQOAuthError {
     switch self {
     case .noAccess(let error), .noAnswer(let error): error

@@ -4,7 +4,7 @@ struct ResourceRefusal {
   /// Whether the server may accept another token.
   let isWorthRefresh: Bool
 
-  /// Reads a refusal from a response; `nil` if the response is not about the token.
+  /// Interprets a response; `nil` if the response is not a refusal of the token.
   init?(_ response: HTTPResponse, of token: SQToken) {
     // Servers repeat what clients send, so the token is removed from the challenge.
     let challenge = response.bearerChallenge?.removing(SentSecrets([token.accessToken]))
@@ -16,8 +16,8 @@ struct ResourceRefusal {
         "the resource server requires more than the token allows; sign in with a wider scope",
         status: response.status, challenge: challenge)
     case (401, let reason):
-      // A server that gives no reason may mean the token; for a malformed request it would give
-      // one.
+      // A server that gives no reason may mean the token; it would give a reason for a malformed
+      // request.
       isWorthRefresh = reason == nil || reason == .invalidToken
       error = SQOAuthError(
         reason ?? .invalidToken, "the resource server refused the access token",

@@ -1,6 +1,6 @@
 import SQBasics
 
-/// Delivers each event once to a handler and once to each stream.
+/// Delivers each event once to a handler and to each stream.
 package final class EventObservers<Event: Sendable>: Sendable {
   typealias Handler = @Sendable (Event) -> Void
 
@@ -23,15 +23,15 @@ package final class EventObservers<Event: Sendable>: Sendable {
     for stream in state.withLock(\.streams).values { stream.finish() }
   }
 
-  /// Sets the closure that gets each event.
+  /// Sets the closure that receives each event.
   func setHandler(_ handler: @escaping Handler) {
     state.withLock { $0.handler = handler }
   }
 
-  /// Makes a stream of all later events; it ends when these observers are released, or finished.
+  /// Creates a stream of all later events, which ends when the observers finish or are released.
   ///
-  /// A reader that falls behind loses the oldest events after the newest `limit`, since an event may
-  /// hold a token, and a reader may have stopped for ever.
+  /// If a reader falls behind, only the newest `limit` events are kept for it, because an event may
+  /// contain a token, and a reader may have stopped reading forever.
   package func stream(atMost limit: Int) -> AsyncStream<Event> {
     AsyncStream(bufferingPolicy: .bufferingNewest(limit)) { continuation in
       let id = state.withLock { state in

@@ -1,11 +1,11 @@
 import SQBasics
 
-// The end of a renewal: what becomes of the new token, and of a failure.
+// The end of a renewal: the storage of the new token, and the handling of a failure.
 extension Renewal {
-  /// Stores a new token, then makes it the session's token; if the store fails, it stays in memory.
+  /// Stores a new token and makes it the session's token; if the store fails, it stays in memory.
   ///
-  /// With a new ID token, the new refresh token is stored first, and the new access token is used
-  /// only when the ID token has been validated.
+  /// If there is a new ID token, the new refresh token is stored first, and the new access token is
+  /// used only after the ID token was validated.
   func keep(
     _ refreshed: RefreshedToken, of old: AccountRecord, in room: AccountReservation
   ) async throws(SQOAuthError) -> SQToken? {
@@ -36,10 +36,10 @@ extension Renewal {
       record.verified(result.token), isOfAnotherProcess: isOfAnotherProcess)
   }
 
-  /// Validates the ID token of an earlier refresh, which could not be validated then.
+  /// Validates the ID token of an earlier refresh that could not be validated at that time.
   ///
-  /// Returns `nil` if there is none, or if the token was refused: then another refresh may bring a
-  /// better one.
+  /// Returns `nil` if there is none, or if the token was rejected, because another refresh may
+  /// bring a valid one.
   func identify(
     _ record: AccountRecord, isOfAnotherProcess: Bool
   ) async throws(SQOAuthError) -> SQToken? {
@@ -55,7 +55,7 @@ extension Renewal {
     }
   }
 
-  /// Stores the new record, makes it the session's, and ends the renewal.
+  /// Stores the new record, makes it the session's record, and ends the renewal.
   private func finish(
     _ record: AccountRecord, isOfAnotherProcess: Bool = false
   ) async -> SQToken? {
@@ -79,10 +79,11 @@ extension Renewal {
     }
   }
 
-  /// Stores the new refresh token while its access token waits for the validation of the ID token,
-  /// or cannot be used.
+  /// Stores the new refresh token if its access token cannot be used, or not yet.
   ///
-  /// - Returns: `false` if the renewal was made void in the meantime.
+  /// The access token may have to wait for the validation of its ID token.
+  ///
+  /// - Returns: `false` if the renewal was invalidated in the meantime.
   private func hold(_ record: AccountRecord) async -> Bool {
     guard let saved = await saved(record), await !gaveWay(saved.error) else { return false }
     let now = session.now
@@ -94,9 +95,10 @@ extension Renewal {
     }
   }
 
-  /// If another host changed the account during the request, takes over what the store has now.
+  /// Takes over the store's current record if another host changed the account during the request.
   ///
-  /// Waiting callers then ask the session again. Returns `false` if the store's state is not known.
+  /// Waiting callers then ask the session again. Returns `false` if no other host changed the
+  /// account, or if the store cannot be read.
   private func gaveWay(_ error: SQOAuthError?) async -> Bool {
     guard error?.code == .accountChanged, case .success(let found) = await account.look() else {
       return false
@@ -119,18 +121,18 @@ extension Renewal {
     }
     let now = session.now
     return session.decide { state in
-      // If this renewal was made void, its error does not count for the change that replaced it.
+      // If this renewal was invalidated, its error does not apply to the change that replaced it.
       guard state.fail(change, error, at: now) else { return .success(nil) }
       state.report(.refreshFailed(error))
       return .failure(error)
     }
   }
 
-  // MARK: Unless it was made void
+  // MARK: Unless it was invalidated
 
   var isCurrent: Bool { session.decide { $0.isCurrent(change) } }
 
-  /// Writes a record to the store; returns `nil` if the renewal was made void in the meantime.
+  /// Writes a record to the store; returns `nil` if the renewal was invalidated in the meantime.
   func saved(_ record: AccountRecord) async -> Result<Void, SQOAuthError>? {
     let write = session.decide { $0.isCurrent(change) ? account.add(.save(record)) : nil }
     guard let write else { return nil }

@@ -2,12 +2,13 @@ import SQBasics
 
 /// One renewal of a session's token: it reads the store, gets a new token and stores that token.
 ///
-/// The new token comes by the refresh token or, without one, by the client credentials grant.
+/// The new token is obtained with the refresh token or, if there is none, by the client credentials
+/// grant.
 ///
 /// It runs in a separate task, which no waiting caller can cancel. It sends a one-time refresh
-/// token only when it knows that the next token can be stored: the session has the account's lease,
-/// the stored record was read, and the store has made room for the next record. An app can choose
-/// otherwise by ``ClientEnvironment/refreshesWithoutStore``.
+/// token only if the next token can certainly be stored: the session has the account's lease, the
+/// stored record was read, and the store has a reservation for the next record. An app can disable
+/// these conditions with ``ClientEnvironment/refreshesWithoutStore``.
 struct Renewal: Sendable {
   typealias Outcome = SharedWork<SQToken?, SQOAuthError>.Outcome
 
@@ -15,7 +16,7 @@ struct Renewal: Sendable {
   let change: TokenChange
   let account: StoredAccount
   let context: ClientContext
-  /// Whether the app needs the token; a keeper's renewals only keep an account fresh.
+  /// Whether the app needs the token; a token keeper's renewals only keep an account valid.
   let isUse: Bool
 
   init(_ session: TokenSession, _ change: TokenChange, isUse: Bool) {
@@ -26,7 +27,7 @@ struct Renewal: Sendable {
     context = session.context
   }
 
-  /// Renews a record; the outcome has no token if the renewal was made void in the meantime.
+  /// Renews a record; the outcome has no token if the renewal was invalidated in the meantime.
   func run(_ record: AccountRecord) async -> Outcome {
     await account.leased(isPatient: false) { noLease in
       // While the renewal waited, the session may have found another process's token in the store.
@@ -52,8 +53,8 @@ struct Renewal: Sendable {
       if let token = takeFromStore(stored) { return token }
       (record, isOfAnotherProcess) = (stored, true)
     case .gone:
-      // The end of the session makes this renewal void, and waiting callers ask again. Nothing is
-      // erased: if the store has a record now, it is from a new sign-in in another process.
+      // The end of the session invalidates this renewal, and waiting callers ask again. Nothing is
+      // erased: if the store has a record now, it comes from a new sign-in in another process.
       session.end(.signedOut, foundBy: change, erases: false)
       return nil
     case .void:
@@ -62,7 +63,7 @@ struct Renewal: Sendable {
       // If the store cannot keep this record, it would not keep the next one either.
       if spends(record), try await !save(record) { return nil }
     case .unreadable(let error): try refuse(record, because: error)
-    // If the app set the token from its own copy, the held record lacks the sign-in's name.
+    // If the app set the token from its own copy, the record in memory lacks the sign-in's name.
     case .same(let stored): record = stored
     }
     if let token = try await identify(record, isOfAnotherProcess: isOfAnotherProcess) {
@@ -79,12 +80,12 @@ struct Renewal: Sendable {
     case same(AccountRecord)
     /// The store has another process's record, which replaces the one in memory.
     case newer(AccountRecord)
-    /// The store has an older record or none, because it could not save the one in memory.
+    /// The store has an older record or none, because it failed to save the one in memory.
     case older
     /// The store has no record, because another process signed the user out.
     case gone
     case unreadable(SQOAuthError)
-    /// The renewal was made void, so it must send nothing.
+    /// The renewal was invalidated, so it must not send anything.
     case void
   }
 
@@ -116,9 +117,9 @@ struct Renewal: Sendable {
     }
   }
 
-  /// Saves the record in memory, which the store does not have.
+  /// Saves the record in memory, which is missing in the store.
   ///
-  /// - Returns: `false` if the renewal was made void in the meantime.
+  /// - Returns: `false` if the renewal was invalidated in the meantime.
   private func save(_ record: AccountRecord) async throws(SQOAuthError) -> Bool {
     guard let saved = await saved(record) else { return false }
     let error = saved.error
@@ -130,13 +131,13 @@ struct Renewal: Sendable {
 
   // MARK: The request
 
-  /// Makes room in the store for the next token, gets it from the server and stores it.
+  /// Reserves space in the store for the next token, gets it from the server and stores it.
   private func spend(
     _ record: AccountRecord, withoutLeaseBecause noLease: SQOAuthError?, again: Bool = false
   ) async throws(SQOAuthError) -> SQToken? {
     if let noLease { try refuse(record, because: noLease) }
-    // This may fetch the server's metadata. A store counts the time of the request from the moment
-    // at which it makes room.
+    // This may fetch the server's metadata. A store measures the time of the request from its
+    // reservation, so this comes first.
     let client = try await context.client(of: record)
     let room = try await room(after: record)
     defer { room.release() }
@@ -148,11 +149,12 @@ struct Renewal: Sendable {
       guard error.endsSession, !again else { throw error }
       switch await find(besides: record) {
       case .newer(let stored):
-        // Two processes may have sent this refresh token; the server accepted the other process's.
+        // Two processes may have sent this refresh token; the server accepted the other one's
+        // request.
         if let token = takeFromStore(stored) { return token }
         return try await spend(stored, withoutLeaseBecause: noLease, again: true)
       case .unreadable(let failure):
-        // The unreadable record may be newer, and an end of the session would erase it.
+        // The unreadable record may be newer, and ending the session would erase it.
         throw failure
       case .same, .older, .gone, .void:
         throw error
@@ -161,7 +163,7 @@ struct Renewal: Sendable {
     return try await keep(refreshed, of: record, in: room)
   }
 
-  /// Makes room in the store for the record that follows another one.
+  /// Reserves space in the store for the record that follows another one.
   private func room(after record: AccountRecord) async throws(SQOAuthError) -> AccountReservation {
     guard spends(record) else { return AccountReservation() }
     do throws(SQOAuthError) {
@@ -172,15 +174,15 @@ struct Renewal: Sendable {
     }
   }
 
-  /// Whether a refresh uses up the record's refresh token, because the server accepts it only once.
+  /// Whether a refresh consumes the record's refresh token, as the server accepts it only once.
   private func spends(_ record: AccountRecord) -> Bool {
     record.token.refreshToken != nil && !record.reusesRefreshToken && !context.reusesRefreshTokens
   }
 
-  /// Throws an error of the store if the refresh must not go on without the store.
+  /// Throws a store's error if the refresh must not continue without the store.
   ///
-  /// It may go on if it uses up no refresh token, or if the app accepts a token that is only in
-  /// memory. It must not if another host may have sent the same refresh token.
+  /// It may continue if it consumes no refresh token, or if the app accepts a token that is only in
+  /// memory. It must not continue if another host may have sent the same refresh token.
   private func refuse(
     _ record: AccountRecord, because error: SQOAuthError
   ) throws(SQOAuthError) {

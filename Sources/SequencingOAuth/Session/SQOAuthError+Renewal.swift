@@ -1,7 +1,6 @@
-// What the error of a renewal means for the session.
+// The meaning of a renewal's error for the session.
 extension SQOAuthError {
-  /// Whether the authorization server refused the refresh token for good, or its ID token names
-  /// another user.
+  /// Whether the server's refusal of the refresh token is final, or the ID token is another user's.
   ///
   /// - SeeAlso: RFC 6749, section 5.2; OpenID Connect Core 1.0, section 12.2
   package var endsSession: Bool {
@@ -12,12 +11,12 @@ extension SQOAuthError {
     }
   }
 
-  /// Whether an ID token was looked at and refused.
+  /// Whether an ID token was checked and rejected.
   ///
-  /// Otherwise it could not be validated yet, for example because its keys could not be fetched.
+  /// If `false`, it could not be validated yet, for example because its keys could not be fetched.
   var refusesIDToken: Bool { code.rawValue.hasPrefix("id_token_") }
 
-  /// The error of a refresh that sent nothing, because the store could not have kept the new token.
+  /// The error of a refresh that sent nothing, because the new token could not have been stored.
   var beforeSending: SQOAuthError {
     SQOAuthError(
       code, "\(message); the refresh token was not sent, because the new one could not be stored",

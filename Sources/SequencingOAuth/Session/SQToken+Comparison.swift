@@ -8,13 +8,13 @@ extension SQToken {
     accessToken == other.accessToken && refreshToken == other.refreshToken
   }
 
-  /// Whether this token was issued after another one; `false` if that is not known.
+  /// Whether this token was issued after another one; `false` if unknown.
   func isYounger(than other: SQToken) -> Bool {
     guard !isSame(as: other), let mine = issueDate, let its = other.issueDate else { return false }
     return mine > its
   }
 
-  /// Whether this token was issued before another one; `true` if that is not known.
+  /// Whether this token was issued before another one; `true` if unknown.
   func isOlder(than other: SQToken) -> Bool {
     if isSame(as: other) { return false }
     guard let mine = issueDate, let its = other.issueDate else { return true }

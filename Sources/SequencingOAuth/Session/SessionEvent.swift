@@ -1,29 +1,31 @@
 /// An event of a session: a new token, a failed refresh, or the end of the session.
 ///
-/// - SeeAlso: ``TokenRefreshDelegate``, which gets the events too.
+/// - SeeAlso: ``TokenRefreshDelegate``, which receives the events too.
 public enum SessionEvent: Sendable {
-  /// This process refreshed the token, and this is the new one.
+  /// This process refreshed the token; the value is the new token.
   case refreshed(SQToken)
-  /// Another process refreshed the token, and the session took it over from the store.
+  /// Another process refreshed the token, and the session took the new token over from the store.
   case takenOver(SQToken)
-  /// Another process signed a user in to the account, perhaps another user; this is the new token.
+  /// Another process signed a user, perhaps a different one, in to the account.
+  ///
+  /// The value is the new token.
   ///
   /// Requests that still wait for a token of the earlier sign-in fail with
   /// ``SQOAuthError/Code/sessionReplaced``.
   case replaced(SQToken)
-  /// A refresh brought an ID token that is of no use, for the reason in the error.
+  /// A refresh returned an ID token that was ignored, for the reason in the error.
   ///
-  /// The new access token is used, and the identity of the sign-in stays: the ID token names the
-  /// same user, issuer and client, and says something else that the ID token of a refresh must not,
-  /// such as a later login (OpenID Connect Core 1.0, section 12.2).
+  /// The new access token is used, and the identity from the sign-in does not change. The ID token
+  /// names the same user, issuer and client, but has a content that the ID token of a refresh must
+  /// not have, such as a later login (OpenID Connect Core 1.0, section 12.2).
   case idTokenIgnored(SQOAuthError)
   /// A refresh failed, or a new token could not be stored; the session continues.
   case refreshFailed(SQOAuthError)
-  /// The session has ended and has no token any more.
+  /// The session has ended and no longer has a token.
   case ended(SessionEnd)
 }
 
-/// The reason why a session has ended.
+/// The reason for the end of a session.
 public enum SessionEnd: Sendable {
   /// The app signed the user out, or another process that shares the store did.
   case signedOut
@@ -31,12 +33,12 @@ public enum SessionEnd: Sendable {
   case revoked
   /// The user logged out at the provider, which sent a logout token.
   case loggedOut
-  /// The authorization server refused the refresh token; only a new sign-in helps.
+  /// The authorization server refused the refresh token, so the user must sign in again.
   case refused(SQOAuthError)
 }
 
 extension SessionEnd: CustomStringConvertible {
-  /// The reason in words for the user, without those of the server, which are in the error.
+  /// The reason as a text for the user, without the server's words, which are in the error.
   public var description: String {
     switch self {
     case .signedOut: "You are signed out."

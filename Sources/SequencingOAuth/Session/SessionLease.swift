@@ -8,39 +8,39 @@ import SQBasics
 
 /// A session's lease of its account, which all parts of the session share.
 ///
-/// It keeps other sessions from changing the account, in this process and in others. Parts of one
-/// session do not exclude each other by it, so a sign-out can cancel a refresh without waiting for
-/// it.
+/// It prevents other sessions, in this process and in others, from changing the account. Parts of
+/// the same session do not exclude each other, so a sign-out can cancel a refresh without waiting
+/// for it.
 final class SessionLease: Sendable {
   typealias Outcome = Result<Void, SQOAuthError>
 
   /// How long the session waits for another holder of the lease, in seconds.
   ///
-  /// The holder may be refreshing at a slow server. If it was suspended, the wait must end.
+  /// The holder may be waiting for a slow server. If the holder was suspended, the wait must end.
   static let longestWait = 120.0
-  /// How long the end of a program waits for a call of the store that was given up.
+  /// How long the end of a program waits for an abandoned call of the store.
   private static let lastCalls = Duration.seconds(5)
 
   /// A wait for the lease.
   private final class Attempt: Sendable {
     let outcome = OneShot<Outcome>()
-    /// Ends the wait for another holder; a lease that is free is still taken.
+    /// Ends the wait for another holder; a free lease is still acquired.
     let interruption = Interruption()
   }
 
   private struct State {
-    /// How many parts of the session use the lease or wait for it.
+    /// The number of the session's parts that use the lease or wait for it.
     var users = 0
-    /// How many of these wait for it and must not give up.
+    /// The number of these parts that wait for the lease and must not give up.
     var patientUsers = 0
-    /// How many callers want the session to wait for no other holder.
+    /// The number of callers for which the session must not wait for another holder.
     var hurries = 0
     var lease: AccountLease?
-    /// The wait for the lease; `nil` if no wait is under way.
+    /// The current wait for the lease; `nil` if there is none.
     var attempt: Attempt?
     /// Whether that wait ends as soon as another holder has the lease.
     var isHurried = false
-    /// All waits whose calls of the store have not returned, also those that were given up.
+    /// All waits with an unfinished call of the store, including abandoned waits.
     var attempts: [ObjectIdentifier: Attempt] = [:]
   }
 
@@ -51,10 +51,10 @@ final class SessionLease: Sendable {
     self.accountID = accountID
   }
 
-  /// Waits until the session has the lease; call ``release()`` once after each success.
+  /// Waits until the session has the lease; the caller must call ``release()`` after each success.
   ///
-  /// A task that is cancelled stops waiting and gets an error. A user that is not patient also gets
-  /// one while the session is ``hurrying(_:)`` and another holder has the lease.
+  /// A cancelled task stops waiting and gets an error. If `isPatient` is `false`, the caller also
+  /// gets an error when another holder has the lease during ``hurrying(_:)``.
   func acquire(
     from store: any TokenStore, _ clock: any WallClock, isPatient: Bool = true
   ) async -> Outcome {
@@ -72,7 +72,8 @@ final class SessionLease: Sendable {
     guard let attempt else { return .success(()) }
     if isFirst {
       if state.withLock({ $0.attempt === attempt && $0.isHurried }) { attempt.interruption.raise() }
-      // A separate task takes the lease, since other callers may wait after the first one gave up.
+      // A separate task acquires the lease, because other callers may still wait if the first one
+      // stops.
       let task = Task.startingHere { await self.take(from: store, clock, attempt) }
       attempt.interruption.whenRaised(task.cancel)
     }
@@ -82,7 +83,7 @@ final class SessionLease: Sendable {
     return outcome
   }
 
-  /// Gives the lease back, unless another part of the session uses it.
+  /// Releases the lease, unless another part of the session uses it.
   func release() {
     let (lease, unwanted) = state.withLock { state -> (AccountLease?, Attempt?) in
       state.users -= 1
@@ -94,10 +95,9 @@ final class SessionLease: Sendable {
     unwanted?.interruption.raise()
   }
 
-  /// Runs work while no part of the session waits for another holder of the lease, except to change
-  /// the store.
+  /// Runs work during which the session waits for no other holder, except to change the store.
   ///
-  /// Before a program ends, only what this process has begun is worth a wait.
+  /// Before a program ends, waiting is worthwhile only for work that this process has started.
   func hurrying<Value>(_ work: () async -> Value) async -> Value {
     let attempt = state.withLock { state -> Attempt? in
       state.hurries += 1
@@ -110,7 +110,7 @@ final class SessionLease: Sendable {
     return await work()
   }
 
-  /// Waits until no wait that was given up can bring a lease any more.
+  /// Waits until no abandoned wait can still acquire a lease.
   func settle() async {
     let end = ContinuousClock.now + Self.lastCalls
     for attempt in state.withLock({ Array($0.attempts.values) }) {

@@ -1,22 +1,22 @@
-// What the callers of a session need, and what they do next.
+// The needs of a session's callers, and their next steps.
 extension SessionState {
   /// The kinds of tokens that callers ask for.
   package enum Need: Sendable {
     /// A token that is valid now.
     case valid
-    /// A token other than this access token, which a server refused.
+    /// A token other than this access token, because a server refused it.
     case replacing(String)
-    /// A token from a renewal that ended after the caller read this count of renewals.
+    /// A token from a renewal that ended after the caller read this number of renewals.
     case new(since: Int)
-    /// A renewed token for a keeper, whose renewals do not count as a use of the account.
+    /// A renewed token for a token keeper, whose renewals do not count as a use of the account.
     case kept(since: Int)
-    /// The token of the timer: a renewed one if it is time for a renewal.
+    /// The token for the timer, renewed if a renewal is due.
     case due
 
-    /// Whether a keeper asks.
+    /// Whether the token is for a token keeper.
     var isKeeping: Bool { if case .kept = self { true } else { false } }
 
-    /// Whether the SDK asks for itself, and so has no caller whose time is limited.
+    /// Whether the SDK itself needs the token, so that no caller with a time limit waits for it.
     var isOwn: Bool {
       switch self {
       case .kept, .due: true
@@ -28,11 +28,11 @@ extension SessionState {
   /// The next step of a caller that needs a token.
   enum Step {
     case use(SQToken)
-    /// The caller waits for the change that is under way.
+    /// Wait for the running change.
     case join(TokenChange)
-    /// The caller starts a renewal of this record and waits for it.
+    /// Start a renewal of this record and wait for it.
     case start(TokenChange, AccountRecord)
-    /// The caller reads the store, since there is no record in memory.
+    /// Read the store, because there is no record in memory.
     case absent
     case fail(SQOAuthError)
   }

@@ -6,32 +6,32 @@ import SQBasics
   import Foundation
 #endif
 
-/// The state and the decisions of a session: a value that does no input or output.
+/// The state and the decisions of a session, as a value that performs no input or output.
 package struct SessionState {
-  /// A record that the store refused.
+  /// A record that the store failed to save.
   private struct Unsaved {
     var record: AccountRecord
     var backOff: BackOff
   }
 
-  /// The token, unless it was invalidated; the schedule tells when it is valid.
+  /// The token, unless it was invalidated; the schedule determines when it is valid.
   ///
-  /// It is a copy of the record's token, since it is read far more often than anything else.
+  /// It is a copy of the record's token, because it is read far more often than anything else.
   private var ready: SQToken?
   private(set) var record: AccountRecord?
-  /// How often the session ended, for any reason.
+  /// The number of times the session has ended, for any reason.
   private(set) var ends = 0
-  /// How often the app ended the session, which also cancels a sign-in under way.
+  /// The number of times the app has ended the session, which also cancels a running sign-in.
   private(set) var dismissals = 0
-  /// How often the token was renewed.
+  /// The number of times the token was renewed.
   private(set) var renewals = 0
-  /// How many tokens this process got by refreshes of its own.
+  /// The number of tokens that this process has obtained by its own refreshes.
   var refreshes = 0
-  /// How often another process's sign-in replaced the record in memory.
+  /// The number of times another process's sign-in has replaced the record in memory.
   private(set) var replacements = 0
-  /// The change of the token that is under way; `nil` if there is none.
+  /// The running change of the token; `nil` if there is none.
   private(set) var changeUnderWay: TokenChange?
-  /// Whether the change under way is a renewal that does not have the account's lease yet.
+  /// Whether the running change is a renewal that does not have the account's lease yet.
   private var isWaiting = false
   private var schedule = TokenSchedule.expired
   private var isInvalidated = false
@@ -47,54 +47,54 @@ package struct SessionState {
 extension SessionState {
   var token: SQToken? { record?.token }
 
-  /// The token, if it is valid.
+  /// Returns the token if it is valid.
   func usableToken(at now: Date) -> SQToken? {
     schedule.isUsable(at: now) ? ready : nil
   }
 
-  /// The token, if a server should still accept it, even when it is time to renew it.
+  /// Returns the token if a server should still accept it, even if it is due for renewal.
   func unexpiredToken(at now: Date) -> SQToken? {
     guard let token, !isInvalidated, !token.isExpired(at: now) else { return nil }
     return token
   }
 
-  /// When the timer has something to do, or `nil` for never.
+  /// Returns the time of the timer's next work; `nil` if there is none.
   ///
   /// Renewals are included only if `renews` is `true`.
   func dueAt(renews: Bool) -> Date? {
     var dates: [Date] = []
     if renews, isRenewable, let due = schedule.dueAt {
-      // If a server's tokens expire at once, it is still asked at most once a second.
+      // If a server's tokens expire immediately, it still gets at most one request a second.
       let rest = renewedAt?.addingTimeInterval(1) ?? .distantPast
       let isDue = isInvalidated || record?.unverifiedToken != nil
       dates.append(max(isDue ? .distantPast : due, failure?.until ?? .distantPast, rest))
     }
-    // A change under way stores its own record; if it does not, the timer is set again after it.
+    // A running change stores its own record; otherwise the timer is set again after it.
     if let unsaved, changeUnderWay == nil { dates.append(unsaved.backOff.until) }
     return dates.min()
   }
 
-  /// Why the store could not save the record in memory; `nil` if the store has it.
+  /// The reason why the store does not have the record in memory; `nil` if the store has it.
   var unsavedError: SQOAuthError? { unsaved?.backOff.error }
 
-  /// The record that the store could not save, if it is time to try again.
+  /// Returns the record that the store failed to save, if it is time for another attempt.
   ///
-  /// If a date is given, the back-off must be over by then; without a date, it does not count.
-  /// While a change is under way, the result is `nil`: the store may be about to get the change's
-  /// record.
+  /// If a date is given, the back-off must have ended by then; without a date, the back-off is
+  /// ignored. During a change, the result is `nil`, because the store may be about to get the
+  /// change's record.
   func recordToSaveAgain(at now: Date?) -> AccountRecord? {
     guard let unsaved, changeUnderWay == nil else { return nil }
     if let now, unsaved.backOff.isInForce(at: now) { return nil }
     return unsaved.record
   }
 
-  /// Whether a change is the one under way, and so has not been made void.
+  /// Whether a change is the running one, so it has not been invalidated.
   func isCurrent(_ change: TokenChange) -> Bool { changeUnderWay?.number == change.number }
 
-  /// The renewal that waits for another process; `nil` if the change under way is none.
+  /// The renewal that waits for another process; `nil` if the running change is not one.
   var waitingRenewal: TokenChange? { isWaiting ? changeUnderWay : nil }
 
-  /// Whether the session may take over what it finds in the store: no change looks there itself.
+  /// Whether the session may take over the store's record, because no change is reading it.
   var mayTakeFromStore: Bool { changeUnderWay == nil || isWaiting }
 
   private var isRenewable: Bool {
@@ -115,7 +115,7 @@ extension SessionState {
 // MARK: - Deciding
 
 extension SessionState {
-  /// Returns the next step of a caller; if that is a renewal, notes the change as under way.
+  /// Returns a caller's next step; if that is a renewal, it becomes the running change.
   mutating func step(_ need: Need, at now: Date) -> Step {
     if let record, satisfies(need, at: now) { return .use(record.token) }
     if let changeUnderWay { return .join(changeUnderWay) }
@@ -132,20 +132,20 @@ extension SessionState {
     return .start(begin(), record)
   }
 
-  /// Notes that a renewal waits for no other process any more; returns `false` if it is void.
+  /// Records that a renewal no longer waits for others; returns `false` if it was invalidated.
   mutating func stopsWaiting(_ change: TokenChange) -> Bool {
     guard isCurrent(change) else { return false }
     isWaiting = false
     return true
   }
 
-  /// Begins to take over a token that replaces the current one.
+  /// Starts to take over a token that replaces the current one.
   ///
-  /// - Returns: The takeover, and the change that it makes void, if one was under way.
+  /// - Returns: The takeover, and the change that it invalidates, if one was running.
   mutating func beginTakeover() -> (TokenChange, void: TokenChange?) {
     let void = changeUnderWay
     let change = begin()
-    // Nothing measures how long it takes.
+    // Nothing measures the duration of a takeover.
     change.isSlow()
     return (change, void)
   }
@@ -157,14 +157,14 @@ extension SessionState {
     return change
   }
 
-  /// Ends a change; does nothing if the change is void.
+  /// Ends a change; does nothing if the change was invalidated.
   mutating func end(_ change: TokenChange) {
     if isCurrent(change) { changeUnderWay = nil }
   }
 
-  /// Ends a change that failed; further callers get its error until the back-off is over.
+  /// Ends a failed change; later callers get its error until the back-off has passed.
   ///
-  /// - Returns: Whether the error counts; the error of a void change does not.
+  /// - Returns: Whether the error is used; the error of an invalidated change is not.
   mutating func fail(_ change: TokenChange, _ error: SQOAuthError, at now: Date) -> Bool {
     guard isCurrent(change) else { return false }
     changeUnderWay = nil
@@ -172,7 +172,7 @@ extension SessionState {
     return true
   }
 
-  /// Ends a renewal that brought a token, which is already in memory.
+  /// Ends a successful renewal, whose token is already in memory.
   mutating func endRenewal(_ change: TokenChange, at now: Date) {
     guard isCurrent(change) else { return }
     changeUnderWay = nil
@@ -184,12 +184,12 @@ extension SessionState {
 // MARK: - Changing
 
 extension SessionState {
-  /// Takes a record into memory.
+  /// Stores a record in memory.
   mutating func hold(
     _ record: AccountRecord, at now: Date, jitter: Double = .random(in: 0...1)
   ) {
     self.record = record
-    // If the record before were saved later, it would replace this one.
+    // If the previous record were saved later, it would replace this one.
     unsaved = nil
     isInvalidated = false
     failure = nil
@@ -198,7 +198,7 @@ extension SessionState {
     ready = record.token
   }
 
-  /// Takes a record into memory whose access token is the one of before.
+  /// Stores a record with an unchanged access token in memory.
   mutating func holdRefreshToken(of record: AccountRecord, at now: Date) {
     let (wasInvalidated, failure) = (isInvalidated, failure)
     hold(record, at: now)
@@ -206,15 +206,15 @@ extension SessionState {
     self.failure = failure
   }
 
-  /// Takes a record into memory that has the same token and other attributes.
+  /// Stores a record with the same token but different attributes in memory.
   mutating func hold(attributesOf record: AccountRecord) {
     self.record = record
   }
 
-  /// Takes over a record that another process stored, and reports its access token if that is new.
+  /// Takes over another process's record from the store, and reports its access token if it is new.
   ///
-  /// A process that gets an ID token too stores the refresh token first, with the access token of
-  /// before.
+  /// If a process also gets an ID token, it stores the refresh token first, together with the
+  /// previous access token.
   mutating func takeFromStore(_ record: AccountRecord, at now: Date) {
     let isNew = self.record?.token.accessToken != record.token.accessToken
     let isReplaced =
@@ -228,7 +228,7 @@ extension SessionState {
     }
   }
 
-  /// Notes how the attempt to save a record ended, if that record is still in memory.
+  /// Records the result of an attempt to save a record, if that record is still in memory.
   mutating func didSave(_ record: AccountRecord, _ error: SQOAuthError?, at now: Date) {
     guard record == self.record else { return }
     unsaved = error.map {
@@ -236,20 +236,20 @@ extension SessionState {
     }
   }
 
-  /// Lets the next caller try a renewal at once, unless the server asked to wait.
+  /// Allows the next caller an immediate renewal, unless the server asked to wait.
   mutating func forgetFailure() {
     if failure?.error.retryAfter == nil { failure = nil }
   }
 
-  /// Makes the token count as expired.
+  /// Marks the token as expired.
   mutating func invalidate() {
     isInvalidated = true
     ready = nil
   }
 
-  /// Ends the session: forgets the token, and keeps the counts and the events.
+  /// Ends the session: removes the token, but keeps the counts and the events.
   ///
-  /// - Returns: The change that is void now; `nil` if none was under way.
+  /// - Returns: The change that is now invalid; `nil` if none was running.
   mutating func end(_ reason: SessionEnd, isDismissal: Bool) -> TokenChange? {
     let old = self
     self = SessionState()
@@ -263,13 +263,13 @@ extension SessionState {
 
   // MARK: Events
 
-  /// Adds something to report to the session's observers.
+  /// Adds an event for the session's observers.
   mutating func report(_ event: SessionEvent) { events.append(event) }
 
   /// Whether there is an event to report.
   var hasEvents: Bool { !events.isEmpty }
 
-  /// The next event to report, in the order in which things happened.
+  /// Removes and returns the next event, in the order in which the events happened.
   mutating func nextEvent() -> SessionEvent? {
     events.isEmpty ? nil : events.removeFirst()
   }

@@ -1,23 +1,23 @@
 import SQBasics
 
-/// Identifies the sign-in from which a session's token comes.
+/// The identity of the sign-in that a session's token comes from.
 ///
 /// The next sign-in may be another user's, and that user's token must not be sent with this user's
 /// requests.
 struct SignInMark: Sendable, Equatable {
-  /// How many times the session had ended by then.
+  /// The number of times the session had ended before this sign-in.
   let ends: Int
-  /// How many times a sign-in of another process had replaced the session by then.
+  /// The number of times another process's sign-in had replaced the session before.
   let replacements: Int
   /// The sign-in's name in the record, ``AccountRecord/session``.
   let name: String?
 }
 
 extension TokenSession {
-  /// The sign-in from which the current token comes; `nil` if there is no token.
+  /// The sign-in that the current token comes from; `nil` if there is no token.
   var mark: SignInMark? { decide(\.mark) }
 
-  /// The sign-in from which a token comes; `nil` if that token is not the current one.
+  /// Returns the sign-in that a token comes from; `nil` if the token is not the current one.
   func mark(of token: SQToken) -> SignInMark? {
     decide { state in
       guard let current = state.token, current.isSame(as: token) else { return nil }

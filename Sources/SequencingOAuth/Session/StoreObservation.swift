@@ -1,10 +1,10 @@
 import SQBasics
 
-/// A session's observation of its account in the store, and the looks that changes call for.
+/// A session's observation of its account in the store, which reads the store after each change.
 package final class StoreObservation: Sendable {
   private struct State {
     var observation: AccountObservation?
-    /// Whether the session observes its account, or the store cannot tell of changes.
+    /// Whether the session observes its account, or the store cannot report changes.
     var hasBegun = false
     var isClosed = false
     var isLooking = false
@@ -13,7 +13,7 @@ package final class StoreObservation: Sendable {
 
   private let state = Locked(State())
 
-  /// Begins the observation, unless it has begun.
+  /// Starts the observation, unless it has already started.
   func begin(_ observe: () -> AccountObservation?) {
     let begins = state.withLock { state in
       defer { state.hasBegun = true }
@@ -28,7 +28,7 @@ package final class StoreObservation: Sendable {
     unused?.end()
   }
 
-  /// Ends the observation, so that the next one may be of another store.
+  /// Ends the observation, so that the next one may observe a different store.
   func end() {
     let observation = state.withLock { state in
       state.hasBegun = false
@@ -38,13 +38,13 @@ package final class StoreObservation: Sendable {
     observation?.end()
   }
 
-  /// Ends the observation for ever.
+  /// Ends the observation permanently.
   package func close() {
     state.withLock { $0.isClosed = true }
     end()
   }
 
-  /// Looks at the store once, or once more after the look that is under way.
+  /// Reads the store once, or once more after the reading that is in progress.
   func look(_ look: @escaping @Sendable () async -> Void) {
     let begins = state.withLock { state in
       state.looksAgain = true

@@ -2,7 +2,7 @@ import SQBasics
 
 /// The changes of an account in the store that a session has requested, in order.
 ///
-/// This value does no input or output: ``StoredAccount`` makes the changes.
+/// This value performs no input or output: ``StoredAccount`` makes the changes.
 struct StoreWrites {
   /// The result of a change, for which callers can wait.
   typealias PendingWrite = OneShot<Result<Void, SQOAuthError>>
@@ -10,7 +10,7 @@ struct StoreWrites {
   enum Change: Sendable {
     case save(AccountRecord)
     case erase
-    /// Erases an account whose token the server refused, if the store has one of these tokens.
+    /// Erases an account whose token was refused, if the store has one of these tokens.
     case eraseRefused([SQToken])
 
     fileprivate var erases: Bool { if case .save = self { false } else { true } }
@@ -30,11 +30,10 @@ struct StoreWrites {
   /// The error of the last change, if that was an erasure and it failed.
   private(set) var failedErase: SQOAuthError?
 
-  /// Whether the last requested change is an erasure under way, so the stored record counts no
-  /// more.
+  /// Whether an erasure is the last request and not finished, so the stored record is obsolete.
   var isErasing: Bool { lastErase != nil && failedErase == nil && (isRunning || !jobs.isEmpty) }
 
-  /// Adds a change after the other requested changes.
+  /// Appends a change to the requested changes.
   mutating func add(_ change: Change, to store: any TokenStore) -> PendingWrite {
     let job = Job(change: change, store: store, end: PendingWrite())
     jobs.append(job)
@@ -44,21 +43,21 @@ struct StoreWrites {
     return job.end
   }
 
-  /// Whether the caller must make the changes; no other caller makes them until all are made.
+  /// Whether the caller must make the changes; no other caller makes them until all are finished.
   mutating func beginRunning() -> Bool {
     guard !isRunning, !jobs.isEmpty else { return false }
     isRunning = true
     return true
   }
 
-  /// Removes the next change and returns it; if there is none, returns `nil` and ends the run.
+  /// Removes and returns the next change; if there is none, returns `nil` and ends the run.
   mutating func next() -> Job? {
     guard jobs.isEmpty else { return jobs.removeFirst() }
     isRunning = false
     return nil
   }
 
-  /// Notes that a change failed.
+  /// Records that a change failed.
   ///
   /// A failed erasure must be made again later, unless another change was requested after it.
   mutating func didFail(_ job: Job, _ error: SQOAuthError) {

@@ -2,8 +2,8 @@ import SQBasics
 
 /// A session's account in the token store: it reads the record and makes changes in order.
 ///
-/// Calls that do not wait may be made under the session's lock, so that the changes in the store
-/// have the order of the session's decisions. This type never calls the session.
+/// Calls that do not wait may be made under the session's lock, so that the store's changes have
+/// the order of the session's decisions. This type never calls the session.
 package final class StoredAccount: Sendable {
   typealias PendingWrite = StoreWrites.PendingWrite
 
@@ -11,7 +11,7 @@ package final class StoredAccount: Sendable {
     var writes = StoreWrites()
     /// The token that this session last wrote to the store or read from it.
     var lastSeen: SQToken?
-    /// The name of the sign-in of that token, if the record has one.
+    /// The name of that token's sign-in, if the record has one.
     var lastSession: String?
   }
 
@@ -34,7 +34,7 @@ package final class StoredAccount: Sendable {
 extension StoredAccount {
   /// Makes all requested changes, then reads the account's record.
   func load() async throws(SQOAuthError) -> AccountRecord? {
-    // Another process may delay the erasure of an ended session, whose record counts no more.
+    // Another process may delay the erasure of an ended session, whose record is obsolete.
     if state.withLock(\.writes.isErasing) { return nil }
     await allMade()
     // If the store failed to erase an ended session, its record must not be used again.
@@ -46,7 +46,9 @@ extension StoredAccount {
     return try await store.attempt("be read") { [id] in try await $0.load(id) }
   }
 
-  /// Reads the account's record as ``load()`` does, and returns an error instead of throwing it.
+  /// Reads the account's record, and returns an error instead of throwing it.
+  ///
+  /// Otherwise it does the same as ``load()``.
   func look() async -> Result<AccountRecord?, SQOAuthError> {
     do throws(SQOAuthError) {
       return .success(try await load())
@@ -55,37 +57,37 @@ extension StoredAccount {
     }
   }
 
-  /// Reads the account's record and checks that the store could keep a new token.
+  /// Reads the account's record and checks that the store could save a new token.
   ///
   /// It is called before a new token is requested.
   ///
-  /// - Throws: ``SQOAuthError`` with the reason why the store could not keep the token.
+  /// - Throws: ``SQOAuthError`` with the reason why the store could not save the token.
   func check() async throws(SQOAuthError) -> AccountRecord? {
     let record = try await load()
     if context.environment.refreshesWithoutStore { return record }
     if record != nil {
-      // If another process has the lease, the check still succeeds.
+      // If another process has the lease, the check succeeds nevertheless.
       try await store.attempt("lock the account") { [id] in try await $0.lease(id) }?.release()
     }
-    try await store.attempt("make room for the token") { [id] in
+    try await store.attempt("reserve space for the token") { [id] in
       try await $0.reserve(id, replacing: nil)
     }.release()
     return record
   }
 
-  /// Makes room in the store for the record that follows another one.
+  /// Reserves space in the store for the record that follows another one.
   func room(after record: AccountRecord) async throws(SQOAuthError) -> AccountReservation {
-    try await store.attempt("make room for the next token") { [id] in
+    try await store.attempt("reserve space for the next token") { [id] in
       try await $0.reserve(id, replacing: record)
     }
   }
 
-  /// Runs work while no other session and no other process changes the account.
+  /// Runs work during which no other session and no other process changes the account.
   ///
-  /// If the session cannot get the account's lease, the work still runs and gets the reason.
+  /// If the session cannot get the account's lease, the work runs nevertheless and gets the reason.
   ///
-  /// Work that is not patient also gets it at once if another process has the lease while the
-  /// session is ``hurrying(_:)``.
+  /// If `isPatient` is `false` and another process has the lease, the work gets the reason
+  /// immediately while the session is ``hurrying(_:)``.
   func leased<Value, Failure>(
     isPatient: Bool = true, _ work: (SQOAuthError?) async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
@@ -102,12 +104,12 @@ extension StoredAccount {
     return try await work(leased.error)
   }
 
-  /// Runs work while no refresh waits for another process that has the account.
+  /// Runs work during which no refresh waits for another process that uses the account.
   package func hurrying<Value>(_ work: () async -> Value) async -> Value {
     await lease.hurrying(work)
   }
 
-  /// Waits until other processes can have the account, and know of its changes.
+  /// Waits until other processes can use the account and have been notified of its changes.
   func settle() async {
     await lease.settle()
     await store.settle()
@@ -124,30 +126,30 @@ extension StoredAccount {
 
   /// Whether a record of this sign-in was in the store.
   ///
-  /// If it was, and there is none now, the user was signed out elsewhere. That counts also if the
-  /// record in memory could not be saved.
+  /// If it was, and the store has no record now, the user was signed out elsewhere. This is so even
+  /// if the record in memory could not be saved.
   func wasSeen(sessionOf record: AccountRecord) -> Bool {
     state.withLock { state in
       state.lastSeen != nil && record.session != nil && state.lastSession == record.session
     }
   }
 
-  /// Notes the record that is in the store.
+  /// Records which record the store has now.
   func saw(_ record: AccountRecord) {
     state.withLock { ($0.lastSeen, $0.lastSession) = (record.token, record.session) }
   }
 
-  /// Notes that the store has no record of the account.
+  /// Records that the store has no record of the account.
   func sawNothing() {
     state.withLock { $0.lastSeen = nil }
   }
 
   /// Whether a record in the store replaces the record that the session has in memory.
   ///
-  /// It does if another process wrote it: then it is not the record that this session last saw in
-  /// the store. If the session has seen none, the younger record counts. Dates alone would be wrong
-  /// after the clock was moved. It does not if the record in memory came from it, since the store
-  /// then lost what it had.
+  /// It does if another process wrote it, so that it is not the record that this session last saw
+  /// in the store. If the session has not seen any, the younger record wins. Dates alone would be
+  /// wrong after a change of the clock. A record from which the one in memory was made never
+  /// replaces it, because the store has then lost newer data.
   func prefers(_ stored: AccountRecord, to held: AccountRecord) -> Bool {
     if stored.token.isSame(as: held.token) || stored.isAncestor(of: held) { return false }
     guard let lastSeen = state.withLock(\.lastSeen) else {
@@ -160,13 +162,13 @@ extension StoredAccount {
 // MARK: - Changing
 
 extension StoredAccount {
-  /// The last requested change, whether or not it has been made; `nil` if there was none.
+  /// The last requested change, whether finished or not; `nil` if there was none.
   var lastWrite: PendingWrite? { state.withLock(\.writes.last) }
 
-  /// Why the store still has the account of an ended session; `nil` if it has no such account.
+  /// The error because of which the store still has the account of an ended session; `nil` if none.
   var failedErase: SQOAuthError? { state.withLock(\.writes.failedErase) }
 
-  /// Requests a change, which ``made(_:)`` or ``makeChanges(here:)`` makes.
+  /// Requests a change; ``made(_:)`` or ``makeChanges(here:)`` makes it.
   func add(_ change: StoreWrites.Change) -> PendingWrite {
     if case .save(let record) = change { context.willSave(record) }
     let store = store
@@ -176,10 +178,11 @@ extension StoredAccount {
     }
   }
 
-  /// Requests that the account is erased, if the store has the token that the server refused, or
-  /// the token that this session last saw there.
+  /// Requests an erasure of the account, unless the store has a token from another host by then.
   ///
-  /// Another host may have saved a newer token, or a new sign-in, since this session looked.
+  /// The account is erased only if the store has the token that the server refused, or the token
+  /// that this session last saw there. Another host may since have saved a newer token or signed in
+  /// again.
   func addEraseOfRefused(_ token: SQToken?) -> PendingWrite {
     let store = store
     return state.withLock { state in
@@ -198,25 +201,25 @@ extension StoredAccount {
     }
   }
 
-  /// Waits until a change is made, even if the caller is cancelled, and returns its result.
+  /// Waits until a change is finished, even if the caller is cancelled, and returns its result.
   func made(_ write: PendingWrite) async -> Result<Void, SQOAuthError> {
     makeChanges(here: true)
     return await write.wait()
   }
 
-  /// Waits until all requested changes are made.
+  /// Waits until all requested changes are finished.
   func allMade() async {
     if let lastWrite { _ = await made(lastWrite) }
   }
 
-  /// Makes the requested changes; call it after each request, outside every lock.
+  /// Makes the requested changes; must be called after each request, outside all locks.
   ///
-  /// With `here`, the work starts on the caller's thread and keeps it until the store first waits;
-  /// this is for callers that wait anyway. Without it, the work starts on another thread: an app
-  /// that signs a user out may be on its main thread, or may hold a lock that its store needs.
+  /// If `here` is `true`, the work starts on the caller's thread and uses it until the store first
+  /// waits; this is for callers that wait anyway. If `false`, the work starts on another thread: an
+  /// app that signs a user out may be on its main thread, or may hold a lock that its store needs.
   func makeChanges(here: Bool) {
     guard state.withLock({ $0.writes.beginRunning() }) else { return }
-    // A separate task, so that a caller that gives up cannot stop a change in the middle.
+    // A separate task, so that a caller that stops waiting cannot interrupt a change.
     let run: @Sendable () async -> Void = {
       while let job = self.state.withLock({ $0.writes.next() }) {
         job.end.resolve(await self.result(of: job))
@@ -232,7 +235,7 @@ extension StoredAccount {
     return await leased(from: job.store) { _ in await made(job) }
   }
 
-  /// Whether a change counts whatever another process does: a new sign-in, or the end of a session.
+  /// Whether a change is made whatever other processes do: a new sign-in, or the end of a session.
   private func isReplacement(_ change: StoreWrites.Change) -> Bool {
     switch change {
     case .save(let record):

@@ -6,24 +6,23 @@ import SQBasics
   import Foundation
 #endif
 
-/// The timer of any number of sessions: one task that sleeps until the first session has something
-/// to do.
+/// The timer of any number of sessions: a single task that sleeps until the next session is due.
 final class TimerQueue: Sendable {
-  /// A session's place in one queue; it is used only under that queue's lock.
+  /// A session's entry in one queue, which is used only under that queue's lock.
   final class Place: @unchecked Sendable {
     fileprivate var date = Date.distantFuture
-    /// The place's index in the heap; -1 if it is not there.
+    /// The entry's index in the heap; -1 if it is not in the heap.
     fileprivate var index = -1
-    /// The session, while its place is in the heap.
+    /// The session, while its entry is in the heap.
     fileprivate var session: TokenSession?
   }
 
   fileprivate struct State {
-    /// A binary heap: the place at i is not later than those at 2i + 1 and 2i + 2.
+    /// A binary heap: the entry at i is not later than the entries at 2i + 1 and 2i + 2.
     var places: [Place] = []
     var sleepsUntil: Date?
     var sleeper: Task<Void, Never>?
-    /// The number of the current sleeper, so that a replaced sleeper has no effect.
+    /// The number of the current sleeper, so that an earlier sleeper has no effect.
     var count = 0
   }
 
@@ -34,10 +33,10 @@ final class TimerQueue: Sendable {
     self.clock = clock
   }
 
-  /// Puts a session's place at the date of `dueAt`, or removes it if `dueAt` returns `nil`.
+  /// Moves a session's entry to the date of `dueAt`, or removes it if `dueAt` returns `nil`.
   func reschedule(_ place: Place, of session: TokenSession, dueAt: @Sendable () -> Date?) {
     let old = state.withLock { state -> Task<Void, Never>? in
-      // `dueAt` is called under the lock, so that of two calls at once the newer date wins.
+      // `dueAt` is called under the lock, so that the newer date wins if two calls overlap.
       if let date = dueAt() {
         state.put(place, at: date, session)
       } else {
@@ -45,11 +44,11 @@ final class TimerQueue: Sendable {
       }
       return resetSleeper(&state)
     }
-    // The clock may be the app's own, and its cancellation handler runs here.
+    // The clock may be the app's own, whose cancellation handler runs here.
     old?.cancel()
   }
 
-  /// Makes a sleeper for the earliest date, if that has changed.
+  /// Replaces the sleeper if the earliest date has changed.
   ///
   /// Returns the old sleeper, which the caller must cancel outside the lock.
   private func resetSleeper(_ state: inout State) -> Task<Void, Never>? {
@@ -77,7 +76,7 @@ final class TimerQueue: Sendable {
       // This task is the sleeper, so it must not be cancelled.
       state.sleeper = nil
       state.sleepsUntil = nil
-      // If the clock was moved back during the wait, it may show an earlier time than `date`.
+      // If the clock was moved back during the wait, it may show a time before `date`.
       let due = state.removeAll(until: max(now, date))
       _ = resetSleeper(&state)
       return due

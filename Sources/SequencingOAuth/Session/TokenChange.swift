@@ -1,26 +1,26 @@
 import SQBasics
 
-/// A change of a session's token that is under way: a renewal, or the takeover of another token.
+/// A running change of a session's token: a renewal, or the takeover of another token.
 ///
-/// A session makes one change at a time. A later takeover or the end of the session makes it void:
-/// its result does not count any more.
+/// A session makes one change at a time. A later takeover or the end of the session invalidates the
+/// change, and its result is ignored.
 struct TokenChange: Sendable {
   /// The work, whose outcome all waiting callers get.
   ///
-  /// If the outcome has no token, a caller asks the session again.
+  /// If the outcome contains no token, the callers ask the session again.
   let work = SharedWork<SQToken?, SQOAuthError>()
   /// The number of the change among the session's changes.
   let number: Int
-  /// Arrives when the change has ended or turns out to be slow.
+  /// Resolved when the change has ended or turns out to be slow.
   ///
-  /// Only then do waiting callers look at the time. So a change that is as fast as most needs one
+  /// Waiting callers check their time limit only after that. So a change of usual speed needs one
   /// timer, however many callers wait for it.
   private let news = OneShot<Void>()
 
-  /// How long most changes take at most.
+  /// The maximum duration of most changes.
   static let usualTime = Duration.milliseconds(250)
 
-  /// Runs the work, and then makes its outcome that of all waiting callers.
+  /// Runs the work, and then passes its outcome to all waiting callers.
   func run(_ work: @escaping @Sendable () async -> SharedWork<SQToken?, SQOAuthError>.Outcome) {
     self.work.start(here: true) {
       let watch = Task {
@@ -32,7 +32,7 @@ struct TokenChange: Sendable {
     }
   }
 
-  /// Makes waiting callers look at the time from now on.
+  /// Makes waiting callers check their time limit from now on.
   func isSlow() {
     news.resolve(())
   }
@@ -53,14 +53,14 @@ struct TokenChange: Sendable {
     news.resolve(())
   }
 
-  /// Waits for the outcome; `nil` if the caller's task is cancelled, or at the end of its time.
+  /// Waits for the outcome; returns `nil` at the time limit or if the caller's task is cancelled.
   func outcome(
     until end: ContinuousClock.Instant?
   ) async -> SharedWork<SQToken?, SQOAuthError>.Outcome? {
     guard let end else { return await work.outcome.value() }
     guard await news.value() != nil else { return nil }
     if let outcome = await work.outcome.wait(until: end) { return outcome }
-    // If this process was stopped in the meantime, the answer may be about to be read.
+    // If this process was suspended in the meantime, the response may be about to be read.
     let now = ContinuousClock.now
     return now < end + Self.usualTime ? nil : await work.outcome.wait(until: now + Self.usualTime)
   }

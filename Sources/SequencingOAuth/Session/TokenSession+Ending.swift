@@ -2,10 +2,10 @@ import SQBasics
 
 // The ways in which a session ends: by the app, after work with its token, or by a renewal.
 extension TokenSession {
-  /// Ends the session: in memory at once, and then in the store.
+  /// Ends the session: in memory immediately, and then in the store.
   ///
-  /// The returned value tells when the store has erased the account, or why it could not.
-  /// A session that begins after this call is not affected.
+  /// The returned value resolves when the store has erased the account, or has failed to do so. A
+  /// session that begins after this call is not affected.
   @discardableResult
   func end(_ reason: SessionEnd) -> StoreWrites.PendingWrite {
     let (void, write) = decide { ($0.end(reason, isDismissal: true), account.add(.erase)) }
@@ -14,9 +14,9 @@ extension TokenSession {
     return write
   }
 
-  /// Ends the session for a reason that a renewal found, unless the renewal was made void.
+  /// Ends the session for a reason that a renewal found, unless the renewal was invalidated.
   ///
-  /// A sign-in under way continues, since only a new sign-in brings a token now.
+  /// A running sign-in continues, because only a new sign-in can provide a token now.
   ///
   /// - Returns: Whether the session ended.
   @discardableResult
@@ -30,8 +30,7 @@ extension TokenSession {
     }
   }
 
-  /// Runs work with the session's token, which is not renewed during the work, then ends the
-  /// session.
+  /// Runs work with the session's token, which no renewal changes meanwhile, and ends the session.
   ///
   /// If the work fails, the session does not end. If there is no token in memory or in the store,
   /// the call does nothing.
@@ -55,13 +54,13 @@ extension TokenSession {
     }
   }
 
-  /// The record in memory, or a newer record that another process has stored.
+  /// Returns the record in memory, or a newer record that another process has stored.
   private func newest(_ held: AccountRecord) async -> AccountRecord {
     guard case .success(let stored?) = await account.look() else { return held }
     return account.prefers(stored, to: held) ? stored : held
   }
 
-  /// Begins a change, so that no other caller changes the token until the change ends.
+  /// Starts a change, so that no other caller changes the token until the change ends.
   ///
   /// Returns `nil` if there is no token in memory or in the store.
   private func reserve() async throws(SQOAuthError) -> (AccountRecord, TokenChange)? {

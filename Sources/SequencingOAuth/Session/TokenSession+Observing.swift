@@ -1,6 +1,6 @@
-// Taking over what other processes change in the store, as soon as the store tells of it.
+// Takes over other processes' changes as soon as the store reports them.
 extension TokenSession {
-  /// Begins to observe the account in the store, unless the session does so already.
+  /// Starts to observe the account in the store, unless the session already does so.
   func observe() {
     observation.begin {
       context.environment.tokenStore.observe(account.id) { [weak self] in
@@ -13,13 +13,13 @@ extension TokenSession {
     observation.look { [weak self] in await self?.lookAtStore() }
   }
 
-  /// Takes over a newer record in the store, or ends the session if the store has none any more.
+  /// Takes over a newer record in the store, or ends the session if the store no longer has one.
   ///
-  /// If the store has an earlier record of this sign-in again, it gets the newest one back.
+  /// If the store again has an earlier record of this sign-in, the newest record is saved again.
   ///
-  /// A change of the token that is under way looks at the store itself, unless it is a renewal that
-  /// waits while another process refreshes the token: the new one is taken over as soon as it is
-  /// there.
+  /// A running change of the token reads the store itself. The exception is a renewal that waits
+  /// while another process refreshes the token: the new token is taken over as soon as it is
+  /// stored.
   private func lookAtStore() async {
     guard let held = decide({ $0.mayTakeFromStore ? $0.record : nil }),
       case .success(let found) = await account.look()
@@ -44,8 +44,9 @@ extension TokenSession {
     changed()
   }
 
-  /// Ends a renewal that waits, if the store has a valid token of another process; returns `false`
-  /// otherwise.
+  /// Ends a waiting renewal if the store has another process's valid token.
+  ///
+  /// It returns `false` otherwise.
   private func endRenewal(
     _ renewal: TokenChange, of held: AccountRecord, with found: AccountRecord
   ) -> Bool {
@@ -62,7 +63,7 @@ extension TokenSession {
     }
   }
 
-  /// Saves the record in memory again, which the store has lost.
+  /// Saves the record in memory again, after the store has lost it.
   private func bringBack(_ held: AccountRecord) async {
     await account.leased { noLease in
       // The process that has the lease may be refreshing.

@@ -6,14 +6,14 @@ import SQBasics
   import Foundation
 #endif
 
-// Saving a record that the store does not have yet.
+// Saves records that the store does not have yet.
 extension TokenSession {
-  /// Saves the record in memory, unless the store has a newer one, which the session takes over.
+  /// Saves the record in memory, or takes over the store's record if that is newer.
   ///
-  /// If the store could not be read, nothing is saved, since its record may be newer.
+  /// If the store could not be read, nothing is saved, because its record may be newer.
   ///
-  /// - Returns: The error of the store; `nil` if the store has this record or a newer one, or if
-  ///   the record is no longer wanted.
+  /// - Returns: The store's error; `nil` if the store has this record or a newer one, or if the
+  ///   record is no longer wanted.
   func save(
     _ record: AccountRecord, unlessNewer found: Result<AccountRecord?, SQOAuthError>,
     if isWanted: (SessionState) -> Bool
@@ -32,7 +32,7 @@ extension TokenSession {
       case .success(let stored?)
       where stored.token.isSame(as: record.token)
         && (stored.session != record.session || stored.attributes == record.attributes):
-        // The stored record is of this sign-in, and has its name.
+        // The stored record belongs to this sign-in and has its name.
         hold(stored, in: &state, at: now)
         return nil
       case .success(nil) where account.wasSeen(sessionOf: record):
@@ -58,9 +58,9 @@ extension TokenSession {
     state.hold(stored, at: now)
   }
 
-  /// Tries again to save a record that the store could not save.
+  /// Makes another attempt to save a record that the store failed to save.
   ///
-  /// If a date is given, it does so only if the back-off is over by then.
+  /// If a date is given, it does so only if the back-off has ended by then.
   func saveAgain(at date: Date?) async {
     guard let record = decide({ $0.recordToSaveAgain(at: date) }) else { return }
     await account.leased { _ in
@@ -72,9 +72,9 @@ extension TokenSession {
     changed()
   }
 
-  /// Takes over what another host has made of the account, while its record could not be saved.
+  /// Takes over another host's change of the account after a failed attempt to save a record.
   ///
-  /// Without this, the next attempt would sign a user in again who has signed out elsewhere.
+  /// Without this, the next attempt would sign in a user who has signed out elsewhere.
   private func giveWay(with record: AccountRecord) async {
     guard case .success(let found) = await account.look() else { return }
     let now = now
@@ -93,7 +93,7 @@ extension TokenSession {
     account.sawNothing()
   }
 
-  /// Tries once a second to save the newest token, until the store has it or `isPatient` returns
+  /// Tries every second to save the newest token, until this succeeds or `isPatient` returns
   /// `false`.
   ///
   /// - Returns: The store's error if the token is only in memory.
@@ -106,9 +106,9 @@ extension TokenSession {
     return nil
   }
 
-  /// Stores the attributes that the app has set, with the token that the store has.
+  /// Saves the attributes that the app has set, together with the token in the store.
   ///
-  /// - Returns: The error of a store that could not be read.
+  /// - Returns: The store's error if it could not be read.
   private func saveAttributes() async -> SQOAuthError? {
     guard context.newAttributes != nil, unsavedError == nil, token != nil else { return nil }
     return await account.leased { _ in
@@ -123,7 +123,7 @@ extension TokenSession {
     }
   }
 
-  /// Requests that the store's record gets new attributes; `nil` if there is nothing to write.
+  /// Requests new attributes for the store's record; returns `nil` if there is nothing to write.
   private func attributesWrite(
     _ found: Result<AccountRecord?, SQOAuthError>, _ state: inout SessionState, at now: Date
   ) -> (AccountRecord, StoreWrites.PendingWrite)? {
@@ -143,16 +143,17 @@ extension TokenSession {
     return (record, account.add(.save(record)))
   }
 
-  /// Waits until no change of the token is under way and the store has the newest state.
+  /// Waits until no change of the token is running and the store has the newest state.
   ///
-  /// That includes attributes that the app has set since the last record. It is for the end of a
-  /// program: a refresh does not wait any more for another process that has the account, and a
-  /// token that the server will not give again is offered to a failing store for a time.
+  /// That state includes attributes that the app has set since the last record. The method is for
+  /// the end of a program: a refresh no longer waits for another process that uses the account, and
+  /// a failing store gets several attempts to save a token that the server will not issue again.
   ///
-  /// - Throws: The error because of which the store does not have the newest token, which is then
-  ///   only in memory, or could not erase an ended session.
+  /// - Throws: The error because of which the newest token is only in memory, or an ended session
+  ///   was not erased.
   func settle() async throws(SQOAuthError) {
-    // This runs in a separate task: a program that is about to end may have cancelled the caller's.
+    // This runs in a separate task, because the end of a program may have cancelled the caller's
+    // task.
     let settling = Task { () -> SQOAuthError? in
       let error = await account.hurrying { await settledPatiently() }
       await account.settle()
@@ -171,14 +172,14 @@ extension TokenSession {
     return nil
   }
 
-  /// Whether the store does not have a token that cannot be had again with the one that it has.
+  /// Whether the store lacks a token that cannot be obtained again with the store's token.
   private var isOneTimeTokenUnsaved: Bool {
     guard unsavedError != nil, let record else { return false }
     return record.token.refreshToken != nil && !record.reusesRefreshToken
       && !context.reusesRefreshTokens
   }
 
-  /// Waits for the change under way and for one attempt of the store; returns the store's error.
+  /// Waits for the running change and one attempt to save; returns the store's error.
   private func settledOnce() async -> SQOAuthError? {
     _ = try? await settled()
     await account.allMade()

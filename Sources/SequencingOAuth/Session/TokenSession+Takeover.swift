@@ -1,13 +1,13 @@
 import SQBasics
 
-// Taking over tokens from a sign-in or another grant, from the app, and from the store.
+// Takes over tokens from a sign-in or another grant, from the app, and from the store.
 extension TokenSession {
-  /// Takes over a token: first into the store, then into memory.
+  /// Takes over a token: saves it in the store first, then keeps it in memory.
   ///
-  /// `dismissals` is how often the app had ended the session when the token was requested.
-  /// If the store fails, the token is still kept in memory, since the server may never issue it
-  /// again; the event ``SessionEvent/refreshFailed(_:)`` reports the failure. If the app has ended
-  /// the session since the request, the call throws.
+  /// `dismissals` is the number of times the app had ended the session when the token was
+  /// requested. If the app has ended the session since then, the call throws. If the store fails,
+  /// the token is still kept in memory, because the server may never issue it again; the event
+  /// ``SessionEvent/refreshFailed(_:)`` reports the failure.
   func takeOver(_ record: AccountRecord, since dismissals: Int) async throws(SQOAuthError) {
     let begun = decide { $0.dismissals == dismissals ? $0.beginTakeover() : nil }
     guard let (change, void) = begun else { throw .signInCancelled }
@@ -16,13 +16,13 @@ extension TokenSession {
     guard self.dismissals == dismissals else { throw .signInCancelled }
   }
 
-  /// Gets the first token of a client that acts in its own name.
+  /// Gets the first token of a client that acts on its own behalf.
   ///
-  /// If the caller's task is cancelled, or the caller's time is over, the request continues for other
+  /// If the caller's task is cancelled or reaches its time limit, the request continues for other
   /// callers, which get its token or its error.
   func obtain(until end: ContinuousClock.Instant?) async throws(SQOAuthError) {
     let begun = decide { state in
-      // If another caller came first, it gets the token for this one.
+      // If another caller came first, this caller waits for that caller's token.
       state.record == nil && state.changeUnderWay == nil ? state.beginTakeover().0 : nil
     }
     guard let change = begun else { return }
@@ -46,7 +46,7 @@ extension TokenSession {
     }
   }
 
-  /// Puts the record of a takeover first into the store, then into memory, and ends the takeover.
+  /// Saves the record of a takeover in the store, then keeps it in memory, and ends the takeover.
   private func keep(_ record: AccountRecord, by change: TokenChange) async {
     let write = decide { $0.isCurrent(change) ? account.add(.save(record)) : nil }
     if let write {
@@ -64,12 +64,12 @@ extension TokenSession {
     change.finish()
   }
 
-  /// Takes over a token that the app kept; it is in memory at once.
+  /// Takes over a token that the app has stored; it is in memory immediately.
   ///
-  /// A token that is older than the one in memory or in the store changes nothing: it is an
-  /// outdated copy, whose refresh token must not be used again.
+  /// A token that is older than the one in memory or in the store is ignored: it is an outdated
+  /// copy, whose refresh token must not be used again.
   ///
-  /// - Returns: The work that brings the token into the store; other callers wait for it too. It
+  /// - Returns: The work that saves the token in the store, for which other callers wait too. It
   ///   returns the store's error, or `nil`.
   func adopt(_ record: AccountRecord) -> @Sendable () async -> SQOAuthError? {
     let now = now
@@ -100,21 +100,21 @@ extension TokenSession {
     return error
   }
 
-  /// Reads the store's record into memory, unless there is a record in memory already.
+  /// Reads the store's record into memory, unless there is already a record in memory.
   ///
   /// - Returns: Whether there is a record in memory now.
   func restore() async throws(SQOAuthError) -> Bool {
     let ends = ends
-    // Before the record is read, so that no later change is missed.
+    // The observation starts before the record is read, so that no later change is missed.
     observe()
     guard let record = try await account.load() else { return token != nil }
     return try restore(record, since: ends)
   }
 
-  /// Takes a record that was just read from the store into memory, unless there is one already.
+  /// Keeps a record that was just read from the store in memory, unless there is already one.
   ///
-  /// `ends` is how often the session had ended when the record was read. Returns whether there is a
-  /// record in memory now.
+  /// `ends` is the number of times the session had ended when the record was read. Returns whether
+  /// there is a record in memory now.
   @discardableResult
   package func restore(_ record: AccountRecord, since ends: Int) throws(SQOAuthError) -> Bool {
     try context.check(record)

@@ -6,28 +6,28 @@ import SQBasics
   import Foundation
 #endif
 
-/// One account's token: the session keeps it in memory and in the store, and renews it.
+/// One account's token, which the session keeps in memory and in the store, and renews.
 ///
-/// At most one change of the token is under way at a time, and no lock is held during it.
-/// ``SessionState`` decides what each caller does. ``Renewal`` and ``StoredAccount`` do the work.
+/// At most one change of the token runs at a time, and no lock is held during it. ``SessionState``
+/// decides what each caller does. ``Renewal`` and ``StoredAccount`` do the work.
 package final class TokenSession: Sendable {
   private struct State {
     var core = SessionState()
     /// Whether the environment's clock shows the system's time.
     ///
-    /// If so, the session reads that time without calling the environment's clock.
+    /// If so, the session reads the system's time without calling the environment's clock.
     var hasSystemClock = true
     /// Whether the timer renews the token before it expires.
     var isUpdating = false
     var isReporting = false
     /// Whether the session's owner was released.
     var isClosed = false
-    /// The session's place in a timer queue; `nil` if it needed none so far.
+    /// The session's entry in a timer queue; `nil` if it has not needed one yet.
     var place: (queue: TimerQueue, place: TimerQueue.Place)?
 
-    /// When the timer has something to do; `nil` for never.
+    /// The time of the timer's next work; `nil` for never.
     ///
-    /// The timer saves a token that the store could not save, even if it does not renew tokens.
+    /// The timer saves a token that the store failed to save, even if it does not renew tokens.
     var dueAt: Date? { isClosed ? nil : core.dueAt(renews: isUpdating) }
   }
 
@@ -43,9 +43,9 @@ package final class TokenSession: Sendable {
     clockDidChange()
   }
 
-  /// Makes a decision under the session's lock; the closure must not wait, nor call the app's code.
+  /// Makes a decision under the session's lock; the closure must not wait or call the app's code.
   ///
-  /// The only other locks that the closure may take are those of the account and the context.
+  /// The only other locks that the closure may take are the locks of the account and the context.
   @discardableResult
   func decide<Value>(_ decision: (inout SessionState) -> Value) -> Value {
     state.withLock { decision(&$0.core) }
@@ -53,18 +53,18 @@ package final class TokenSession: Sendable {
 
   // MARK: Reading
 
-  /// The current token, from any thread; it may have expired.
+  /// The current token, which may have expired; it may be read on any thread.
   var token: SQToken? { decide(\.token) }
 
   /// The record with the current token.
   package var record: AccountRecord? { decide(\.record) }
 
-  /// How often the session ended, for any reason.
+  /// The number of times the session has ended, for any reason.
   package var ends: Int { decide(\.ends) }
 
-  /// The current token if it is valid, from any thread.
+  /// The current token if it is valid; it may be read on any thread.
   var validToken: SQToken? {
-    // The time is read before the lock is taken, since the clock may be the app's own.
+    // The time is read before the lock is taken, because the clock may be the app's own.
     let now = SystemClock().now
     let (token, isSystems) = state.withLock { state in
       state.hasSystemClock ? (state.core.usableToken(at: now), true) : (nil, false)
@@ -80,24 +80,24 @@ package final class TokenSession: Sendable {
     return decide { $0.unexpiredToken(at: now) } != nil
   }
 
-  /// How often the app ended the session.
+  /// The number of times the app has ended the session.
   ///
-  /// A sign-in or another grant reads it when it begins, and passes it on with its token.
+  /// A sign-in or another grant reads it when it begins, and passes it on together with its token.
   package var dismissals: Int { decide(\.dismissals) }
 
-  /// How often the token was renewed.
+  /// The number of times the token was renewed.
   ///
   /// A caller reads it before it asks for a token that is ``SessionState/Need/new(since:)``.
   package var renewals: Int { decide(\.renewals) }
-  /// How many tokens this process got by refreshes of its own.
+  /// The number of tokens that this process has obtained by its own refreshes.
   package var refreshes: Int { decide(\.refreshes) }
 
-  /// Why the store could not save the token in memory; `nil` if the store has it.
+  /// The reason why the store does not have the token in memory; `nil` if the store has it.
   package var unsavedError: SQOAuthError? { decide(\.unsavedError) }
 
   var now: Date { context.environment.clock.now }
 
-  /// Notes that the environment may have another clock or another store.
+  /// Adapts to an environment that may have a different clock or a different store.
   func environmentDidChange() {
     observation.end()
     clockDidChange()
@@ -112,7 +112,7 @@ package final class TokenSession: Sendable {
     if isScheduled { reschedule() }
   }
 
-  /// Notes that the client has changed, so that a failure of the old client no longer counts.
+  /// Adapts to a different client, for which a failure of the old client no longer counts.
   func configurationDidChange() {
     decide { $0.forgetFailure() }
     reschedule()
@@ -120,10 +120,10 @@ package final class TokenSession: Sendable {
 
   // MARK: Asking for a token
 
-  /// Gets the token that a caller needs; the first caller that needs a renewal starts it.
+  /// Returns the token that a caller needs; the first caller that needs a renewal starts it.
   ///
-  /// A caller that is cancelled, or that has waited for the client's time limit, stops waiting; the
-  /// renewal continues for the others.
+  /// A caller stops waiting if it is cancelled or reaches the client's time limit; the renewal
+  /// continues for the others.
   package func token(_ need: SessionState.Need) async throws(SQOAuthError) -> SQToken {
     let end = need.isOwn ? nil : endOfWait
     while true {
@@ -154,13 +154,14 @@ package final class TokenSession: Sendable {
     }
   }
 
-  /// Until when a caller waits: somewhat longer than the limit of a request, whose error says more.
+  /// When a caller stops waiting: later than a request's own limit, whose error is more
+  /// informative.
   private var endOfWait: ContinuousClock.Instant {
     let limit = (try? context.configuration.get().timeout) ?? .zero
     return .now + limit + TokenChange.usualTime
   }
 
-  /// Waits for a change's outcome; throws if the caller is cancelled or has waited long enough.
+  /// Waits for a change's outcome; throws if the caller is cancelled or reaches its time limit.
   func outcome(
     of change: TokenChange, until end: ContinuousClock.Instant?
   ) async throws(SQOAuthError) -> Renewal.Outcome {
@@ -168,28 +169,29 @@ package final class TokenSession: Sendable {
     throw Task.isCancelled ? .waitCancelled : .stillUnderWay
   }
 
-  /// Waits for a change and returns its token; `nil` if the caller must ask again.
+  /// Waits for a change and returns its token; returns `nil` if the caller must ask again.
   private func result(
     of change: TokenChange, _ need: SessionState.Need, until end: ContinuousClock.Instant?
   ) async throws(SQOAuthError) -> SQToken? {
     do throws(SQOAuthError) {
       return try await outcome(of: change, until: end).get()
     } catch {
-      // After an early renewal fails, the old token has some time left, so the caller gets it.
+      // If an early renewal fails, the old token is still valid for some time, so the caller gets
+      // it.
       let now = now
       if case .valid = need, let token = decide({ $0.unexpiredToken(at: now) }) { return token }
       throw error
     }
   }
 
-  /// Waits until no change of the token is under way.
+  /// Waits until no change of the token is running.
   func settled() async throws(SQOAuthError) {
     while let change = decide(\.changeUnderWay) {
       guard await change.work.outcome.value() != nil else { throw .waitCancelled }
     }
   }
 
-  /// Makes the token count as expired.
+  /// Marks the token as expired.
   func invalidate() {
     decide { $0.invalidate() }
     changed()
@@ -207,7 +209,7 @@ package final class TokenSession: Sendable {
 
   /// Makes the requested changes in the store, reports events and sets the timer.
   ///
-  /// Call it after each change, outside the lock.
+  /// It must be called after each change, outside the lock.
   func changed() {
     account.makeChanges(here: false)
     observe()
@@ -215,13 +217,13 @@ package final class TokenSession: Sendable {
     reschedule()
   }
 
-  /// When the timer has something to do; `nil` for never.
+  /// The time of the timer's next work; `nil` for never.
   var dueAt: Date? { state.withLock(\.dueAt) }
 
   /// Whether an event has not been delivered to the observers yet.
   var isReporting: Bool { state.withLock { $0.isReporting || $0.core.hasEvents } }
 
-  /// Stops the timer for ever, because the session's owner is released.
+  /// Stops the timer permanently, because the session's owner was released.
   func close() {
     state.withLock { $0.isClosed = true }
     observation.close()
@@ -232,8 +234,8 @@ package final class TokenSession: Sendable {
     let queue = context.environment.timers
     let (place, old) = state.withLock { state in
       let old = state.place
-      // Most sessions that the timer does not renew never need a place. A place belongs to one
-      // queue, so another queue needs another place.
+      // Most sessions that the timer does not renew never need an entry. An entry belongs to one
+      // queue, so a different queue needs a new entry.
       if old == nil ? state.dueAt != nil : old?.queue !== queue {
         state.place = (queue, TimerQueue.Place())
       }
@@ -246,10 +248,10 @@ package final class TokenSession: Sendable {
     }
   }
 
-  /// Saves and renews the token if it is time to; the timer calls it.
+  /// Saves and renews the token if that is due; the timer calls this method.
   func tend() async {
     await saveAgain(at: now)
-    // An event reports a failure, and the next attempt is due when the back-off is over.
+    // An event reports a failure, and the next attempt is due after the back-off.
     let renews = state.withLock { $0.isUpdating && !$0.isClosed }
     if renews { _ = try? await token(.due) }
     changed()

@@ -4,32 +4,32 @@
   import Foundation
 #endif
 
-/// The claims that a sign-in asks for by name, for the ID token and for the UserInfo response.
+/// The individual claims that a sign-in requests, for the ID token and the UserInfo response.
 ///
 /// - SeeAlso: OpenID Connect Core 1.0, section 5.5
 public struct ClaimsRequest: Sendable, Hashable {
-  /// What the app wants to know about one claim.
+  /// A request for one claim.
   public struct Claim: Sendable, Hashable {
-    /// Whether the app needs the claim for what the user wants to do.
+    /// Whether the app needs the claim for the user's current task.
     ///
-    /// The provider may leave it out nevertheless.
+    /// The provider may omit the claim nevertheless.
     public let isEssential: Bool
-    /// The values of which the claim should have one; empty if any value will do.
+    /// The values that the app wants for the claim; empty if any value is fine.
     public let values: [JSONValue]
 
-    /// A claim that the app would like to have.
+    /// A request for a claim that is useful but not necessary.
     public static let voluntary = Self(isEssential: false, values: [])
-    /// A claim that the app needs.
+    /// A request for a claim that the app needs.
     public static let essential = Self(isEssential: true, values: [])
 
-    /// A claim that should have one of these values.
+    /// Returns a request for a useful claim with one of these values.
     public static func voluntary(values: [JSONValue]) -> Self {
       Self(isEssential: false, values: values)
     }
 
-    /// A claim that the app needs with one of these values.
+    /// Returns a request for a necessary claim with one of these values.
     ///
-    /// If the claim is the `acr` of the ID token, a sign-in that brings another value fails with
+    /// If the claim is the `acr` of the ID token, a sign-in with any other value fails with
     /// ``SQOAuthError/Code/idTokenAuthenticationContext``.
     public static func essential(values: [JSONValue]) -> Self {
       Self(isEssential: true, values: values)
@@ -43,24 +43,24 @@ public struct ClaimsRequest: Sendable, Hashable {
     }
   }
 
-  /// The claims for the ID token, by their names.
+  /// The requested claims in the ID token, by name.
   public var idToken: [String: Claim]
-  /// The claims for the UserInfo response, by their names.
+  /// The requested claims in the UserInfo response, by name.
   public var userInfo: [String: Claim]
 
-  /// Makes a request for claims.
+  /// Creates a request for claims.
   public init(idToken: [String: Claim] = [:], userInfo: [String: Claim] = [:]) {
     self.idToken = idToken
     self.userInfo = userInfo
   }
 
-  /// The values of `acr` of which the ID token must have one; empty if any will do.
+  /// The values of `acr` that the ID token may have; empty to accept any value.
   var essentialContexts: [String] {
     guard let claim = idToken["acr"], claim.isEssential else { return [] }
     return claim.values.compactMap(\.string)
   }
 
-  /// The parameter `claims`; `nil` if no claim is asked for.
+  /// Returns the parameter `claims`; `nil` if no claim is requested.
   func json() throws(SQOAuthError) -> String? {
     var members: [String: JSONValue] = [:]
     if !idToken.isEmpty { members["id_token"] = .object(idToken.mapValues(\.json)) }
@@ -72,7 +72,7 @@ public struct ClaimsRequest: Sendable, Hashable {
       return String(decoding: try encoder.encode(JSONValue.object(members)), as: UTF8.self)
     } catch {
       throw SQOAuthError(
-        .invalidConfiguration, "the claims to ask for cannot be written as JSON", cause: error)
+        .invalidConfiguration, "the requested claims cannot be written as JSON", cause: error)
     }
   }
 }

@@ -1,40 +1,43 @@
 import SQBasics
 
-/// A sign-in that waits for its redirect; it ends with the first valid answer or the first error.
+/// A sign-in that waits for its redirect, until the first valid response or the first error.
 final class PendingAuthorization: Sendable {
-  /// What happened to a redirect that was offered to a sign-in.
+  /// The result of offering a redirect to a sign-in.
   enum OfferResult: Sendable, Hashable {
-    /// The redirect is the answer, and was accepted.
+    /// The redirect is the response, and was accepted.
     case taken
-    /// The redirect is the answer that was accepted before: a browser repeats a request whose page it
-    /// does not have, and a link scanner may come before the browser.
+    /// The redirect is the response that was already accepted.
+    ///
+    /// A browser repeats a request if it has not received the page, and a link scanner may open the
+    /// URL before the browser does.
     case repeated
-    /// The redirect goes to another redirect URI.
+    /// The redirect is for a different redirect URI.
     case notAddressed
-    /// The `state` of the redirect is not this sign-in's; the sign-in still waits.
+    /// The `state` of the redirect is not the one of this sign-in, which still waits.
     case wrongState
-    /// The sign-in already had another answer, or has ended without one.
+    /// The sign-in already got another response, or has ended without one.
     case tooLate
 
-    /// Whether the redirect is the answer, for the first time or again.
+    /// Whether the redirect is the response, for the first time or again.
     var isAnswer: Bool { self == .taken || self == .repeated }
   }
 
   let expectation: AuthorizationResponse.Expectation
   private let answer = OneShot<Result<AuthorizationResponse, SQOAuthError>>()
-  /// What the accepted redirect said; `nil` until there is one.
+  /// The content of the accepted redirect; `nil` if none was accepted yet.
   private let accepted = OneShot<AuthorizationResponse.Content>()
-  /// Held while an answer is accepted, so that one that comes at the same time finds its content.
+  /// A lock that is held while a response is accepted, so that a simultaneous one finds its
+  /// content.
   private let offering = Locked(())
   private let misses = Locked(RedirectMisses())
-  /// The first error that came in a redirect without a `state`.
+  /// The first error in a redirect without a `state`.
   let unboundError = OneShot<SQOAuthError>()
 
   init(_ expectation: AuthorizationResponse.Expectation) {
     self.expectation = expectation
   }
 
-  /// Checks a redirect and ends the wait if it is the answer; any thread may call this.
+  /// Checks a redirect and ends the wait if it is the response; may be called on any thread.
   func offer(_ redirect: String) -> OfferResult {
     switch AuthorizationResponse.judge(redirect, against: expectation) {
     case .notAddressed:
@@ -54,7 +57,7 @@ final class PendingAuthorization: Sendable {
     }
   }
 
-  /// Says what a redirect is to a sign-in that has ended; it never becomes the answer.
+  /// Compares a redirect with an ended sign-in, which never accepts it.
   func recall(_ redirect: String) -> OfferResult {
     switch AuthorizationResponse.judge(redirect, against: expectation) {
     case .notAddressed: .notAddressed
@@ -70,14 +73,15 @@ final class PendingAuthorization: Sendable {
   /// Whether a redirect was accepted.
   var isAnswered: Bool { accepted.current != nil }
 
-  /// Ends the wait with an error; does nothing after an answer was accepted.
+  /// Ends the wait with an error; does nothing if a response was already accepted.
   func end(_ error: SQOAuthError) {
     answer.resolve(.failure(error))
   }
 
-  /// Ends the wait because the time is over; the error gives the most likely reason.
+  /// Ends the wait because of its time limit, with an error that gives the most likely reason.
   ///
-  /// The receiver may have turned connections away, and `refused` says what it refused last.
+  /// `turnedAway` is the number of connections that the receiver closed, and `refused` describes
+  /// its last refused request.
   func endByTimeout(
     after timeout: Duration, receiver: RedirectReceiver, turnedAway: Int, refused: String?
   ) {
@@ -86,7 +90,7 @@ final class PendingAuthorization: Sendable {
         after: timeout, receiver: receiver, turnedAway: turnedAway, refused: refused))
   }
 
-  /// Waits for the code; if the task is cancelled, throws as for a cancelled sign-in.
+  /// Waits for the code; if the task is cancelled, throws the error of a cancelled sign-in.
   func response() async throws(SQOAuthError) -> AuthorizationResponse {
     guard let result = await answer.value() else { throw .signInCancelled }
     return try result.get()

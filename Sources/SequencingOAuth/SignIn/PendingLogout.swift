@@ -13,10 +13,10 @@ final class PendingLogout: Sendable {
     self.state = state
   }
 
-  /// Takes a redirect to this logout's address; any thread may call this.
+  /// Accepts a redirect to this logout's address; may be called on any thread.
   ///
-  /// Its `state` says whether it answers this logout. A redirect with another `state` ends the wait
-  /// too, with an error. It can do no harm: the tokens are gone already.
+  /// Its `state` shows whether it belongs to this logout. A redirect with a wrong `state` also ends
+  /// the wait, with an error. This does no harm, because the tokens are already erased.
   func offer(_ redirect: String) -> PendingAuthorization.OfferResult {
     guard let query = RedirectMatch.query(of: redirect, for: redirectURI) else {
       return .notAddressed
@@ -28,18 +28,18 @@ final class PendingLogout: Sendable {
     return fits ? .taken : .wrongState
   }
 
-  /// Whether a redirect with the right `state` was taken.
+  /// Whether a redirect with the correct `state` was accepted.
   private var isAnswered: Bool {
     guard case .success = answer.current else { return false }
     return true
   }
 
-  /// Ends the wait with an error; does nothing after a redirect was taken.
+  /// Ends the wait with an error; does nothing if a redirect was already accepted.
   func end(_ error: SQOAuthError) {
     answer.resolve(.failure(error))
   }
 
-  /// Waits for the redirect.
+  /// Waits until a redirect is accepted, or throws the error that ended the wait.
   func response() async throws(SQOAuthError) {
     guard let result = await answer.value() else { throw .waitCancelled }
     try result.get()
@@ -51,6 +51,6 @@ extension PendingLogout: Redacted {}
 extension SQOAuthError {
   fileprivate static let logoutStateMismatch = SQOAuthError(
     .stateMismatch,
-    "the redirect after the logout has no state or a wrong one, so it may answer another logout; the "
-      + "tokens were forgotten here, and the user may still be logged in at the provider")
+    "the redirect after the logout has no state or a wrong one, so it may belong to another logout; "
+      + "the tokens were forgotten here, and the user may still be logged in at the provider")
 }

@@ -6,24 +6,23 @@ public import SQBasics
   public import Foundation
 #endif
 
-/// The sign-in for which a ``UserAgent`` opens a page: its account, its client and its redirect
-/// URI.
+/// A running sign-in for which a ``UserAgent`` opens a page.
 ///
-/// A logout at the provider, by
+/// It identifies the account, the client and the redirect URI. A logout at the provider, by
 /// ``AuthorizationModule/endSession(revokesTokens:logoutHint:uiLocales:)``, opens a page in the
 /// same way.
 ///
-/// The value stays harmless when the sign-in is over: a redirect of another sign-in, or a late one,
-/// has no effect. It holds neither the account's module nor objects of the app, so a user agent may
-/// keep it.
+/// After the end of the sign-in, the value does no harm: a late redirect, or one of another
+/// sign-in, has no effect. The value references neither the account's module nor objects of the
+/// app, so a user agent may keep it.
 public struct PendingSignIn: Sendable {
-  /// The account that the user signs in to, as in ``AuthorizationModule/accountID``.
+  /// The account that the user signs in to; see ``AuthorizationModule/accountID``.
   public let accountID: String
   /// The client for which the user signs in.
   public let clientID: String
-  /// The issuer of the authorization server; `nil` if neither configuration nor metadata names one.
+  /// The issuer of the authorization server; `nil` if neither configuration nor metadata names it.
   public let issuer: String?
-  /// The address to which the server redirects, with the port that the SDK listens on.
+  /// The URI to which the server redirects, with the port that the SDK listens on.
   ///
   /// It is empty for a logout after which the user stays on the provider's page.
   public let redirectURI: String
@@ -46,21 +45,21 @@ public struct PendingSignIn: Sendable {
       redirectURI: pending.expectation.redirectURI, offer: pending.offer)
   }
 
-  /// Passes on the text of the URL to which the server redirected.
+  /// Passes on a URL, given as text, to which the server redirected the browser.
   ///
-  /// Any thread may call it; it returns at once. `true` means that the URL was the answer to this
-  /// sign-in, also if it comes again. `false` means that it had no effect: it answers another
-  /// sign-in, or this one already had another answer.
+  /// It may be called on any thread, and returns immediately. The result is `true` if the URL is
+  /// the response to this sign-in, even if it is passed on again. The result is `false` if the URL
+  /// has no effect: it belongs to another sign-in, or this sign-in already got another response.
   @discardableResult
   public func handleRedirect(_ redirect: String) -> Bool {
     offer(redirect).isAnswer
   }
 
-  /// Passes on the URL to which the server redirected.
+  /// Passes on a URL to which the server redirected the browser.
   ///
-  /// Any thread may call it; it returns at once. `true` means that the URL was the answer to this
-  /// sign-in, also if it comes again. `false` means that it had no effect: it answers another
-  /// sign-in, or this one already had another answer.
+  /// It may be called on any thread, and returns immediately. The result is `true` if the URL is
+  /// the response to this sign-in, even if it is passed on again. The result is `false` if the URL
+  /// has no effect: it belongs to another sign-in, or this sign-in already got another response.
   @discardableResult
   public func handleRedirect(_ redirect: URL) -> Bool {
     handleRedirect(redirect.absoluteString)

@@ -1,29 +1,35 @@
-/// The redirects that a sign-in was offered and did not accept, and what they tell at its end.
+/// The redirects that a sign-in rejected, which help to explain its failure.
 struct RedirectMisses: Sendable {
   private var sawWrongState = false
   private var sawOtherAddress = false
-  /// The last error that came without a `state`.
+  /// The last error in a redirect without a `state`.
   private var unboundError: ErrorResponse?
 
-  /// Notes a redirect to another address.
+  /// Records a redirect to a different address.
   mutating func missedAddress() {
     sawOtherAddress = true
   }
 
-  /// Notes a redirect without the sign-in's `state`, and the error in it if it had no `state` at all.
+  /// Records a redirect without the sign-in's `state`.
+  ///
+  /// `error` is the error of a redirect that had no `state` at all.
   mutating func missedState(saying error: ErrorResponse?) {
     sawWrongState = true
     unboundError = error ?? unboundError
   }
 
-  /// The error of a sign-in whose time is over.
+  /// Returns the error of a sign-in that reached its time limit.
   ///
-  /// It gives the most likely reason. Redirects with a wrong `state` and none with the right one: a
-  /// forged redirect must not end a sign-in, but a server that alters or forgets `state` causes the
-  /// same. A request that the receiver refused: it may have been the browser's. Connections that the
-  /// receiver turned away: the browser's may have been among them, so perhaps the user did sign in.
-  /// If the app is the receiver, the message says what the app passed on, since a mistake in the app
-  /// looks like a user who did nothing. `refused` explains what the receiver refused last.
+  /// The error gives the most likely reason:
+  ///
+  /// - A redirect had a wrong `state`, and none had the right one. A forged redirect must not end a
+  ///   sign-in, but a server that changes or omits `state` has the same effect.
+  /// - The receiver refused a request, which may have been the browser's. `refused` describes the
+  ///   last one.
+  /// - The receiver closed connections. One of them may have been the browser's, so perhaps the
+  ///   user did sign in.
+  /// - If the app itself receives the redirect, the message says what the app passed on, because a
+  ///   mistake in the app looks like a user who did nothing.
   func error(
     after timeout: Duration, receiver: RedirectReceiver, turnedAway: Int, refused: String?
   ) -> SQOAuthError {
@@ -51,7 +57,7 @@ struct RedirectMisses: Sendable {
         + "cannot see it")
   }
 
-  /// What an app that receives the redirect itself may have done wrong.
+  /// A possible mistake of an app that receives the redirect itself.
   private var hint: String {
     guard sawOtherAddress else { return "; your app passed no redirect to handleRedirect" }
     return "; the URLs that your app passed to handleRedirect do not begin with the redirect "
@@ -60,10 +66,10 @@ struct RedirectMisses: Sendable {
 }
 
 extension ErrorResponse {
-  /// The error of a redirect without a `state`, which may come from anyone.
+  /// A description of an error in a redirect without a `state`, which anyone may have sent.
   package var withoutState: String {
     let description = errorDescription.map { " (\($0))" } ?? ""
-    return "a redirect without a state said: \(error)\(description); without a state it may be an "
-      + "answer to anybody, so it was refused"
+    return "a redirect without a state said: \(error)\(description); without a state, it may "
+      + "belong to any sign-in, so it was refused"
   }
 }

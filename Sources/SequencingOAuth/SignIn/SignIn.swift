@@ -1,22 +1,22 @@
 import SQBasics
 
-/// A sign-in that is under way, with its result for all callers that wait for it.
+/// A running sign-in, with its result for all callers that wait for it.
 final class SignIn: Sendable {
   typealias Outcome = Result<SQToken, SQOAuthError>
 
-  /// Where the user deals with the authorization server.
+  /// The place where the user interacts with the authorization server.
   enum Place: Sendable {
-    /// In a browser, which comes back to the app by a redirect.
+    /// A browser, which returns to the app by a redirect.
     case browser
-    /// On another device, where the user enters a code.
+    /// Another device, where the user enters a code.
     case otherDevice
   }
 
-  /// What a caller asks for; a sign-in under way that fits is joined.
+  /// A caller's request for a sign-in, which joins a running sign-in if that fits.
   struct Wish: Sendable {
-    /// `nil` if any place will do; a new sign-in is then in the browser.
+    /// The requested place; `nil` accepts any place, and a new sign-in then uses the browser.
     var place: Place?
-    /// `nil` if any options will do.
+    /// The requested options; `nil` accepts any options.
     var options: SignInOptions?
 
     var isSilent: Bool { options?.isSilent == true }
@@ -25,15 +25,15 @@ final class SignIn: Sendable {
   let place: Place
   let options: SignInOptions
   let work = SharedWork<SQToken, SQOAuthError>()
-  /// What the user of another device must see; `nil` if the sign-in ended before it was known.
+  /// The code for the other device; `nil` if the sign-in ended before the code was known.
   let authorization = OneShot<DeviceAuthorization?>()
   private let state = Locked(State())
 
   private struct State {
     var pending: PendingAuthorization?
-    /// Whether a caller has a screen of its own for the code.
+    /// Whether a caller shows the code on its own screen.
     var hasScreen = false
-    /// The reason why the SDK itself cancelled the sign-in.
+    /// The reason for which the SDK itself cancelled the sign-in.
     var failure: SQOAuthError?
   }
 
@@ -42,37 +42,37 @@ final class SignIn: Sendable {
     options = wish.options ?? SignInOptions()
   }
 
-  /// Whether a caller with this wish can join the sign-in.
+  /// Whether a caller with this request can join the sign-in.
   func fits(_ wish: Wish) -> Bool {
     wish.place.map { $0 == place } ?? true && wish.options.map { $0 == options } ?? true
   }
 
-  /// Notes that the sign-in now waits for a redirect.
+  /// Records that the sign-in now waits for a redirect.
   func isWaiting(_ pending: PendingAuthorization) {
     state.withLock { $0.pending = pending }
   }
 
-  /// The wait for the redirect; `nil` until it has begun.
+  /// The wait for the redirect; `nil` before it begins.
   var pending: PendingAuthorization? { state.withLock(\.pending) }
 
-  /// Offers a redirect; returns `nil` if the sign-in does not wait for one yet.
+  /// Offers a redirect; returns `nil` if the sign-in is not waiting for one yet.
   func offer(_ redirect: String) -> PendingAuthorization.OfferResult? {
     pending?.offer(redirect)
   }
 
-  /// Cancels the sign-in as soon as possible; does nothing once the token has arrived.
+  /// Cancels the sign-in as soon as possible; does nothing if the token has already arrived.
   func cancel() {
     work.cancel()
   }
 
   // MARK: On another device
 
-  /// Notes that a caller shows the code itself.
+  /// Records that a caller shows the code itself.
   func addScreen() {
     state.withLock { $0.hasScreen = true }
   }
 
-  /// Ends the sign-in if no caller shows the code either, so that it does not wait in vain.
+  /// Ends the sign-in if no caller shows the code either, because the user could not enter it.
   func delegateHasNoScreen() {
     let isSeen = state.withLock { state in
       if !state.hasScreen { state.failure = .noScreenForCode }

@@ -1,21 +1,21 @@
 import SQBasics
 
-/// The sign-ins of one account: only one is under way at a time, and further calls join it.
+/// The sign-ins of one account: only one runs at a time, and further calls join it.
 final class SignIns: Sendable {
   fileprivate struct State {
-    /// The sign-in under way, which further calls join.
+    /// The running sign-in, which further calls join.
     var signIn: SignIn?
-    /// How many callers wait for it and would end it by all giving up.
+    /// The number of callers that wait for the sign-in, which ends if all of them give up.
     var waiters = 0
-    /// Whether the sign-in continues when no caller waits for it.
+    /// Whether the sign-in continues if no caller waits for it.
     var isKept = false
-    /// A cancelled or silent sign-in that may still hold its port.
+    /// A cancelled or silent sign-in that may still use its port.
     var ending: SignIn?
-    /// A silent sign-in under way, for whose end another sign-in waits.
+    /// A running silent sign-in that another sign-in waits for.
     var silent: SignIn?
-    /// How many sign-ins have ended, apart from those that all callers gave up.
+    /// The number of ended sign-ins, except those that all callers gave up.
     var endCount = 0
-    /// The error of the last of these; `nil` if it brought a token.
+    /// The error of the last ended sign-in; `nil` if it succeeded.
     var failure: SQOAuthError?
     /// The wait of the last ended sign-in, which identifies a late redirect.
     var over: PendingAuthorization?
@@ -28,51 +28,50 @@ final class SignIns: Sendable {
   /// The sign-in that a caller starts or joins.
   fileprivate struct Entry {
     let signIn: SignIn
-    /// Whether this caller must begin the sign-in.
+    /// Whether this caller must start the sign-in.
     let isNew: Bool
-    /// A cancelled sign-in that must have ended before this one begins.
+    /// A cancelled sign-in that must end before this one begins.
     let previous: SignIn?
   }
 
   typealias Run = @Sendable (SignIn) async -> SignIn.Outcome
-  /// Shows what the user of another device must see, if the closure still returns `true` then.
+  /// Shows the code for another device, if the closure still returns `true` at that time.
   typealias Screen = @Sendable (DeviceAuthorization, @escaping @Sendable () -> Bool) async -> Void
 
   private let state = Locked(State())
-  /// Held from the moment at which a sign-in ends until its outcome has been told.
+  /// A lock that is held from the end of a sign-in until its outcome was reported.
   let telling = Locked(())
 
-  /// Sets the closure that gets each sign-in's outcome, once for each sign-in, in the order in which
-  /// they end.
+  /// Sets the closure that receives each sign-in's outcome, in the order in which they end.
   func onEnd(_ onEnd: @escaping @Sendable (SignIn.Outcome) -> Void) {
     state.withLock { $0.onEnd = onEnd }
   }
 
-  /// Sets the closure that gets what the user of another device must see, once for each sign-in.
+  /// Sets the closure that receives the code for another device, once for each sign-in.
   func onCode(_ onCode: @escaping @Sendable (SignIn, DeviceAuthorization) -> Void) {
     state.withLock { $0.onCode = onCode }
   }
 
-  /// Passes on what the user of another device must see, unless the sign-in was cancelled.
+  /// Passes on the code for another device, unless the sign-in was cancelled.
   func show(_ authorization: DeviceAuthorization, of signIn: SignIn) {
     let onCode = state.withLock { $0.signIn === signIn ? $0.onCode : nil }
     signIn.authorization.resolve(authorization)
     onCode?(signIn, authorization)
   }
 
-  /// The sign-in under way; `nil` if there is none.
+  /// The running sign-in; `nil` if there is none.
   var underWay: SignIn? { state.withLock(\.signIn) }
 
-  /// Whether a sign-in is under way.
+  /// Whether a sign-in is running.
   var isUnderWay: Bool { underWay != nil }
 
-  /// How many sign-ins have ended so far, apart from those that all callers gave up.
+  /// The number of ended sign-ins, except those that all callers gave up.
   var endCount: Int { state.withLock(\.endCount) }
 
-  /// Starts a sign-in, or joins the one under way.
+  /// Starts a sign-in, or joins the running one.
   ///
-  /// From then on the sign-in continues even if all waiting callers give up. Without options, any
-  /// sign-in that shows its pages will do.
+  /// After this call, the sign-in continues even if all waiting callers give up. A request without
+  /// options fits any sign-in that may show pages.
   func start(_ wish: SignIn.Wish, _ run: @escaping Run) {
     let entry = tell { state in
       let entry = state.enter(wish, isKept: true)
@@ -82,11 +81,11 @@ final class SignIns: Sendable {
     if case .success(let entry) = entry { begin(entry, run) }
   }
 
-  /// Signs in, or joins the sign-in under way; when its last caller is cancelled, the sign-in ends.
+  /// Signs in, or joins the running sign-in, which ends when its last caller is cancelled.
   ///
-  /// A caller that is already cancelled starts none, so no browser opens for it. Without options,
-  /// any sign-in that shows its pages will do. `screen` shows the code of a sign-in on another
-  /// device; the call returns only when it has returned.
+  /// A caller that is already cancelled starts none, so no browser opens for it. A request without
+  /// options fits any sign-in that may show pages. `screen` shows the code of a sign-in on another
+  /// device; the call returns only after `screen` has returned.
   func token(
     _ wish: SignIn.Wish, on screen: Screen? = nil, _ run: @escaping Run
   ) async throws(SQOAuthError) -> SQToken {
@@ -94,11 +93,11 @@ final class SignIns: Sendable {
     return try await token(of: state.withLock { $0.enter(wish) }.get(), on: screen, run)
   }
 
-  /// Signs in unless a sign-in has ended since `endCount`, which the caller read when it needed a
-  /// token.
+  /// Signs in, unless a sign-in has ended since the caller read `endCount`.
   ///
-  /// A sign-in that ended in between counts as this caller's, so no new one begins: its error is
-  /// thrown, or `nil` is returned if it brought a token.
+  /// The caller reads `endCount` when it needs a token. If a sign-in has ended since then, its
+  /// result is used and no new one begins: its error is thrown, or `nil` is returned if it
+  /// succeeded.
   func token(
     _ wish: SignIn.Wish, since endCount: Int, on screen: Screen? = nil, _ run: @escaping Run
   ) async throws(SQOAuthError) -> SQToken? {
@@ -129,17 +128,17 @@ final class SignIns: Sendable {
     return try outcome.get()
   }
 
-  /// Ends the sign-in under way; a later call starts a new one at once.
+  /// Ends the running sign-in; a later call starts a new one immediately.
   func cancel() {
     state.withLock { $0.cancel() }?.cancel()
   }
 
-  /// Notes a logout that waits for its redirect.
+  /// Records a logout that waits for its redirect.
   func expect(_ logout: PendingLogout) {
     state.withLock { $0.logout = logout }
   }
 
-  /// Offers a redirect to the sign-in or the logout under way and says what happened to it.
+  /// Offers a redirect to the running sign-in or logout, and returns the result.
   func offer(_ redirect: String) -> RedirectOutcome {
     let (signIn, silent, over, logout) = state.withLock {
       ($0.signIn, $0.silent, $0.over, $0.logout)
@@ -159,7 +158,7 @@ final class SignIns: Sendable {
     guard entry.isNew else { return }
     let signIn = entry.signIn
     signIn.work.start {
-      // The cancelled sign-in may hold the port that this one needs, or the next one after it.
+      // The cancelled sign-in may use the port that this sign-in, or a later one, needs.
       _ = await entry.previous?.work.outcome.wait()
       let outcome = await run(signIn)
       self.tell { state in
@@ -171,7 +170,7 @@ final class SignIns: Sendable {
     }
   }
 
-  /// Changes the state and tells the outcome that comes of it, before another change has one.
+  /// Changes the state and reports a resulting outcome before another change can have one.
   private func tell<Value: Sendable>(
     _ change: (inout State) -> (Value, SignIn.Outcome?)
   ) -> Value {
@@ -195,10 +194,10 @@ final class SignIns: Sendable {
 }
 
 extension SignIns.State {
-  /// Adds a caller: one that waits, or one that only keeps the sign-in alive.
+  /// Adds a caller that waits for the sign-in, or one that only keeps the sign-in running.
   ///
-  /// It fails if a sign-in with other options is under way. A silent sign-in is short, so a caller
-  /// whose sign-in shows pages starts it after the silent one.
+  /// It fails if a sign-in with other options is running. A silent sign-in is short, so a sign-in
+  /// that may show pages waits for its end instead.
   fileprivate mutating func enter(
     _ wish: SignIn.Wish, isKept: Bool = false
   ) -> Result<SignIns.Entry, SQOAuthError> {
@@ -217,7 +216,7 @@ extension SignIns.State {
     return .success(entry)
   }
 
-  /// Removes the sign-in under way, so that the next call starts a new one.
+  /// Removes the running sign-in, so that the next call starts a new one.
   fileprivate mutating func detach() -> SignIn? {
     guard let signIn else { return nil }
     self.signIn = nil
@@ -228,7 +227,7 @@ extension SignIns.State {
     return signIn
   }
 
-  /// Removes the sign-in under way and counts it as ended.
+  /// Removes the running sign-in and counts it as ended.
   ///
   /// So a caller that needed a token before this call does not open the browser again.
   fileprivate mutating func cancel() -> SignIn? {
@@ -237,7 +236,7 @@ extension SignIns.State {
     return signIn
   }
 
-  /// Forgets a sign-in that has ended.
+  /// Removes a sign-in that has ended.
   fileprivate mutating func end(_ ended: SignIn, _ outcome: SignIn.Outcome) {
     if signIn === ended {
       _ = detach()
@@ -257,6 +256,6 @@ extension SignIns.State {
 extension SQOAuthError {
   fileprivate static let signInUnderWay = SQOAuthError(
     .signInUnderWay,
-    "a sign-in with other options, or in another way, is under way; wait for its end or cancel it "
+    "a sign-in with other options, or in another way, is running; wait for its end or cancel it "
       + "first")
 }

@@ -1,22 +1,20 @@
 import SQBasics
 
 extension SignInButton {
-  /// The height of every drawing in the drawing's own units; ``Size`` decides how large it is
-  /// shown.
+  /// The height of every drawing in its own units; ``Size`` determines the displayed height.
   static let drawingHeight = 40
 
-  /// The width in the drawing's units: the tile with the key, the title, and 14 on each side of the
-  /// title.
+  /// The width in the drawing's units: the tile with the key, the title, and the title's margins.
   ///
-  /// It is a multiple of ten, so that each size has a whole number of pixels.
+  /// It is a multiple of ten, so that the button has a whole number of pixels in each size.
   var drawingWidth: Int {
     (Self.drawingHeight + 14 + titleWidth.units + 14 + 9) / 10 * 10
   }
 
   /// The drawing as SVG: a frame, a tile with a key, and the title.
   ///
-  /// It has no identifiers and no style sheet, which would affect the page around it. The key is
-  /// our own drawing; its bit is a sequence of three steps.
+  /// It has no identifiers and no style sheet, because they would affect the surrounding page. The
+  /// drawing of the key is our own; its bit is a sequence of three steps.
   var drawing: HTML {
     let colors = colors
     return """
@@ -38,8 +36,7 @@ extension SignInButton {
       """
   }
 
-  /// Attributes that fit the title to its width in any font, if the estimate is close enough for
-  /// that.
+  /// The attributes that fit the title to its width in any font, if the estimate is close enough.
   private var fitting: HTML {
     guard titleWidth.isClose else { return .empty }
     return " textLength=\"\(titleWidth.units)\" lengthAdjust=\"spacingAndGlyphs\""
@@ -49,11 +46,11 @@ extension SignInButton {
 }
 
 extension SignInButton {
-  /// The colours of a button; they are those of the pages that the user sees after it.
+  /// The colors of a button, which match the pages that the user sees after clicking it.
   package struct Colors: Sendable, Hashable {
     package let ground: String
     package let letters: String
-    /// The colour of the tile and of the frame.
+    /// The color of the tile and of the frame.
     package let tile: String
     package let key: String
   }

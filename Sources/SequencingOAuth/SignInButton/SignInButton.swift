@@ -1,20 +1,20 @@
 import SQBasics
 
-/// Draws a sign-in button as SVG, for web pages and for the screens of apps.
+/// A sign-in button as an SVG image, for web pages and for the screens of apps.
 ///
-/// With the default title, the pictures are also files in the SDK's folder `SignInButton/Images`,
-/// for copying. A title of your own is drawn in the reader's font, whose widths are unknown
-/// beforehand: the button's width is an estimate with some room to spare.
+/// With the default title, the images are also available as files in the SDK's folder
+/// `SignInButton/Images`, for copying. A custom title is drawn in the reader's font, whose widths
+/// are not known in advance, so the button's width is an estimate with some spare space.
 public struct SignInButton: Sendable, Hashable {
-  /// The kind of page on which the button stands.
+  /// The kind of page on which the button is shown.
   public enum Appearance: String, Sendable, CaseIterable {
     /// A button for light pages: dark letters on white.
     case light
-    /// A button for dark pages: light letters on a dark ground.
+    /// A button for dark pages: light letters on a dark background.
     case dark
   }
 
-  /// How high a button is, in CSS pixels.
+  /// The height of a button, in CSS pixels.
   public enum Size: String, Sendable, CaseIterable {
     /// A height of 32 pixels, for toolbars.
     case small
@@ -24,23 +24,22 @@ public struct SignInButton: Sendable, Hashable {
     case large
   }
 
-  /// The title of a button for which the app chooses none.
+  /// The title of a button if the app chooses none.
   public static let defaultTitle = "Sign in with Sequencing"
 
-  /// The kind of page on which the button stands.
+  /// The kind of page on which the button is shown.
   public let appearance: Appearance
 
-  /// How high the button is.
+  /// The height of the button, as one of three sizes.
   public let size: Size
 
-  /// The button's text, shown and read out by screen readers: one line.
+  /// The button's text on a single line, which is displayed and read aloud by screen readers.
   public let title: String
 
-  /// Makes a button; its title may be any text, for example one from the network or from a
-  /// translation.
+  /// Creates a button with any text as its title, even one from the network or from a translation.
   ///
-  /// Line breaks become spaces, and characters that XML forbids are left out. If nothing of the
-  /// title is left, the default title is used: users of screen readers could not find a button
+  /// Line breaks become spaces, and characters that XML forbids are removed. If the title is empty
+  /// after that, the default title is used, because users of screen readers could not find a button
   /// without a name.
   public init(
     _ appearance: Appearance = .light, size: Size = .medium,
@@ -61,12 +60,12 @@ public struct SignInButton: Sendable, Hashable {
     }
   }
 
-  /// The width of the button in CSS pixels, with an estimate of the title's width.
+  /// The width of the button in CSS pixels, based on an estimate of the title's width.
   public var width: Int {
     drawingWidth * height / Self.drawingHeight
   }
 
-  /// The picture as SVG text, for a file of its own or an element of an HTML page.
+  /// The image as SVG text, for a file or for an element of an HTML page.
   public var svg: String {
     drawing.markup + "\n"
   }

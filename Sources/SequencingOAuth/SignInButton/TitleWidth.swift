@@ -1,12 +1,11 @@
-/// An estimate of a title's width in semibold letters of a sans-serif font, in units of the
-/// drawing.
+/// An estimate of a title's width in a semibold sans-serif font, in the drawing's units.
 struct TitleWidth: Sendable, Hashable {
   static let fontSize = 17
 
   let units: Int
   /// Whether the estimate is close enough, in any common font, to stretch the title to it.
   ///
-  /// That holds for Latin, Greek and Cyrillic letters; the widths of others vary too much.
+  /// This is true for Latin, Greek and Cyrillic letters; the widths of other letters vary too much.
   let isClose: Bool
 
   init(_ title: String) {
@@ -23,7 +22,7 @@ struct TitleWidth: Sendable, Hashable {
     case "A"..."Z": 680
     case "\0"..."~": 570
     case _ where scalar.properties.generalCategory == .nonspacingMark: 0
-    // The scripts of East Asia and emoji begin about here.
+    // East Asian scripts and emoji begin approximately here.
     case ..."\u{2E7F}": 650
     default: 1050
     }

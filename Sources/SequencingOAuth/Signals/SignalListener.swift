@@ -9,37 +9,37 @@ import Synchronization
 
 /// The process's only handler of the signals that ask a program to end.
 ///
-/// The handler writes the signal's number to a pipe, and a thread reads it there. Nothing waits for
-/// a dispatch queue or for the threads of Swift's tasks, so that the program gets the signal even
-/// when all of these are busy.
+/// The handler writes the signal's number to a pipe, which a separate thread reads. Nothing depends
+/// on a dispatch queue or on the threads of Swift's tasks, so the program gets the signal even if
+/// all of these are busy.
 final class SignalListener: Sendable {
   typealias Handler = @Sendable (Int32) -> Void
 
   private struct State {
     var handlers: [Int: Handler] = [:]
     var lastID = 0
-    /// The end of the pipe from which the thread reads; `nil` until there is a thread.
+    /// The pipe's end from which the thread reads; `nil` until there is a thread.
     var readEnd: Int32?
   }
 
   static let shared = SignalListener()
-  /// The values that the handler needs; it may interrupt any code, so they are atomic.
+  /// The values that the signal handler needs, which are atomic because it may interrupt any code.
   private static let writeEnd = Atomic<Int32>(-1)
   private static let hearsHangUp = Atomic(false)
   private let state = Locked(State())
 
-  /// The time in nanoseconds of the signal that was heard; 0 if none was.
+  /// The time of the signal that was handled, in nanoseconds; 0 if none was.
   private static let heardAt = Atomic<UInt64>(0)
-  /// How long the signals count as one, in nanoseconds.
+  /// The time in which several signals count as one, in nanoseconds.
   ///
-  /// `timeout` sends its signal to the program and to its group, a terminal that closes may send
-  /// two, and a wrapper passes on what its group got too.
+  /// `timeout` sends its signal to the program and to the program's group, a terminal that closes
+  /// may send two, and a wrapper forwards a signal that its whole group has received.
   static let moment: UInt64 = 500_000_000
 
-  /// Calls a function once, on a thread of its own, with the number of the next signal.
+  /// Makes the next signal call a function once, on a new thread, with the signal's number.
   ///
-  /// After the moment of that signal, another one ends the program. If the system has no pipe or thread to give,
-  /// the signals keep their effect.
+  /// A second signal, after ``moment``, ends the program. If the system cannot provide a pipe or a
+  /// thread, the signals keep their usual effect.
   func add(_ handler: @escaping Handler) -> Int {
     state.withLock { state in
       state.lastID += 1
@@ -51,7 +51,7 @@ final class SignalListener: Sendable {
     }
   }
 
-  /// Removes a function; without any function the signals end the program again.
+  /// Removes a function; if none is left, the signals end the program again.
   func remove(_ id: Int) {
     state.withLock { state in
       guard state.handlers.removeValue(forKey: id) != nil, state.handlers.isEmpty else { return }
@@ -97,8 +97,8 @@ final class SignalListener: Sendable {
   // MARK: The signals
 
   private static func install() {
-    // Only SIGHUP may stay ignored: a shell's script ignores SIGINT for every program in the
-    // background.
+    // Only SIGHUP may stay ignored, because shell scripts make every background program ignore
+    // SIGINT.
     let hearsHangUp = hearsHangUp.load(ordering: .acquiring) || !isIgnored(SIGHUP)
     Self.hearsHangUp.store(hearsHangUp, ordering: .releasing)
     heardAt.store(0, ordering: .releasing)
@@ -113,7 +113,7 @@ final class SignalListener: Sendable {
     if hearsHangUp.load(ordering: .acquiring) { signal(SIGHUP, SIG_DFL) }
   }
 
-  /// Ends the program as the signal would have, so that a shell sees which one it was.
+  /// Ends the program by the signal itself, so that a shell sees which signal it was.
   static func end(by number: Int32) {
     signal(number, SIG_DFL)
     kill(getpid(), number)
@@ -128,19 +128,19 @@ final class SignalListener: Sendable {
       var byte = UInt8(truncatingIfNeeded: number)
       write(SignalListener.writeEnd.load(ordering: .acquiring), &byte, 1)
     } else if SignalListener.isAnother(at: now, after: heardAt) {
-      // The signal is sent again when the handler returns, and ends the program then.
+      // The signal is sent again, and ends the program after the handler returns.
       SignalListener.uninstall()
       SignalListener.end(by: number)
     }
     errno = error
   }
 
-  /// Whether a signal came later than in the moment of the one that was heard.
+  /// Whether a signal came so late after the handled one that it counts as a second signal.
   static func isAnother(at now: UInt64, after heardAt: UInt64) -> Bool {
     now > heardAt && now - heardAt >= moment
   }
 
-  /// The monotonic time in nanoseconds, never 0; a signal's handler may call this.
+  /// The monotonic time in nanoseconds, never 0; it is safe to use in a signal handler.
   private static var now: UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

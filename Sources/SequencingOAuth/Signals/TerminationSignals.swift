@@ -1,26 +1,27 @@
 import SQBasics
 
-/// Calls a function when a signal asks the program to end: SIGINT (Ctrl-C), SIGTERM or SIGHUP.
+/// A listener that calls a function when a signal asks the program to end.
 ///
-/// Without it such a signal ends the program at once, even in the middle of a refresh. If the
-/// server has replaced the refresh token by then, the user must sign in again. An instance that is
-/// made with modules, by ``init(settling:onFailure:)-([AuthorizationModule],_)``, lets their
-/// refreshes end and their tokens be stored before the program ends. The SDK never installs a
-/// handler unless an app makes an instance.
+/// The signals are SIGINT (Ctrl-C), SIGTERM and SIGHUP. Without an instance of this class, such a
+/// signal ends the program immediately, even during a refresh. If the server has replaced the
+/// refresh token by then, the user must sign in again. An instance that is created with modules, by
+/// ``init(settling:onFailure:)-([AuthorizationModule],_)``, makes the program finish their
+/// refreshes and store their tokens before it ends. The SDK installs no signal handler unless an
+/// app creates an instance.
 ///
-/// An instance listens until ``stop()`` or the first signal. A second signal ends the program at
-/// once, whatever the handler still waits for. Signals within half a second are one: `timeout`, for
-/// example, sends its signal to the program and to its group. An instance replaces a handler that
-/// the program has set for these signals. In a program that `nohup` runs, SIGHUP stays ignored.
+/// An instance listens until ``stop()`` or until the first signal. A second signal ends the program
+/// immediately, even if the handler has not finished. Signals within half a second count as one:
+/// for example, `timeout` sends its signal to the program and to the program's group. An instance
+/// replaces a handler that the program has set for these signals. In a program that is run by
+/// `nohup`, SIGHUP stays ignored.
 ///
-/// A framework that handles these signals itself, as a `ServiceGroup` or a web server does, takes
-/// them away from an instance. There, call ``AccountManager/settle()`` or
+/// A framework that handles these signals itself, such as a `ServiceGroup` or a web server,
+/// prevents an instance from receiving them. In that case, call ``AccountManager/settle()`` or
 /// ``AuthorizationModule/settle()`` when the framework stops.
 public final class TerminationSignals: Sendable {
   private let id: Int
 
-  /// Listens, and calls a handler once, on a thread of its own, with the number of the first
-  /// signal.
+  /// Starts to listen; the first signal calls a handler once, on a new thread, with its number.
   public init(_ handler: @escaping @Sendable (Int32) -> Void) {
     id = SignalListener.shared.add(handler)
   }
@@ -32,12 +33,12 @@ public final class TerminationSignals: Sendable {
 }
 
 extension TerminationSignals {
-  /// Listens, and at the first signal lets the refreshes of these accounts finish before the
-  /// program ends.
+  /// Starts to listen; at the first signal, finishes these accounts' refreshes and ends the
+  /// program.
   ///
-  /// At the signal automatic refreshes stop. The program then waits for the refresh that was sent
-  /// and for the store, with the limits of ``AuthorizationModule/settle()``. `onFailure` gets the
-  /// error if the newest token could not be stored.
+  /// After the signal, no automatic refresh starts. The program waits for a refresh that was
+  /// already sent and for the store, with the limits of ``AuthorizationModule/settle()``.
+  /// `onFailure` gets the error if the newest token could not be stored.
   public convenience init(
     settling modules: [AuthorizationModule],
     onFailure: @escaping @Sendable (SQOAuthError) -> Void = { _ in }
@@ -45,9 +46,9 @@ extension TerminationSignals {
     self.init(settling: { await modules.settle($0) }, onFailure: onFailure)
   }
 
-  /// Listens, and at the first signal lets the refreshes of all accounts of a manager finish.
+  /// Starts to listen; at the first signal, finishes the refreshes of all of a manager's accounts.
   ///
-  /// The accounts are those that the manager has at the time of the signal. See
+  /// These are the accounts that the manager has when the signal arrives. See
   /// ``init(settling:onFailure:)-([AuthorizationModule],_)``.
   public convenience init(
     settling manager: AccountManager,
@@ -67,15 +68,17 @@ extension TerminationSignals {
           hasFailed.withLock { $0 = true }
           onFailure(error)
         }
-        // Waits for what the app has begun in the meantime, unless the store has had its time.
+        // Waits for work that the app has started in the meantime, unless the store's time limit
+        // passed.
         if !hasFailed.withLock({ $0 }) { await settling { _ in } }
         SignalListener.end(by: number)
       }
     }
   }
 
-  /// Listens, and at the first signal lets the refresh of one ``SQOAuth`` finish, such as that of
-  /// ``SQOAuth/shared``.
+  /// Starts to listen; at the first signal, finishes the refresh of one ``SQOAuth`` instance.
+  ///
+  /// Use it for ``SQOAuth/shared``, for example.
   ///
   /// See ``init(settling:onFailure:)-([AuthorizationModule],_)``.
   public convenience init(

@@ -6,9 +6,9 @@ import SQBasics
   package import Foundation
 #endif
 
-/// One account of a page of a store: its record, or why the record cannot be read.
+/// One account on a page of a store: its record, or the error that prevents reading it.
 package struct AccountEntry: Sendable {
-  /// The UTF-8 bytes of the account's id; in a damaged store they may be no text.
+  /// The UTF-8 bytes of the account's id, which may be invalid in a damaged store.
   package let key: Data
   package let record: Result<AccountRecord, SQOAuthError>
 
@@ -21,17 +21,17 @@ package struct AccountEntry: Sendable {
   package var id: String { String(decoding: key, as: UTF8.self) }
 }
 
-/// A store that reads a page of accounts even if some of the records cannot be read.
+/// A store that can read a page of accounts even if some of the records cannot be read.
 package protocol AccountEntryPages: TokenStore {
-  /// Reads the accounts that follow a key, at most `limit` of them, in the order of their keys.
+  /// Reads the accounts after a key, at most `limit` of them, in the order of their keys.
   ///
-  /// A page that is shorter than `limit` is the last one. The call throws only if the store cannot
-  /// be read as a whole.
+  /// A page with fewer than `limit` accounts is the last one. The call throws only if the store as
+  /// a whole cannot be read.
   func entries(after key: Data?, limit: Int) async throws(SQOAuthError) -> [AccountEntry]
 }
 
 extension TokenStore {
-  /// Calls a closure for each account, page by page; a record that cannot be read ends nothing.
+  /// Calls a closure for each account, page by page, even if a record cannot be read.
   ///
   /// Only one page is in memory at a time. The order is that of ``records(pageSize:)``.
   package func forEachEntry(
@@ -48,7 +48,7 @@ extension TokenStore {
     } while last != nil
   }
 
-  /// Does so for a store whose pages cannot be read if one of their records cannot.
+  /// Calls a closure for each account of a store in which one bad record makes its page unreadable.
   private func forEachPagedEntry(
     pageSize: Int, _ body: (AccountEntry) -> Void
   ) async throws(SQOAuthError) {
@@ -69,7 +69,7 @@ extension TokenStore {
     } while last != nil
   }
 
-  /// One account; `nil` if another process has erased it.
+  /// Returns one account; `nil` if another process has erased it.
   private func entry(_ id: String) async throws(SQOAuthError) -> AccountEntry? {
     do throws(SQOAuthError) {
       let record = try await attempt("be read") { try await $0.load(id) }
@@ -88,7 +88,7 @@ extension AccountEntry {
 }
 
 extension SQOAuthError {
-  /// Whether a store may throw the error because of one record, although it has others.
+  /// Whether a store may throw the error because of a single record, while other records are fine.
   package var concernsOneRecord: Bool {
     switch code {
     case .storeDamaged, .storeTooNew, .wrongPassphrase: true

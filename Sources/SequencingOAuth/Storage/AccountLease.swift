@@ -1,16 +1,16 @@
 /// The exclusive right to change one account, in this process and all others.
 ///
 /// A session holds the lease while it loads the account from the store, refreshes the token and
-/// saves the new one. So all processes that share a store make only one refresh between them.
+/// saves the new token. So all processes that share a store make only one refresh in total.
 public struct AccountLease: Sendable {
   private let end: @Sendable () -> Void
 
-  /// Makes a lease from the closure that ends it; the closure is called once.
+  /// Creates a lease from the closure that ends it; the closure is called once.
   public init(_ release: @escaping @Sendable () -> Void) {
     end = release
   }
 
-  /// Ends the lease, so that another session can take it.
+  /// Ends the lease, so that another session can acquire it.
   public func release() {
     end()
   }

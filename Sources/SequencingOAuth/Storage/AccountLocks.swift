@@ -8,28 +8,29 @@ import SQFiles
   import Foundation
 #endif
 
-/// Leases accounts by lock files, for a store that several processes use.
+/// Leases of accounts by lock files, for a store that several processes use.
 ///
 /// A lease gives one process at a time the right to change an account.
 ///
-/// While an account's lease is held, the folder has an empty file for it, named by a digest of the
-/// account's id. A program that can read the folder can guess the id and compare the digest, so the
-/// file is removed with the lease. A process that is killed leaves its file. The account's next
-/// lease removes that file, and so does the first lease of any process that starts at least a
-/// minute later. When the holder of a lock ends in any way, the kernel releases the lock.
+/// While an account's lease is held, the folder contains an empty file for it. The file's name is a
+/// digest of the account's id. A program that can read the folder could guess the id and compare
+/// the digest, so the file is removed when the lease ends. A process that is killed leaves its file
+/// behind. The account's next lease removes that file, and so does the first lease of any process
+/// that starts at least a minute later. When the holder of a lock ends in any way, the kernel
+/// releases the lock.
 ///
 /// - SeeAlso: flock(2)
 public struct AccountLocks: Sendable {
   private let folder: String
   private let leftovers: LeftoverLocks
 
-  /// Makes leases from files in a folder; the first lease creates the folder, for its owner alone.
+  /// Creates leases from files in a folder, which the first lease creates for its owner only.
   public init(folder: String) {
     self.folder = folder
     leftovers = LeftoverLocks(folder: folder)
   }
 
-  /// Takes the lease of an account; returns `nil` while another caller or process has it.
+  /// Acquires the lease of an account; returns `nil` while another caller or process has it.
   ///
   /// This makes system calls on files, so call it on a thread that may block.
   ///
@@ -49,7 +50,7 @@ public struct AccountLocks: Sendable {
   /// Describes the process that has the lease of an account, and names the account's lock file.
   ///
   /// This makes system calls on files, so call it on a thread that may block. It returns `nil` if
-  /// the lease is free or the kernel does not name the process.
+  /// the lease is free or if the kernel does not identify the process.
   public func holder(_ id: String) -> String? {
     let path = path(id)
     return FileLock.holder(of: path).map { "\($0), by the lock file \(path.printable)" }
@@ -59,12 +60,12 @@ public struct AccountLocks: Sendable {
     "\(folder)/\(Self.name(of: id))"
   }
 
-  /// The name that every version of the SDK gives an account's lock file.
+  /// Returns the name of an account's lock file, which is the same in every version of the SDK.
   package static func name(of id: String) -> String {
     Hexadecimal.encode(Digest.sha256(id).prefix(16)) + ".lock"
   }
 
-  /// Whether a file in the folder is an account's lock file.
+  /// Whether a file name in the folder is that of an account's lock file.
   static func isName(_ name: String) -> Bool {
     name.hasSuffix(".lock") && name.utf8.count == 37
       && Hexadecimal.decode("\(name.prefix(32))") != nil

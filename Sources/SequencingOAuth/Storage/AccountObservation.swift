@@ -1,15 +1,15 @@
-/// The interest of a session in the changes that other processes make to one account.
+/// A session's observation of the changes that other processes make to one account.
 ///
 /// A store returns it from ``TokenStore/observe(_:_:)``.
 public struct AccountObservation: Sendable {
   private let stop: @Sendable () -> Void
 
-  /// Makes an observation from the closure that ends it; the closure is called once.
+  /// Creates an observation from the closure that ends it; the closure is called once.
   public init(_ stop: @escaping @Sendable () -> Void) {
     self.stop = stop
   }
 
-  /// Ends the observation; a call that is under way may still arrive.
+  /// Ends the observation, although a call that has already started may still arrive.
   public func end() {
     stop()
   }

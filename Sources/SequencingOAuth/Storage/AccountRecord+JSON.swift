@@ -4,10 +4,10 @@
   package import Foundation
 #endif
 
-// The text of a record in a store: what `JSONEncoder` would write, with sorted names, in a small part
-// of its time.
+// The JSON text of a record in a store: the text that `JSONEncoder` would write with sorted names,
+// but written much faster.
 extension AccountRecord {
-  /// Encodes the record as JSON for a store; equal records give equal bytes.
+  /// Encodes the record as JSON for a store; equal records result in equal bytes.
   package func json() throws(SQOAuthError) -> Data {
     do {
       let grant = try grant.map { try Self.encoder.encode($0) }

@@ -7,25 +7,25 @@ import SQCrypto
   import Foundation
 #endif
 
-/// One account as a store keeps it: its token, and the data that a refresh needs.
+/// One account as stored: its token, and the data that a refresh needs.
 ///
-/// Treat every field as a secret, as you treat the token.
+/// Treat every field as a secret, like the token.
 public struct AccountRecord: Sendable, Hashable, Codable {
-  /// A grant that needs neither a user nor a refresh token, so the SDK can repeat it.
+  /// A grant that needs neither a user nor a refresh token, so that the SDK can repeat it.
   public struct Grant: Sendable, Hashable, Codable {
     /// The `grant_type` of the token request.
     public let grantType: String
-    /// The scope that the token request asked for; `nil` if it named none.
+    /// The scope in the token request; `nil` if it had none.
     public let scope: String?
-    /// What the client signs for the JWT bearer grant; `nil` for the other grants.
+    /// The content that the client signs for the JWT bearer grant; `nil` for other grants.
     public let assertion: JWTAssertion?
 
-    /// The client credentials grant of RFC 6749, section 4.4.
+    /// Returns the client credentials grant of RFC 6749, section 4.4.
     public static func clientCredentials(scope: String?) -> Self {
       Self(grantType: "client_credentials", scope: scope, assertion: nil)
     }
 
-    /// The JWT bearer grant of RFC 7523, section 2.1.
+    /// Returns the JWT bearer grant of RFC 7523, section 2.1.
     public static func jwtBearer(_ assertion: JWTAssertion, scope: String?) -> Self {
       Self(grantType: JWTAssertion.grantType, scope: scope, assertion: assertion)
     }
@@ -37,7 +37,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     }
   }
 
-  /// How many refreshes led to a record, which makes no difference between records.
+  /// The number of refreshes before a record, which does not affect equality.
   private struct Generation: Sendable, Hashable {
     let count: Int?
 
@@ -63,45 +63,46 @@ public struct AccountRecord: Sendable, Hashable, Codable {
 
   private let values: Boxed<Values>
 
-  /// The name under which the app knows the account.
+  /// The name that the app uses for the account.
   public var id: String { values.value.id }
   /// The client that signed the user in.
   public var clientID: String { values.value.clientID }
-  /// The issuer of the authorization server; `nil` if it is not known.
+  /// The issuer of the authorization server; `nil` if unknown.
   public var issuer: String? { values.value.issuer }
   /// The token endpoint, which identifies an authorization server without an issuer.
   public var tokenEndpoint: String? { values.value.tokenEndpoint }
   /// The grant that gets a new token for an account without a refresh token.
   public var grant: Grant? { values.value.grant }
-  /// The identifier of the sign-in that the token comes from; every refresh keeps it.
+  /// The identifier of the sign-in that the token comes from, which every refresh keeps.
   ///
-  /// Two records of one account with different values may belong to different users.
+  /// If two records of an account have different identifiers, they may belong to different users.
   public var session: String? { values.value.session }
-  /// How many refreshes of the sign-in led to the token; `nil` if that is not known.
+  /// The number of refreshes between the sign-in and the token; `nil` if unknown.
   ///
-  /// A record of an app or of an older version of the SDK has none, and neither have its successors.
+  /// It is unknown in a record from an app or an older version of the SDK, and in all later
+  /// records.
   var generation: Int? { values.value.generation.count }
-  /// Whether the server left the refresh token valid at the latest refresh.
+  /// Whether the latest refresh left the old refresh token valid.
   ///
-  /// If it did, a refresh whose answer is lost does not end the sign-in.
+  /// If so, a refresh whose response is lost does not end the sign-in.
   public var reusesRefreshToken: Bool { values.value.reusesRefreshToken }
-  /// The newest token, with the refresh token that is valid now, and with the user's identity.
+  /// The newest token, with the currently valid refresh token and the user's identity.
   public var token: SQToken { values.value.token }
-  /// Whether the SDK has validated the text `id_token` of the token.
+  /// Whether the SDK has validated the token's text `id_token`.
   var hasVerifiedIDToken: Bool { values.value.hasVerifiedIDToken }
   /// The token of a refresh whose ID token has not been validated yet; `nil` in most records.
   ///
-  /// The record has its refresh token already, so that it is not lost. Its access token is not used
-  /// before the ID token has been validated.
+  /// The record's ``token`` already has its refresh token, so that it cannot be lost. Its access
+  /// token is not used before the ID token was validated.
   var unverifiedToken: SQToken? { values.value.unverifiedToken }
-  /// Whether a new token can be had without the user.
+  /// Whether a new token can be obtained without the user.
   var isRenewable: Bool { token.refreshToken != nil || grant != nil }
-  /// When the app last used the account, if a keeper has renewed the token since.
+  /// When the app last used the account, if a token keeper has renewed the token since then.
   var usedAt: Date? { values.value.usedAt }
-  /// The app's own data for the account, such as a name to show.
+  /// The app's own data for the account, such as a display name.
   public var attributes: [String: String] { values.value.attributes }
 
-  /// Makes a record from its fields.
+  /// Creates a record from its fields.
   public init(
     id: String, clientID: String, issuer: String? = nil, tokenEndpoint: String? = nil,
     grant: Grant? = nil, session: String? = nil, reusesRefreshToken: Bool = false, token: SQToken,
@@ -116,7 +117,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
         attributes: attributes))
   }
 
-  /// Makes the record of a new sign-in, whose refreshes are counted.
+  /// Creates the record of a new sign-in, whose refreshes are counted.
   init(
     signedIn id: String, clientID: String, issuer: String?, tokenEndpoint: String?,
     grant: Grant? = nil, token: SQToken, attributes: [String: String]
@@ -133,9 +134,9 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     self.values = Boxed(values)
   }
 
-  /// Makes the record after a refresh, with the app's present attributes.
+  /// Returns the record after a refresh, with the app's current attributes.
   ///
-  /// With `isVerified: false` the new access token is only kept aside, until its ID token has been
+  /// If `isVerified` is `false`, the new access token is only kept aside until its ID token was
   /// validated.
   func refreshed(
     _ new: SQToken, attributes: [String: String], usedAt: Date? = nil, isVerified: Bool = true
@@ -148,7 +149,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
         usedAt: usedAt, attributes: attributes))
   }
 
-  /// Makes the record with other data of the app.
+  /// Returns the record with different data of the app.
   func with(attributes: [String: String]) -> AccountRecord {
     AccountRecord(
       with(
@@ -156,7 +157,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
         reusesRefreshToken: reusesRefreshToken, usedAt: usedAt, attributes: attributes))
   }
 
-  /// Makes the record whose unverified token has been validated.
+  /// Returns the record after the validation of its unverified token.
   func verified(_ token: SQToken) -> AccountRecord {
     AccountRecord(
       with(
@@ -176,7 +177,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
       usedAt: usedAt, attributes: attributes)
   }
 
-  /// The record with the same token, which has the identity of its user now.
+  /// Returns the record with the same token, to which the user's identity was added.
   func identified(_ token: SQToken) -> AccountRecord {
     AccountRecord(
       with(
@@ -184,9 +185,9 @@ public struct AccountRecord: Sendable, Hashable, Codable {
         reusesRefreshToken: reusesRefreshToken, usedAt: usedAt, attributes: attributes))
   }
 
-  /// Whether the other record came from this one by refreshes.
+  /// Whether the other record resulted from this one by refreshes.
   ///
-  /// If a store has this record after it had the other one, it went back: a failover lost a save,
+  /// If a store has this record after the other one, it went back in time: a failover lost a save,
   /// or a backup was restored.
   func isAncestor(of other: AccountRecord) -> Bool {
     guard let session, session == other.session, let generation, let later = other.generation else {
@@ -213,10 +214,9 @@ public struct AccountRecord: Sendable, Hashable, Codable {
 }
 
 extension AccountRecord {
-  /// Reads a record from a decoder; fields that older versions of the SDK did not write may be
-  /// missing.
+  /// Decodes a record, in which fields may be missing that older versions of the SDK did not write.
   ///
-  /// The token has its ``SQToken/idToken`` again, if the SDK validated it before the record was
+  /// The token has its ``SQToken/idToken`` again if the SDK validated it before the record was
   /// written.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
@@ -242,7 +242,7 @@ extension AccountRecord {
     self = record.withKeptIdentity()
   }
 
-  /// Writes the record to an encoder, without the fields that are `nil`, empty or `false`.
+  /// Encodes the record, without the fields that are `nil`, empty or `false`.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(id, forKey: .id)

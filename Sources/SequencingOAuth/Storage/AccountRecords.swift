@@ -1,8 +1,8 @@
-/// The records of all accounts in a store, which are loaded page by page.
+/// The records of all accounts in a store, loaded page by page.
 ///
-/// The order is that of the ids' UTF-8 bytes. While a program goes through the records, another one
-/// may save or erase accounts: such an account may or may not be seen, and no other account is seen
-/// twice or missed. The iteration throws an ``SQOAuthError``.
+/// They are in the order of the ids' UTF-8 bytes. During the iteration, another program may save or
+/// erase accounts. These accounts may or may not appear, but no other account appears twice or is
+/// missing. The iteration throws an ``SQOAuthError``.
 ///
 /// ```swift
 /// func expired(_ store: any TokenStore) async throws -> Int {
@@ -14,7 +14,7 @@
 /// }
 /// ```
 public struct AccountRecords: AsyncSequence, Sendable {
-  /// The place in the records, with the rest of the page.
+  /// The position in the records, with the rest of the current page.
   public struct AsyncIterator: AsyncIteratorProtocol {
     fileprivate let store: any TokenStore
     fileprivate let pageSize: Int
@@ -27,7 +27,7 @@ public struct AccountRecords: AsyncSequence, Sendable {
       self.pageSize = pageSize
     }
 
-    /// The next record; `nil` after the last one.
+    /// Returns the next record; `nil` after the last one.
     public mutating func next() async throws -> AccountRecord? {
       if page.isEmpty, !isLastPage {
         let (last, size) = (last, pageSize)
@@ -49,12 +49,12 @@ public struct AccountRecords: AsyncSequence, Sendable {
     self.pageSize = Swift.max(1, pageSize)
   }
 
-  /// Begins with the first record.
+  /// Creates an iterator that starts at the first record.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(store, pageSize: pageSize) }
 }
 
 extension TokenStore {
-  /// The records of all accounts, loaded page by page; a smaller page needs less memory.
+  /// Returns the records of all accounts, loaded page by page; a smaller page needs less memory.
   public func records(pageSize: Int = 500) -> AccountRecords {
     AccountRecords(self, pageSize: pageSize)
   }

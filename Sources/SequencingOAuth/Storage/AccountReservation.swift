@@ -1,19 +1,20 @@
 /// Space that a store has reserved for the next record of an account.
 ///
 /// A session gets a reservation before it sends a refresh token that the server accepts only once.
-/// When the answer arrives, the session first calls ``land(_:)``, which makes the new record safe
-/// at once, and then ``TokenStore/save(_:)``, which may have to wait for other processes.
+/// When the response arrives, the session first calls ``land(_:)``, which immediately writes a copy
+/// of the new record to safety. Then it calls ``TokenStore/save(_:)``, which may have to wait for
+/// other processes.
 public struct AccountReservation: Sendable {
   private let keep: @Sendable (AccountRecord) async -> Void
   private let end: @Sendable () -> Void
 
-  /// Makes a reservation from a closure that keeps a record and a closure that frees the space.
+  /// Creates a reservation from two closures: one writes a copy of a record, one frees the space.
   ///
-  /// `land` writes the new record into the reserved space. It is called at most once, and should
-  /// write the record before it first suspends, since the process may be killed at any moment. It
+  /// `land` writes the copy into the reserved space. It is called at most once, and should write
+  /// the record before it first suspends, because the process may be killed at any moment. It
   /// reports no error, because `save` follows it. `release` is called once, after the save, or when
-  /// there is nothing to save. If `save` could not store the record, `release` must not remove what
-  /// `land` has written.
+  /// there is nothing to save. If `save` failed to store the record, `release` must not remove the
+  /// copy.
   public init(
     land: @escaping @Sendable (AccountRecord) async -> Void = { _ in },
     release: @escaping @Sendable () -> Void = {}
@@ -22,7 +23,7 @@ public struct AccountReservation: Sendable {
     end = release
   }
 
-  /// Writes the record at once, into the reserved space.
+  /// Writes a copy of the record into the reserved space immediately, before it is saved.
   public func land(_ record: AccountRecord) async {
     await keep(record)
   }

@@ -4,19 +4,19 @@
   import Foundation
 #endif
 
-/// Writes an object as JSON, with the members in the order in which they are given.
+/// Writes an object as JSON, with the members in the given order.
 ///
-/// It is for what every refresh writes: `JSONEncoder` takes many times as long. A member whose value
-/// is `nil` is left out. `JSONValue` adds how its values are written.
+/// It is for data that every refresh writes: `JSONEncoder` takes many times as long. A member whose
+/// value is `nil` is omitted. An extension writes values of ``JSONValue``.
 ///
 /// - SeeAlso: RFC 8259
 struct JSONWriter {
-  /// A number that JSON does not have: an infinite one, or none.
+  /// The error for a number that JSON cannot represent, because it is infinite or not a number.
   struct NoNumber: Error {}
 
   private var bytes: [UInt8] = []
 
-  /// Writes an object, whose members the closure gives.
+  /// Returns an object as JSON; the closure writes its members.
   static func object(
     _ members: (inout JSONWriter) throws(NoNumber) -> Void
   ) throws(NoNumber) -> Data {
@@ -40,21 +40,21 @@ struct JSONWriter {
     write(ascii: String(number))
   }
 
-  /// Writes `true`; a member that is `false` is left out.
+  /// Writes `true`; a member that is `false` is omitted.
   mutating func member(_ name: any CodingKey, ifTrue flag: Bool) {
     guard flag else { return }
     begin(name)
     write(ascii: "true")
   }
 
-  /// Writes a date as `Codable` does: as seconds since the first moment of 2001.
+  /// Writes a date as `Codable` does: as seconds since the start of 2001.
   mutating func member(_ name: any CodingKey, _ date: Date?) throws(NoNumber) {
     guard let date else { return }
     begin(name)
     try write(date.timeIntervalSinceReferenceDate)
   }
 
-  /// Writes texts in the order of their names; without any, the member is left out.
+  /// Writes texts sorted by name; the member is omitted if there are none.
   mutating func member(_ name: any CodingKey, _ texts: [String: String]) throws(NoNumber) {
     guard !texts.isEmpty else { return }
     try member(name) { writer throws(NoNumber) in
@@ -72,7 +72,7 @@ struct JSONWriter {
     try object(members)
   }
 
-  /// Writes a member whose value is JSON already.
+  /// Writes a member whose value is already JSON.
   mutating func member(_ name: any CodingKey, json: Data) {
     begin(name)
     bytes += json
@@ -96,12 +96,12 @@ struct JSONWriter {
     bytes.append(UInt8(ascii: ":"))
   }
 
-  /// The members in the order of their names' bytes.
+  /// Returns the members sorted by the bytes of their names.
   static func sorted<Value>(_ members: [String: Value]) -> [(key: String, value: Value)] {
     members.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
   }
 
-  /// Writes as many digits as make the same number again, and no fraction of zero.
+  /// Writes the shortest digits that restore the same number, without a fraction of zero.
   mutating func write(_ number: Double) throws(NoNumber) {
     guard number.isFinite else { throw NoNumber() }
     let text = number.description

@@ -7,12 +7,12 @@ import SQFiles
   import Foundation
 #endif
 
-/// Removes lock files that no process has locked.
+/// Removes stale lock files, which no process has locked.
 ///
-/// Such files come from processes that were killed, and from older versions of the SDK, which kept
-/// one file for each account.
+/// Such files come from killed processes, and from older versions of the SDK, which kept one file
+/// for each account.
 final class LeftoverLocks: Sendable {
-  /// The least age of a file that is removed, in seconds.
+  /// The minimum age of a file to be removed, in seconds.
   ///
   /// A younger file may belong to a process that has not locked it yet.
   private static let age = 60

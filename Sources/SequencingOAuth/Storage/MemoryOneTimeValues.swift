@@ -6,26 +6,27 @@ import SQBasics
   public import Foundation
 #endif
 
-/// Remembers in memory which values were used, so it serves one process.
+/// A memory of used one-time values, for an app with a single process.
 ///
-/// For each purpose it remembers at most 10 000 values; when there are more, the tenth that expires
-/// first is forgotten. So many web sign-ins, which anyone can begin, make it forget no logout token.
+/// For each purpose it remembers at most 10 000 values; when it is full, it forgets the tenth of
+/// them that expires first. So even very many web sign-ins, which anyone can start, do not make it
+/// forget a logout token.
 public final class MemoryOneTimeValues: OneTimeValues {
-  /// The most values that are remembered for a purpose.
+  /// The maximum number of values for each purpose.
   private static let limit = 10_000
 
-  /// The ends of the values, by the purpose and the value.
+  /// The expiration dates of the used values, by purpose and value.
   private let used = Locked<[String: [String: Date]]>([:])
 
-  /// Makes a memory without a value.
+  /// Creates an empty memory.
   public init() {}
 
-  /// Notes a value without a purpose; returns `false` if it was noted before.
+  /// Marks a value without a purpose as used; returns `false` if it was already used.
   public func isFirstUse(of value: String, until end: Date, at now: Date) -> Bool {
     isFirstUse(of: value, for: "", until: end, at: now)
   }
 
-  /// Notes a value for a purpose; returns `false` if it was noted before.
+  /// Marks a value as used for a purpose; returns `false` if it was already used.
   public func isFirstUse(
     of value: String, for purpose: String, until end: Date, at now: Date
   ) -> Bool {
@@ -46,12 +47,12 @@ public final class MemoryOneTimeValues: OneTimeValues {
     return true
   }
 
-  /// Whether a value was noted and is remembered.
+  /// Whether a value was used and is still remembered.
   public func wasUsed(_ value: String) -> Bool? {
     used.withLock { $0.values.contains { $0[value] != nil } }
   }
 
-  /// Forgets a tenth, so that not each of the next calls has to look through all values.
+  /// Forgets a tenth of the values, so that not every further call must search all of them.
   private static func forgetSome(of used: inout [String: Date]) {
     let next = used.sorted { $0.value < $1.value }.prefix(limit / 10)
     for (value, _) in next { used[value] = nil }

@@ -1,10 +1,10 @@
 import SQBasics
 
-/// Keeps tokens in memory until the process ends.
+/// A store of tokens in memory, which are lost when the process ends.
 public final class MemoryTokenStore: TokenStore {
   private let records = Locked(TextDictionary<AccountRecord>())
 
-  /// Makes an empty store.
+  /// Creates an empty store.
   public init() {}
 
   /// Loads the record of an account, or `nil` if the store has none.
@@ -12,7 +12,7 @@ public final class MemoryTokenStore: TokenStore {
     records.withLock { $0[id] }
   }
 
-  /// Saves a record; it replaces the account's earlier record.
+  /// Saves a record, which replaces the account's earlier record.
   public func save(_ record: AccountRecord) async {
     records.withLock { $0[record.id] = record }
   }

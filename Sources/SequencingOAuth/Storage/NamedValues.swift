@@ -6,19 +6,19 @@ import SQBasics
   import Foundation
 #endif
 
-/// A value that is kept under a name of its own.
+/// A value that contains the name under which it is stored.
 protocol NamedValue: Codable, Sendable, Hashable {
   var ownName: String { get }
 }
 
-/// Values by their own names, written as one JSON object.
+/// Values that are stored under their own names, and encoded as one JSON object.
 ///
-/// Foundation reads the members of an object as a dictionary, in which two Unicode forms of a name
-/// are one key. So the member for such a second name ends with a NUL and a number.
+/// Foundation decodes the members of an object as a dictionary, in which two Unicode forms of a
+/// name are the same key. So the member for the second of such names ends with a NUL and a number.
 struct NamedValues<Value: NamedValue>: Sendable, Hashable {
   private var values = TextDictionary<Value>()
 
-  /// The names in the order of their UTF-8 bytes.
+  /// The names, in the order of their UTF-8 bytes.
   var names: [String] { values.texts }
 
   subscript(name: String) -> Value? {
@@ -31,10 +31,10 @@ extension NamedValues: Codable {
   init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     for (member, value) in try container.decode([String: Value].self) {
-      // A value under a foreign name would stay when it is replaced under its own one.
+      // A value under a different name would not be removed when it is replaced under its own name.
       guard Self.is(member, of: value.ownName) else {
         throw DecodingError.dataCorruptedError(
-          in: container, debugDescription: "a value is under a foreign name")
+          in: container, debugDescription: "a value is stored under a different name")
       }
       values[value.ownName] = value
     }

@@ -7,51 +7,53 @@ import SQCrypto
   public import Foundation
 #endif
 
-/// Remembers values that count only once, such as a logout token or the sign-in of a web
-/// application.
+/// A memory of values that may be used only once, such as a logout token or a web sign-in.
 ///
-/// ``MemoryOneTimeValues`` remembers them for one process. An application with several processes
-/// needs one that they share: the stores `SQLiteTokenStore` and `PostgreSQLTokenStore`.
+/// ``MemoryOneTimeValues`` remembers them for a single process. An application with several
+/// processes needs a memory that they share: the stores `SQLiteTokenStore` and
+/// `PostgreSQLTokenStore`.
 public protocol OneTimeValues: Sendable {
-  /// Notes a value; returns `false` if it was noted before.
+  /// Marks a value as used; returns `false` if it was already used.
   ///
-  /// The SDK's values are digests: texts of 43 characters of base64url, which tell nothing.
-  /// However many calls come for one value at once, in whatever processes, only one of them returns
-  /// `true`. After `end` the value may be forgotten. `now` is the time of the SDK's clock. Any
-  /// thread may call this. An error that it throws ends the operation, and nothing counts then.
+  /// The SDK's values are digests: texts of 43 characters of base64url, which reveal nothing. If
+  /// several calls use the same value at the same time, even in different processes, only one of
+  /// them may return `true`. A value may be forgotten after `end`. `now` is the time of the SDK's
+  /// clock. The method may be called on any thread. An error that it throws ends the operation, and
+  /// the value is not marked as used.
   func isFirstUse(of value: String, until end: Date, at now: Date) async throws -> Bool
 
-  /// Notes a value for a purpose, such as "logout token".
+  /// Marks a value as used for a purpose, such as "logout token".
   ///
-  /// The SDK calls this. By default it calls ``isFirstUse(of:until:at:)``, which is enough, since
-  /// values of different purposes differ. Memory that is limited is shared out by the purpose.
+  /// The SDK calls this method. By default, it calls ``isFirstUse(of:until:at:)``, which is
+  /// sufficient because values for different purposes are different. A memory with a limited size
+  /// should have a separate limit for each purpose.
   func isFirstUse(
     of value: String, for purpose: String, until end: Date, at now: Date
   ) async throws -> Bool
 
-  /// Whether a value was noted; the call notes nothing.
+  /// Whether a value was used; the call does not mark it.
   ///
-  /// The SDK asks before the work that a value stands for, and notes the value after it, if the work
-  /// may be repeated: a logout token counts when its sessions have ended. The default returns `nil`,
-  /// for an object that cannot say; then the SDK notes the value before the work, and work that
-  /// fails is not repeated.
+  /// If the work for a value may be repeated, the SDK asks before the work and marks the value
+  /// after it: a logout token, for example, is used when its sessions have ended. The default
+  /// implementation returns `nil`, for a memory that cannot tell. Then the SDK marks the value
+  /// before the work, and failed work is not repeated.
   func wasUsed(_ value: String) async throws -> Bool?
 }
 
 extension OneTimeValues {
-  /// Returns `nil`, since only ``isFirstUse(of:until:at:)`` tells whether a value was noted.
+  /// Returns `nil`, because only ``isFirstUse(of:until:at:)`` knows whether a value was used.
   public func wasUsed(_ value: String) async throws -> Bool? { nil }
 }
 
 extension OneTimeValues {
-  /// Notes a value, whatever its purpose.
+  /// Marks a value as used, whatever its purpose.
   public func isFirstUse(
     of value: String, for purpose: String, until end: Date, at now: Date
   ) async throws -> Bool {
     try await isFirstUse(of: value, until: end, at: now)
   }
 
-  /// Notes the digest of a text that counts once for its purpose; throws errors of the SDK only.
+  /// Marks the digest of a text as used for a purpose; throws only errors of the SDK.
   package func use(
     _ text: String, as purpose: String, until end: Date, at now: Date
   ) async throws(SQOAuthError) -> Bool {
@@ -60,7 +62,7 @@ extension OneTimeValues {
     }
   }
 
-  /// Whether the digest of a text was noted for a purpose; throws errors of the SDK only.
+  /// Whether the digest of a text was used for a purpose; throws only errors of the SDK.
   package func wasUsed(_ text: String, as purpose: String) async throws(SQOAuthError) -> Bool? {
     try await reported("looked up") { try await wasUsed(Self.digest(text, purpose)) }
   }

@@ -1,5 +1,5 @@
-/// A store that erases an account only if no other host has given it another token meanwhile.
+/// A store that can erase an account on condition that no other host has stored another token.
 package protocol RefusedTokenEraser: TokenStore {
-  /// Erases an account whose token the server refused, unless its token is none of these any more.
+  /// Erases an account whose token the server refused, unless its token is no longer in the list.
   func erase(_ id: String, ifTokenIsIn tokens: [SQToken]) async throws(SQOAuthError)
 }

@@ -1,5 +1,5 @@
 extension Sequence<String> {
-  /// The ids that follow one, in the order of their UTF-8 bytes.
+  /// Returns the ids after a given id, in the order of their UTF-8 bytes.
   func page(after id: String?, limit: Int) -> [String] {
     let rest = filter { other in id?.utf8.lexicographicallyPrecedes(other.utf8) ?? true }
     return Array(
@@ -8,7 +8,7 @@ extension Sequence<String> {
 }
 
 extension Sequence<AccountRecord> {
-  /// The records whose ids follow one, at most `limit` of them, in the order of the ids' UTF-8 bytes.
+  /// Returns at most `limit` records after an id, in the order of the ids' UTF-8 bytes.
   package func page(after id: String?, limit: Int) -> [AccountRecord] {
     let rest = filter { other in id?.utf8.lexicographicallyPrecedes(other.id.utf8) ?? true }
     return Array(

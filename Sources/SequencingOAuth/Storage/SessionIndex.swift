@@ -6,21 +6,20 @@ import SQBasics
   package import Foundation
 #endif
 
-/// A store that finds the accounts of a user, or of one session at a provider, without reading all
-/// others.
+/// A store with an index of the accounts of each user and of each session at a provider.
 package protocol SessionIndex: TokenStore {
-  /// The accounts whose records may belong to a user or a session, in no certain order.
+  /// Returns the accounts that may belong to a user or a session, in any order.
   ///
-  /// There may be others among them, and records that cannot be read.
+  /// The result may include other accounts, and records that cannot be read.
   func entries(of session: SessionName) async throws(SQOAuthError) -> [AccountEntry]
 }
 
-/// What a provider calls a user, or one session of a user.
+/// The provider's name for a user, or for one session of a user.
 package enum SessionName: Sendable, Hashable {
   case user(issuer: String, subject: String)
   case session(issuer: String, id: String)
 
-  /// The bytes of which a store keeps a digest; different names have different bytes.
+  /// The bytes that a store hashes; different names have different bytes.
   package var bytes: Data {
     switch self {
     case .user(let issuer, let subject): Self.bytes("user", issuer, subject)
@@ -29,17 +28,17 @@ package enum SessionName: Sendable, Hashable {
   }
 
   private static func bytes(_ kind: String, _ issuer: String, _ name: String) -> Data {
-    // The length keeps an issuer apart from what follows it.
+    // The length separates the issuer from the following text.
     Data("\(kind) \(issuer.utf8.count) \(issuer) \(name)".utf8)
   }
 }
 
-/// The digests by which a store finds a record; each is empty if the record has no such name.
+/// The digests by which a store finds a record; a digest is empty if the record lacks that name.
 package struct SessionDigests: Sendable, Hashable {
   package let user: Data
   package let session: Data
 
-  /// Makes the digests of a record, each by a function of the store.
+  /// Creates the digests of a record by a function of the store.
   package init(
     of record: AccountRecord, by digest: (SessionName) throws(SQOAuthError) -> Data
   ) throws(SQOAuthError) {

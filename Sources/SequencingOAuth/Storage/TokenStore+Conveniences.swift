@@ -1,5 +1,5 @@
 extension TokenStore {
-  /// Loads the records for which a closure returns `true`, in the order of ``records(pageSize:)``.
+  /// Returns the records for which a closure returns `true`, in the order of the ids' UTF-8 bytes.
   public func filter(
     _ isIncluded: @Sendable (AccountRecord) throws -> Bool
   ) async throws -> [AccountRecord] {
@@ -8,22 +8,22 @@ extension TokenStore {
     return included
   }
 
-  /// Whether the store has no account.
+  /// Whether the store has no accounts.
   public func isEmpty() async throws -> Bool {
     try await list().isEmpty
   }
 
   /// Saves several records, one after the other.
   ///
-  /// If one save fails, its error is thrown. The records before it stay saved, and those after it
-  /// are not saved.
+  /// If a save fails, its error is thrown. The records before it stay saved, and those after it are
+  /// not saved.
   public func save(_ records: [AccountRecord]) async throws {
     for record in records { try await save(record) }
   }
 
   /// Erases the records of all accounts.
   ///
-  /// A session in memory keeps its token: sign it out.
+  /// A session in memory keeps its token; to end the session, sign the user out.
   public func reset() async throws {
     for id in try await list() { try await erase(id) }
   }

@@ -1,19 +1,19 @@
 import SQBasics
 
 extension TokenStore {
-  /// Moves all accounts to another store, such as from a file into a database or a keyring.
+  /// Moves all accounts to another store, for example from a file into a database or a keyring.
   ///
-  /// Each account is moved under its lease of this store, so no refresh token is sent meanwhile. It
-  /// is saved in the other store before it is erased here. If the call fails, or the process ends,
-  /// each account is in one store at least, and another call moves the rest.
+  /// Each account is moved under its lease in this store, so no refresh token is sent in the
+  /// meantime. It is saved in the other store before it is erased here. If the call fails, or the
+  /// process ends, each account is in at least one of the stores, and another call moves the rest.
   ///
-  /// Programs that have this store open find their accounts signed out, so end them first, and start
-  /// them again with the other store.
+  /// In programs that have this store open, the accounts are signed out. So end these programs
+  /// first, and restart them with the other store.
   ///
-  /// - Returns: The ids of the accounts that were moved.
+  /// - Returns: The ids of the moved accounts.
   /// - Throws: ``SQOAuthError/Code/accountInUse`` if another process uses an account;
-  ///   ``SQOAuthError/Code/accountChanged`` if the other store has another sign-in of an account,
-  ///   which stays in both; the errors of both stores.
+  ///   ``SQOAuthError/Code/accountChanged`` if the other store has a different sign-in of an
+  ///   account, which then stays in both stores; the errors of both stores.
   @discardableResult
   public func moveAccounts(to other: any TokenStore) async throws(SQOAuthError) -> [String] {
     let ids = try await attempt("be listed") { try await $0.list() }
@@ -23,7 +23,7 @@ extension TokenStore {
     return moved
   }
 
-  /// Moves an account; returns `false` if it is not here any more.
+  /// Moves an account; returns `false` if it is no longer here.
   private func move(_ id: String, to other: any TokenStore) async throws(SQOAuthError) -> Bool {
     guard let lease = try await attempt("lock the account", { try await $0.lease(id) }) else {
       throw SQOAuthError(

@@ -6,10 +6,11 @@ import SQBasics
   import Foundation
 #endif
 
-/// A failure, and the time in which further callers get its error without a new attempt.
+/// A failure, and the time during which other callers get its error without a new attempt.
 ///
-/// The first time is 1 s, and each further failure doubles it, up to 60 s. If the server asked for
-/// a longer time, that counts (`Retry-After`, RFC 9110, section 10.2.3), up to ``longest``.
+/// The first failure causes 1 s, and each further failure doubles it, up to 60 s. If the server
+/// asked for a longer time (`Retry-After`, RFC 9110, section 10.2.3), that is used, up to
+/// ``longest``.
 package final class BackOff: Sendable {
   /// The error of the failed attempt.
   let error: SQOAuthError
@@ -17,11 +18,10 @@ package final class BackOff: Sendable {
   package let until: Date
   private let count: Int
 
-  /// The longest time that a server may ask for, in seconds.
+  /// The maximum time that a server may request, in seconds.
   package static let longest: Double = 3600
 
-  /// Makes the back-off of a failure; `previous` is the one of the failure before, if there was
-  /// one.
+  /// Creates the back-off of a failure; `previous` is that of the failure before, if any.
   package init(_ error: SQOAuthError, after previous: BackOff?, at now: Date) {
     self.error = error
     count = min((previous?.count ?? 0) + 1, 16)
@@ -31,8 +31,8 @@ package final class BackOff: Sendable {
     until = now.addingTimeInterval(max(delay, asked))
   }
 
-  /// Whether the time is not over yet; if the clock was moved back to before the failure, it is
-  /// over.
+  /// Whether the back-off is still in force; it is not if the clock shows a time before the
+  /// failure.
   package func isInForce(at now: Date) -> Bool {
     since <= now && now < until
   }

@@ -12,20 +12,20 @@ import SQBasics
   import Darwin
 #endif
 
-/// A command that opens a page, as the app, the user or the system names it.
+/// A command that opens a page, chosen by the app, the user or the system.
 struct BrowserCommand: Sendable, Equatable {
   /// The program and its arguments.
   var words: [String]
-  /// Whether `%s` in a word stands for the address.
+  /// Whether `%s` in a word is replaced by the address.
   var hasPlaceholder = true
-  /// Whether the app or the user named it, so that what it prints is for the user.
+  /// Whether the app or the user chose it, so that its output is for the user.
   var isNamed = true
-  /// Whether the user lets it run in the background, by a last `&`.
+  /// Whether the user allows it to run in the background, by a `&` at its end.
   var isInBackground = false
 
   var program: String { words.first ?? "" }
 
-  /// The words with an address in the place of each `%s`, or else at the end.
+  /// Returns the words with an address in place of each `%s`, or otherwise at the end.
   func words(for url: URL) -> [String] {
     let address = url.absoluteString
     guard hasPlaceholder, words.contains(where: { $0.contains("%s") }) else {
@@ -41,13 +41,13 @@ struct BrowserCommand: Sendable, Equatable {
     "netrik", "retawq", "w3m",
   ]
 
-  /// Whether it is a browser that shows its pages in a terminal.
+  /// Whether this is a browser that shows its pages in a terminal.
   ///
-  /// Distributions have names such as `www-browser` for the browser that the machine's owner prefers,
-  /// which are links to it.
+  /// Distributions have names such as `www-browser` for the machine's preferred browser, which are
+  /// links to it.
   func isTextBrowser(_ environment: [String: String]) -> Bool {
     guard !isInBackground else { return false }
-    // Links has windows, too, if it is asked for them.
+    // Links also has windows, if it is started with -g.
     guard !words.contains("-g") else { return false }
     if Self.textBrowsers.contains(Self.name(program)) { return true }
     guard let path = Executable.path(of: program, in: environment) else { return false }
@@ -62,14 +62,14 @@ struct BrowserCommand: Sendable, Equatable {
 extension BrowserCommand {
   // MARK: The user's choice
 
-  /// The commands in `$BROWSER`, in the order in which they are tried; empty if the user named none.
+  /// Returns the commands in `$BROWSER`, in the order to try them; empty if the user chose none.
   ///
-  /// By convention it is a list with colons between its entries. Each entry is split into words as in a
-  /// shell, and a `&` at its end lets the command run in the background.
+  /// By convention, the variable is a list with colons between its entries. Each entry is split
+  /// into words as in a shell, and a `&` at its end allows the command to run in the background.
   static func named(_ environment: [String: String]) -> [BrowserCommand] {
     let text = environment["BROWSER"] ?? ""
     let entries = ShellWords.splitList(text, at: ":")
-    // A quote that is not closed is an apostrophe in a name.
+    // If a quote is not closed, it is an apostrophe in a name.
     return (entries ?? text.split(separator: ":").map(String.init)).compactMap { entry in
       var command = entry.trimmed
       let isInBackground = command.hasSuffix("&") && !command.hasSuffix("\\&")
@@ -85,25 +85,26 @@ extension BrowserCommand {
 
   // MARK: The system's choice
 
-  /// The commands of the system that open the user's default browser in a window, if they are
-  /// installed, in the order in which they are tried.
+  /// Returns the system's installed commands that open the user's default browser in a window.
+  ///
+  /// They are in the order to try them.
   static func system(_ environment: [String: String]) -> [BrowserCommand] {
     #if os(Linux)
       var programs: [String] = []
       if hasDisplay(environment) { programs = ["xdg-open", "x-www-browser", "sensible-browser"] }
-      // Under Windows the user's browser is one of Windows.
+      // In Windows' Linux subsystem, the user's browser is a Windows program.
       if isSet(["WSL_DISTRO_NAME", "WSL_INTEROP"], environment) { programs.append("wslview") }
       if hasDisplay(environment) { programs.append("www-browser") }
     #else
       let programs = ["open"]
     #endif
     return programs.map { BrowserCommand(words: [$0], isNamed: false) }.filter {
-      // No text browser takes the terminal unless the user has named it.
+      // A text browser must not use the terminal unless the user has chosen it.
       Executable.path(of: $0.program, in: environment) != nil && !$0.isTextBrowser(environment)
     }
   }
 
-  /// Whether windows can be opened.
+  /// Whether the environment has a display on which windows can open.
   static func hasDisplay(_ environment: [String: String]) -> Bool {
     isSet(["DISPLAY", "WAYLAND_DISPLAY"], environment)
   }
@@ -112,10 +113,11 @@ extension BrowserCommand {
     names.contains { environment[$0]?.isEmpty == false }
   }
 
-  /// What changes in the environment of the command.
+  /// The changes in the environment of the command.
   ///
-  /// If no browser with windows is there, `xdg-open` would start a text browser, which then reads the
-  /// app's own terminal. With a list of browsers it tries these, after the user's default one.
+  /// If there is no browser with windows, `xdg-open` would start a text browser, which would read
+  /// the app's own terminal. With a list of browsers, it tries only these, after the user's default
+  /// browser.
   var environmentChanges: [String: String] {
     guard !isNamed, program == "xdg-open" else { return [:] }
     let browsers = [
@@ -126,18 +128,18 @@ extension BrowserCommand {
   }
 }
 
-/// Programs in `PATH`.
+/// Lookup of programs in `PATH`.
 enum Executable {
-  /// The path of a program that can be run; `nil` if there is none.
+  /// Returns the path of an executable program; `nil` if there is none.
   static func path(of program: String, in environment: [String: String]) -> String? {
     paths(of: program, in: environment).first { obstacle(to: $0) == nil }
   }
 
-  /// Why a program cannot be run, as the end of a sentence; `nil` if it can.
+  /// Returns why a program cannot be run, as the end of a sentence; `nil` if it can.
   static func obstacle(to program: String, in environment: [String: String]) -> String? {
     let obstacles = paths(of: program, in: environment).map(obstacle)
     guard !obstacles.contains(nil) else { return nil }
-    // What is there says more than the folders in which there is nothing.
+    // A file that exists is more informative than the folders without one.
     return obstacles.compactMap(\.self).first { $0 != missing } ?? missing
   }
 
@@ -154,15 +156,15 @@ enum Executable {
       return [ENOENT, ENOTDIR].contains(errno)
         ? missing : "\(path.printable): \(CLibrary.meaning(of: errno))"
     }
-    // A folder that can be entered counts as executable.
+    // A folder counts as executable if it can be entered.
     if status.st_mode & S_IFMT == S_IFDIR { return "\(path.printable) is a folder" }
     return access(path, X_OK) == 0 ? nil : "\(path.printable) is not executable"
   }
 
-  /// The file to which a path leads over all symbolic links.
+  /// Returns the file that a path refers to, after all symbolic links.
   static func target(of path: String) -> String {
     var path = path
-    // More links than this are a loop.
+    // More links than this form a loop.
     for _ in 0..<40 {
       let files = FileManager.default
       guard let next = try? files.destinationOfSymbolicLink(atPath: path) else { break }

@@ -13,7 +13,7 @@ import SQBasics
   import Darwin
 #endif
 
-/// How a child process ended: by its own exit or by a signal.
+/// The end of a child process, either by its own exit or by a signal.
 enum ProcessStatus: Sendable, Hashable, CustomStringConvertible {
   case exited(Int32)
   case killed(signal: Int32)
@@ -26,30 +26,30 @@ enum ProcessStatus: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// The system's reason why a program could not be started.
+/// The system's error for a program that could not be started.
 struct SpawnError: Error, CustomStringConvertible {
   let errno: Int32
   var description: String { String(cString: strerror(errno)) }
 }
 
-/// A program that was started, until and after its end.
+/// A started program, both while it runs and after it has ended.
 final class RunningProcess: Sendable {
   /// The signals that end a program.
   enum Signal: Sendable {
-    /// It may still put things in order.
+    /// The program can still clean up.
     case terminate
     case kill
   }
 
-  /// How it ended, as soon as it has.
+  /// The status with which the program ended, as soon as it has.
   let status = OneShot<ProcessStatus>()
   private let process: pid_t
-  /// Whether the system may give its number to another process.
+  /// Whether the system may reuse the process's number.
   private let isForgotten = Locked(false)
 
   fileprivate init(_ process: pid_t, _ relay: OutputRelay?) {
     self.process = process
-    // A thread of its own waits for the child, so that no zombie stays.
+    // A separate thread waits for the child, so that it does not remain as a zombie.
     let queue = DispatchQueue(label: "SequencingOAuth.ChildProcess")
     queue.async {
       self.waitForEnd()
@@ -70,7 +70,7 @@ final class RunningProcess: Sendable {
     }
   }
 
-  /// Returns when the program has ended, and leaves its status to be collected.
+  /// Waits until the program has ended, and leaves its status to be collected.
   private func waitForEnd() {
     var information = siginfo_t()
     while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) == -1, errno == EINTR {}
@@ -79,7 +79,8 @@ final class RunningProcess: Sendable {
   private static func collect(_ process: pid_t) -> ProcessStatus {
     var status: Int32 = 0
     while waitpid(process, &status, 0) == -1 {
-      // If the app itself waits for all children, this one's status is lost: the program did run.
+      // If the app itself waits for all children, this child's status is lost, but the program did
+      // run.
       guard errno == EINTR else { return .exited(0) }
     }
     let signal = status & 0x7F
@@ -89,23 +90,24 @@ final class RunningProcess: Sendable {
 
 /// Starts a program without a shell.
 ///
-/// The program inherits no file and no socket of this process but its own streams.
+/// The program inherits no files and sockets of this process except its own streams.
 enum ChildProcess {
-  /// What the program reads, and what becomes of what it prints.
+  /// The input and the output of the program.
   enum Streams: Sendable {
-    /// Its input is empty. Its output goes to this process's standard error, so that another program
-    /// can read our standard output.
+    /// The input is empty, and the output goes to this process's standard error.
+    ///
+    /// It must not go to standard output, which another program may read.
     case shown
-    /// It has neither input nor output, nor this process's terminal under any name.
+    /// No input, no output, and no access to this process's terminal, not even by name.
     case detached
-    /// It has the terminal, and its keys.
+    /// The terminal, including its keys.
     case terminal(ProgramTerminal)
   }
 
-  /// Starts a program, named by the first word.
+  /// Starts the program named by the first word.
   ///
-  /// Programs that it has started may go on for hours, so none of them keeps a file of this process
-  /// open that another program may read to its end.
+  /// The program may itself start other programs, which may run for hours. So none of them must
+  /// keep open a file of this process that another program reads to its end.
   static func start(
     _ words: [String], _ streams: Streams = .shown, environment changes: [String: String] = [:]
   ) throws(SpawnError) -> RunningProcess {
@@ -116,13 +118,13 @@ enum ChildProcess {
     return RunningProcess(process, relay)
   }
 
-  /// Keeps two programs from being started at once: one would inherit the other's new pipe.
+  /// A lock that serializes starts, because a program would inherit the new pipe of another one.
   private static let starting = Locked(())
 
   private static func startAlone(
     _ words: [String], _ streams: Streams, _ changes: [String: String]
   ) throws(SpawnError) -> (pid_t, OutputRelay?) {
-    // A terminal has no end that another program waits for.
+    // A terminal has no end for which another program waits.
     guard case .shown = streams, isatty(2) == 0, let relay = OutputRelay() else {
       return (try spawn(words, streams, output: 2, changes), nil)
     }
@@ -160,7 +162,7 @@ enum ChildProcess {
     return process
   }
 
-  /// Says which files the program has as its input and outputs.
+  /// Sets the files for the program's input and outputs.
   private static func connect(
     _ actions: inout posix_spawn_file_actions_t, _ streams: Streams, _ output: Int32
   ) {
@@ -184,9 +186,9 @@ enum ChildProcess {
     }
   }
 
-  /// Lets the program get its signals, which the threads of Swift's tasks block.
+  /// Makes the program receive its signals, which the threads of Swift's tasks block.
   ///
-  /// A detached program gets a session of its own: it cannot open the terminal, and Ctrl-C there does
+  /// A detached program gets a new session, so that it cannot open the terminal, and Ctrl-C does
   /// not end it.
   private static func restoreSignals(
     _ attributes: inout posix_spawnattr_t, _ streams: Streams
@@ -198,7 +200,7 @@ enum ChildProcess {
     case .shown: break
     case .detached: flags |= newSession
     case .terminal:
-      // This process ignores them while another program has the terminal.
+      // This process ignores these signals while another program has the terminal.
       sigaddset(&signals, SIGINT)
       sigaddset(&signals, SIGQUIT)
       posix_spawnattr_setsigdefault(&attributes, &signals)
@@ -207,20 +209,20 @@ enum ChildProcess {
     posix_spawnattr_setflags(&attributes, Int16(flags))
   }
 
-  /// `POSIX_SPAWN_SETSID`, which the module does not have.
+  /// `POSIX_SPAWN_SETSID`, which the module does not declare.
   #if canImport(Glibc)
     private static let newSession: Int32 = 0x80
   #else
     private static let newSession: Int32 = 0x400
   #endif
 
-  /// The variables of this process's environment with some changes; the others keep their bytes.
+  /// Returns this process's environment with some changes; unchanged values keep their bytes.
   private static func variables(
     _ changes: [String: String]
   ) -> [UnsafeMutablePointer<CChar>?] {
     let inherited = ProcessInfo.processInfo.environment.filter { changes[$0.key] == nil }
     let kept = inherited.map { name, value in
-      // A value that is not text has been repaired, and would be the name of another file.
+      // Foundation repairs a value that is not UTF-8, which would then name a different file.
       let bytes =
         value.unicodeScalars.contains("\u{FFFD}") ? EnvironmentVariable.bytes(name) : nil
       return "\(name)=".utf8CString.dropLast() + (bytes ?? Array(value.utf8CString))

@@ -3,7 +3,7 @@ import SQLoopback
 import SQLoopbackPages
 
 extension LandingPage {
-  /// The page as an HTTP response that no cache keeps and that loads nothing.
+  /// Returns the page as an HTTP response that is not cached and loads nothing.
   func response(in style: LandingPageStyle) -> LoopbackResponse {
     let name = style.shownName
     return LoopbackPage(
@@ -29,7 +29,7 @@ extension LandingPage {
     }
   }
 
-  // U+2011 is a hyphen at which no line breaks, for narrow windows.
+  // U+2011 is a hyphen without a line break after it, for narrow windows.
   private var heading: String {
     switch self {
     case .signedIn: "You are signed in"
@@ -44,9 +44,9 @@ extension LandingPage {
     }
   }
 
-  /// The text of the page, with the app's name in it.
+  /// Returns the text of the page, including the app's name.
   private func text(for name: String?) -> String {
-    // The isolates keep a name written from right to left from reordering the words around it.
+    // The isolates prevent a right-to-left name from reordering the surrounding words.
     let app = name.map { "\u{2068}\($0)\u{2069}" }
     let theApp = app ?? "the app"
     return switch self {
@@ -69,7 +69,7 @@ extension LandingPage {
     }
   }
 
-  /// An explanation of the error codes about which a user can do something.
+  /// Returns an explanation; specific ones exist for errors that a user can do something about.
   private static func explanation(of code: SQOAuthError.Code, _ app: String?) -> String {
     let start = app ?? "The app"
     return switch code {

@@ -7,24 +7,25 @@ import SQLoopback
   import Foundation
 #endif
 
-/// The page that the browser shows after the redirect: fixed texts, and nothing from the redirect.
+/// The page in the browser after the redirect, with fixed texts and no content of the redirect.
 enum LandingPage: Sendable {
   case signedIn
   case denied
   case failed(SQOAuthError.Code)
-  /// The redirect did not answer this sign-in; the right one may still come.
+  /// The redirect does not belong to this sign-in; the correct one may still come.
   case wrongState
-  /// The sign-in already had another answer, or has ended without one.
+  /// The sign-in already got another response, or has ended without one.
   case tooLate
   /// The provider has logged the user out.
   case loggedOut
-  /// The answer was accepted, and the app is still getting the token.
+  /// The response was accepted, and the app is still getting the token.
   case underWay
   case notFound
-  /// The request was too large for the receiver, so nothing of it was read.
+  /// The request was too large for the receiver, so none of it was read.
   case tooLarge(status: Int)
 
-  /// Chooses the page for a request that the server below refuses; `nil` for its own answer.
+  /// Chooses the page for a request that the HTTP server refuses; `nil` for the server's own
+  /// response.
   init?(_ refusal: LoopbackRefusal) {
     guard case .tooLarge(let status) = RefusedRequest(refusal) else { return nil }
     self = .tooLarge(status: status)
@@ -39,8 +40,10 @@ enum LandingPage: Sendable {
     }
   }
 
-  /// Chooses the page for a redirect; if that was the answer, also once more, it waits a while for the
-  /// sign-in's result.
+  /// Chooses the page for a redirect, and waits a while for the sign-in's result if it was
+  /// accepted.
+  ///
+  /// A repeated redirect is treated like an accepted one.
   init(
     for offer: PendingAuthorization.OfferResult, outcome: OneShot<LandingPage>,
     by clock: any WallClock
@@ -58,12 +61,12 @@ enum LandingPage: Sendable {
     self =
       switch offer {
       case .notAddressed: .notFound
-      // The app's tokens are gone in each of these cases.
+      // In each of these cases, the app's tokens are already erased.
       case .taken, .repeated, .wrongState, .tooLate: .loggedOut
       }
   }
 
-  /// Waits for the result, but not long: until it has a page, the browser shows nothing.
+  /// Waits a short time for the result, because the browser shows nothing until it gets a page.
   private static func outcome(
     _ outcome: OneShot<LandingPage>, _ clock: any WallClock
   ) async -> LandingPage {

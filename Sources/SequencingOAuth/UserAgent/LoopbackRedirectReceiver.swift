@@ -9,10 +9,11 @@ import SQLoopback
 
 /// Receives the redirect of one sign-in on a loopback address.
 ///
-/// It listens from just before the browser opens until the sign-in ends. Only a GET of the exact
-/// path with the right `Host` reaches the sign-in, and a POST with a form if the sign-in asked for
-/// that (`response_mode=form_post`). Any other request gets 404 and does not affect the sign-in. The
-/// last one that may have been the browser's is noted, for the error of a sign-in without an answer.
+/// It listens from just before the browser opens until the sign-in ends. Only a GET request for the
+/// exact path with the correct `Host` reaches the sign-in, and a POST request with a form if the
+/// sign-in asked for that (`response_mode=form_post`). Any other request gets 404 and does not
+/// affect the sign-in. The last refused request that may have been the browser's is recorded, for
+/// the error of a sign-in without a response.
 ///
 /// - SeeAlso: RFC 8252, sections 7.3 and 8.3
 final class LoopbackRedirectReceiver: Sendable {
@@ -30,13 +31,15 @@ final class LoopbackRedirectReceiver: Sendable {
   private let delivery: OneShot<Delivery>
   private let lastRefused: LastRefused
 
-  /// Cookies belong to a host and not to a port, so the browser sends those of every program that has
-  /// served a page on this machine.
+  /// The maximum size of the header, which may contain many cookies.
+  ///
+  /// Cookies belong to a host and not to a port, so the browser sends the cookies of all programs
+  /// that have served a page on this machine.
   private static let headerBytes = 256 * 1024
-  /// A code and a state may be long, but no browser has a longer address.
+  /// The maximum size of the request line, which may contain a long code and a long state.
   private static let requestLineBytes = 64 * 1024
 
-  /// Opens the port; until ``deliver(to:)`` every request gets 404.
+  /// Opens the port; each request gets 404 until ``deliver(to:)`` is called.
   init(
     _ redirect: LoopbackRedirect, style: LandingPageStyle = LandingPageStyle(),
     acceptsForms: Bool = false
@@ -76,23 +79,23 @@ final class LoopbackRedirectReceiver: Sendable {
   /// The redirect URI with the port that the receiver listens on.
   var redirectURI: String { redirect.uri(port: port) }
 
-  /// Passes every redirect to the sign-in from now on.
+  /// Passes all redirects to the sign-in from now on.
   func deliver(to handler: @escaping Handler) {
     delivery.resolve(Delivery(port: port, handler: handler))
   }
 
-  /// How many connections were closed because too many were open.
+  /// The number of connections that were closed because too many were open.
   var turnedAway: Int { servers.reduce(0) { $0 + $1.turnedAway } }
 
-  /// The last request that may have been the browser's answer and was refused.
+  /// The last refused request that may have been the browser's response.
   var refused: RefusedRequest? { lastRefused.current }
 
-  /// Returns when each redirect that arrived before this call was passed on.
+  /// Waits until each redirect that arrived before this call was passed on.
   func settle() async {
     for server in servers { await server.settle() }
   }
 
-  /// Closes the port after the pages that are being sent; the sign-in has 15 s to make each of them.
+  /// Closes the port after all pending pages are sent; the sign-in has 15 s to create each page.
   func stop() async {
     for server in servers { await server.stop(handlerGrace: .seconds(15)) }
   }
@@ -127,13 +130,14 @@ final class LoopbackRedirectReceiver: Sendable {
     }
   }
 
-  /// How a request misses the redirect URI; `nil` if it does not.
+  /// Returns how a request differs from the redirect URI; `nil` if it does not differ.
   private static func misaddressed(
     _ request: LoopbackRequest, _ redirect: LoopbackRedirect, port: UInt16
   ) -> RefusedRequest? {
     let path = redirect.path.isEmpty ? "/" : redirect.path
     guard request.path == path else { return .path(request.path, expected: path) }
-    // The `Host` protects against DNS rebinding: under another name this address is another site.
+    // Checking `Host` protects against DNS rebinding: a different name makes this address another
+    // site.
     let host = request.header("host")
     guard isHost(host, of: redirect, port: port) else {
       return .host(host ?? "", expected: "\(redirect.host):\(port)")
@@ -150,11 +154,11 @@ final class LoopbackRedirectReceiver: Sendable {
 
   typealias Bind = (LoopbackAddress, UInt16) throws(LoopbackError) -> LoopbackServer
 
-  /// Listens on one port of every address that the host may mean; there is at least one.
+  /// Listens on the same port of each address that the host may refer to; there is at least one.
   ///
-  /// A browser may take `localhost` for 127.0.0.1 or for ::1. If the system lacks one of these
-  /// addresses, no program can listen there. If another program has the port at one of them, it
-  /// could get the code, so this fails.
+  /// A browser may resolve `localhost` to 127.0.0.1 or to ::1. If the system lacks one of these
+  /// addresses, no program can listen there. If another program uses the port at one of them, it
+  /// could get the code, so this function throws.
   static func listen(
     _ redirect: LoopbackRedirect, bind: Bind
   ) throws(LoopbackError) -> [LoopbackServer] {
@@ -163,7 +167,7 @@ final class LoopbackRedirectReceiver: Sendable {
       do throws(LoopbackError) {
         return try listenOnce(redirect, bind)
       } catch {
-        // Any port is right if it is free at both addresses.
+        // Any port is fine if it is free at both addresses.
         attempts += 1
         guard case .portInUse = error, redirect.port ?? 0 == 0, attempts < 100 else { throw error }
       }

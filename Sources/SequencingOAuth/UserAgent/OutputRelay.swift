@@ -8,15 +8,16 @@ import SQBasics
   import Darwin
 #endif
 
-/// A pipe for what a program prints, which a thread passes on to standard error while it runs.
+/// A pipe for a program's output, which a thread passes on to standard error.
 final class OutputRelay: Sendable {
   private let readEnd: Int32
   let writeEnd: Int32
-  /// Ends the reading when the program has ended, although one that it started has the pipe open.
+  /// A pipe that ends the reading when the program has ended, even if another program keeps it
+  /// open.
   private let end: [Int32]
   private let isDone = DispatchSemaphore(value: 0)
 
-  /// Opens the pipe and starts the thread; `nil` if the system has no file or thread to give.
+  /// Opens the pipe and starts the thread; `nil` if the system cannot provide a file or a thread.
   init?() {
     guard let pipe = Self.pipe() else { return nil }
     guard let end = Self.pipe() else {
@@ -32,19 +33,19 @@ final class OutputRelay: Sendable {
     }
   }
 
-  /// Closes the program's end here, once the program has it.
+  /// Closes this process's copy of the program's end, after the program has got it.
   func closeWriteEnd() {
     close(writeEnd)
   }
 
-  /// Passes on what has come so far, and ends the reading.
+  /// Passes on the output so far, and ends the reading.
   func finish() {
     close(end[1])
     isDone.wait()
   }
 
   private func passOn() {
-    // If nobody reads our standard error any more, that must not end this process.
+    // If no program reads our standard error any longer, this process must not end.
     var signals = sq_no_signals()
     sigaddset(&signals, SIGPIPE)
     pthread_sigmask(SIG_BLOCK, &signals, nil)
@@ -64,7 +65,7 @@ final class OutputRelay: Sendable {
     isDone.signal()
   }
 
-  /// Passes on what is in the pipe; returns `false` at its end.
+  /// Passes on the content of the pipe; returns `false` at its end.
   private func copyAll() -> Bool {
     withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
       while true {
@@ -75,7 +76,7 @@ final class OutputRelay: Sendable {
     }
   }
 
-  /// The two ends of a pipe; no program that is started later inherits them.
+  /// Returns the two ends of a pipe, which programs that are started later do not inherit.
   private static func pipe() -> [Int32]? {
     var ends: [Int32] = [-1, -1]
     #if canImport(Glibc)

@@ -1,37 +1,36 @@
 import SQBasics
 import SQLoopbackPages
 
-/// A colour in sRGB, without transparency.
+/// An sRGB color without transparency.
 ///
-/// As a type of its own, and not a text, it can put nothing but a colour into a page's style.
+/// It is a separate type instead of a text, so that it can only insert a color into a page's style.
 public struct PageColor: Sendable, Hashable {
-  /// The share of red, from 0 to 255.
+  /// The red component, from 0 to 255.
   public let red: UInt8
-  /// The share of green, from 0 to 255.
+  /// The green component, from 0 to 255.
   public let green: UInt8
-  /// The share of blue, from 0 to 255.
+  /// The blue component, from 0 to 255.
   public let blue: UInt8
 
-  /// Makes a colour from its red, green and blue parts.
+  /// Creates a color from its red, green and blue components.
   public init(red: UInt8, green: UInt8, blue: UInt8) {
     self.red = red
     self.green = green
     self.blue = blue
   }
 
-  /// Reads a colour as style guides write it: `#` and six hexadecimal digits, in upper or lower
-  /// case.
+  /// Creates a color from `#` and six hexadecimal digits, in upper or lower case.
   ///
   /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` for any other text, such as a name, three
-  ///   digits, or a colour with transparency.
+  ///   digits, or a color with transparency.
   public init(_ text: String) throws(SQOAuthError) {
-    // The number's own initializer would accept a sign too.
+    // The initializer of `UInt32` would also accept a sign.
     guard text.utf8.count == 7, text.hasPrefix("#"), text.utf8.dropFirst().allSatisfy(Self.isDigit),
       let number = UInt32(text.dropFirst(), radix: 16)
     else {
       throw SQOAuthError(
         .invalidConfiguration,
-        "\"\(String(text.prefix(20)).printable)\" is not a colour that the SDK can read; write # and "
+        "\"\(String(text.prefix(20)).printable)\" is not a color that the SDK can read; write # and "
           + "six hexadecimal digits, such as #0f6b5c")
     }
     self.init(
@@ -52,6 +51,6 @@ public struct PageColor: Sendable, Hashable {
 }
 
 extension PageColor: CustomStringConvertible {
-  /// The colour as style guides write it: `#0f6b5c`.
+  /// The color as `#` and six hexadecimal digits, such as `#0f6b5c`.
   public var description: String { "#" + tint.digits }
 }

@@ -6,16 +6,18 @@ import SQBasics
   import Darwin
 #endif
 
-/// The terminal at which the user of this program sits.
+/// The terminal that the user of this program works in.
 struct ProgramTerminal: Sendable {
-  /// The file to read from; `nil` if only the terminal's own name leads to it.
+  /// The file to read from; `nil` if the terminal must be opened by its name.
   let input: Int32?
   let output: Int32
 
-  /// The terminal of standard error and input; `nil` if there is none, or if another program has it.
+  /// Returns the terminal of standard error and input, or `nil` if another program uses it.
+  ///
+  /// It also returns `nil` if there is no terminal.
   static func current() -> ProgramTerminal? {
     guard isatty(2) == 1 else { return nil }
-    // A program in the background would be stopped by its first look at the keys.
+    // A program in the background would be stopped when it first reads the keys.
     let foreground = tcgetpgrp(2)
     guard foreground == -1 || foreground == getpgrp() else { return nil }
     if isatty(0) == 1 { return ProgramTerminal(input: 0, output: 2) }
@@ -25,12 +27,12 @@ struct ProgramTerminal: Sendable {
     return ProgramTerminal(input: nil, output: 2)
   }
 
-  /// Prepares the terminal for another program, which reads its keys until ``Loan/end(isReset:)``.
+  /// Prepares the terminal for another program, which reads the keys until ``Loan/end(isReset:)``.
   func lend() -> Loan { Loan(self) }
 
   /// The state of the terminal and of this program while another program has the terminal.
   ///
-  /// As for an editor that `git` starts, Ctrl-C is for the other program alone.
+  /// Ctrl-C then affects only the other program, as with an editor that `git` starts.
   final class Loan: Sendable {
     private let terminal: ProgramTerminal
     private let settings: termios
@@ -43,10 +45,10 @@ struct ProgramTerminal: Sendable {
       KeySignals.ignore()
     }
 
-    /// Restores everything; with `isReset`, also what a program leaves behind that was killed.
+    /// Restores everything; if `isReset`, also the settings that a killed program leaves behind.
     func end(isReset: Bool) {
       if isReset {
-        // The normal screen, the cursor, the normal colours and keys, no mouse, no marked pastes.
+        // The normal screen, the cursor, normal colors and keys, no mouse, no bracketed paste.
         let reset = "\u{1B}[?1049l\u{1B}[?25h\u{1B}[0m\u{1B}[?1l\u{1B}>\u{1B}[?1000l\u{1B}[?2004l\r"
         Array(reset.utf8).withUnsafeBytes { _ = write(terminal.output, $0.baseAddress, $0.count) }
       }
@@ -57,10 +59,10 @@ struct ProgramTerminal: Sendable {
   }
 }
 
-/// The signals that keys send to all programs of a terminal.
+/// The signals that the keyboard sends to all programs of a terminal.
 private enum KeySignals {
   private struct State {
-    /// How many other programs have a terminal of this one.
+    /// The number of other programs that currently use this program's terminal.
     var loans = 0
     var interrupt = sigaction()
     var quit = sigaction()
@@ -80,7 +82,7 @@ private enum KeySignals {
     }
   }
 
-  /// Handles the signals as before.
+  /// Restores the earlier handling of the signals.
   static func restore() {
     state.withLock { state in
       state.loans -= 1

@@ -1,24 +1,24 @@
 import SQBasics
 import SQLoopback
 
-/// A request that came to the redirect's port and did not reach the sign-in.
+/// A request that arrived at the redirect's port but did not reach the sign-in.
 ///
-/// It may be the browser's redirect, sent in another way than the redirect URI says. The sign-in's
-/// error names it then, since the user sees only that nothing happens.
+/// It may be the browser's redirect, sent in a different way than the redirect URI specifies. The
+/// sign-in's error then mentions it, because the user sees only that nothing happens.
 enum RefusedRequest: Sendable, Hashable {
-  /// It asked for another path.
+  /// The request was for a different path.
   case path(String, expected: String)
-  /// It named another host or port.
+  /// The request was for a different host or port.
   case host(String, expected: String)
-  /// It was a POST, for which the sign-in did not ask.
+  /// The request was a POST, which the sign-in had not asked for.
   case post
-  /// It was a POST without a form.
+  /// The request was a POST without a form.
   case noForm
   case tls
-  /// It was larger than the receiver takes; the status says in which way.
+  /// The request was larger than the receiver allows; the status tells which part was too large.
   case tooLarge(status: Int)
 
-  /// Reads the refusal of the server below; `nil` if it says nothing about a browser.
+  /// Interprets the refusal of the HTTP server; `nil` if it tells nothing about a browser.
   init?(_ refusal: LoopbackRefusal) {
     switch refusal.status {
     case _ where refusal.isTLS: self = .tls
@@ -27,7 +27,7 @@ enum RefusedRequest: Sendable, Hashable {
     }
   }
 
-  /// What came, and what to do, for the message of a sign-in that got no answer.
+  /// The request and a remedy, for the message of a sign-in that got no response.
   var explanation: String {
     switch self {
     case .path(let path, let expected):
@@ -40,7 +40,7 @@ enum RefusedRequest: Sendable, Hashable {
       "the browser came with POST, so its answer was refused: the server redirected with status 307 "
         + "instead of 303, or it posts its answers, for which a sign-in asks by responseMode"
     case .noForm:
-      "the browser posted something that is no form, so it was refused"
+      "the browser posted something that is not a form, so it was refused"
     case .tls:
       "a browser spoke https at the port of the redirect URI, where the SDK speaks http: register "
         + "the redirect URI with http, and with 127.0.0.1 if the browser changes \"localhost\" to https"
@@ -51,7 +51,7 @@ enum RefusedRequest: Sendable, Hashable {
   }
 }
 
-/// The last request that a receiver refused and that may have been the browser's answer.
+/// The last request that a receiver refused and that may have been the browser's response.
 final class LastRefused: Sendable {
   private let value = Locked<RefusedRequest?>(nil)
 
@@ -63,7 +63,7 @@ final class LastRefused: Sendable {
 }
 
 extension LoopbackRequest {
-  /// Whether a request seems to carry the answer to a sign-in, unlike one for a page's icon.
+  /// Whether a request seems to contain the response to a sign-in, unlike a request for an icon.
   var isLikeAnswer: Bool {
     method == "POST"
       || FormCoding.mend(query ?? "").contains {

@@ -6,85 +6,89 @@ import SQBasics
   public import Foundation
 #endif
 
-/// Opens pages in the user's own browser, as a separate process.
+/// A user agent that opens pages in the user's own browser, as a separate process.
 ///
-/// It runs a command with the URL as the last argument: the command that the app gave, or else those
-/// in `$BROWSER`, or else `xdg-open` and its like. `$BROWSER` is a list with colons between its
-/// entries, which are tried in turn until one does not fail. Each is split into words as in a shell,
-/// `%s` stands for the URL, and a `&` at the end is left out. What a command of the app or the user
-/// prints goes to standard error; what another browser prints is discarded.
+/// It runs a command with the URL as the last argument. This is the app's command if there is one,
+/// otherwise a command in `$BROWSER`, and otherwise `xdg-open` or a similar command. `$BROWSER` is
+/// a list with colons between its entries, which are tried in order until one succeeds. Each entry
+/// is split into words as in a shell, `%s` is replaced by the URL, and a `&` at the end is removed.
+/// The output of a command that the app or the user chose goes to standard error; the output of
+/// other browsers is discarded.
 ///
-/// A text browser that the app or the user names, such as `w3m`, gets the terminal of standard error,
-/// as an editor does that `git` starts. The sign-in then ends only when the user has left the browser,
-/// so that both do not use the terminal at once. A user who leaves it without an answer has cancelled
-/// the sign-in. At the time limit, or if the app cancels the sign-in, the browser is ended. Meanwhile
-/// Ctrl-C is for the browser alone. ``willUseTerminal`` and ``didUseTerminal`` let an app keep away
-/// from the terminal.
+/// A text browser that the app or the user chose, such as `w3m`, gets the terminal of standard
+/// error, like an editor that `git` starts. In this case, the sign-in ends only after the user has
+/// left the browser, so that the app and the browser do not use the terminal at the same time. A
+/// user who leaves the browser without a response has cancelled the sign-in. The SDK ends the
+/// browser at the time limit, or if the app cancels the sign-in. Ctrl-C affects only the browser
+/// while it runs. With ``willUseTerminal`` and ``didUseTerminal``, an app can avoid using the
+/// terminal in the meantime.
 ///
-/// It throws ``SQOAuthError/Code/browserUnavailable`` if no command can be run, if all fail, or if the
-/// session has no display and the user names no command.
+/// It throws ``SQOAuthError/Code/browserUnavailable`` if no command can be run, if all commands
+/// fail, or if the session has no display and the user chose no command.
 public struct SystemBrowser: UserAgent {
-  /// The SDK calls it before a text browser gets the terminal, and waits for its return.
+  /// A closure that the SDK calls, and waits for, before a text browser gets the terminal.
   ///
-  /// From then on the app must neither read standard input nor write to the terminal.
+  /// After this call, the app must neither read standard input nor write to the terminal.
   public var willUseTerminal: @Sendable () async -> Void = {}
-  /// The SDK calls it when a text browser has ended, and the terminal's settings are as before.
+  /// A closure that the SDK calls after a text browser has ended and the terminal was restored.
   public var didUseTerminal: @Sendable () async -> Void = {}
-  /// Finds the terminal that a text browser gets; a test has one of its own.
+  /// Finds the terminal for a text browser; a test replaces it.
   var terminal: @Sendable () -> ProgramTerminal? = ProgramTerminal.current
-  /// Finds the environment in which the user names a browser; a test has one of its own.
+  /// Returns the environment in which the user may choose a browser; a test replaces it.
   var environment: @Sendable () -> [String: String] = { ProcessInfo.processInfo.environment }
   private let command: BrowserCommand?
 
-  /// Uses the user's default browser.
+  /// Creates a user agent that uses the user's default browser.
   public init() {
     command = nil
   }
 
-  /// Uses a command, given as a program and its arguments; the program is looked up in `PATH`.
+  /// Creates a user agent with a command: a program, which is searched for in `PATH`, and
+  /// arguments.
   public init(command: [String]) {
     self.command = BrowserCommand(words: command, hasPlaceholder: false)
   }
 
-  /// Whether this session seems to have a browser: a command in `$BROWSER` can be run, or there is a
-  /// display and one of the system's commands that open pages.
+  /// Whether this session seems to have a browser that can be opened.
   ///
-  /// If it is `false`, users cannot sign in here by a browser of this machine. Let them sign in on
-  /// another device then, by ``SQOAuth/signInWithDeviceCode(show:)``, or paste the redirect.
+  /// It is `true` if a command in `$BROWSER` can be run, or if there is a display and one of the
+  /// system's commands that open pages. If it is `false`, users cannot sign in with a browser on
+  /// this machine. Then let them sign in on another device, by
+  /// ``SQOAuth/signInWithDeviceCode(show:)``, or paste the redirect.
   public static var isAvailable: Bool {
     let browser = SystemBrowser()
     return browser.usable(browser.environment()) != nil
   }
 
-  /// The error that ``open(_:)`` would throw here for each page; `nil` while ``isAvailable`` is
-  /// `true`.
+  /// The error that ``open(_:)`` would throw for any page; `nil` if ``isAvailable`` is `true`.
   ///
-  /// Its message says why, for example that the command in `$BROWSER` is not found. An app that lets
-  /// the user sign in another way can tell the user so.
+  /// Its message gives the reason, for example that the command in `$BROWSER` was not found. An app
+  /// with another way to sign in can show the reason to the user.
   public static var unavailability: SQOAuthError? {
     let browser = SystemBrowser()
     return browser.unavailability(browser.environment())
   }
 
-  /// Whether the browser that opens next is a text browser, which takes the terminal.
+  /// Whether the next browser to open is a text browser, which uses the terminal.
   ///
-  /// The app then need not offer to take a pasted redirect: nobody reads the terminal meanwhile.
+  /// If so, the app need not offer to accept a pasted redirect, because it cannot read the terminal
+  /// in the meantime.
   public var takesTerminal: Bool {
     let environment = environment()
     return usable(environment)?.isTextBrowser(environment) ?? false
   }
 
-  /// Starts the browser and returns when its command has ended, which may be at once.
+  /// Starts the browser and returns when its command has ended, which may be immediately.
   ///
-  /// If the task is cancelled, this returns and the browser stays open. Only a text browser that has
-  /// the terminal is ended.
+  /// If the task is cancelled, the method returns and the browser stays open, except for a text
+  /// browser in the terminal, which is ended.
   public func open(_ url: URL) async throws {
     let environment = environment()
     var failures: [String] = []
     for command in try commands(environment) {
       guard let failure = try await run(command, url, environment) else { return }
       try Task.checkCancellation()
-      // The system's commands all start the same browser, so the first reason is enough.
+      // The system's commands all start the same browser, so the first reason is sufficient.
       if command.isNamed || failures.isEmpty { failures.append(failure) }
     }
     throw SQOAuthError(.browserUnavailable, failures.joined(separator: ", and "))
@@ -92,7 +96,7 @@ public struct SystemBrowser: UserAgent {
 
   // MARK: Commands
 
-  /// The commands in the order in which they are tried; at least one.
+  /// Returns the commands in the order to try them; there is at least one.
   func commands(_ environment: [String: String]) throws(SQOAuthError) -> [BrowserCommand] {
     if let command {
       guard !command.program.isEmpty else {
@@ -112,7 +116,7 @@ public struct SystemBrowser: UserAgent {
         + "UserAgent of your own, in its ClientEnvironment")
   }
 
-  /// The first command whose program can be run here.
+  /// Returns the first command whose program can be run here.
   private func usable(_ environment: [String: String]) -> BrowserCommand? {
     (try? commands(environment))?.first { obstacle(to: $0, environment) == nil }
   }
@@ -128,7 +132,7 @@ public struct SystemBrowser: UserAgent {
     }
   }
 
-  /// Why a command cannot be run here; `nil` if it can.
+  /// Returns why a command cannot be run here; `nil` if it can.
   private func obstacle(
     to command: BrowserCommand, _ environment: [String: String]
   ) -> String? {
@@ -143,7 +147,7 @@ public struct SystemBrowser: UserAgent {
     "the text browser \"\(command.program.printable)\" needs a terminal"
   }
 
-  /// Runs a command to its end; returns the reason if no browser has opened.
+  /// Runs a command until it ends; returns the reason if no browser has opened.
   private func run(
     _ command: BrowserCommand, _ url: URL, _ environment: [String: String]
   ) async throws -> String? {
@@ -184,7 +188,7 @@ public struct SystemBrowser: UserAgent {
     }
     started.resolve(browser)
     guard let status = await browser.end.value() else {
-      // A sign-in waits for the user, who still reads the last page.
+      // A sign-in itself waits for the user, who is still reading the last page.
       if wait == nil { await browser.close() }
       throw CancellationError()
     }
@@ -199,9 +203,9 @@ public struct SystemBrowser: UserAgent {
 }
 
 extension BrowserCommand {
-  /// Why no browser has opened, from how the command ended.
+  /// Returns why no browser has opened, from the status of the command.
   fileprivate func failure(_ status: ProcessStatus) -> String {
-    // The statuses of xdg-open: it found no browser, or the browser failed.
+    // The exit statuses of xdg-open: 3 if it found no browser, others if the browser failed.
     if !isNamed, program == "xdg-open", status == .exited(3) { return "no browser is installed" }
     guard isNamed else { return "the browser failed: \"\(program)\" \(status)" }
     return "the browser command \"\(program.printable)\" \(status)"

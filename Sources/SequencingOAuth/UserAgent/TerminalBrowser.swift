@@ -1,12 +1,12 @@
 import SQBasics
 
-/// A text browser that has this program's terminal until it ends.
+/// A text browser that uses this program's terminal until it ends.
 final class TerminalBrowser: Sendable {
   private let process: RunningProcess
-  /// How the browser ended; it arrives when the terminal is this program's again.
+  /// The status of the ended browser, which arrives when this program has the terminal again.
   let end = OneShot<ProcessStatus>()
 
-  /// Takes the terminal back when the browser ends, and then calls a function.
+  /// Creates the value; when the browser ends, it restores the terminal and then calls a function.
   init(
     _ process: RunningProcess, _ loan: ProgramTerminal.Loan,
     didEnd: @escaping @Sendable () async -> Void
@@ -20,10 +20,10 @@ final class TerminalBrowser: Sendable {
     }
   }
 
-  /// Ends the browser, and returns when the terminal is this program's again.
+  /// Ends the browser, and returns when this program has the terminal again.
   func close() async {
     process.send(.terminate)
-    // It gets no longer than this, also if this task is cancelled.
+    // This is a fixed time limit, even if the current task is cancelled.
     let end = ContinuousClock.now + .seconds(2)
     let waiting = Task { [status = process.status] in await status.wait(until: end) }
     if await waiting.value == nil { process.send(.kill) }
@@ -31,23 +31,23 @@ final class TerminalBrowser: Sendable {
   }
 }
 
-/// The text browser of one sign-in or logout, in whichever user agent it is started.
+/// The text browser of one sign-in or logout, whichever user agent starts it.
 ///
-/// The task in which the user agent runs is cancelled when the answer is there. The user then still
-/// reads the last page. So the sign-in itself waits for the browser's end, before anybody else uses the
-/// terminal.
+/// The task of the user agent is cancelled when the response arrives, but the user is still reading
+/// the last page. So the sign-in itself waits for the end of the browser, before any other part of
+/// the program uses the terminal.
 final class TerminalBrowserWait: Sendable {
-  /// The sign-in for which the user agent of this task opens a page.
+  /// The sign-in for which the current task's user agent opens a page.
   @TaskLocal static var current: TerminalBrowserWait?
 
   private enum State {
     case idle
-    /// A browser is being started, or runs; `nil` arrives if it could not be started.
+    /// A browser is starting or running; the value is `nil` if it could not be started.
     case started(OneShot<TerminalBrowser?>)
     case over
   }
 
-  /// Whether the browser must come back with an answer, so that a user who leaves it has cancelled.
+  /// Whether the browser must return with a response, so that leaving it cancels the sign-in.
   let expectsRedirect: Bool
   private let state = Locked(State.idle)
 
@@ -55,7 +55,7 @@ final class TerminalBrowserWait: Sendable {
     self.expectsRedirect = expectsRedirect
   }
 
-  /// Notes that a browser is being started; `false` if the sign-in has ended already.
+  /// Records that a browser is starting; returns `false` if the sign-in has already ended.
   func begin(_ browser: OneShot<TerminalBrowser?>) -> Bool {
     state.withLock { state in
       if case .over = state { return false }
@@ -64,9 +64,10 @@ final class TerminalBrowserWait: Sendable {
     }
   }
 
-  /// Waits until the user leaves the browser, or until a task is done; then ends the browser.
+  /// Waits until the user leaves the browser or a closure returns; then ends the browser.
   ///
-  /// Without a browser it returns at once. If this task is cancelled, it does not wait for the user.
+  /// If there is no browser, it returns immediately. If this task is cancelled, it does not wait
+  /// for the user.
   func end(unlessLeft limit: @escaping @Sendable () async -> Void) async {
     let started: OneShot<TerminalBrowser?>? = state.withLock { state in
       defer { state = .over }

@@ -4,47 +4,50 @@
   public import Foundation
 #endif
 
-/// Shows the authorization server's pages to the user, in a program that the app cannot look into.
+/// A program that shows the authorization server's pages and that the app cannot inspect.
 ///
 /// ``SystemBrowser`` is the default. Do not use an embedded web view: through it the app could read
 /// the user's password (RFC 8252, section 8.12).
 public protocol UserAgent: Sendable {
   /// Opens an authorization URL; the SDK calls it once for each sign-in, off the main thread.
   ///
-  /// Return when the browser has the URL: the redirect comes back by itself, or the app passes it
-  /// to ``SQOAuth/handleRedirect(_:)-(URL)``. The method may also wait until the user is done; its
-  /// task is cancelled when the sign-in ends.
+  /// Return as soon as the browser has the URL. The redirect comes back by itself, or the app
+  /// passes it to ``SQOAuth/handleRedirect(_:)-(URL)``. The method may also wait until the user has
+  /// finished; its task is cancelled when the sign-in ends.
   ///
-  /// An error that it throws ends the sign-in. An ``SQOAuthError`` becomes the sign-in's error as
-  /// it is: throw ``SQOAuthError/Code/cancelled`` when the user closed the window, and
-  /// ``SQOAuthError/Code/signInRefused`` when the server's page leads no further. Any other error
-  /// becomes ``SQOAuthError/Code/browserUnavailable``. The text of a `LocalizedError` is repeated
-  /// in the message of the sign-in's error, without the `state`, so it must contain no secret.
+  /// An error that it throws ends the sign-in. An ``SQOAuthError`` becomes the sign-in's error
+  /// unchanged: throw ``SQOAuthError/Code/cancelled`` if the user closed the window, and
+  /// ``SQOAuthError/Code/signInRefused`` if the sign-in cannot continue from the server's page. Any
+  /// other error becomes ``SQOAuthError/Code/browserUnavailable``. The text of a `LocalizedError`
+  /// is included in the message of the sign-in's error, without the `state`, so it must not contain
+  /// a secret.
   ///
-  /// An error of `SandboxVisitor` in `OAuthSandbox`, thrown because its visit ended on a page,
-  /// becomes ``SQOAuthError/Code/signInRefused``.
+  /// If `SandboxVisitor` in `OAuthSandbox` throws an error because its visit ended on a page, that
+  /// error becomes ``SQOAuthError/Code/signInRefused``.
   func open(_ url: URL) async throws
 
-  /// Opens an authorization URL, and gets the sign-in to which the URL belongs.
+  /// Opens an authorization URL, and receives the sign-in that the URL belongs to.
   ///
-  /// The SDK calls this method; by default it calls ``open(_:)``, whose rules for returning and
-  /// throwing hold here too. Implement it in a user agent that serves several accounts, or that
-  /// receives the redirect itself and passes it to ``PendingSignIn/handleRedirect(_:)-(String)``.
+  /// The SDK calls this method. By default, it calls ``open(_:)``, whose rules for returning and
+  /// throwing apply here too. Implement this method in a user agent that serves several accounts,
+  /// or that receives the redirect itself and passes it to
+  /// ``PendingSignIn/handleRedirect(_:)-(String)``.
   func open(_ url: URL, for signIn: PendingSignIn) async throws
 
-  /// Tells that a redirect came which said an error and does not name the sign-in, for the user.
+  /// Reports that the SDK refused a redirect which contains an error but does not name the sign-in.
   ///
-  /// The sign-in goes on: without a `state` the redirect may come from anyone. But if the server
-  /// forgot the `state`, nothing else will come, and the user can cancel the sign-in. The SDK calls
-  /// this at most once for each sign-in, on any thread. The default does nothing.
+  /// Use it to inform the user. The sign-in continues, because a redirect without a `state` may
+  /// come from anyone. But if the server omitted the `state`, no other redirect will come, and the
+  /// user can cancel the sign-in. The SDK calls this method at most once for each sign-in, on any
+  /// thread. The default implementation does nothing.
   func didRefuse(_ error: SQOAuthError, for signIn: PendingSignIn)
 }
 
 extension UserAgent {
-  /// Does nothing.
+  /// Ignores the refused redirect.
   public func didRefuse(_ error: SQOAuthError, for signIn: PendingSignIn) {}
 
-  /// Opens the URL by ``open(_:)``, which does not get the sign-in.
+  /// Calls ``open(_:)``, which does not receive the sign-in.
   public func open(_ url: URL, for signIn: PendingSignIn) async throws {
     try await open(url)
   }
@@ -54,12 +57,12 @@ extension UserAgent {
 public struct CustomUserAgent: UserAgent {
   private let opener: @Sendable (URL, PendingSignIn?) async throws -> Void
 
-  /// Makes a user agent from a closure, for which the rules of ``UserAgent/open(_:)`` hold.
+  /// Creates a user agent from a closure with the rules of ``UserAgent/open(_:)``.
   public init(_ opener: @escaping @Sendable (URL) async throws -> Void) {
     self.opener = { url, _ in try await opener(url) }
   }
 
-  /// Makes a user agent from a closure, for which the rules of ``UserAgent/open(_:for:)`` hold.
+  /// Creates a user agent from a closure with the rules of ``UserAgent/open(_:for:)``.
   public init(_ opener: @escaping @Sendable (URL, PendingSignIn) async throws -> Void) {
     self.opener = { url, signIn in
       guard let signIn else {

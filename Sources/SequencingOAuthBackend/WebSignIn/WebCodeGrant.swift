@@ -7,15 +7,15 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The code grant in two halves that share nothing but a ``WebSignIn``.
+/// The code grant in two halves, which share only a ``WebSignIn``.
 ///
 /// - SeeAlso: RFC 6749, section 4.1
 struct WebCodeGrant: Sendable {
   let client: RegisteredClient
-  /// What remembers the sign-ins that were finished.
+  /// The store that remembers finished sign-ins.
   let oneTimeValues: any OneTimeValues
 
-  /// Begins a sign-in: the address for the user's browser, and what must be kept.
+  /// Begins a sign-in; returns the URL for the user's browser, and the value to keep.
   func begin(_ options: SignInOptions) throws(SQOAuthError) -> (url: URL, signIn: WebSignIn) {
     let grant = try PreparedCodeGrant(options, client)
     let request = CodeRequest(grant.question, client, redirectURI: grant.redirect.string)
@@ -27,10 +27,10 @@ struct WebCodeGrant: Sendable {
     )
   }
 
-  /// Finishes a sign-in with the redirect that came to the application.
+  /// Finishes a sign-in with the redirect that the application received.
   ///
-  /// The redirect must pass every check; then `prepare` must succeed; only then the sign-in counts
-  /// as finished, and the code is sent.
+  /// First the redirect must pass all checks, then `prepare` must succeed. Only after that, the
+  /// sign-in is marked as finished, and the code is sent.
   func finish(
     _ signIn: WebSignIn, redirect: String, prepare: () async throws(SQOAuthError) -> Void
   ) async throws(SQOAuthError) -> SQToken {
@@ -39,7 +39,7 @@ struct WebCodeGrant: Sendable {
     let validator = try client.idTokenValidator(scope: signIn.request.identity.scope)
     try await prepare()
     try await use(signIn)
-    // Its caller lets no cancellation through, so no token of it stays unclaimed.
+    // The caller prevents any cancellation, so no token of this request stays unclaimed.
     return try await signIn.request.redeem(response, by: client, validator, UnclaimedTokens())
   }
 
@@ -77,7 +77,7 @@ struct WebCodeGrant: Sendable {
     }
   }
 
-  /// Makes the sign-in count once.
+  /// Marks the sign-in as finished; throws if it was already finished.
   private func use(_ signIn: WebSignIn) async throws(SQOAuthError) {
     let isFirst = try await oneTimeValues.use(
       signIn.request.state, as: "web sign-in", until: signIn.expirationDate,

@@ -7,20 +7,20 @@ import SequencingOAuth
   public import Foundation
 #endif
 
-// The name by which an application finds a sign-in when the browser is back.
+// The name by which an application finds a sign-in when the browser returns.
 extension WebSignIn {
-  /// A name of the sign-in that tells nothing: 22 characters of base64url.
+  /// A name for the sign-in that reveals nothing about it: 22 characters of base64url.
   ///
-  /// A browser may have several sign-ins under way, one in each tab. Keep each under this name, for
-  /// example in a cookie of its own, and find it again by ``name(inRedirect:)``. Then no sign-in
-  /// replaces another one, and a redirect that somebody made up finds none and ends none: only the
-  /// browser and the server know the `state` from which the name comes.
+  /// A browser may have several sign-ins at the same time, one in each tab. Store each under this
+  /// name, for example in a separate cookie, and find it again by ``name(inRedirect:)``. Then no
+  /// sign-in replaces another one. A forged redirect finds no sign-in and cannot end one, because
+  /// only the browser and the server know the `state` from which the name is computed.
   public var name: String { Self.name(ofState: request.state) }
 
-  /// The name of the sign-in that a redirect answers; `nil` if the redirect has no `state`.
+  /// Returns the name of the sign-in that a redirect belongs to; `nil` if it has no `state`.
   ///
-  /// `redirect` is the address that the browser requested, or its path and query. Nothing shows yet
-  /// that the redirect is right: ``AccountManager/finishSignIn(_:redirect:_:id:)`` checks it.
+  /// `redirect` is the URL that the browser requested, or its path and query. This does not check
+  /// the redirect; ``AccountManager/finishSignIn(_:redirect:_:id:)`` does.
   public static func name(inRedirect redirect: String) -> String? {
     let query = redirect.utf8.prefix { $0 != UInt8(ascii: "#") }
       .drop { $0 != UInt8(ascii: "?") }.dropFirst()
@@ -28,7 +28,7 @@ extension WebSignIn {
     return state.flatMap { $0.isEmpty ? nil : name(ofState: $0) }
   }
 
-  /// The name of the sign-in that a posted answer is for; `nil` if the form has no `state`.
+  /// Returns the name of the sign-in that a posted response belongs to; `nil` if it has no `state`.
   public static func name(inForm form: Data) -> String? {
     PostedRedirect.url(form: form, at: "").flatMap(name(inRedirect:))
   }

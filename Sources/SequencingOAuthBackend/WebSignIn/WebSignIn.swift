@@ -7,21 +7,21 @@ import SequencingOAuth
   public import Foundation
 #endif
 
-/// A sign-in of a web application's user, between the request that begins it and the one that
-/// finishes it.
+/// A web application's sign-in, between the request that begins it and the one that finishes it.
 ///
-/// ``AccountManager/beginSignIn(_:with:)`` makes it, and
-/// ``AccountManager/finishSignIn(_:redirect:_:id:)`` uses it, in any process and on any host. In the
-/// meantime the SDK keeps nothing. The application keeps this value where only the user's browser
-/// leads to it: in the server's session of that browser, as `Codable`, or in a cookie, sealed by a
-/// ``WebSignInSealer``.
+/// ``AccountManager/beginSignIn(_:with:)`` creates it, and
+/// ``AccountManager/finishSignIn(_:redirect:_:id:)`` uses it, in any process and on any host. The
+/// SDK stores nothing in the meantime. The application must store this value so that only the
+/// user's browser can lead to it: encoded in the server's session for that browser, or in a cookie,
+/// sealed by a ``WebSignInSealer``.
 ///
-/// The value holds the code verifier and the `state`. A party that has them could finish the
-/// sign-in with a stolen code, or make a victim finish the party's own. So never send the value to a
-/// browser unsealed.
+/// The value contains the code verifier and the `state`. An attacker who has them could finish the
+/// sign-in with a stolen code, or make a victim finish the attacker's sign-in. So never send the
+/// value to a browser unsealed.
 public struct WebSignIn: Sendable, Hashable {
-  /// When the sign-in is too late to be finished: ``ClientConfiguration/signInTimeout`` after its
-  /// beginning, in whole seconds.
+  /// The moment after which the sign-in can no longer be finished, in whole seconds.
+  ///
+  /// It is ``ClientConfiguration/signInTimeout`` after the beginning.
   public let expirationDate: Date
   let request: CodeRequest
 
@@ -44,7 +44,7 @@ extension WebSignIn: Codable {
     case request
   }
 
-  /// Reads a sign-in that ``encode(to:)`` wrote.
+  /// Decodes a sign-in that was encoded by ``encode(to:)``.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     let seconds = try container.decode(Int64.self, forKey: .expiration)
@@ -56,8 +56,9 @@ extension WebSignIn: Codable {
     request = try container.decode(CodeRequest.self, forKey: .request)
   }
 
-  /// Writes the sign-in with its secrets; a date is written as seconds, whatever the encoder does
-  /// with dates.
+  /// Encodes the sign-in with its secrets.
+  ///
+  /// A date is always encoded as seconds, whatever the encoder's settings for dates.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(Int64(expirationDate.timeIntervalSince1970), forKey: .expiration)
@@ -66,7 +67,7 @@ extension WebSignIn: Codable {
 }
 
 extension WebSignIn: Redacted {
-  /// The client and the server alone.
+  /// The client and the server, without the sign-in's secrets.
   public var description: String {
     "web sign-in of client \(request.clientID.printable) at \(request.provider.printable)"
   }

@@ -8,30 +8,31 @@ public import SequencingOAuth
   import Foundation
 #endif
 
-/// Seals web sign-ins into texts that may be kept in a cookie of the user's browser.
+/// A sealer that turns web sign-ins into texts for a cookie of the user's browser.
 ///
-/// Each text is encrypted and authenticated, and bound to one browser session: it opens only with
-/// the session for which it was sealed. It has the characters of base64url and at most
-/// ``maximumLength`` of them, which fits a cookie. All hosts that serve the application need the
-/// same key. Any thread may use one sealer.
+/// Each text is encrypted, authenticated and bound to one browser session: it can be opened only
+/// with the session for which it was sealed. It consists of at most ``maximumLength`` characters of
+/// base64url, so it fits in a cookie. All hosts of the application need the same key. A sealer may
+/// be used on any thread.
 public struct WebSignInSealer: Sendable {
-  /// The most characters of a text: browsers keep cookies of at least 4096 bytes, with their names
-  /// and attributes.
+  /// The maximum length of a text, in characters.
+  ///
+  /// Browsers accept cookies of at least 4096 bytes, including their names and attributes.
   ///
   /// - SeeAlso: RFC 6265, section 6.1
   public static let maximumLength = 3_800
 
   private let services: [EncryptionService]
 
-  /// Makes a sealer; a key file is read now, and is created if it is missing.
+  /// Creates a sealer; reads a key file immediately, or creates it if it is missing.
   ///
-  /// Sign-ins are sealed with `key`, and opened with it or with one of the `otherKeys`. To change
-  /// the key, give all hosts the new one among the others first, then as the key with the old one
-  /// among the others, and drop the old one after ``ClientConfiguration/signInTimeout``.
+  /// Sign-ins are sealed with `key`, and opened with `key` or one of the `otherKeys`. To change the
+  /// key, first add the new key to the other keys on all hosts. Then make it the key, with the old
+  /// one among the other keys. Remove the old key after ``ClientConfiguration/signInTimeout``.
   ///
-  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` for a passphrase, from which hosts would
-  ///   derive different keys, and for a key of another size than 32 bytes; the error of a key file
-  ///   that cannot be read.
+  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` for a passphrase, because hosts would
+  ///   derive different keys from it, and for a key that does not have 32 bytes; the error of a key
+  ///   file that cannot be read.
   public init(key: StoreKey, otherKeys: [StoreKey] = []) throws(SQOAuthError) {
     services = try ([key] + otherKeys).map { key throws(SQOAuthError) in
       guard case .key(let bytes) = try key.secret(makingFile: true) else {
@@ -50,12 +51,12 @@ public struct WebSignInSealer: Sendable {
 
   /// Seals a sign-in for the browser session in which it began.
   ///
-  /// `session` is a text that only this browser brings along, such as the random value of a cookie
-  /// that was set before. Another browser then cannot finish the sign-in, even with a stolen text.
+  /// `session` is a text that only this browser sends, such as the random value of a cookie that
+  /// was set before. Then no other browser can finish the sign-in, even with a stolen text.
   ///
-  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if the session is empty, which would bind
-  ///   the sign-in to no browser, or if the text would be longer than ``maximumLength``, because of
-  ///   a very long scope for example.
+  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if the session is empty, because the
+  ///   sign-in would be bound to no browser, or if the text would be longer than ``maximumLength``,
+  ///   for example because of a very long scope.
   public func seal(_ signIn: WebSignIn, session: String) throws(SQOAuthError) -> String {
     guard !session.isEmpty else {
       throw SQOAuthError(
@@ -75,10 +76,10 @@ public struct WebSignInSealer: Sendable {
     return text
   }
 
-  /// Opens a text that ``seal(_:session:)`` made with the same session.
+  /// Opens a text that was sealed with the same session.
   ///
-  /// - Throws: ``SQOAuthError/Code/webSignInInvalid`` if the text was changed, was sealed by another
-  ///   key or belongs to another browser session.
+  /// - Throws: ``SQOAuthError/Code/webSignInInvalid`` if the text was changed, was sealed with
+  ///   another key or belongs to another browser session.
   public func open(_ text: String, session: String) throws(SQOAuthError) -> WebSignIn {
     guard !session.isEmpty, text.utf8.count <= Self.maximumLength, let box = Base64URL.decode(text)
     else {
@@ -105,6 +106,6 @@ extension WebSignInSealer: Redacted {
 extension SQOAuthError {
   fileprivate static let webSignInInvalid = SQOAuthError(
     .webSignInInvalid,
-    "the kept value of the sign-in was changed, was sealed by another key, or belongs to another "
+    "the stored value of the sign-in was changed, was sealed by another key, or belongs to another "
       + "browser session; let the user sign in again")
 }

@@ -1,15 +1,15 @@
 import SQBasics
 
-/// The value of `Content-Range`: the bytes that a response holds, or the length of the resource.
+/// The value of `Content-Range`: the bytes in a response, or the length of the resource.
 ///
 /// - SeeAlso: RFC 9110, section 14.4
 enum ContentRange: Hashable {
-  /// `bytes first-last/total`.
+  /// The bytes in the response: `bytes first-last/total`.
   case part(first: Int64, last: Int64, total: Int64)
-  /// `bytes */total`, in a response of status 416.
+  /// The length of the resource, in a response with status 416: `bytes */total`.
   case unsatisfied(total: Int64)
 
-  /// Reads a field; `nil` for a unit other than bytes, an unknown total or a malformed value.
+  /// Parses a field; fails for a unit other than bytes, an unknown total or a malformed value.
   init?(_ field: String?) {
     guard let words = field?.split(separator: " "), words.count == 2,
       words[0].asciiLowercased() == "bytes"
@@ -27,7 +27,7 @@ enum ContentRange: Hashable {
     self = .part(first: first, last: last, total: total)
   }
 
-  /// Reads a number of digits only; `nil` if there is a sign or a space.
+  /// Parses a number that consists only of digits; returns `nil` if there is a sign or a space.
   static func number(_ text: some StringProtocol) -> Int64? {
     text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(text) : nil
   }

@@ -9,25 +9,25 @@ import SequencingOAuth
 
 /// One request of a download, and its result.
 ///
-/// The task that sends the request uses it first. While the response arrives, only the task that
-/// consumes the response uses it; after that, the sending task again.
+/// Only one task at a time uses it: first the task that sends the request, then, while the response
+/// arrives, the task that consumes the response, and after that the sending task again.
 final class DownloadAttempt: @unchecked Sendable {
-  /// The error with which this attempt ended the transfer; `nil` if it did not.
+  /// The error with which this attempt ended the transfer; `nil` if it has not ended it.
   private(set) var failure: SQOAuthError?
-  /// How many bytes of the file the attempt has received.
+  /// The number of the file's bytes that the attempt has received.
   private(set) var receivedBytes: Int64 = 0
 
   /// The kinds of responses to the request.
   private enum Answer {
     /// No response has begun.
     case none
-    /// The content; it ends before byte `end`, or at an unknown byte if `end` is `nil`.
+    /// The content, which ends before byte `end`; `end` is `nil` if the end is unknown.
     case content(end: Int64?)
-    /// An answer that is not the content, with the bytes of its body.
+    /// A response that is not the content, with its body.
     case refusal(Data)
-    /// Bytes that do not continue the bytes of the partial file.
+    /// Content that does not continue the partial file.
     case misfit
-    /// The partial file has all bytes already.
+    /// The partial file already has all bytes.
     case complete
   }
 
@@ -35,7 +35,7 @@ final class DownloadAttempt: @unchecked Sendable {
   private let partial: PartialFile
   private let meter: TransferMeter?
   private let timeout: Duration?
-  /// The position of the first byte that the request asks for.
+  /// The position of the first requested byte.
   private let start: Int64
   private var answer = Answer.none
   private var head: HTTPResponseHead?
@@ -50,8 +50,8 @@ final class DownloadAttempt: @unchecked Sendable {
     self.partial = partial
     self.meter = meter
     self.timeout = timeout
-    // Of a complete file, the last byte is requested again: if the server sends it as a part of the
-    // same content, the other bytes are still right.
+    // If the file is complete, its last byte is requested again: if the server sends it as part of
+    // the same content, the other bytes are still current.
     let last = (partial.record?.total ?? .max) - 1
     start = partial.record == nil ? 0 : max(0, min(partial.length, last))
   }
@@ -65,7 +65,7 @@ final class DownloadAttempt: @unchecked Sendable {
     }
   }
 
-  /// Whether the server's bytes do not continue the bytes of the partial file.
+  /// Whether the server's content does not continue the partial file.
   var isMisfit: Bool {
     if case .misfit = answer { true } else { false }
   }
@@ -73,13 +73,13 @@ final class DownloadAttempt: @unchecked Sendable {
   /// Whether the server continued the content at the requested position.
   var isContinuation: Bool { head?.status == 206 }
 
-  /// Sends the request and returns its response: of the complete file, or a refusal.
+  /// Sends the request and returns its response, which completes the file or refuses the request.
   func run(_ send: ResumableDownload.Send) async throws(SQOAuthError) -> HTTPResponse {
     var response: HTTPResponse
     do throws(SQOAuthError) {
       response = try await send(request())
     } catch {
-      // The client may have replaced this attempt's own error by another one.
+      // The client may have replaced this attempt's own error with a different one.
       throw failure ?? error
     }
     if let failure { throw failure }
@@ -101,7 +101,7 @@ final class DownloadAttempt: @unchecked Sendable {
     }
   }
 
-  /// The request for the whole resource, or for its missing bytes if it has not changed.
+  /// Creates the request for the whole resource, or for its missing bytes if it has not changed.
   private func request() -> HTTPRequest {
     var request = download.request
     // Positions count bytes of the file, so the server must not encode them.
@@ -125,7 +125,7 @@ final class DownloadAttempt: @unchecked Sendable {
       } else if case .content = answer, head == self.head {
         // An empty piece of the content changes nothing.
       } else {
-        // A second response may come after a token was refreshed.
+        // A second response may begin after a token was refreshed.
         try await begin(head)
       }
     } catch {
@@ -200,15 +200,15 @@ final class DownloadAttempt: @unchecked Sendable {
       "the file has more than the \(download.maximumBytes ?? .max) bytes that are allowed")
   }
 
-  /// Whether a status may mean that the server serves the resource, but not the part of it.
+  /// Whether a status may mean that the server has the resource but does not serve a part of it.
   ///
-  /// Status 416 means so (RFC 9110, section 15.5.17); servers that know no `Range` or no `If-Range`
-  /// also answer with others.
+  /// This is the meaning of status 416 (RFC 9110, section 15.5.17). Servers without support for
+  /// `Range` or `If-Range` also use other statuses.
   private static func refusesPart(_ status: Int) -> Bool {
     [400, 405, 412, 416, 417, 501].contains(status)
   }
 
-  /// Whether a response of status 416 means that the partial file has all bytes of the resource.
+  /// Whether a response with status 416 means that the partial file has all bytes of the resource.
   private func isWhole(_ head: HTTPResponseHead) -> Bool {
     ContentRange(head.headers["Content-Range"]) == .unsatisfied(total: partial.length)
       && [head.headers["ETag"], head.headers["Last-Modified"]].contains(partial.record?.validator)

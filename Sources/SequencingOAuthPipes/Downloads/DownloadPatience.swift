@@ -1,16 +1,16 @@
 import SQBasics
 import SequencingOAuth
 
-/// Decides how often and how soon a download is tried again after its connection was lost.
+/// The rules for retrying a download after a lost connection: how often, and after which pause.
 struct DownloadPatience {
-  /// An attempt that receives fewer bytes than this counts as fruitless.
+  /// The number of bytes that an attempt must receive to count as successful.
   static let worthwhile: Int64 = 64 * 1024
-  /// After this number of fruitless attempts in a row, the download fails.
+  /// The number of unsuccessful attempts in a row after which the download fails.
   static let maximumFruitlessAttempts = 5
 
   private let timeout: Duration?
   private let deadline: ContinuousClock.Instant?
-  /// The largest length that the partial file ever had.
+  /// The greatest length that the partial file has ever had.
   private var furthest: Int64
   private var fruitlessAttempts = 0
   private var hasReceived = false
@@ -21,23 +21,23 @@ struct DownloadPatience {
     furthest = length
   }
 
-  /// Returns the rest of the time for all attempts, or `nil` for no limit; throws if it is over.
+  /// Returns the time left for all attempts, or `nil` for no limit; throws if no time is left.
   func timeLeft() throws(SQOAuthError) -> Duration? {
     guard let deadline, let timeout else { return nil }
     let left = ContinuousClock.now.duration(to: deadline)
-    // The first attempt is always made; if its time is over, its request fails.
+    // The first attempt is always made; if no time is left, its request fails.
     guard left > .zero || !hasReceived else {
       throw SQOAuthError(.requestTimedOut, "the download did not end within \(timeout)")
     }
     return max(left, .zero)
   }
 
-  /// Waits until it is time for another attempt; throws the error if another attempt is useless.
+  /// Waits until the next attempt may start; throws the error if another attempt would be useless.
   mutating func wait(
     after error: SQOAuthError, of attempt: DownloadAttempt, _ partial: PartialFile
   ) async throws(SQOAuthError) {
     hasReceived = hasReceived || attempt.receivedBytes > 0
-    // If the attempt started from the first byte, only bytes beyond the largest length are new.
+    // If the attempt started at the first byte, only bytes beyond the greatest length are new.
     let brought =
       attempt.isContinuation ? attempt.receivedBytes : partial.length - furthest
     furthest = max(furthest, partial.length)
@@ -53,11 +53,11 @@ struct DownloadPatience {
     }
   }
 
-  /// Whether the connection was lost and there is time to try again.
+  /// Whether the connection was lost and there is time for another attempt.
   private func isLost(_ error: SQOAuthError) -> Bool {
     switch error.code {
     case .connectionFailed: true
-    // Either the server stopped sending, or the time for all attempts is over.
+    // Either the server stopped sending, or the time limit for all attempts was reached.
     case .requestTimedOut: deadline.map { ContinuousClock.now < $0 } ?? true
     default: false
     }

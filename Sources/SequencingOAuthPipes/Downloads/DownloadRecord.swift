@@ -8,33 +8,35 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// What the SDK knows of the resource of a partial file; it is stored in a file in the same folder.
+/// The facts about a partial file's resource, stored in a separate file in the same folder.
 struct DownloadRecord: Codable, Hashable, Sendable {
   /// The version of the format; a record with another version is ignored.
   private(set) var version = Self.currentVersion
-  /// The SHA-256 of the URL, which may hold secrets.
+  /// The SHA-256 hash of the URL, which may contain secrets.
   var url: String
-  /// A strong entity tag with its quotes, or else the date of the last modification, as it came.
+  /// The strong entity tag with its quotes, or the date of the last modification, as received.
   ///
-  /// `nil` if no later call can use the bytes; the record then only says that a download wrote them.
+  /// It is `nil` if no later call can use the bytes; the record then only shows that a download
+  /// wrote them.
   private(set) var validator: String?
   /// The length of the whole resource; `nil` if the server did not announce it.
   var total: Int64?
-  /// The start of the system under which the bytes were written; `nil` if it is not known.
+  /// The identifier of the system start during which the bytes were written; `nil` if unknown.
   ///
-  /// Until the next start, the system has all written bytes, even if the process was killed.
+  /// Until the system restarts, it has all written bytes, even if the process was killed.
   var boot: String?
-  /// How many bytes are certainly on the disk, even after a loss of power.
+  /// The number of bytes that are safely on the disk, even after a power failure.
   var synced: Int64 = 0
 
   private static let currentVersion = 1
 
-  /// Makes the record of a complete response's resource; `nil` if its download cannot be resumed.
+  /// Creates the record for a complete response; `nil` if its download cannot be resumed.
   ///
-  /// It can be resumed only if the SDK can recognize that a later response has the same bytes.
+  /// A download can be resumed only if the SDK can recognize that a later response has the same
+  /// bytes.
   init?(_ head: HTTPResponseHead, url: URL, total: Int64?, now: Date = Date()) {
     let acceptsRanges = head.headers["Accept-Ranges"]?.asciiLowercased() != "none"
-    // Ranges would count the bytes of the coded form.
+    // Ranges would count the bytes of the encoded form.
     guard acceptsRanges, head.isUncoded, let validator = head.strongValidator(now) else {
       return nil
     }
@@ -44,12 +46,12 @@ struct DownloadRecord: Codable, Hashable, Sendable {
     boot = Self.currentBoot
   }
 
-  /// Makes the record of bytes that no later call can use.
+  /// Creates the record of bytes that no later call can use.
   init(unusableFrom url: URL) {
     self.url = Self.digest(url)
   }
 
-  /// Reads the record that an earlier call has left; `nil` if its bytes cannot be used for the URL.
+  /// Decodes the record of an earlier call; `nil` if its bytes cannot be used for the URL.
   init?(_ content: Data, url: URL) {
     guard let record = try? JSONDecoder().decode(Self.self, from: content),
       record.version == Self.currentVersion, record.url == Self.digest(url),
@@ -58,7 +60,7 @@ struct DownloadRecord: Codable, Hashable, Sendable {
     self = record
   }
 
-  /// Whether a download has written a content: it is a record, of any URL and any version.
+  /// Whether a file's content is a download's record, for any URL and in any version.
   static func isRecord(_ content: Data) -> Bool {
     struct Start: Decodable {
       let version: Int
@@ -70,7 +72,7 @@ struct DownloadRecord: Codable, Hashable, Sendable {
 
   var json: Data { (try? JSONEncoder().encode(self)) ?? Data() }
 
-  /// Whether a response of status 206 is a part of this record's resource.
+  /// Whether a response with status 206 is part of this record's resource.
   ///
   /// - SeeAlso: RFC 9110, section 15.3.7: a 206 has the entity tag that a 200 would have
   func matches(_ head: HTTPResponseHead) -> Bool {
@@ -81,7 +83,7 @@ struct DownloadRecord: Codable, Hashable, Sendable {
       && head.headers.values(for: "Last-Modified").allSatisfy { $0 == validator }
   }
 
-  /// How many bytes of a file of `size` bytes are certainly as they were written.
+  /// Returns how many bytes of a file of `size` bytes are certainly unchanged.
   func trusted(_ size: Int64) -> Int64 {
     // A file larger than the whole resource was not written by this program.
     if size > total ?? .max { return 0 }
@@ -100,7 +102,7 @@ struct DownloadRecord: Codable, Hashable, Sendable {
     return String(decoding: id, as: UTF8.self).filter { !$0.isWhitespace }
   }()
 
-  /// The length of a SHA-256 in Base64 without padding.
+  /// The length of a SHA-256 hash in Base64 without padding.
   private static let digestLength = 43
 
   private static func digest(_ url: URL) -> String {
@@ -109,16 +111,16 @@ struct DownloadRecord: Codable, Hashable, Sendable {
 }
 
 extension HTTPResponseHead {
-  /// Whether the content has no coding, so that it is the resource's own bytes.
+  /// Whether the content is not encoded, and so consists of the resource's own bytes.
   var isUncoded: Bool {
     headers.values(for: "Content-Encoding").allSatisfy { $0.asciiLowercased() == "identity" }
   }
 
-  /// The validator that a later request may send in `If-Range`; `nil` if there is none.
+  /// The validator for the `If-Range` field of a later request; `nil` if there is none.
   ///
-  /// It is a strong entity tag. If there is no entity tag, not even a weak one, it may be the date
-  /// of the last modification, but only if that is at least a minute before the response: within
-  /// one second, a resource may change twice.
+  /// It is a strong entity tag. If there is no entity tag at all, it may be the date of the last
+  /// modification, but only if that is at least a minute before the response: within one second, a
+  /// resource may change twice.
   ///
   /// - SeeAlso: RFC 9110, sections 8.8.2.2 and 13.1.5
   fileprivate func strongValidator(_ now: Date) -> String? {
@@ -140,6 +142,6 @@ extension HTTPResponseHead {
 }
 
 extension String {
-  /// Whether a request's field may have the text as its value.
+  /// Whether the text is allowed as the value of a request's field.
   fileprivate var isSendable: Bool { utf8.allSatisfy { (0x20...0x7E).contains($0) } }
 }

@@ -7,9 +7,9 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The checks before a partial file is used, its lock, and the errors of its calls.
+/// The checks before a partial file is used, its lock, and its errors.
 extension PartialFile {
-  /// The path of a destination; throws if a file cannot be moved there.
+  /// Returns the path of a destination; throws if a file cannot be moved there.
   static func checked(_ destination: URL, replaces: Bool) throws(SQOAuthError) -> String {
     let path: String
     do throws(FileFailure) {
@@ -22,7 +22,7 @@ extension PartialFile {
     guard destination.isFileURL, !path.hasSuffix("/"), !path.utf8.contains(0) else {
       throw SQOAuthError(.fileFailed, "the destination of a download must be the URL of a file")
     }
-    // The move would replace a device, a pipe or a link by the file.
+    // The move would replace a device, a pipe or a link with the file.
     if let status = try? FileStatus(at: path) {
       guard status.isRegular else {
         throw SQOAuthError(.fileFailed, "\(path) exists and is not an ordinary file")
@@ -35,7 +35,7 @@ extension PartialFile {
     return path
   }
 
-  /// Reads the content of a record; `nil` if there is none, and throws if the file is no record.
+  /// Reads a record; returns `nil` if there is none, and throws if the file is not a record.
   static func record(at path: String) throws(SQOAuthError) -> Data? {
     try reported(path) { () throws(FileFailure) in
       guard let status = try FileStatus(at: path) else { return nil }
@@ -48,10 +48,11 @@ extension PartialFile {
     }
   }
 
-  /// Opens and locks a file, and creates it if it does not exist; throws if another download has
-  /// it, or if no download has left it.
+  /// Opens and locks a file, and creates it if it does not exist.
+  ///
+  /// It throws if another download has the file open, or if the file was not created by a download.
   static func lock(_ path: String, _ record: String) throws(SQOAuthError) -> FileLock {
-    // A file of the user's own keeps its mode.
+    // A file that belongs to the user, and not to a download, keeps its mode.
     let lock = try reported(path) { () throws(FileFailure) in
       try FileLock.ifFree(path, mending: false)
     }
@@ -67,7 +68,7 @@ extension PartialFile {
     }
   }
 
-  /// Refuses a locked file that no download has left, and closes any other to other users.
+  /// Throws if a locked file was not created by a download; otherwise makes it private.
   private static func check(
     _ file: FileDescriptor, _ path: String, _ record: String
   ) throws(SQOAuthError) {
@@ -83,7 +84,7 @@ extension PartialFile {
     }
   }
 
-  /// Runs file operations and turns their failure into an error that names a path.
+  /// Runs file operations and converts their errors into an error that names a path.
   static func reported<Value>(
     _ path: String, _ calls: () throws(FileFailure) -> Value
   ) throws(SQOAuthError) -> Value {

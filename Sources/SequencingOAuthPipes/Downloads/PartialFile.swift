@@ -8,29 +8,28 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The file `NAME.partial` in the destination's folder, which holds a download's bytes until all
-/// are there.
+/// The file `NAME.partial` in the destination's folder, which holds an incomplete download.
 ///
-/// The download locks the file against all other downloads, also of other processes.
-/// `NAME.partial.info` holds the ``DownloadRecord``. It is written to the disk before the first
-/// byte, and removed after the file has got the destination's name. So a process may be killed at
-/// any point: either the two files are right, or the download starts from the first byte. After a
-/// loss of power, only the bytes count that an earlier call has synced, since the file system may
-/// have lengthened the file before it wrote the others.
+/// The download locks the file against all other downloads, including those of other processes.
+/// `NAME.partial.info` holds the ``DownloadRecord``. The record is written to the disk before the
+/// first byte, and removed after the file was moved to the destination. So a process may be killed
+/// at any point: either the two files are correct, or the next download starts at the first byte.
+/// After a power failure, only the bytes that an earlier call has synced are used, because the file
+/// system may have lengthened the file before it wrote the other bytes.
 ///
-/// A server may have chosen NAME, so either file may be the user's own. Bytes without a record, and
-/// a file in the record's place that is no record, were not left by a download: they stay as they
-/// are, and the download fails before anything is sent.
+/// A server may have chosen NAME, so either file may belong to the user. Bytes without a record,
+/// and a file in the record's place that is not a record, were not written by a download. They are
+/// not changed, and the download fails before it sends a request.
 ///
 /// One task at a time uses it. Its file operations run on a separate queue.
 final class PartialFile: @unchecked Sendable {
-  /// How many bytes the file has.
+  /// The number of bytes in the file.
   private(set) var length: Int64 = 0
-  /// The record of the bytes' resource; `nil` if the download cannot be resumed later.
+  /// The record of the resource; `nil` if the download cannot be resumed later.
   private(set) var record: DownloadRecord?
 
   private let destination: String
-  /// Whether a file at the destination is replaced.
+  /// Whether to replace a file at the destination.
   private let replaces: Bool
   private let url: URL
   private let partial: PrivateFile
@@ -39,8 +38,9 @@ final class PartialFile: @unchecked Sendable {
   private let queue = BlockingQueue("download")
   private var isOpen = true
 
-  /// Opens and locks the partial file of a destination, with the bytes that an earlier download of
-  /// the URL has left.
+  /// Opens and locks the partial file of a destination.
+  ///
+  /// It contains the bytes that an earlier download of the URL has received.
   static func locked(_ download: ResumableDownload) async throws(SQOAuthError) -> PartialFile {
     try await BlockingQueue("download").run { () throws(SQOAuthError) in
       try PartialFile(download)
@@ -53,7 +53,7 @@ final class PartialFile: @unchecked Sendable {
     destination = try Self.checked(download.destination, replaces: replaces)
     partial = PrivateFile(path: "\(destination).partial")
     recordFile = PrivateFile(path: "\(partial.path).info")
-    // Before the lock creates a file.
+    // This check comes before the lock, which creates the file.
     _ = try Self.record(at: recordFile.path)
     lock = try Self.lock(partial.path, recordFile.path)
     let content = try Self.record(at: recordFile.path)
@@ -69,8 +69,8 @@ final class PartialFile: @unchecked Sendable {
   /// Empties the file for another resource; `record` is `nil` if its download cannot be resumed.
   func begin(_ record: DownloadRecord?) async throws(SQOAuthError) {
     try await run { [self] () throws(FileFailure) in
-      // Writes may reach the disk in any order, and the new record must never be on it with bytes
-      // of the old resource.
+      // Writes may reach the disk in any order, and the new record must never be there together
+      // with bytes of the old resource.
       try truncate(0)
       try lock.file.sync()
       try save(record)
@@ -89,7 +89,7 @@ final class PartialFile: @unchecked Sendable {
     }
   }
 
-  /// Stores the length of the whole resource, which was not known before.
+  /// Stores the length of the whole resource, which was unknown until now.
   func learn(total: Int64) async throws(SQOAuthError) {
     guard var record else { return }
     record.total = total
@@ -109,19 +109,19 @@ final class PartialFile: @unchecked Sendable {
 
   // MARK: At the end
 
-  /// Syncs the complete file, gives it the destination's name and releases the lock.
+  /// Syncs the complete file, moves it to the destination and releases the lock.
   func finish() async throws(SQOAuthError) {
     try await run(on: destination) { [self] () throws(FileFailure) in
       do throws(FileFailure) {
         try lock.file.sync()
       } catch {
-        // It is unknown which bytes are on the disk.
+        // It is unknown which bytes have reached the disk.
         try save(nil)
         throw error
       }
       try place()
-      // A process that is killed here leaves a record without a file, which does no harm. A file
-      // without its record would look like the user's own.
+      // If the process is killed here, it leaves a record without a file, which does no harm. A
+      // file without its record would look like a file of the user.
       removeRecord()
       release()
       try recordFile.syncFolder()
@@ -136,7 +136,7 @@ final class PartialFile: @unchecked Sendable {
         record.synced = length
         try? save(record)
       } else {
-        // The record goes last, since bytes without a record look like the user's own.
+        // The record is removed last, because bytes without a record look like a file of the user.
         try? partial.remove()
         removeRecord()
       }
@@ -178,7 +178,7 @@ final class PartialFile: @unchecked Sendable {
   }
 
   private func removeRecord() {
-    // If there is a partial file again, another download has begun, and the record is that one's.
+    // If a partial file exists again, another download has started, and the record belongs to it.
     guard !partial.isThere else { return }
     try? recordFile.remove()
   }

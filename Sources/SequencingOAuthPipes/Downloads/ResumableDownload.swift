@@ -9,35 +9,37 @@ package import SequencingOAuth
 
 /// Downloads a resource to a file, and continues where an earlier attempt stopped.
 ///
-/// The bytes go into `NAME.partial` in the folder of the destination, which only the user can read.
-/// When all bytes are there and on the disk, that file gets the destination's name. An old file
-/// with that name stays until then, so the destination is never an incomplete file. A file named
-/// `NAME.partial` that no download has left stays as it is, and the call fails. A later call
-/// for the URL, also of another process, continues after the bytes that are there. For this, the
-/// server must have sent a strong validator, and must confirm with it that the resource has not
-/// changed (RFC 9110, section 13.1.5). In all other cases the download starts from the first byte.
+/// The bytes go into `NAME.partial` in the destination's folder, which only the user can read. When
+/// the download is complete and on the disk, that file is moved to the destination. An old file at
+/// the destination stays until then, so the destination is never an incomplete file. If a file
+/// named `NAME.partial` was not written by a download, it is not changed, and the call fails.
 ///
-/// Within a call, the download continues at once after a lost connection that has brought 64 KiB or
-/// more. After one that has brought less, it waits before it tries again, longer each time; after
-/// five of them in a row, the call fails. The download is not tried again if nothing was received,
-/// if it was cancelled, or if the request's `timeout` is over, which holds for the whole call.
+/// A later call for the URL, even in another process, continues after the existing bytes. This
+/// requires that the server sent a strong validator and confirms with it that the resource has not
+/// changed (RFC 9110, section 13.1.5). In all other cases the download starts at the first byte.
+///
+/// Within a call, the download continues immediately after a lost connection that has received 64
+/// KiB or more. After a connection that has received less, it waits before it tries again, for a
+/// longer time after each failure; after five of them in a row, the call fails. There is no further
+/// attempt if no byte was received, if the download was cancelled, or if the request's `timeout`
+/// has passed, which applies to the whole call.
 ///
 /// - SeeAlso: RFC 9110, section 14
 package struct ResumableDownload: Sendable {
   /// Sends one request, with a token if it needs one.
   package typealias Send = @Sendable (HTTPRequest) async throws(SQOAuthError) -> HTTPResponse
 
-  /// A GET without `Range`; its `maximumResponseBytes` limits only the content of a refusal.
+  /// A GET request without `Range`, whose `maximumResponseBytes` limits only an error response.
   ///
-  /// Its `progress` gets the progress of each attempt separately.
+  /// Its `progress` closure receives the progress of each attempt separately.
   package var request: HTTPRequest
   /// The URL of the file to write; its folder must exist.
   package var destination: URL
-  /// Whether a file at the destination is replaced; otherwise the call fails if there is one.
+  /// Whether to replace a file at the destination; if `false`, the call fails if there is one.
   package var replacesFile: Bool
-  /// The largest length of the file, in bytes; `nil` for no limit.
+  /// The maximum length of the file, in bytes; `nil` for no limit.
   package var maximumBytes: Int64?
-  /// Gets the progress over all attempts; the bytes of an earlier call count as done.
+  /// A closure that receives the progress over all attempts, including bytes from an earlier call.
   package var progress: (@Sendable (TransferProgress) -> Void)?
 
   package init(
@@ -51,14 +53,16 @@ package struct ResumableDownload: Sendable {
     self.progress = progress
   }
 
-  /// Runs the download; returns when the file is complete or the server has refused the request.
+  /// Runs the download, and returns when the file is complete or the server has refused the
+  /// request.
   ///
-  /// - Returns: The last response. If its status is 200 to 299, the file is complete. With any
-  ///   other status, the response has its content in its body, and has changed neither the file nor
-  ///   the partial file.
+  /// - Returns: The last response. If its status is from 200 to 299, the file is complete. With any
+  ///   other status, the response has its content in its body, and neither the file nor the partial
+  ///   file has changed.
   /// - Throws: The errors of `send`; ``SQOAuthError/Code/fileFailed`` with the path, for example if
-  ///   the disk is full or a file of the user's own is in the way; ``SQOAuthError/Code/fileInUse`` if another download to the same file is
-  ///   under way; ``SQOAuthError/Code/responseTooLarge`` if the file is too long.
+  ///   the disk is full or a file of the user is in the way; ``SQOAuthError/Code/fileInUse`` if
+  ///   another download to the same file is running; ``SQOAuthError/Code/responseTooLarge`` if the
+  ///   file is too long.
   package func run(_ send: Send) async throws(SQOAuthError) -> HTTPResponse {
     try checkRequest()
     let partial = try await PartialFile.locked(self)

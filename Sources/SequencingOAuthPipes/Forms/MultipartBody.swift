@@ -7,7 +7,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// A form as a sequence of pieces: bytes in memory, and files and streams that are read while sent.
+/// A form as a list of pieces: bytes in memory, and files and streams that are read when sent.
 struct MultipartBody: Sendable {
   enum Piece: Sendable {
     case bytes(Data)
@@ -25,16 +25,16 @@ struct MultipartBody: Sendable {
     }
   }
 
-  /// Bytes up to this size are appended to the piece before them instead of being their own piece.
+  /// The maximum number of bytes that are appended to the previous piece instead of a new one.
   private static let smallSize = 64 * 1024
 
   let contentType: String
   private(set) var pieces: [Piece] = []
   private(set) var oneTimeStreams: [OneTimeStream] = []
-  /// The length of the whole body, including the framing; `nil` if a part's length is not known.
+  /// The length of the whole body, including the framing; `nil` if a part's length is unknown.
   private(set) var length: Int64? = 0
 
-  /// Makes the pieces of a form; throws if a part is malformed or a file cannot be read.
+  /// Creates the pieces of a form; throws if a part is malformed or a file cannot be read.
   init(
     _ form: MultipartForm, framing: MultipartFraming = .random()
   ) throws(SQOAuthError) {

@@ -10,20 +10,20 @@ import SequencingOAuth
 extension MultipartForm {
   /// A part of a form: a text field, a file, bytes in memory or a stream.
   ///
-  /// In names and file names, `"`, CR and LF are percent-encoded, as HTML requires; everything else
-  /// is sent as UTF-8. ``HTTPRequest/setForm(_:)`` refuses other control characters. Avoid names
-  /// that end with a backslash: some servers read the backslash and the quote after it as one
-  /// escaped quote.
+  /// In names and file names, `"`, CR and LF are percent-encoded, as HTML requires; all other
+  /// characters are sent as UTF-8. ``HTTPRequest/setForm(_:)`` rejects other control characters.
+  /// Avoid names that end with a backslash: some servers read the backslash and the following quote
+  /// as an escaped quote.
   ///
   /// Without a content type, a file, data or a stream is sent as `application/octet-stream`. The
-  /// SDK does not guess the type from the name's extension, whose meaning differs from machine to
-  /// machine. Give the type if the server needs it.
+  /// SDK does not guess the type from the file name's extension, because its meaning differs
+  /// between machines. Set the type if the server needs it.
   ///
   /// - SeeAlso: RFC 7578, section 4.2; HTML, "Multipart form data"
   public struct Part: Sendable {
-    /// The name of the form's field; several parts may have one name.
+    /// The name of the form's field; several parts may have the same name.
     public let name: String
-    /// The file name that the server gets; `nil` for none.
+    /// The file name for the server; `nil` for none.
     public let filename: String?
     /// The media type of the content; `nil` for a text field.
     public let contentType: String?
@@ -36,19 +36,19 @@ extension MultipartForm {
       case oneTime(length: Int64?, OneTimeStream)
     }
 
-    /// The content type of unknown content (RFC 2046, section 4.5.1).
+    /// The content type for unknown content (RFC 2046, section 4.5.1).
     public static let defaultContentType = "application/octet-stream"
 
-    /// Makes a text field; its text is sent as UTF-8 and unchanged, including line ends.
+    /// Creates a text field; its text is sent as UTF-8, with line ends unchanged.
     public static func field(_ name: String, _ text: String) -> Self {
       Self(name: name, filename: nil, contentType: nil, content: .data(Data(text.utf8)))
     }
 
-    /// Makes a part from a file, which is read while it is sent.
+    /// Creates a part from a file, which is read while it is sent.
     ///
     /// Without a `filename`, the server gets the last component of the file's path.
-    /// ``HTTPRequest/setForm(_:)`` reads the file's length. If the file grows after that, only that
-    /// many bytes are sent; if it shrinks, the request fails.
+    /// ``HTTPRequest/setForm(_:)`` determines the file's length. If the file grows after that, only
+    /// its first bytes up to that length are sent; if it shrinks, the request fails.
     public static func file(
       _ name: String, _ url: URL, filename: String? = nil,
       contentType: String = defaultContentType
@@ -58,7 +58,7 @@ extension MultipartForm {
         content: .file(url))
     }
 
-    /// Makes a part from bytes in memory.
+    /// Creates a part from bytes in memory.
     public static func data(
       _ name: String, _ data: Data, filename: String? = nil,
       contentType: String = defaultContentType
@@ -66,12 +66,12 @@ extension MultipartForm {
       Self(name: name, filename: filename, contentType: contentType, content: .data(data))
     }
 
-    /// Makes a part from a stream of chunks that can be read again for another attempt.
+    /// Creates a part from a stream of chunks that can be read again for another attempt.
     ///
-    /// The outer closure is called once for each time that the form is sent. The inner closure
-    /// returns one chunk at a time, when it can be sent; `nil` ends the part. `length` is in bytes,
-    /// and the stream must have exactly that length. If a part has no length, the length of the
-    /// whole form is unknown.
+    /// The SDK calls the outer closure each time it sends the form. The inner closure returns one
+    /// chunk at a time, as soon as the chunk can be sent; `nil` ends the part. `length` is in
+    /// bytes, and the stream must have exactly that length. If a part has no length, the length of
+    /// the whole form is unknown.
     public static func stream(
       _ name: String, filename: String? = nil, contentType: String = defaultContentType,
       length: Int64? = nil, makeChunks: @escaping @Sendable () -> @Sendable () async throws -> Data?
@@ -81,11 +81,11 @@ extension MultipartForm {
         content: .stream(length: length, makeChunks))
     }
 
-    /// Makes a part from chunks that can be read only once, such as another program's output.
+    /// Creates a part from chunks that can be read only once, such as another program's output.
     ///
-    /// The closure returns one chunk at a time, when it can be sent; `nil` ends the part. If the
-    /// request needs the chunks again, because the server refused its token or a connection was
-    /// lost, it fails with ``SQOAuthError/Code/bodyNotReplayable``.
+    /// The closure returns one chunk at a time, as soon as the chunk can be sent; `nil` ends the
+    /// part. If the request needs the chunks a second time, because the server refused its token or
+    /// a connection was lost, it fails with ``SQOAuthError/Code/bodyNotReplayable``.
     public static func stream(
       _ name: String, filename: String? = nil, contentType: String = defaultContentType,
       length: Int64? = nil, once chunks: @escaping @Sendable () async throws -> Data?
@@ -95,10 +95,10 @@ extension MultipartForm {
         content: .oneTime(length: length, OneTimeStream(name, chunks)))
     }
 
-    /// Makes a part from the chunks of a sequence, which is read only once.
+    /// Creates a part from the chunks of a sequence, which is read only once.
     ///
-    /// If the request needs the chunks again, because the server refused its token or a connection
-    /// was lost, it fails with ``SQOAuthError/Code/bodyNotReplayable``.
+    /// If the request needs the chunks a second time, because the server refused its token or a
+    /// connection was lost, it fails with ``SQOAuthError/Code/bodyNotReplayable``.
     public static func stream<Chunks: AsyncSequence & Sendable>(
       _ name: String, filename: String? = nil, contentType: String = defaultContentType,
       length: Int64? = nil, once chunks: Chunks

@@ -1,6 +1,6 @@
 public import SQBasics
 
-/// A form with fields and files, which is sent as `multipart/form-data`, as browsers do.
+/// A form with fields and files, for a `multipart/form-data` request as sent by browsers.
 ///
 /// ```swift
 /// let form: MultipartForm = [
@@ -11,25 +11,25 @@ public import SQBasics
 /// try request.setForm(form)
 /// ```
 ///
-/// Files and streams are read while they are sent, one piece at a time. If the request is sent
-/// again, they are read again.
+/// Files and streams are read piece by piece while they are sent. If the request is sent again,
+/// they are read again.
 ///
 /// - SeeAlso: RFC 7578
 public struct MultipartForm: Sendable, ExpressibleByArrayLiteral {
-  /// The parts, in the order in which they are sent.
+  /// The parts, in the order they are sent.
   public var parts: [Part]
 
-  /// Makes a form from its parts.
+  /// Creates a form from its parts.
   public init(_ parts: [Part] = []) {
     self.parts = parts
   }
 
-  /// Makes a form from an array literal of its parts.
+  /// Creates a form from an array literal of its parts.
   public init(arrayLiteral elements: Part...) {
     parts = elements
   }
 
-  /// Adds a part at the end of the form.
+  /// Appends a part to the form.
   public mutating func append(_ part: Part) {
     parts.append(part)
   }

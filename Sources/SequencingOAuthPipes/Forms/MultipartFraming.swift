@@ -7,13 +7,13 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The boundary and the head of each part, which stand between the contents of a form's parts.
+/// The boundaries and part heads that separate the contents of a form's parts.
 ///
 /// - SeeAlso: RFC 2046, section 5.1.1; RFC 7578, section 4
 struct MultipartFraming: Sendable {
   let boundary: String
 
-  /// Makes a random boundary; the chance that a content holds it is one in 2^132.
+  /// Creates a random boundary; the probability that a content contains it is one in 2^132.
   static func random() -> Self {
     Self(boundary: String(RandomString.make().prefix(22)))
   }
@@ -21,7 +21,7 @@ struct MultipartFraming: Sendable {
   /// The value of the request's `Content-Type`; the boundary's characters need no quotes.
   var contentType: String { "multipart/form-data; boundary=\(boundary)" }
 
-  /// The boundary and the fields before a part's content.
+  /// Returns the boundary and the fields before a part's content.
   func head(of part: MultipartForm.Part) throws(SQOAuthError) -> Data {
     var head = "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(try escape(part.name))\""
     if let filename = part.filename { head += "; filename=\"\(try escape(filename))\"" }
@@ -47,11 +47,11 @@ struct MultipartFraming: Sendable {
 
   /// Percent-encodes `"`, CR and LF, as HTML requires and browsers do.
   ///
-  /// The backslash of RFC 2616 is not used, since servers expect the form of the browsers.
+  /// Servers expect the escapes of browsers, so the backslash of RFC 2616 is not used.
   private func escape(_ name: String) throws(SQOAuthError) -> String {
     var escaped: [UInt8] = []
     escaped.reserveCapacity(name.utf8.count)
-    // By bytes, since CR and LF together are one character.
+    // By bytes, because CR and LF together are a single character.
     for byte in name.utf8 {
       switch byte {
       case 0x0A: escaped += Array("%0A".utf8)

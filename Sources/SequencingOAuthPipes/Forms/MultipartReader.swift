@@ -7,7 +7,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// Reads a form's body chunk by chunk, for one attempt to send it; only the sending task uses it.
+/// Reads a form's body in chunks, for one attempt to send it; only the sending task uses it.
 final class MultipartReader: @unchecked Sendable {
   /// The file or the stream that is being read.
   private enum Source {
@@ -17,7 +17,7 @@ final class MultipartReader: @unchecked Sendable {
 
   private var pieces: ArraySlice<MultipartBody.Piece>
   private var source: Source?
-  /// How many bytes of the source are left; `nil` if its length was not announced.
+  /// The number of bytes left in the source; `nil` if its length was not announced.
   private var rest: Int64?
 
   init(_ pieces: [MultipartBody.Piece]) {

@@ -1,7 +1,7 @@
 import CSQCurl
 import Glibc
 
-// The functions that libcurl calls. They are ordinary functions, since a closure that is passed to
+// The functions that libcurl calls. They are global functions, because a closure that is passed to
 // C may carry the isolation of the place where it was written and trap on the loop's thread.
 //
 // All of them run under the event loop's lock.
@@ -62,7 +62,7 @@ func curlWillSend(
   transfer(context)?.willSend() == true ? sq_prerequest_go : sq_prerequest_abort
 }
 
-/// libcurl's progress callback, which libcurl calls each time it has read.
+/// libcurl's progress callback, which runs after each of libcurl's reads.
 func curlHasRead(
   _ context: UnsafeMutableRawPointer?, _ total: curl_off_t, _ received: curl_off_t,
   _ totalToSend: curl_off_t, _ sent: curl_off_t

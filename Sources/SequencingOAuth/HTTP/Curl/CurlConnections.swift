@@ -2,17 +2,17 @@ import CSQCurl
 
 /// One of libcurl's multi handles, with connections that only its own transfers use.
 ///
-/// It belongs to ``CurlMulti``.
+/// ``CurlMulti`` owns it.
 final class CurlConnections {
   private let multi: UnsafeMutableRawPointer
-  /// When libcurl wants to be called, in nanoseconds of ``TransferClock``; `UInt64.max` for never.
+  /// When to call libcurl next, in nanoseconds of ``TransferClock``; `UInt64.max` for never.
   private(set) var timer = UInt64.max
-  /// How many transfers run.
+  /// The number of running transfers.
   private var count = 0
 
-  /// - Parameter areShared: Whether several transfers may use a connection at the same time, over
+  /// - Parameter areShared: Whether several transfers may use one connection at the same time, over
   ///   HTTP/2.
-  /// - Throws: ``SQOAuthError/Code/connectionFailed`` if libcurl has no memory.
+  /// - Throws: ``SQOAuthError/Code/connectionFailed`` if libcurl is out of memory.
   init(areShared: Bool) throws(SQOAuthError) {
     guard let multi = curl_multi_init() else {
       throw SQOAuthError(.connectionFailed, "libcurl could not be started")
@@ -20,23 +20,24 @@ final class CurlConnections {
     self.multi = multi
     let this = Unmanaged.passUnretained(self).toOpaque()
     sq_multi_set_timer_callback(multi, curlSetTimer, this)
-    // libcurl's default shrinks with the number of running requests, and closes kept connections.
+    // libcurl's default follows the number of running requests, so it closes idle connections when
+    // that number falls.
     sq_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 128)
     sq_multi_set_long(
       multi, CURLMOPT_PIPELINING, areShared ? sq_multiplex : sq_no_multiplex)
   }
 
-  /// Makes libcurl tell which sockets to watch; `context` is a pointer to the ``CurlMulti``.
+  /// Makes libcurl report the sockets to watch; `context` is a pointer to the ``CurlMulti``.
   func watchSockets(_ context: UnsafeMutableRawPointer) {
     sq_multi_set_socket_callback(multi, curlWatchSocket, context)
   }
 
-  /// Sets when libcurl wants to be called, for its timer callback; a negative time means never.
+  /// Sets the time of the next call that libcurl asked for; a negative time means never.
   func setTimer(_ milliseconds: Int) {
     timer = milliseconds < 0 ? .max : TransferClock.now() + UInt64(milliseconds) * 1_000_000
   }
 
-  /// Starts the transfer of a handle; returns `false` if libcurl does not take the handle.
+  /// Starts the transfer of a handle; returns `false` if libcurl rejects the handle.
   ///
   /// Call ``remove(_:)`` in both cases.
   func add(_ handle: CurlHandle) -> Bool {
@@ -49,7 +50,7 @@ final class CurlConnections {
     curl_multi_remove_handle(multi, handle.easy)
   }
 
-  /// Lets libcurl read and write a socket that is ready; does nothing for a foreign socket.
+  /// Makes libcurl read from and write to a ready socket; ignores a socket of other connections.
   ///
   /// - Returns: Whether there may be more to read.
   func handle(_ socket: Int32, _ mask: Int32) -> Bool {
@@ -57,7 +58,7 @@ final class CurlConnections {
     return act(socket, mask)
   }
 
-  /// Calls libcurl if its timer is due; returns whether some socket may have more to read.
+  /// Calls libcurl if its timer is due; returns whether any socket may have more to read.
   func advance(_ now: UInt64) -> Bool {
     guard timer <= now else { return false }
     timer = .max
@@ -71,7 +72,7 @@ final class CurlConnections {
     }
   }
 
-  /// The next transfer that has ended, with libcurl's code; `nil` if there is none.
+  /// Returns the next transfer that has ended, with libcurl's code, or `nil` if there is none.
   func nextEnded() -> (transfer: CurlTransfer, code: CURLcode)? {
     guard count > 0 else { return nil }
     var left: Int32 = 0

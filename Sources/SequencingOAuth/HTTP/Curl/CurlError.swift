@@ -9,14 +9,14 @@ import SQBasics
 
 /// An error of libcurl, as the cause of an ``SQOAuthError``.
 ///
-/// The text never holds a part of the request or the response.
+/// The text never contains any part of the request or the response.
 public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The `CURLcode`, such as 6 for an unknown host and 60 for a certificate that is not trusted.
   public let code: Int32
   /// The meaning of the error, in libcurl's words.
   ///
-  /// It is libcurl's fixed sentence for the code. For TLS, it is OpenSSL's reason; for a stream of
-  /// HTTP/2 that the server reset, it holds the name of the server's reason.
+  /// It is libcurl's fixed sentence for the code. For TLS, it is OpenSSL's reason. For an HTTP/2
+  /// stream that the server reset, it contains the name of the server's reason.
   public let text: String
 
   init(_ code: CURLcode, text: String? = nil) {
@@ -34,18 +34,18 @@ extension CurlError: LocalizedError {
 }
 
 extension SQOAuthError {
-  /// Makes the error that the caller gets from the code of a failed transfer.
+  /// Creates the error for the caller from the code of a failed transfer.
   ///
   /// `detail` is the text of libcurl's error buffer; only errors of TLS and of HTTP/2 streams use
   /// it. `errno` is the last error of the operating system, or 0. `proxyStatus` is the HTTP status
-  /// with which a proxy answered the request for a tunnel, or 0. `proxySetting` says where the proxy
-  /// is named, if there is one.
+  /// of a proxy's response to the request for a tunnel, or 0. `proxySetting` identifies the setting
+  /// that names the proxy, if there is one.
   init(
     _ curl: CURLcode, authority: String, detail: String, errno: Int32, proxyStatus: Int = 0,
     proxySetting: @autoclosure () -> ProxySetting
   ) {
     let isTLS = Self.tlsCodes.contains(curl) || (curl == CURLE_RECV_ERROR && detail.contains("SSL"))
-    // For an HTTP/2 stream, the detail holds the standard's name of the reason for the reset.
+    // For an HTTP/2 stream, the detail contains the standard's name of the reset's reason.
     let hasDetail = (isTLS || curl == CURLE_HTTP2_STREAM) && !detail.isEmpty
     let cause = CurlError(curl, text: hasDetail ? detail : nil)
     if proxyStatus >= 300 {
@@ -55,7 +55,7 @@ extension SQOAuthError {
           + "check the proxy setting, \(proxySetting().name)", cause: cause)
       return
     }
-    // Without a detail libcurl has not even made a socket.
+    // Without a detail, libcurl has not even created a socket.
     if [CURLE_COULDNT_CONNECT, CURLE_COULDNT_RESOLVE_PROXY].contains(curl), detail.isEmpty,
       case let setting = proxySetting(), let fault = setting.fault
     {
@@ -104,7 +104,7 @@ extension SQOAuthError {
     case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY:
       self.init(
         .connectionFailed,
-        "the proxy towards \(authority) was not found or refused to serve; "
+        "the proxy towards \(authority) was not found or refused the request; "
           + "check the proxy setting, \(proxySetting().name)", cause: cause)
     case CURLE_COULDNT_CONNECT:
       self.init(
@@ -122,7 +122,8 @@ extension SQOAuthError {
         .responseTooLarge, "\(authority) announced more bytes than any response can have",
         cause: cause)
     case CURLE_OUT_OF_MEMORY, Self.tooLarge:
-      // libcurl's limit for a line is 100 kB, and before 8.6 it says that memory has run out.
+      // libcurl's limit for a line is 100 kB. Before 8.6, it reports a longer line as out of
+      // memory.
       self.init(
         .responseTooLarge,
         "\(authority) sent a line of more than 100 kB in the head of its response, or this "
@@ -139,7 +140,7 @@ extension SQOAuthError {
         .invalidResponse,
         "\(authority) did not answer with a valid HTTP response: \(cause.text)", cause: cause)
     case CURLE_WRITE_ERROR:
-      // No callback refused the content, so a decoder of libcurl did.
+      // None of our callbacks refused the content, so one of libcurl's decoders did.
       self.init(
         .invalidResponse,
         "\(authority) sent content that cannot be decoded: more follows the end of its coding",
@@ -153,7 +154,7 @@ extension SQOAuthError {
     }
   }
 
-  /// The host and the port that libcurl tried to reach, if they are not those of the server.
+  /// Returns the host and the port that libcurl tried to reach, or `nil` if they are the server's.
   ///
   /// libcurl names them only in its text: "Failed to connect to HOST port PORT after TIME: REASON".
   private static func proxy(in detail: String, besides authority: String) -> String? {
@@ -166,14 +167,15 @@ extension SQOAuthError {
     return tried == authority ? nil : tried.printable
   }
 
-  /// OpenSSL's and libcurl's words for an end of TCP before the end of TLS.
+  /// The words of OpenSSL and libcurl for a connection that ended before TLS ended.
   private static let endsOfTCP = ["unexpected eof", "SSL_ERROR_SYSCALL, errno 0"]
 
-  /// libcurl's code for a value that exceeds one of its limits, which older headers do not name.
+  /// libcurl's code for a value that exceeds one of its limits; older headers do not name it.
   private static let tooLarge = CURLcode(100)
 
-  /// The codes for which libcurl stores the system's `errno`; for others the value may be an old
-  /// one.
+  /// The codes for which libcurl stores the system's `errno`.
+  ///
+  /// For other codes, the stored value may come from an earlier failure.
   private static let systemCodes: [CURLcode] = [
     CURLE_COULDNT_CONNECT, CURLE_OPERATION_TIMEDOUT, CURLE_SEND_ERROR, CURLE_RECV_ERROR,
   ]

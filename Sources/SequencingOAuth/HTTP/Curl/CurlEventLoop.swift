@@ -5,14 +5,14 @@ import SQCrypto
 
 /// The event loop of the process: one thread that waits for the sockets of all connections.
 ///
-/// Callers put commands into the inbox and ring the bell, which wakes the thread. The thread takes
-/// the lock of ``CurlMulti``, executes the commands and handles the sockets' events. Then it
-/// resumes the callers outside the lock. A request that runs alone may take a shorter way; see
+/// Callers put commands into the inbox and write to an eventfd, which wakes the thread. The thread
+/// takes the lock of ``CurlMulti``, executes the commands and handles the sockets' events. Then it
+/// resumes the callers outside the lock. A request that runs alone may skip the thread; see
 /// ``LoneRequests``.
 final class CurlEventLoop: Sendable {
-  /// The only loop; it starts when it is first used and runs until the process ends.
+  /// The only loop, which starts on first use and runs until the process ends.
   ///
-  /// If the system had no file or no thread to give, a later use tries again.
+  /// If the system could not provide a file descriptor or a thread, a later use tries again.
   static var shared: Result<CurlEventLoop, SQOAuthError> {
     if case .success = first { return first }
     return later.withLock { later in
@@ -39,10 +39,10 @@ final class CurlEventLoop: Sendable {
 
   private struct Inbox {
     var commands: [Command] = []
-    /// Whether the thread waits, or is about to wait, and no caller has rung since.
+    /// Whether the thread waits, or is about to wait, and no caller has woken it since.
     var isAsleep = false
 
-    /// Adds a command; returns whether the caller must ring the bell.
+    /// Adds a command; returns whether the caller must wake the thread.
     mutating func leave(_ command: Command) -> Bool {
       commands.append(command)
       defer { isAsleep = false }
@@ -50,7 +50,7 @@ final class CurlEventLoop: Sendable {
     }
   }
 
-  /// The pointer to the ``CurlMulti`` that libcurl's socket callbacks get.
+  /// The pointer to the ``CurlMulti`` that libcurl's socket callbacks receive.
   nonisolated(unsafe) let multiContext: UnsafeMutableRawPointer
   let multi: Locked<CurlMulti>
   private let lone = LoneRequests()
@@ -65,7 +65,7 @@ final class CurlEventLoop: Sendable {
     }
     poller = epoll_create1(Int32(EPOLL_CLOEXEC))
     bell = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
-    // The bell is edge-triggered, so nothing reads it: every write wakes the thread once.
+    // The eventfd is edge-triggered, so nothing reads it: every write wakes the thread once.
     var event = epoll_event(
       events: EPOLLIN.rawValue | EPOLLET.rawValue, data: epoll_data_t(fd: bell))
     guard poller >= 0, bell >= 0, epoll_ctl(poller, EPOLL_CTL_ADD, bell, &event) == 0 else {
@@ -90,12 +90,12 @@ final class CurlEventLoop: Sendable {
 
   // MARK: For callers
 
-  /// Starts a transfer, whose continuation must be set.
+  /// Starts a transfer whose continuation is already set.
   func start(_ transfer: CurlTransfer) {
     if !lone.send(transfer, on: self) { leave(.add(transfer)) }
   }
 
-  /// Continues a transfer that halted because the app was not ready.
+  /// Continues a transfer that paused because the app was not ready.
   func resume(_ transfer: CurlTransfer) {
     leave(.resume(transfer))
   }
@@ -105,7 +105,7 @@ final class CurlEventLoop: Sendable {
     leave(.end(transfer, error))
   }
 
-  /// Moves the time of a client's transfers ahead, and ends those whose time is over.
+  /// Moves the clock of a client's transfers ahead, and ends those past their time limit.
   func advance(_ lead: TimeLead, by duration: Duration) {
     leave(.advance(lead, duration))
   }
@@ -119,17 +119,17 @@ final class CurlEventLoop: Sendable {
     eventfd_write(bell, 1)
   }
 
-  /// Resumes the callers of transfers that have ended; call it outside the lock.
+  /// Resumes the callers of ended transfers; must be called outside the lock.
   func finish(_ ended: [CurlTransfer]) {
     if ended.isEmpty { return }
     lone.ended(ended)
     for transfer in ended { transfer.finish() }
   }
 
-  /// Stops all use of libcurl, since the process is about to end.
+  /// Stops all use of libcurl, because the process is about to end.
   ///
   /// OpenSSL frees memory that a handshake on the loop's thread would still use. Running and later
-  /// requests never get an answer.
+  /// requests never get a response.
   fileprivate func stop() {
     multi.withLock { $0.isStopped = true }
   }
@@ -185,7 +185,7 @@ final class CurlEventLoop: Sendable {
     }
   }
 
-  /// Whether the thread may wait because there is no command; if so, callers ring from now on.
+  /// Whether the thread may wait because there is no command; if so, callers wake it from now on.
   private func mayRest() -> Bool {
     inbox.withLock { inbox in
       inbox.isAsleep = inbox.commands.isEmpty
@@ -204,8 +204,9 @@ final class CurlEventLoop: Sendable {
     }
   }
 
-  /// The time until a deadline, rounded up, so that the thread does not wake too early; -1 for
-  /// never.
+  /// Returns the time until a deadline, or -1 for never.
+  ///
+  /// It is rounded up, so that the thread does not wake too early.
   private static func milliseconds(until deadline: UInt64) -> Int32 {
     guard deadline != .max else { return -1 }
     let now = TransferClock.now()
@@ -213,7 +214,7 @@ final class CurlEventLoop: Sendable {
   }
 }
 
-/// The function of the thread; it blocks all signals, which are meant for the app.
+/// The thread's function, which blocks all signals, because they are meant for the app.
 private func runCurlEventLoop(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
   var signals = sigset_t()
   sigfillset(&signals)

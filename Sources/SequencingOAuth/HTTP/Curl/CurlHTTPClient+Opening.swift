@@ -8,11 +8,12 @@ import CSQTLS
 #endif
 
 extension CurlHTTPClient {
-  /// Opens a connection to a server for another protocol than HTTP/1.1, without a request.
+  /// Opens a connection to a server for a protocol other than HTTP/1.1, without sending a request.
   ///
-  /// libcurl finds the address, tries all of them, and passes any proxy. It would also make the TLS
-  /// handshake; but if that chooses HTTP/2, libcurl puts its own HTTP/2 on the connection (7.88 as
-  /// well as 8.x). So it is stopped before the handshake, after it has prepared the context.
+  /// libcurl resolves the host, tries all of its addresses, and gets through any proxy. It would
+  /// also make the TLS handshake, but if that selects HTTP/2, libcurl starts its own HTTP/2 session
+  /// on the connection (7.88 as well as 8.x). So it is stopped before the handshake, when it has
+  /// prepared the TLS context.
   ///
   /// - Throws: ``SQOAuthError`` with one of the codes `malformedRequest`, `invalidConfiguration`,
   ///   `connectionFailed`, `requestTimedOut`, `cancelled`.
@@ -50,7 +51,7 @@ extension CurlHTTPClient {
 }
 
 extension CurlHandle {
-  /// Sets the options for a connection without a request.
+  /// Sets the options for a connection without a request, and returns whether this succeeded.
   fileprivate func setOpening() -> Bool {
     set(CURLOPT_CONNECT_ONLY, 1) && set(CURLOPT_HTTPPROXYTUNNEL, 1)
       && set(CURLOPT_HTTP_VERSION, sq_http_1_1)
@@ -60,7 +61,7 @@ extension CurlHandle {
   }
 }
 
-/// libcurl has prepared the context of a TLS handshake that it is about to make.
+/// Called by libcurl with the context that it has prepared for the next TLS handshake.
 private func curlHasContext(
   _ easy: UnsafeMutableRawPointer?, _ context: UnsafeMutableRawPointer?,
   _ handle: UnsafeMutableRawPointer?

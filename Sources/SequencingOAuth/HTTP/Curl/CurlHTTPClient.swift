@@ -14,29 +14,29 @@ import SQBasics
 /// challenges.
 ///
 /// A request that is not idempotent (POST, PATCH) is sent at most once. libcurl sends any other
-/// request again if it was sent on a kept connection that turns out to be closed.
+/// request again if it was sent on an open connection that turns out to be closed.
 ///
 /// - Note: If a request's body or its response is a stream, the app's closures run in tasks that
 ///   end before ``send(_:)`` returns. If the request fails, these tasks are cancelled.
 public final class CurlHTTPClient: HTTPClient, PunctualHTTPClient {
-  /// The client that the SDK uses if the app gives it no other.
+  /// The client that the SDK uses by default.
   public static let shared = CurlHTTPClient()
 
-  /// How the client connects.
+  /// The configuration of the client's connections.
   public let configuration: HTTPClientConfiguration
-  /// How far the time of the client's requests is ahead; `nil` except in tests.
+  /// How far the clock of the client's requests is ahead; `nil` except in tests.
   let lead: TimeLead?
   private let pool = CurlHandlePool()
-  /// The target of the last request, since many apps call one endpoint again and again.
+  /// The target of the last request, kept because many apps call one endpoint repeatedly.
   private let lastTarget = Locked<RequestTarget?>(nil)
 
-  /// Makes a client, which opens no connection before its first request.
+  /// Creates a client, which opens no connection before its first request.
   public init(configuration: HTTPClientConfiguration = HTTPClientConfiguration()) {
     self.configuration = configuration
     lead = nil
   }
 
-  /// Makes a client whose time a test moves ahead.
+  /// Creates a client whose clock a test can move ahead.
   package init(
     configuration: HTTPClientConfiguration = HTTPClientConfiguration(), lead: TimeLead
   ) {
@@ -44,12 +44,12 @@ public final class CurlHTTPClient: HTTPClient, PunctualHTTPClient {
     self.lead = lead
   }
 
-  /// Sends a request and returns when its response is complete.
+  /// Sends a request and returns the complete response.
   ///
   /// - Throws: ``SQOAuthError`` with one of the codes `malformedRequest`, `invalidConfiguration`,
   ///   `connectionFailed`, `tlsFailed`, `requestTimedOut`, `cancelled`, `responseTooLarge`,
-  ///   `invalidResponse`. An ``SQOAuthError`` that a closure of the request throws is thrown
-  ///   unchanged.
+  ///   `invalidResponse`. If a closure of the request throws an ``SQOAuthError``, this method
+  ///   throws the same error.
   public func send(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPResponse {
     try await request.reportingProgress(by: Callbacks()) { request throws(SQOAuthError) in
       try await transfer(request) { _, _ in }
@@ -58,8 +58,8 @@ public final class CurlHTTPClient: HTTPClient, PunctualHTTPClient {
 
   /// Sends a request that the caller can end while its task continues, without a separate task.
   ///
-  /// It throws the errors of ``send(_:)``. The closure that `whenStarted` gets ends the request
-  /// with ``SQOAuthError/Code/cancelled``; any thread may call it.
+  /// It throws the same errors as ``send(_:)``. The closure that `whenStarted` receives ends the
+  /// request with ``SQOAuthError/Code/cancelled``, and may be called on any thread.
   public func send(
     _ request: HTTPRequest, whenStarted: (_ end: @escaping @Sendable () -> Void) -> Void
   ) async throws(SQOAuthError) -> HTTPResponse {
@@ -70,13 +70,13 @@ public final class CurlHTTPClient: HTTPClient, PunctualHTTPClient {
     }
   }
 
-  /// Sends a request; `willStart` gets the transfer before it starts.
+  /// Sends a request; `willStart` receives the transfer before it starts.
   private func transfer(
     _ request: HTTPRequest, willStart: (CurlTransfer, CurlEventLoop) -> Void
   ) async throws(SQOAuthError) -> HTTPResponse {
     try request.validate()
     let target = try target(request.url)
-    // A transfer may be sent at once, before a cancellation reaches the event loop.
+    // A transfer may be sent immediately, before a cancellation reaches the event loop.
     guard !Task.isCancelled else { throw Self.cancelled(target) }
     let loop = try CurlEventLoop.shared.get()
     let upload = try await UploadQueue.make(request.body)
@@ -84,8 +84,8 @@ public final class CurlHTTPClient: HTTPClient, PunctualHTTPClient {
     let transfer = CurlTransfer(
       request, target, handle, upload: upload,
       download: DownloadQueue.make(request.destination), lead: lead)
-    // libcurl counts for each handle how often it repeated a request, and stops after five times.
-    // So a handle with a repeated request is not used again.
+    // libcurl counts the repeated requests of each handle, and stops after five. So a handle with a
+    // repeated request is not used again.
     defer { if !transfer.wasRepeated { pool.give(handle) } }
     try handle.prepare(transfer, configuration)
     willStart(transfer, loop)
@@ -106,9 +106,9 @@ public final class CurlHTTPClient: HTTPClient, PunctualHTTPClient {
     return target
   }
 
-  /// A handle with a buffer for the response.
+  /// Returns a handle with a buffer that is large enough for the response.
   ///
-  /// A kept handle may have a buffer that is too small and cannot grow, if its last request ended
+  /// A kept handle's buffer may be too small and unable to grow, if the handle's last request ended
   /// while it waited for a connection. Such a handle is dropped.
   private func handle(
     _ request: HTTPRequest, _ target: RequestTarget, _ loop: CurlEventLoop

@@ -13,7 +13,7 @@ import SQFiles
 extension CurlHandle {
   /// The file and the folder of the system's authorities; each may be missing.
   ///
-  /// The two texts of libcurl are its defaults, not what is set.
+  /// The two texts from libcurl are its defaults, not the values that are set.
   private var system: (file: String?, folder: String?) {
     (
       Self.variable("SSL_CERT_FILE") ?? Self.text(sq_get_text(easy, CURLINFO_CAINFO)),
@@ -21,7 +21,7 @@ extension CurlHandle {
     )
   }
 
-  /// The value of a variable; an empty one counts as missing.
+  /// Returns the value of a variable; an empty value counts as missing.
   private static func variable(_ name: String) -> String? {
     text(sq_environment(name)).flatMap { $0.isEmpty ? nil : $0 }
   }
@@ -32,9 +32,10 @@ extension CurlHandle {
 
   /// Sets the authorities that the handle trusts.
   ///
-  /// A blob replaces the file of authorities, so the content of the file is added to it. With a
-  /// folder, which stays in use, only a file that the user named is: the system's has the same
-  /// authorities as its folder, and takes milliseconds to read.
+  /// A blob replaces the file of authorities, so the file's content is appended to the blob. A
+  /// folder of authorities stays in use; then the file is added only if `SSL_CERT_FILE` names it,
+  /// because the system's file has the same authorities as its folder and takes milliseconds to
+  /// read.
   func setAuthorities(_ configuration: HTTPClientConfiguration) -> Bool {
     trustsSystemAuthorities = configuration.trustsSystemAuthorities
     let (file, folder) = trustsSystemAuthorities ? system : (nil, nil)
@@ -50,7 +51,7 @@ extension CurlHandle {
     }
   }
 
-  /// Reads a file of authorities; `nil` if it cannot be read, or is larger than any such file.
+  /// Reads a file of authorities; returns `nil` if it cannot be read or is too large.
   private static func content(of path: String) -> Data? {
     guard let file = try? FileDescriptor.reading(path, followsLink: true) else { return nil }
     defer { file.close() }
@@ -58,13 +59,13 @@ extension CurlHandle {
     return content.flatMap { $0.count <= mostAuthorities ? $0 : nil }
   }
 
-  /// The largest file of authorities, in bytes; the system's has a quarter of a megabyte.
+  /// The largest file of authorities, in bytes; the system's file has about 250 kB.
   private static let mostAuthorities = 16 * 1024 * 1024
 
-  /// Makes a context for TLS trust the authorities that the handle trusts.
+  /// Makes a TLS context trust the authorities that the handle trusts.
   ///
-  /// libcurl fills a context only when the server's first bytes arrive (before 8.3, also if the
-  /// context is asked for earlier).
+  /// libcurl adds them to a context only when the server's first bytes arrive (before 8.3, even if
+  /// the context is requested earlier).
   func setAuthorities(of context: OpaquePointer) -> Bool {
     let (file, folder) = trustsSystemAuthorities ? system : (nil, nil)
     let isFilled = sq_ssl_ctx_trust_files(context, authorities == nil ? file : nil, folder)

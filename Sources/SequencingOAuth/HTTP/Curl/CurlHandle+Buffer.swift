@@ -4,23 +4,23 @@ import CSQCurl
 ///
 /// Over HTTP/2, the buffers of libcurl 7.88 must never get full. Bytes that one request reads from
 /// a connection may belong to another request, and go into the other request's buffer. If that
-/// buffer is full, the HTTP/2 layer stops within a frame and continues only when more bytes come.
-/// After the last frame none come: libcurl misses the end of the response, and the request waits
-/// until its time is over.
+/// buffer is full, the HTTP/2 layer stops within a frame and continues only when more bytes arrive.
+/// After the last frame, no more arrive: libcurl misses the end of the response, and the request
+/// waits until its time limit.
 ///
-/// So a request that shares its connection has a buffer for its whole response. A request that has
-/// a connection of its own (see ``CurlMulti``) has a buffer for a head and one read. The unused
-/// part of a buffer is never touched, so it takes no memory.
+/// So a request that shares its connection has a buffer for its whole response. A request with a
+/// connection of its own (see ``CurlMulti``) has a buffer for a head and one read. The unused part
+/// of a buffer is never touched, so it takes no memory.
 extension CurlHandle {
-  /// How many bytes libcurl reads from a connection at once, over HTTP/2.
+  /// The number of bytes that libcurl reads from an HTTP/2 connection at once.
   private static let oneRead = 32 * 1024
-  /// How many bytes libcurl reads at once of a response that may be large, over HTTP/1.1.
+  /// The number of bytes that libcurl reads at once from a possibly large HTTP/1.1 response.
   private static let manyReads = 256 * 1024
-  /// The largest head that libcurl accepts, over HTTP/2.
+  /// The largest head that libcurl accepts over HTTP/2, in bytes.
   private static let largestHead = 128 * 1024
-  /// libcurl's default size.
+  /// libcurl's default buffer size, in bytes.
   static let ownChoice = 16 * 1024
-  /// The largest buffer that libcurl makes.
+  /// The largest buffer that libcurl creates, in bytes.
   private static let largest = 10 * 1024 * 1024
 
   /// Sets the buffer's size for the next response.

@@ -7,7 +7,7 @@ import CSQTLS
   import Foundation
 #endif
 
-/// The options that are the same for every request of a client.
+/// The options that all requests of a client share.
 extension CurlHandle {
   func setFixedOptions() {
     // Without these, libcurl would use signals for its time limits, and would wait for a resolver's
@@ -19,14 +19,14 @@ extension CurlHandle {
     set(CURLOPT_NETRC, sq_netrc_ignored)
     set(CURLOPT_HTTP09_ALLOWED, 0)
     set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-    // "" allows every coding that this libcurl decodes; sizes are counted after the decoder.
+    // "" allows every coding that this libcurl decodes; sizes are counted after decoding.
     set(CURLOPT_ACCEPT_ENCODING, text: "")
-    // The path is sent as the caller wrote it, since it may be part of a signature.
+    // The path is sent as the caller wrote it, because it may be part of a signature.
     set(CURLOPT_PATH_AS_IS, 1)
-    // Without a largest size, libcurl ignores a Content-Length that does not fit its integer.
+    // Without a maximum size, libcurl ignores a Content-Length that does not fit its integer.
     set(CURLOPT_MAXFILESIZE_LARGE, size: .max)
     set(CURLOPT_NOPROGRESS, 0)
-    // The event loop checks time limits, more exactly; this only turns off libcurl's own limit.
+    // The event loop checks time limits more exactly; this only turns off libcurl's own limit.
     set(CURLOPT_CONNECTTIMEOUT_MS, 24 * 3600 * 1000)
     set(CURLOPT_TCP_KEEPALIVE, 1)
   }
@@ -48,7 +48,8 @@ extension CurlHandle {
     sq_set_progress(easy, curlHasRead)
     set(CURLOPT_XFERINFODATA, this)
     set(CURLOPT_PRIVATE, this)
-    // A connection outlives the handle that opened it, so its context must live for ever.
+    // A connection outlives the handle that opened it, so its context must live until the process
+    // ends.
     sq_set_open_socket(easy, curlOpenSocket)
     set(CURLOPT_OPENSOCKETDATA, multiContext)
     sq_set_close_socket(easy, curlCloseSocket)

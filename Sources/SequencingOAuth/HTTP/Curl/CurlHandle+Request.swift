@@ -9,10 +9,10 @@ import SQBasics
 
 /// The options that differ from one request to the next.
 ///
-/// The handle still has the options of the last request, so every option here is set each time.
+/// The handle still has the options of its last request, so every option here is set each time.
 /// Only an unchanged URL is not set again.
 extension CurlHandle {
-  /// The largest body that is copied and sent in one piece with the head, in bytes.
+  /// The largest body that is copied and sent together with the head, in bytes.
   private static let copiedBodyLimit = 64 * 1024
 
   func prepare(
@@ -22,9 +22,9 @@ extension CurlHandle {
     ignoreErrors()
     let isSet =
       setURL(target, configuration) && setMethod(transfer)
-      // It is worth waiting for a new connection to see whether it can carry further requests.
+      // Waiting for a new connection is worthwhile if it turns out to carry several requests.
       && set(CURLOPT_PIPEWAIT, target.isSecure ? 1 : 0)
-      // A request that was given up has set it.
+      // An abandoned request may have set it.
       && set(CURLOPT_FORBID_REUSE, 0)
       && setFields(transfer.request)
     guard isSet else {
@@ -42,7 +42,7 @@ extension CurlHandle {
       guard set(CURLOPT_NOBODY, 1) else { return false }
       method = nil
     case .empty where ["POST", "PUT", "PATCH"].contains(request.method):
-      // RFC 9110, section 8.6: for a method that expects content, the client sends the length 0.
+      // RFC 9110, section 8.6: with a method that expects content, the client sends length 0.
       guard setCopied(Data()) else { return false }
     case .empty:
       if request.method == "GET" { method = nil }
@@ -61,7 +61,7 @@ extension CurlHandle {
       return false
     }
     return data.withUnsafeBytes { bytes in
-      // With size 0, libcurl reads no byte. But it takes a null pointer as "call the read
+      // With size 0, libcurl reads no byte. But it treats a null pointer as "call the read
       // function".
       withUnsafeBytes(of: 0) { none in
         let start = UnsafeMutableRawPointer(mutating: bytes.baseAddress ?? none.baseAddress)
@@ -75,7 +75,7 @@ extension CurlHandle {
       && set(CURLOPT_INFILESIZE_LARGE, size: length ?? -1)
   }
 
-  /// Sets the URL and its proxy, unless the last request had the same.
+  /// Sets the URL and its proxy, unless the last request had the same URL.
   private func setURL(
     _ target: RequestTarget, _ configuration: HTTPClientConfiguration
   ) -> Bool {
@@ -100,14 +100,14 @@ extension CurlHandle {
     }
   }
 
-  /// Sets the header lines, and removes those that libcurl would add by itself.
+  /// Sets the header lines, and removes the lines that libcurl would add by itself.
   private func setFields(_ request: HTTPRequest) -> Bool {
     var list: UnsafeMutablePointer<curl_slist>?
     var hasContentType = false
     var hasExpect = false
     for field in request.headers {
       let value = field.value.trimmed
-      // "Name;" is libcurl's way to write a field with an empty value.
+      // "Name;" is libcurl's notation for a field with an empty value.
       let line = value.isEmpty ? "\(field.name);" : "\(field.name): \(value)"
       guard let longer = curl_slist_append(list, line) else {
         curl_slist_free_all(list)

@@ -9,7 +9,7 @@ import SQBasics
 
 /// A libcurl easy handle with the options that every request of one client shares.
 ///
-/// To make and configure a handle costs more than a small request. So the client keeps finished
+/// Creating and configuring a handle costs more than a small request. So the client keeps finished
 /// handles, and each request sets only the options that differ. A handle belongs to one request at
 /// a time. While the transfer runs, ``transfer`` is used only under the event loop's lock.
 final class CurlHandle: @unchecked Sendable {
@@ -22,16 +22,17 @@ final class CurlHandle: @unchecked Sendable {
   unowned(unsafe) var transfer: CurlTransfer?
   /// The size of libcurl's buffer for a response, in bytes.
   var bufferSize = CurlHandle.ownChoice
-  /// How long the content of the next response is expected to be: as long as that of the last one.
+  /// The expected length of the next response's content: the length of the last one, in bytes.
   ///
-  /// The caller's thread makes that much room before it passes the transfer to the event loop. If
-  /// the loop's thread made it, each thread would free the other's memory, and the C library's
-  /// allocator takes a lock for that.
+  /// The caller's thread reserves that much memory before it passes the transfer to the event loop.
+  /// If the loop's thread reserved it, each thread would free the other's memory, and the C
+  /// library's allocator takes a lock for that.
   var usualLength = 0
   static let largestUsualLength = 64 * 1024
-  /// The URL that is set; `nil` if none is.
+  /// The URL that is currently set; `nil` if none is set.
   var url: String?
-  /// Certificates in PEM that replace the system's file of authorities; `nil` if none do.
+  /// The certificates, in PEM, that replace the system's file of authorities; `nil` to keep the
+  /// file.
   var authorities: Data?
   var trustsSystemAuthorities = true
   private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: sq_error_size)
@@ -62,22 +63,22 @@ final class CurlHandle: @unchecked Sendable {
     version == .automatic && target.isSecure
   }
 
-  /// libcurl's text about the request's failure, on one line.
+  /// libcurl's text about the request's failure, as one line.
   var errorDetail: String {
     String(
       String(cString: errorText).prefix(200).map { $0.isASCII && !$0.isNewline ? $0 : " " })
   }
 
-  /// Clears libcurl's error text, and stores none until ``recordErrors()``.
+  /// Clears libcurl's error text, and makes libcurl store none until ``recordErrors()``.
   ///
-  /// Before libcurl has a connection for the request, it checks the kept connections. If one of
+  /// Before libcurl has a connection for the request, it checks its open connections. If one of
   /// them has failed, it reports that failure as the request's. It stores only the first text.
   func ignoreErrors() {
     errorText.pointee = 0
     set(CURLOPT_ERRORBUFFER, nil)
   }
 
-  /// Stores libcurl's error text again, since later failures are the request's own.
+  /// Makes libcurl store its error text again, because later failures are the request's own.
   func recordErrors() {
     set(CURLOPT_ERRORBUFFER, errorText)
   }
@@ -112,7 +113,7 @@ final class CurlHandle: @unchecked Sendable {
   }
 }
 
-/// The handles that no request uses at the moment; any thread may call its methods.
+/// The handles that no request uses at the moment; its methods may be called on any thread.
 final class CurlHandlePool: Sendable {
   private let handles = Locked<[CurlHandle]>([])
 
@@ -120,7 +121,7 @@ final class CurlHandlePool: Sendable {
     handles.withLock { $0.popLast() }
   }
 
-  /// Keeps a handle for a later request, or drops it if 64 are kept already.
+  /// Keeps a handle for a later request, or drops it if 64 handles are already kept.
   func give(_ handle: CurlHandle) {
     handles.withLock { if $0.count < 64 { $0.append(handle) } }
   }

@@ -3,36 +3,36 @@ import Glibc
 
 /// libcurl's multi handles, with the transfers, connections and times that the same lock protects.
 ///
-/// ``CurlEventLoop`` protects it with its lock. It holds the running transfers, the connections
-/// that are kept for later transfers, and the times at which something is due.
+/// The lock of ``CurlEventLoop`` protects it. It holds the running transfers, the connections that
+/// are kept for later transfers, and the times at which work is due.
 final class CurlMulti {
   /// Connections that may serve several transfers at the same time, over HTTP/2.
   private let shared: CurlConnections
   /// Connections that serve one transfer at a time.
   private let unshared: CurlConnections
   var sockets: SocketTable
-  /// Until when the loop's thread sleeps; 0 while it is awake or was woken.
+  /// The time until which the loop's thread sleeps; 0 while it is awake or was woken.
   var sleepsUntil: UInt64 = 0
   /// Whether the process is about to end, so that libcurl must not be called.
   var isStopped = false
   private(set) var active: [CurlTransfer] = []
-  /// How many of the active transfers report their progress.
+  /// The number of active transfers that report their progress.
   private var watchedCount = 0
-  /// The transfers that have ended and whose callers do not know it yet.
+  /// The transfers that have ended and whose callers have not been resumed yet.
   private var ended: [CurlTransfer] = []
-  /// For how long transfers whose time is over may read what has arrived, in nanoseconds.
+  /// How long transfers past their limit may read data that has arrived, in nanoseconds.
   ///
-  /// It is long enough to read all that the system holds for a connection.
+  /// It is long enough to read all data that the system buffers for a connection.
   private static let lastReading: UInt64 = 250_000_000
-  /// The earliest time at which any transfer's time may be over.
+  /// The earliest time at which a transfer may reach its limit.
   private var nextCheck = UInt64.max
-  /// The sockets at which libcurl's turn ended before it had read all; see ``ReadingTurn``.
+  /// The sockets that libcurl had not read to the end when its turn ended; see ``ReadingTurn``.
   ///
-  /// They may have nothing left that the system would announce: behind a proxy that is reached over
-  /// TLS, OpenSSL holds the rest.
+  /// The system may not announce their remaining data: with a proxy that uses TLS, OpenSSL holds
+  /// it.
   private var unread: [Int32] = []
 
-  /// - Throws: ``SQOAuthError/Code/connectionFailed`` if libcurl has no memory.
+  /// - Throws: ``SQOAuthError/Code/connectionFailed`` if libcurl is out of memory.
   init(poller: Int32) throws(SQOAuthError) {
     shared = try CurlConnections(areShared: true)
     unshared = try CurlConnections(areShared: false)
@@ -41,7 +41,7 @@ final class CurlMulti {
     for connections in [shared, unshared] { connections.watchSockets(this) }
   }
 
-  /// When the event loop must continue if no socket has an event before.
+  /// When the event loop must continue if no socket has an event before that time.
   var deadline: UInt64 { unread.isEmpty ? min(shared.timer, unshared.timer, nextCheck) : 0 }
 
   private func connections(_ transfer: CurlTransfer) -> CurlConnections {
@@ -51,7 +51,7 @@ final class CurlMulti {
   // MARK: What callers ask for
 
   func add(_ transfer: CurlTransfer) {
-    // The transfer was ended before it started.
+    // The transfer was ended before it was started.
     guard transfer.failure == nil else {
       transfer.phase = .ended
       ended.append(transfer)
@@ -65,13 +65,13 @@ final class CurlMulti {
       end(
         transfer,
         SQOAuthError(
-          .connectionFailed, "libcurl did not take the request to \(transfer.target.authority)"))
+          .connectionFailed, "libcurl did not accept the request to \(transfer.target.authority)"))
       return
     }
     nextCheck = min(nextCheck, transfer.clock.deadline)
   }
 
-  /// Ends a transfer with an error; does nothing if it has ended already.
+  /// Ends a transfer with an error; does nothing if the transfer has already ended.
   func end(_ transfer: CurlTransfer, _ error: SQOAuthError) {
     if case .ended = transfer.phase { return }
     transfer.giveUp(error)
@@ -99,7 +99,7 @@ final class CurlMulti {
     if unshared.handle(socket, mask) || hasMore { unread.append(socket) }
   }
 
-  /// Does what is due now, and collects the transfers that have ended.
+  /// Does the work that is due now, and collects the transfers that have ended.
   func advance() {
     if !unread.isEmpty { readOn() }
     let now = TransferClock.now()
@@ -115,7 +115,7 @@ final class CurlMulti {
     for socket in sockets { handle(socket, EPOLLIN.rawValue) }
   }
 
-  /// Whether a transfer may go on after a read, or has got far more bytes than content.
+  /// Whether a transfer may continue after a read; if not, it got far more bytes than content.
   func mayGoOn(_ transfer: CurlTransfer) -> Bool {
     guard isFlooded(transfer) else { return true }
     transfer.giveUpFlooded()
@@ -135,10 +135,10 @@ final class CurlMulti {
     }
   }
 
-  /// Whether no transfer runs, and ``takeNews()`` has returned every transfer that has ended.
+  /// Whether no transfer runs and ``takeNews()`` has returned every ended transfer.
   var isIdle: Bool { active.isEmpty && ended.isEmpty }
 
-  /// Returns the progress reports to call and the ended transfers to finish, both outside the lock.
+  /// Returns the progress reports to call and the transfers to finish, both outside the lock.
   func takeNews() -> (reports: [@Sendable () -> Void], ended: [CurlTransfer]) {
     defer { ended.removeAll() }
     // Most requests have no progress to report, and then the lists are not searched.
@@ -150,8 +150,8 @@ final class CurlMulti {
     if let opening = transfer.opening, code == CURLE_OK {
       opening.take(sq_get_active_socket(transfer.handle.easy))
     }
-    // After a complete answer, it does not matter that the rest of the request was not sent; a
-    // connection that was handed over may end for libcurl as an error.
+    // After a complete response, it does not matter that the rest of the request was not sent.
+    // libcurl may report an error for a connection that was handed over.
     let isComplete = transfer.isAnswered || transfer.opening?.connection != nil
     let code = isComplete ? CURLE_OK : code
     if transfer.failure == nil, code != CURLE_OK {
@@ -168,7 +168,7 @@ final class CurlMulti {
 
   private func remove(_ transfer: CurlTransfer) {
     guard case .running(let index) = transfer.phase else { return }
-    // What came last is content of the connection, too.
+    // The last bytes count for the connection, too.
     _ = isFlooded(transfer)
     connections(transfer).remove(transfer.handle)
     transfer.handle.transfer = nil
@@ -182,7 +182,7 @@ final class CurlMulti {
     ended.append(transfer)
   }
 
-  /// Ends the transfers whose time is over, and finds out when to check again.
+  /// Ends the transfers that have reached their time limit, and schedules the next check.
   func checkTime(_ now: UInt64) {
     nextCheck = .max
     readArrived(by: now)
@@ -192,11 +192,11 @@ final class CurlMulti {
     for transfer in active { nextCheck = min(nextCheck, transfer.clock.deadline) }
   }
 
-  /// Reads what has arrived in the sockets, if any transfer's time is over.
+  /// Reads the data in the sockets if any transfer has reached its time limit.
   ///
-  /// The process may have been suspended, by a debugger or in a frozen container. An answer that
-  /// arrived in that time may be the only copy of a token. ``lastReading`` limits what a server
-  /// gains that sends without end.
+  /// The process may have been suspended, by a debugger or in a frozen container. A response that
+  /// arrived in that time may be the only copy of a token. ``lastReading`` limits how long a server
+  /// that sends without end can prolong this.
   private func readArrived(by now: UInt64) {
     let end = TransferClock.now() + Self.lastReading
     while active.contains(where: { $0.clock.deadline <= now }), TransferClock.now() < end {

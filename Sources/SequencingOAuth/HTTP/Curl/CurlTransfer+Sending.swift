@@ -9,7 +9,7 @@ import SQBasics
 
 // The methods that libcurl's callbacks call for the request.
 extension CurlTransfer {
-  /// Copies the next piece of the body and returns its length: 0 at the end of the body.
+  /// Copies the next piece of the body and returns its length, which is 0 at the end of the body.
   ///
   /// Returns `CURL_READFUNC_PAUSE` if no piece is ready yet, and `CURL_READFUNC_ABORT` on failure.
   func fill(_ room: UnsafeMutableRawBufferPointer) -> Int {
@@ -46,7 +46,7 @@ extension CurlTransfer {
 
   /// Whether the request may be sent on the connection that is now ready.
   ///
-  /// If a kept connection turns out to be closed, libcurl tries again on a new one. The server may
+  /// If an open connection turns out to be closed, libcurl tries again on a new one. The server may
   /// already have acted on the first copy, so a request that is not idempotent is not sent twice: a
   /// second use of a code or of a rotated refresh token can end the session.
   func willSend() -> Bool {

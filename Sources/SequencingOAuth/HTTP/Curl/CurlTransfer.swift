@@ -9,23 +9,22 @@ import SQBasics
 
 /// One request while it is sent and answered: its state for libcurl's callbacks, and its result.
 ///
-/// It needs no lock, since it has one owner at a time. The caller prepares it. From
-/// ``CurlEventLoop/start(_:)`` on, it belongs to the event loop, and every callback runs under the
-/// loop's lock. After its continuation is resumed, it belongs to the caller again. Both use the
-/// queues of a streamed body and the number of attempts in the meantime; these have their own
-/// locks.
+/// It needs no lock, because it has one owner at a time. The caller prepares it. After
+/// ``CurlEventLoop/start(_:)``, it belongs to the event loop, and every callback runs under the
+/// loop's lock. After its continuation is resumed, it belongs to the caller again. In the meantime,
+/// both use the queues of a streamed body and the number of attempts, which have their own locks.
 final class CurlTransfer: @unchecked Sendable, Redacted {
   let request: HTTPRequest
   let target: RequestTarget
   let handle: CurlHandle
-  /// The queue of a body that is a file or a stream; `nil` for a body in memory.
+  /// The queue for a body from a file or a stream; `nil` for a body in memory.
   let upload: UploadQueue?
-  /// The queue of a response that goes to a file or a consumer; `nil` for a response in memory.
+  /// The queue for a response to a file or a closure; `nil` for a response in memory.
   let download: DownloadQueue?
-  /// What a transfer that only opens a connection is for; `nil` for a request.
+  /// The result of a transfer that only opens a connection; `nil` for a request.
   let opening: ConnectionOpening?
 
-  /// The steps of a transfer's life.
+  /// The states of a transfer.
   enum Phase {
     case prepared
     /// The transfer is in the event loop's list, at this index.
@@ -39,21 +38,21 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
   var clock: TransferClock
   var reader = ResponseReader()
   var progress: ProgressMeter?
-  /// The error with which the SDK ended the transfer, or the meaning of libcurl's code.
+  /// The error with which the SDK ended the transfer, or the error for libcurl's code.
   var failure: SQOAuthError?
   /// The content of a response in memory.
   private var body = Data()
   private var received: Int64 = 0
-  /// The socket that libcurl uses for the transfer; negative before it has named one.
+  /// The socket that libcurl uses for the transfer; negative before libcurl has named it.
   var socket: Int32 = -1
-  /// The bytes of content and of heads that the connection's ``WireMeter`` does not know yet.
+  /// The bytes of content and of heads that are not yet counted in the connection's ``WireMeter``.
   var uncounted: Int64 = 0
-  /// How many bytes of a body in memory were sent.
+  /// The number of bytes sent from a body in memory.
   var sentOfBytes = 0
-  /// How often libcurl sent the request or tried to send it; the caller reads it too.
+  /// How often libcurl sent the request or tried to send it; the caller reads the value too.
   let attempts = Locked(0)
   private var hasFallenSilent = false
-  /// Whether the server has answered, though it may not have read the whole request.
+  /// Whether the response is complete, although the server may not have read the whole request.
   private(set) var isAnswered = false
 
   init(
@@ -74,15 +73,16 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
     if let report = request.progress { progress = ProgressMeter(report, request.body, upload) }
   }
 
-  /// Whether other transfers may use the connection at the same time, over HTTP/2; in three cases
-  /// they may not.
+  /// Whether other transfers may use the connection at the same time, over HTTP/2.
   ///
-  /// - The response is streamed, so it halts when the app is not ready. On a shared connection,
+  /// In three cases they may not:
+  ///
+  /// - The response is streamed, so it pauses when the app is not ready. On a shared connection,
   ///   other transfers would read bytes for it in the meantime, and libcurl would store them until
-  ///   memory is short.
+  ///   memory runs out.
   /// - The request must not be sent twice. A server may close a connection after any number of
-  ///   requests, without reading those that are under way, and libcurl does not tell which these
-  ///   are. On an unshared connection, no other request is under way.
+  ///   requests without reading those in flight, and libcurl does not report which these are. On an
+  ///   unshared connection, no other request is in flight.
   /// - The transfer only opens a connection.
   var sharesConnection: Bool {
     if opening != nil { return false }
@@ -93,10 +93,10 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
   /// Whether libcurl has sent the request again, or tried to.
   var wasRepeated: Bool { attempts.withLock { $0 > 1 } }
 
-  /// Whether code of the app runs during the transfer.
+  /// Whether the app's code runs during the transfer.
   var isWatched: Bool { progress != nil || upload != nil || download != nil }
 
-  /// The response of a transfer that has ended; throws the transfer's failure.
+  /// Returns the response of an ended transfer; throws the transfer's failure.
   func response() throws(SQOAuthError) -> HTTPResponse {
     if let failure { throw failure }
     guard let head = reader.head(), let trailers = reader.trailers() else { throw malformedHead }
@@ -118,19 +118,21 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
     continuation.take()?.resume()
   }
 
-  /// Passes the transfer from the event loop to the caller; both call it.
+  /// Passes the transfer from the event loop to the caller; both call this method.
   ///
-  /// The continuation alone would do. But if it is resumed before the caller waits for it, Swift's
-  /// runtime does not tell ThreadSanitizer what came first, and an app would get a report.
+  /// The continuation alone would be enough. But if it is resumed before the caller waits for it,
+  /// Swift's runtime does not report the order to ThreadSanitizer, and an app would get a false
+  /// report.
   func handOver() {
     attempts.withLock { _ in }
   }
 
-  /// Notes the error with which the SDK ends the transfer; the caller must remove it from libcurl.
+  /// Records the error that ends the transfer; the caller must then remove the transfer from
+  /// libcurl.
   ///
-  /// libcurl 7.88 tells the server to stop an HTTP/2 response only when it next sends something on
-  /// the connection; until then the server would continue. So the connection is closed, unless
-  /// other transfers use it: those send something.
+  /// libcurl 7.88 does not stop an HTTP/2 response until it next sends something on the connection;
+  /// until then the server continues. So the connection is closed, unless other transfers use it:
+  /// they do send something.
   func giveUp(_ error: SQOAuthError) {
     if failure == nil { failure = error }
     handle.set(CURLOPT_FORBID_REUSE, 1)
@@ -139,7 +141,7 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
   /// Whether the transfer failed because the connection broke or the server stopped sending.
   var hasLostServer: Bool { failure?.code == .connectionFailed || hasFallenSilent }
 
-  /// The error for a transfer that ends at its deadline.
+  /// Returns the error for a transfer that ends at its deadline.
   func timeUp(_ now: UInt64) -> SQOAuthError {
     let message: String
     switch clock.limit(passedAt: now) {
@@ -162,10 +164,10 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
 
   // MARK: What libcurl calls for the response
 
-  /// Takes decoded content.
+  /// Receives decoded content.
   ///
-  /// - Returns: The number of bytes if all were taken. `CURL_WRITEFUNC_PAUSE` halts the transfer
-  ///   until there is room; any other number ends it.
+  /// - Returns: The number of bytes if all were stored. `CURL_WRITEFUNC_PAUSE` pauses the transfer
+  ///   until there is space; any other number ends it.
   func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
     clock.touch()
     guard received + Int64(bytes.count) <= request.maximumResponseBytes else {
@@ -190,20 +192,20 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
     return bytes.count
   }
 
-  /// The socket that the transfer uses; `nil` if it has no connection yet.
+  /// Returns the socket that the transfer uses, or `nil` if it has no connection yet.
   func usedSocket() -> Int32? {
-    // For a stream of a connection that others use, libcurl may name none.
+    // For a stream on a shared connection, libcurl may not name the socket.
     if socket < 0 { socket = sq_get_active_socket(handle.easy) }
     return socket < 0 ? nil : socket
   }
 
-  /// How many bytes without content the connection may bring.
+  /// The number of bytes without content that the connection may receive.
   var wireAllowance: Int64 {
     let isHTTP2 = reader.isHeadComplete ? reader.isHTTP2 : handle.maySpeakHTTP2(to: target)
     return isHTTP2 ? ContentMeter.allowance + WireMeter.window : ContentMeter.allowance
   }
 
-  /// Gives up because far more bytes came than content.
+  /// Ends the transfer, because it received far more bytes than content.
   func giveUpFlooded() {
     giveUp(
       SQOAuthError(
@@ -213,7 +215,7 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
         status: reader.head()?.status))
   }
 
-  /// Takes a line of a head or a trailer; 0 ends the transfer.
+  /// Receives a line of a head or a trailer; the result 0 ends the transfer.
   func receiveLine(_ line: UnsafeRawBufferPointer) -> Int {
     clock.touch()
     uncounted += Int64(line.count)
@@ -230,7 +232,7 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
     return reader.isHeadComplete && !wasComplete && !takeHead() ? 0 : line.count
   }
 
-  /// Notes that the answer is complete, and ends the request's body if libcurl still waits for it.
+  /// Marks the response as complete, and ends the request's body if libcurl still waits for it.
   ///
   /// - SeeAlso: RFC 9113, section 8.1
   private func endUpload() {

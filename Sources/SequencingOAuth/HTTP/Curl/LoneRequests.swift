@@ -3,34 +3,35 @@ import Glibc
 import SQBasics
 package import Synchronization
 
-/// Sends a request on its caller's own thread if no other request is under way.
+/// Sends a request on its caller's own thread if no other request is running.
 ///
-/// To wake two threads costs more than a small request. So the caller's thread sends such a
-/// request. If the last one was answered within ``longestWait``, the thread also waits that long
-/// for the answer. After that, the event loop's thread takes over.
+/// Waking two threads costs more than a small request, so the caller's thread sends such a request.
+/// If the last one was answered within ``longestWait``, the thread also waits that long for the
+/// response. After that, the event loop's thread takes over.
 ///
-/// This is only a shortcut. Without this file and the three lines in ``CurlEventLoop`` that name
-/// it, every request goes to the event loop's thread.
+/// This is only an optimization. Without this file and the three lines in ``CurlEventLoop`` that
+/// name it, every request goes to the event loop's thread.
 package final class LoneRequests: Sendable {
-  /// How long a caller's thread may wait for an answer, in nanoseconds; tests change it.
+  /// How long a caller's thread may wait for a response, in nanoseconds; tests change it.
   package static let longestWait = Atomic<UInt64>(300_000)
-  /// How long a thread looks for an answer without sleeping, in nanoseconds.
+  /// How long a thread polls for a response without sleeping, in nanoseconds.
   ///
-  /// To put a core to sleep and wake it again can take longer than the answer of a near server.
+  /// Putting a core to sleep and waking it again can take longer than the response of a nearby
+  /// server.
   fileprivate static let vigil: UInt64 = 200_000
 
   private struct State {
-    /// How many transfers were started and have not ended, or have callers that do not know it yet.
+    /// The number of started transfers that have not ended, or whose callers were not resumed yet.
     var count = 0
-    /// The transfer that was started while there was no other, until it ends; `nil` if none.
+    /// The transfer that started while there was no other, until it ends; `nil` if there is none.
     var lone: (transfer: ObjectIdentifier, start: UInt64)?
-    /// How long the last such transfer took, in nanoseconds.
+    /// The duration of the last such transfer, in nanoseconds.
     var lastTime = UInt64.max
   }
 
   private let state = Locked(State())
 
-  /// Sends a transfer if there is no other, and may wait for its end.
+  /// Sends a transfer if there is no other, and may wait until it ends.
   ///
   /// Returns `false` if the event loop's thread must send the transfer.
   func send(_ transfer: CurlTransfer, on loop: CurlEventLoop) -> Bool {
@@ -55,8 +56,10 @@ package final class LoneRequests: Sendable {
     return true
   }
 
-  /// Counts a transfer; if there is no other, returns its start and the time that the last one
-  /// took.
+  /// Counts a transfer.
+  ///
+  /// If there is no other transfer, it returns the transfer's start and the duration of the last
+  /// one.
   private func begin(_ transfer: CurlTransfer) -> (start: UInt64, lastTime: UInt64)? {
     state.withLock { state in
       state.count += 1
@@ -67,7 +70,7 @@ package final class LoneRequests: Sendable {
     }
   }
 
-  /// Notes transfers that have ended, before their callers know.
+  /// Records transfers that have ended, before their callers are resumed.
   func ended(_ transfers: [CurlTransfer]) {
     state.withLock { state in
       state.count -= transfers.count
@@ -83,7 +86,7 @@ package final class LoneRequests: Sendable {
 extension CurlMulti {
   /// Does the event loop's work on this thread until the transfer has ended, or until `end`.
   ///
-  /// If `awake`, the thread does not sleep for the first ``LoneRequests/vigil`` nanoseconds.
+  /// If `awake` is true, the thread does not sleep in the first ``LoneRequests/vigil`` nanoseconds.
   fileprivate func wait(for transfer: CurlTransfer, until end: UInt64, awake: Bool) {
     let isAwakeUntil = awake ? TransferClock.now() + LoneRequests.vigil : 0
     while case .running = transfer.phase {
@@ -100,10 +103,10 @@ extension CurlMulti {
 }
 
 extension SocketTable {
-  /// Waits, at most so many nanoseconds, for the sockets that libcurl has named since
-  /// ``SocketTable/applyChanges()``.
+  /// Waits for the sockets that libcurl has named since ``SocketTable/applyChanges()``.
   ///
-  /// epoll does not watch them in the meantime, since it would wake the event loop's thread.
+  /// epoll does not watch these sockets in the meantime, because it would wake the event loop's
+  /// thread.
   fileprivate mutating func wait(_ nanoseconds: UInt64) -> [(fd: Int32, events: UInt32)] {
     for socket in named { unregister(socket) }
     var polled = named.compactMap { socket -> pollfd? in

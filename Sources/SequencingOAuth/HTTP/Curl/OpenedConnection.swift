@@ -2,13 +2,13 @@ import CSQCurl
 import CSQTLS
 import Glibc
 
-/// A connection that libcurl has opened and handed over: to the server itself, behind any proxy.
+/// An open connection from libcurl that goes to the server itself, also through a proxy.
 ///
-/// Nothing was sent to the server yet. If the URL is `https`, the TLS handshake is still to come:
-/// with a context in which libcurl has set the authorities, the client certificate and the oldest
-/// version, so that the rules of trust are the same as for a request.
+/// Nothing has been sent to the server yet. If the URL is `https`, the caller makes the TLS
+/// handshake, with a context in which libcurl has set the authorities, the client certificate and
+/// the oldest version. So the connection has the same rules of trust as a request.
 package final class OpenedConnection: @unchecked Sendable {
-  /// The socket, which does not block; it is closed with this object.
+  /// The socket, which is non-blocking and is closed with this object.
   package let socket: Int32
   /// OpenSSL's context for the handshake, an `SSL_CTX`; `nil` without TLS.
   ///
@@ -26,24 +26,26 @@ package final class OpenedConnection: @unchecked Sendable {
   }
 }
 
-/// The opening of a connection that libcurl does not keep; its transfer's callbacks use it.
+/// The state of a connection that is being opened for another protocol.
+///
+/// The callbacks of its transfer use it, and libcurl does not keep the connection.
 final class ConnectionOpening {
-  /// The sockets with which libcurl has tried to reach the server or the proxy.
+  /// The sockets that libcurl has used to try to reach the server or the proxy.
   private var attempts: [Attempt] = []
   private(set) var connection: OpenedConnection?
-  /// Whether the proxy itself asks for TLS: then the connection cannot be handed over.
+  /// Whether the proxy itself requires TLS, so that the connection cannot be handed over.
   private(set) var isProxySecure = false
 
-  /// The newest version of TLS that libcurl is told to use for a proxy.
+  /// The newest version of TLS that libcurl may use for a proxy.
   ///
-  /// Only a proxy's context has such a bound, which tells the two contexts apart.
+  /// Only a proxy's context has such a limit, which distinguishes the two contexts.
   static let proxyMark = TLS1_2_VERSION
 
   func tries(_ socket: Int32) {
     attempts.append(Attempt(socket))
   }
 
-  /// Takes a copy of the socket; libcurl then closes its own.
+  /// Stores a copy of the socket, because libcurl then closes its own.
   func take(_ socket: Int32, context: OpaquePointer? = nil) {
     let copy = fcntl(socket, F_DUPFD_CLOEXEC, 0)
     guard copy >= 0 else { return }
@@ -51,11 +53,11 @@ final class ConnectionOpening {
     connection = OpenedConnection(socket: copy, context: context)
   }
 
-  /// Takes the socket with the context that libcurl has made for the handshake.
+  /// Stores the socket together with the context that libcurl has created for the handshake.
   ///
-  /// libcurl does not name the socket at this moment. It is open and connected, and has the local
-  /// port that libcurl names. Since 8.10, libcurl names a port only after the handshake; but by then
-  /// it has closed the sockets of its other attempts.
+  /// At this moment, libcurl does not name the socket, so it is found by other properties: it is
+  /// open and connected, and has the local port that libcurl names. Since 8.10, libcurl names a
+  /// port only after the handshake; but by then it has closed the sockets of its other attempts.
   func take(_ context: OpaquePointer, of handle: CurlHandle) {
     guard sq_ssl_ctx_newest_version(context) != Self.proxyMark else {
       isProxySecure = true
@@ -74,7 +76,7 @@ final class ConnectionOpening {
 /// A socket with which libcurl tries to reach a server.
 private struct Attempt {
   let socket: Int32
-  /// The socket's number in the file system, which no later socket with the same descriptor has.
+  /// The socket's inode number, which no later socket with the same descriptor has.
   private let identity: ino_t?
 
   init(_ socket: Int32) {
@@ -82,7 +84,7 @@ private struct Attempt {
     identity = Self.identity(of: socket)
   }
 
-  /// Whether libcurl has not closed the socket since.
+  /// Whether libcurl has not closed the socket yet.
   var isOpen: Bool { identity != nil && Self.identity(of: socket) == identity }
 
   private static func identity(of socket: Int32) -> ino_t? {
@@ -90,7 +92,7 @@ private struct Attempt {
     return fstat(socket, &status) == 0 ? status.st_ino : nil
   }
 
-  /// The port of the socket's own end or of the other end; `nil` if there is none.
+  /// Returns the port of the socket's local or remote end, or `nil` if there is none.
   func port(peer: Bool) -> Int? {
     var address = sockaddr_storage()
     var size = socklen_t(MemoryLayout<sockaddr_storage>.size)

@@ -19,7 +19,7 @@ struct ProgressMeter {
     }
   }
 
-  /// Notes how much was sent; if the body is sent again, the count does not go back.
+  /// Updates the number of sent bytes, which does not go back if the body is sent again.
   mutating func sent(_ count: Int64) {
     current.sent = max(current.sent, count)
   }
@@ -32,19 +32,20 @@ struct ProgressMeter {
     }
   }
 
-  /// Counts the body as sent: a small body goes out with the head, without a callback.
+  /// Counts the whole body as sent, because a small body is sent with the head, without a callback.
   mutating func finish() {
     current.sent = current.totalToSend ?? current.sent
   }
 
-  /// The report to call outside the lock; `nil` if nothing has changed since the last one.
+  /// Returns the report to call outside the lock, or `nil` if nothing changed since the last
+  /// report.
   mutating func due() -> (@Sendable () -> Void)? {
     guard current != reported else { return nil }
     reported = current
     return { [report, current] in report(current) }
   }
 
-  /// The value of `Content-Length`; `nil` if it is missing or counts compressed bytes.
+  /// Returns the value of `Content-Length`, or `nil` if it is missing or counts compressed bytes.
   private static func announcedLength(_ handle: CurlHandle) -> Int64? {
     var field: UnsafeMutablePointer<curl_header>?
     let coding = curl_easy_header(

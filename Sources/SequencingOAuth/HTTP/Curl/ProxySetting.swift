@@ -7,16 +7,16 @@ import SQBasics
   import Foundation
 #endif
 
-/// The setting that names the proxy of a request, for messages.
+/// The setting that names a request's proxy, for error messages.
 ///
-/// The proxy's URL stays out of messages, since it may hold a password.
+/// Messages do not include the proxy's URL, because it may contain a password.
 struct ProxySetting {
-  /// Where the proxy is named.
+  /// The name of the setting.
   let name: String
-  /// Why libcurl cannot use the proxy; `nil` if it can, or if there is none.
+  /// The reason why libcurl cannot use the proxy; `nil` if it can, or if there is no proxy.
   let fault: String?
 
-  /// Finds the setting that counts for a request, which need not name a proxy.
+  /// Finds the setting that applies to a request, even if it names no proxy.
   init(
     _ proxy: HTTPClientConfiguration.Proxy, isSecure: Bool,
     environment: [String: String] = ProcessInfo.processInfo.environment
@@ -29,7 +29,7 @@ struct ProxySetting {
       name = "HTTPClientConfiguration.proxy"
       fault = nil
     case .environment:
-      // The order of libcurl. A server's CGI programs get a field of the request as HTTP_PROXY.
+      // libcurl's order. It omits HTTP_PROXY, which in a CGI program is a field of the web request.
       let names =
         (isSecure ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]) + ["all_proxy", "ALL_PROXY"]
       let variable = names.first { environment[$0]?.isEmpty == false }
@@ -38,7 +38,7 @@ struct ProxySetting {
     }
   }
 
-  /// Parses a proxy's URL as libcurl does before it connects.
+  /// Parses a proxy's URL as libcurl does before it connects, and returns what is wrong with it.
   private static func fault(of proxy: String) -> String? {
     let url = curl_url()
     defer { curl_url_cleanup(url) }

@@ -1,15 +1,15 @@
 import CSQCurl
 import CSQTLS
 
-/// How much libcurl may still read over TLS before other connections have their turn.
+/// The limit on how much libcurl reads over TLS before it is other connections' turn.
 ///
 /// Over HTTP/2, libcurl reads a connection until there is nothing left to read. A server that sends
-/// frames faster than nghttp2 reads them would keep the event loop for itself. So each time libcurl
-/// is called, its sockets seem to have nothing left after ``size`` bytes.
+/// frames faster than nghttp2 reads them would occupy the event loop completely. So each time
+/// libcurl is called, its sockets seem to be empty after ``size`` bytes.
 ///
 /// Everything here runs under the lock of ``CurlMulti``.
 enum ReadingTurn {
-  /// How many bytes of the network libcurl may read in a turn.
+  /// The number of bytes that libcurl may read from the network in a turn.
   static let size = 128 * 1024
   nonisolated(unsafe) private static var left = size
 
@@ -28,10 +28,10 @@ enum ReadingTurn {
 
   /// Limits the turns of the connections of an OpenSSL context, an `SSL_CTX`.
   ///
-  /// It also keeps their secrets out of the file that the variable `SSLKEYLOGFILE` names, with
-  /// which anyone could read tokens on the network. And it makes a read fail at the end of TCP
-  /// without an end of TLS: anybody on the network can end TCP, and so cut off a response that has no
-  /// length of its own (RFC 9112, section 9.8).
+  /// It also keeps the connections' secrets out of the file that the variable `SSLKEYLOGFILE`
+  /// names, because anyone with that file could read tokens on the network. And it makes a read
+  /// fail if TCP ends before TLS: anyone on the network can end TCP, and could cut off a response
+  /// that has no length of its own (RFC 9112, section 9.8).
   static func prepare(_ context: OpaquePointer) {
     SSL_CTX_set_keylog_callback(context, nil)
     sq_ssl_ctx_expect_close_notify(context)
@@ -56,13 +56,13 @@ private func prepareContext(
   return CURLE_OK
 }
 
-/// OpenSSL begins a handshake, so the connection has its source of bytes by now.
+/// Called by OpenSSL when a handshake starts, so the connection has its source of bytes by now.
 private func watchHandshake(_ tls: OpaquePointer?, _ event: Int32, _ value: Int32) {
   guard event & SSL_CB_HANDSHAKE_START != 0, let source = SSL_get_rbio(tls) else { return }
   BIO_set_callback_ex(source, watchReading)
 }
 
-/// OpenSSL is about to read from the network, or has read; a negative value makes it wait.
+/// Called by OpenSSL before and after it reads from the network; a negative result makes it wait.
 private func watchReading(
   _ source: OpaquePointer?, _ event: Int32, _ bytes: UnsafePointer<CChar>?, _ room: Int,
   _ number: Int32, _ longNumber: Int, _ result: Int32, _ count: UnsafeMutablePointer<Int>?
@@ -71,8 +71,8 @@ private func watchReading(
   case BIO_CB_READ where !ReadingTurn.mayRead(): return sq_bio_wait(source)
   case BIO_CB_READ | BIO_CB_RETURN:
     if result > 0, let count { ReadingTurn.hasRead(count.pointee) }
-    // TCP ended before TLS did. libcurl's source of bytes does not tell OpenSSL that this is an end,
-    // so an error takes its place.
+    // TCP ended before TLS did. libcurl's source of bytes does not report this end to OpenSSL, so
+    // it is reported as an error.
     return result == 0 && sq_bio_should_retry(source) == 0 ? -1 : Int(result)
   case _ where event & BIO_CB_RETURN != 0: return Int(result)
   default: return 1

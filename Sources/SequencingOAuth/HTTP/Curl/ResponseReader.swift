@@ -2,35 +2,35 @@ import SQBasics
 
 /// Collects the lines of a response's head and trailers as libcurl delivers them.
 ///
-/// It only copies and counts bytes. ``head()`` and ``trailers()`` make strings of them; without a
-/// streamed response, they run on the caller's thread.
+/// It only copies and counts bytes. ``head()`` and ``trailers()`` make strings from them; unless
+/// the response is streamed, they run on the caller's thread.
 struct ResponseReader {
-  /// How many fields a response may have, including heads of status 1xx and trailers.
+  /// The maximum number of fields in a response, including heads of status 1xx and trailers.
   static let maximumFields = 256
-  /// How many bytes all fields of a response may have together.
+  /// The maximum total size of a response's fields, in bytes.
   static let maximumBytes = 256 * 1024
 
   private var headLines: [UInt8] = []
   private var trailerLines: [UInt8] = []
   private var fieldCount = 0
   private var byteCount = 0
-  /// Whether the empty line after the final head was read; a head of status 1xx is not final.
+  /// Whether the empty line after the final head was read; a head with a 1xx status is not final.
   private(set) var isHeadComplete = false
   private(set) var status = 0
   private(set) var isHTTP2 = false
 
-  /// Whether the response is known to be complete because its HTTP/2 trailers came.
+  /// Whether the response is known to be complete because its HTTP/2 trailers arrived.
   ///
   /// libcurl delivers HTTP/2 trailers after the server has closed the stream, and only if the
   /// server has closed it properly.
   var isOver: Bool { isHTTP2 && !trailerLines.isEmpty }
 
-  /// Makes a reader with room for an ordinary head, on the thread that will free it.
+  /// Creates a reader with memory for an ordinary head, on the thread that will free it.
   init() {
     headLines.reserveCapacity(512)
   }
 
-  /// Takes a line with its line end.
+  /// Stores a line, which includes its line end.
   ///
   /// - Returns: `false` if the response has too many fields, or too many bytes in them.
   mutating func take(_ line: UnsafeRawBufferPointer) -> Bool {
@@ -53,19 +53,19 @@ struct ResponseReader {
     return true
   }
 
-  /// The head, or `nil` if it is incomplete or malformed.
+  /// Returns the head, or `nil` if it is incomplete or malformed.
   func head() -> HTTPResponseHead? {
     guard isHeadComplete, (200...599).contains(status) else { return nil }
     guard let headers = HTTPFields(lines: headLines), headers.haveOneLength else { return nil }
     return HTTPResponseHead(status: status, headers: headers)
   }
 
-  /// The trailer fields, or `nil` if they are malformed.
+  /// Returns the trailer fields, or `nil` if they are malformed.
   func trailers() -> HTTPFields? {
     trailerLines.isEmpty ? [:] : HTTPFields(lines: trailerLines)
   }
 
-  /// The three digits after the first space (RFC 9112, section 4), or 0.
+  /// Returns the three digits after the first space (RFC 9112, section 4), or 0.
   private static func status(_ line: UnsafeRawBufferPointer) -> Int {
     let digits = line.drop { $0 != 0x20 }.dropFirst().prefix(3)
     guard digits.count == 3, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return 0 }
@@ -74,9 +74,9 @@ struct ResponseReader {
 }
 
 extension HTTPFields {
-  /// Whether `Content-Length` is missing or is one number, which may be repeated.
+  /// Whether `Content-Length` is missing or has a single value, which may be repeated.
   ///
-  /// libcurl would take any digits that it finds in the last of the fields.
+  /// libcurl would accept any digits that it finds in the last of the fields.
   ///
   /// - SeeAlso: RFC 9112, section 6.3
   fileprivate var haveOneLength: Bool {
@@ -94,7 +94,7 @@ extension HTTPFields {
     return true
   }
 
-  /// Reads field lines (RFC 9112, section 5); returns `nil` if a line has no name.
+  /// Parses field lines (RFC 9112, section 5); returns `nil` if a line has no name.
   ///
   /// White space after the colon is optional. A folded line, which starts with white space,
   /// continues the value of the line before it (section 5.2). Bytes that are not UTF-8 become

@@ -1,22 +1,22 @@
 import CSQCurl
 import Glibc
 
-/// The sockets that the event loop waits for: libcurl names them, and ``applyChanges()`` tells
-/// epoll.
+/// The sockets that the event loop waits for.
 ///
-/// After each response, libcurl removes the socket of a kept connection and names it again for the
-/// next request. Between the two, the table leaves epoll unchanged, which saves two system calls
-/// for each request. If the unused socket has an event (the server closes it), ``isWanted(_:)``
-/// removes it from epoll.
+/// libcurl names the sockets, and ``applyChanges()`` registers them with epoll. After each
+/// response, libcurl removes the socket of an open connection and names it again for the next
+/// request. Between the two, the table leaves epoll unchanged, which saves two system calls for
+/// each request. If the unused socket has an event (the server closes it), ``isWanted(_:)`` removes
+/// it from epoll.
 struct SocketTable {
   private struct Entry {
-    /// The epoll events that libcurl asked for.
+    /// The epoll events that libcurl requested.
     var wanted: UInt32 = 0
     /// The events for which the socket is registered with epoll; 0 if it is not registered.
     var registered: UInt32 = 0
     /// Whether the event loop's callbacks open and close the socket.
     ///
-    /// libcurl may close other sockets without a callback, so they do not stay in epoll unused.
+    /// libcurl may close other sockets without a callback, so an unused one does not stay in epoll.
     var isOwn = false
     /// Whether the socket is in ``named``.
     var isNamed = false
@@ -37,16 +37,16 @@ struct SocketTable {
     entries[Int(socket)] = Entry(isOwn: true)
   }
 
-  /// Forgets a socket that is about to be closed.
+  /// Removes a socket that is about to be closed.
   ///
-  /// By itself, the kernel removes it from epoll only if no copy of it was handed over.
+  /// The kernel would remove it from epoll only if no copy of the socket exists.
   mutating func closed(_ socket: Int32) {
     grow(socket)
     unregister(socket)
     entries[Int(socket)] = Entry()
   }
 
-  /// Notes what libcurl's socket callback asks for.
+  /// Records the events that libcurl's socket callback asks for.
   mutating func watch(_ socket: Int32, _ what: Int32) {
     grow(socket)
     let index = Int(socket)
@@ -75,12 +75,12 @@ struct SocketTable {
     named.removeAll(keepingCapacity: true)
   }
 
-  /// The epoll events that libcurl waits for at a socket that it has named.
+  /// Returns the epoll events that libcurl waits for on a socket.
   func wanted(_ socket: Int32) -> UInt32 { entries[Int(socket)].wanted }
 
-  /// The sockets that libcurl wants to read and that have bytes or have ended.
+  /// Returns the sockets that libcurl wants to read and that have data or have ended.
   ///
-  /// It asks the sockets and not epoll, whose events only the loop's thread may take.
+  /// It polls the sockets instead of epoll, whose events only the loop's thread may take.
   func readable() -> [Int32] {
     var polled = awaited.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     guard sq_poll(&polled, nfds_t(polled.count), 0) > 0 else { return [] }
@@ -92,14 +92,14 @@ struct SocketTable {
     entries.indices.filter { entries[$0].wanted & EPOLLIN.rawValue != 0 }.map(Int32.init)
   }
 
-  /// Counts a read of a connection, and returns whether far more bytes came than content.
+  /// Counts a read of a connection, and returns whether it received far more bytes than content.
   mutating func isFlooded(_ socket: Int32, content: Int64, allowance: Int64) -> Bool {
     grow(socket)
     return entries[Int(socket)].meter.isExceeded(
       at: socket, content: content, allowance: allowance)
   }
 
-  /// Whether libcurl waits for a socket for which epoll reported an event; if not, epoll drops it.
+  /// Whether libcurl waits for a socket that had an event; if not, epoll drops the socket.
   mutating func isWanted(_ socket: Int32) -> Bool {
     grow(socket)
     if wanted(socket) != 0 { return true }

@@ -6,9 +6,9 @@ import SQFiles
   import Foundation
 #endif
 
-/// A request whose body or response is a file or a stream, which async code handles while it runs.
+/// A request with a body or a response that async code produces or consumes during the transfer.
 ///
-/// Three tasks work side by side: one makes the body, one consumes the response, and the caller
+/// Three tasks run concurrently: one makes the body, one consumes the response, and the caller
 /// waits for the transfer. All have ended when ``run(_:)`` returns.
 struct StreamedExchange {
   let transfer: CurlTransfer
@@ -19,9 +19,9 @@ struct StreamedExchange {
     async let _: Void = produce()
     async let consumed = consume()
     await wait()
-    // Content that came before the server was lost is delivered: a download continues after it.
+    // Content that arrived before the connection broke is delivered: a download continues after it.
     if transfer.hasLostServer { _ = await consumed }
-    // An error that is thrown from here cancels both tasks and waits for them.
+    // An error thrown after this point cancels both tasks and waits for them.
     var response = try transfer.response()
     let (body, error) = await consumed
     if let error { throw error }
@@ -69,7 +69,7 @@ struct StreamedExchange {
   }
 }
 
-/// Writes the content of one response to its file, its consumer or memory.
+/// Writes the content of one response to its file, its closure or memory.
 private struct ResponseSink {
   private let destination: HTTPDestination
   private var head: HTTPResponseHead?

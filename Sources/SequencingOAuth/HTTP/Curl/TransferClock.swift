@@ -1,20 +1,22 @@
 import CSQCurl
 import SQBasics
 
-/// The time limits of a transfer: in all, until it has a connection, and since the last byte.
+/// The time limits of a transfer: in total, until it has a connection, and since the last byte.
 ///
 /// All values but one are nanoseconds of the monotonic clock; `UInt64.max` means never. That clock
-/// stands still while the machine is suspended, so a transfer may go on when the machine wakes. But
-/// no request is sent then whose time is over, since another process may have taken over its work.
+/// stops while the machine is suspended, so a transfer may continue when the machine wakes. But a
+/// request that is past its time limit is not sent then, because another process may have taken
+/// over its work.
 struct TransferClock {
   private let end: UInt64
-  /// The end of the whole time, by a clock that runs on while the machine is suspended.
+  /// The time after which nothing is sent, by a clock that also runs while the machine is
+  /// suspended.
   private let lastSending: UInt64
   private let idle: UInt64
-  /// Until when the request must have a connection; `UInt64.max` after it has one.
+  /// The time by which the request must have a connection; `UInt64.max` after it has one.
   private var connectionEnd: UInt64
   private var lastMove: UInt64
-  /// Whether the app has not yet taken the received content, so the server may be silent.
+  /// Whether the app has not yet consumed the received content, so the server may be silent.
   var isWaitingForReader = false
   /// Whether the app has not yet made the next piece of the body, so the server may be silent.
   var isWaitingForWriter = false
@@ -33,25 +35,25 @@ struct TransferClock {
     connectionEnd = connection.map { Self.sum(now, Self.nanoseconds($0)) } ?? .max
   }
 
-  /// Notes that the request has a connection and is being sent.
+  /// Records that the request has a connection and is being sent.
   mutating func connected() {
     connectionEnd = .max
   }
 
-  /// Notes that a byte was sent or received.
+  /// Records that a byte was sent or received.
   mutating func touch() {
-    // The coarse clock is exact to four milliseconds, and five times as fast.
+    // The coarse clock has a resolution of four milliseconds, and is five times as fast.
     if idle != .max { lastMove = ahead(of: sq_nanoseconds(CLOCK_MONOTONIC_COARSE)) }
   }
 
-  /// Notes that the app took or made content, so the time of silence counts again.
+  /// Records that the app consumed or made content, which restarts the idle time.
   mutating func resume() {
     isWaitingForReader = false
     isWaitingForWriter = false
     lastMove = ahead(of: Self.now())
   }
 
-  /// The earliest time of the system's clock at which a limit may be over.
+  /// The earliest time of the system's clock at which the transfer may reach a limit.
   var deadline: UInt64 {
     let end = min(end, connectionEnd)
     let deadline =
@@ -73,12 +75,12 @@ struct TransferClock {
     return now >= connectionEnd ? .connection : .idle
   }
 
-  /// Whether the request may still be sent, also if the machine was suspended since it began.
+  /// Whether the request may still be sent, even if the machine was suspended since it began.
   func maySend(at time: UInt64 = timeAwakeOrNot()) -> Bool { time < lastSending }
 
   static func now() -> UInt64 { sq_nanoseconds(CLOCK_MONOTONIC) }
 
-  /// The time since the machine's start, with the time in which it was suspended.
+  /// Returns the time since the machine started, including the time in which it was suspended.
   static func timeAwakeOrNot() -> UInt64 { sq_nanoseconds(CLOCK_BOOTTIME) }
 
   private func ahead(of now: UInt64) -> UInt64 {

@@ -1,28 +1,28 @@
 import CSQCurl
 import SQBasics
 
-/// Counts what libcurl reads from a connection, and compares it with the content.
+/// Counts the bytes that libcurl reads from a connection, and compares them with the content.
 ///
-/// libcurl sets no limit to bytes without content; see ``ContentMeter``.
+/// libcurl does not limit bytes without content; see ``ContentMeter``.
 struct WireMeter {
-  /// How many more bytes may come over HTTP/2.
+  /// The number of additional bytes that may arrive over HTTP/2.
   ///
-  /// It is the largest window that libcurl opens for a stream: so much content it may hold for a
-  /// request that is not at its turn, and so much may come for a request that was given up.
+  /// It is the largest window that libcurl opens for a stream. libcurl may hold that much content
+  /// for a request that is not read yet, and that much may arrive for an abandoned request.
   static let window: Int64 = 32 << 20
-  /// After how many reads the bytes are counted: most small responses have ended by then.
+  /// The number of reads between two counts; most small responses have ended by then.
   private static let readingsEach = 8
 
   private var readings = 0
-  /// The content that came since the last count, and the part of a request's that was sent.
+  /// The content since the last count: the bytes received, and the part of a request that was sent.
   private var content: Int64 = 0
   private var meter = ContentMeter()
-  /// How many bytes had come at the last count.
+  /// The number of bytes that had arrived at the last count.
   private var last: UInt64?
 
-  /// Counts a read of libcurl, and returns whether far more bytes came than content.
+  /// Counts a read by libcurl, and returns whether it received far more bytes than content.
   ///
-  /// `more` is the content that came since the last call.
+  /// `more` is the content since the last call.
   mutating func isExceeded(at socket: Int32, content more: Int64, allowance: Int64) -> Bool {
     readings += 1
     content += more

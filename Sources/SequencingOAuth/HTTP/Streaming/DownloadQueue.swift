@@ -18,7 +18,7 @@ final class DownloadQueue: Sendable {
     case head(HTTPResponseHead)
     /// All content that has arrived since the last event.
     ///
-    /// `wasHalted` tells that libcurl has stopped reading; the consumer must make it continue.
+    /// If `wasHalted` is true, libcurl has stopped reading, and the consumer must make it continue.
     case content(Data, wasHalted: Bool)
   }
 
@@ -32,8 +32,7 @@ final class DownloadQueue: Sendable {
 
   private let state = Locked(State())
 
-  /// Makes a queue for a response that goes to a file or a consumer; returns `nil` for one in
-  /// memory.
+  /// Creates a queue for a response that goes to a file or a closure; returns `nil` for memory.
   static func make(_ destination: HTTPDestination) -> DownloadQueue? {
     if case .memory = destination { nil } else { DownloadQueue() }
   }
@@ -48,7 +47,7 @@ final class DownloadQueue: Sendable {
     consumer?.resume()
   }
 
-  /// Takes all of the bytes and returns `true`; if the queue is full, takes none and returns
+  /// Stores all of the bytes and returns `true`; if the queue is full, stores none and returns
   /// `false`.
   func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
     let (isTaken, consumer) = state.withLock { state in

@@ -7,16 +7,16 @@ package import SQFiles
   import Foundation
 #endif
 
-/// An open file that one task at a time reads or writes piece by piece.
+/// An open file that one task at a time reads or writes in pieces.
 ///
-/// Its calls block a thread of their own. A file may be on a server that does not answer, and then
-/// no thread of Swift's tasks waits for it.
+/// Its blocking calls run on a thread of their own. A file may be on a server that does not
+/// respond, and must not block a thread of Swift's task pool.
 package final class OpenFile: @unchecked Sendable {
   static let pieceSize = 1024 * 1024
 
   private let queue: BlockingQueue
   private let file: FileDescriptor
-  /// The last piece; the next one uses its memory again if no caller still holds it.
+  /// The last piece; the next piece reuses its memory if no caller still holds it.
   private var buffer = Data()
 
   private init(_ file: FileDescriptor, _ queue: BlockingQueue) {
@@ -32,7 +32,7 @@ package final class OpenFile: @unchecked Sendable {
     try await opening(url) { path throws(FileFailure) in try .reading(path, followsLink: true) }
   }
 
-  /// Creates a file that only its owner may read, or empties an existing file.
+  /// Creates a file that only its owner can read, or empties an existing file.
   static func writing(_ url: URL) async throws(FileFailure) -> OpenFile {
     try await opening(url) { path throws(FileFailure) in try .writing(path) }
   }
@@ -49,7 +49,7 @@ package final class OpenFile: @unchecked Sendable {
 
   /// Returns the length of a file; throws for a pipe or a device, which have no length.
   ///
-  /// It blocks the thread while it opens the file.
+  /// The call blocks the thread while it opens the file.
   package static func length(of url: URL) throws(FileFailure) -> Int64 {
     guard url.isFileURL else { throw .notRegular }
     let file = try FileDescriptor.reading(url.systemPath, followsLink: true)
@@ -59,7 +59,8 @@ package final class OpenFile: @unchecked Sendable {
     return status.size
   }
 
-  /// Reads the next piece, of at most `limit` bytes and ``pieceSize``; it is empty at the end.
+  /// Reads the next piece, of at most `limit` bytes and ``pieceSize``; it is empty at the file's
+  /// end.
   package func piece(_ limit: Int64) async throws(FileFailure) -> Data {
     try await queue.result { [self] () throws(FileFailure) in
       let room = Int(min(limit, Int64(Self.pieceSize)))
@@ -75,7 +76,7 @@ package final class OpenFile: @unchecked Sendable {
 }
 
 extension UploadQueue {
-  /// Makes a queue for a body that is a file or a stream; returns `nil` for a body in memory.
+  /// Creates a queue for a body from a file or a stream; returns `nil` for a body in memory.
   static func make(_ body: HTTPRequestBody) async throws(SQOAuthError) -> UploadQueue? {
     switch body {
     case .empty, .bytes: return nil
@@ -97,7 +98,8 @@ extension UploadQueue {
     }
   }
 
-  /// The pieces of a file, up to the announced length even if the file grows in the meantime.
+  /// Returns the pieces of a file, up to the announced length even if the file grows in the
+  /// meantime.
   private static func chunks(
     of url: URL, _ length: Int64
   ) -> @Sendable () async throws -> Data? {
@@ -112,8 +114,9 @@ extension UploadQueue {
     }
   }
 
-  /// The file, once it is open, and how many of its bytes are left to send; only the task that makes
-  /// the chunks uses it.
+  /// The file, once it is open, and the number of its bytes that are left to send.
+  ///
+  /// Only the task that makes the chunks uses it.
   private final class FileRest: @unchecked Sendable {
     var file: OpenFile?
     var count: Int64

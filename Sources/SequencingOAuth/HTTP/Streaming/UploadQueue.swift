@@ -7,14 +7,14 @@ import SQFiles
   import Foundation
 #endif
 
-/// A queue between the async code that makes a request's body and libcurl, which sends it.
+/// A queue between the async code that makes a request's body and libcurl, which sends the body.
 ///
-/// It holds one chunk at most: it asks for the next one after libcurl has taken the last byte of
-/// this one.
+/// It holds at most one chunk, and asks for the next one when libcurl has taken the last byte of
+/// the current one.
 final class UploadQueue: Sendable {
   typealias MakeChunks = @Sendable () throws -> @Sendable () async throws -> Data?
 
-  /// The answer to libcurl when it asks for bytes.
+  /// The result for libcurl when it asks for bytes.
   enum Fill {
     /// The number of bytes that were copied; 0 at the end of the body.
     case bytes(Int)
@@ -30,19 +30,20 @@ final class UploadQueue: Sendable {
     var isWanted = false
     /// The attempt for which a chunk is being made.
     ///
-    /// libcurl may ask again before the chunk is ready; then no second chunk must be made.
+    /// libcurl may ask again before the chunk is ready; that must not start a second chunk.
     var making: Int?
     var isClosed = false
     var error: (any Error)?
-    /// Whether the server has answered and reads no more of the body.
+    /// Whether the server has responded and reads no more of the body.
     var isAnswered = false
-    /// How often the body was started again; a chunk that was made for an earlier attempt is
-    /// dropped.
+    /// The number of times that the body was restarted.
+    ///
+    /// A chunk for an earlier attempt is dropped.
     var attempt = 0
     var producer: CheckedContinuation<Int?, Never>?
   }
 
-  /// The length that was announced, in bytes; `nil` if none was.
+  /// The announced length, in bytes; `nil` if unknown.
   let length: Int64?
   private let makeChunks: MakeChunks
   private let state = Locked(State())
@@ -82,12 +83,12 @@ final class UploadQueue: Sendable {
     }
   }
 
-  /// Ends the body before its last byte, since the server has answered without the rest.
+  /// Ends the body early, because the server has responded without reading the rest.
   func endAnswered() {
     state.withLock { $0.isAnswered = true }
   }
 
-  /// Ends the producer's wait: no further chunk will be asked for.
+  /// Ends the producer's wait, because no further chunk is needed.
   func close() {
     let producer = state.withLock { state in
       state.isClosed = true
@@ -99,7 +100,7 @@ final class UploadQueue: Sendable {
   private func take(_ state: inout State, _ room: UnsafeMutableRawBufferPointer) -> Fill {
     let piece = state.chunk.prefix(room.count)
     piece.copyBytes(to: room)
-    // When the chunk is empty, the producer may use its memory again.
+    // After the chunk is empty, the producer can reuse its memory.
     state.chunk = piece.count == state.chunk.count ? Data() : state.chunk.dropFirst(piece.count)
     state.sent += Int64(piece.count)
     return .bytes(piece.count)
@@ -112,7 +113,7 @@ final class UploadQueue: Sendable {
 
   // MARK: The producer's side
 
-  /// Makes a chunk each time that libcurl asks for one, until ``close()``.
+  /// Makes a chunk each time libcurl asks for one, until ``close()``.
   ///
   /// It calls `available` after each chunk, after the end of the body, and after an error.
   func produce(_ available: @Sendable () -> Void) async {
@@ -132,7 +133,7 @@ final class UploadQueue: Sendable {
     }
   }
 
-  /// Checks that a body of length 0 has no content, since libcurl never asks for any.
+  /// Checks that a body of length 0 has no content, because libcurl never asks for any.
   func checkEmpty() async throws(SQOAuthError) {
     do {
       var chunks = Chunks(next: try makeChunks(), length: 0)
@@ -156,8 +157,8 @@ final class UploadQueue: Sendable {
 
     /// Returns the next chunk, or `nil` at the end of the body.
     ///
-    /// The last announced byte is handed on only after the body has ended there. libcurl never asks
-    /// for bytes beyond the announced length, so a longer body would be cut off, and the server
+    /// The last announced byte is passed on only when the body has ended there. libcurl never asks
+    /// for bytes beyond the announced length, so it would cut off a longer body, and the server
     /// would take the part for the whole.
     mutating func next() async throws -> Data? {
       guard !isEnded, let chunk = try await nonempty() else { return nil }
@@ -168,7 +169,7 @@ final class UploadQueue: Sendable {
       return chunk
     }
 
-    /// An empty chunk does not end the body, so it is skipped.
+    /// Returns the next chunk that has content; an empty chunk does not end the body.
     private func nonempty() async throws -> Data? {
       while let chunk = try await makeNext(), !Task.isCancelled {
         if !chunk.isEmpty { return chunk }
@@ -203,7 +204,7 @@ final class UploadQueue: Sendable {
     }
   }
 
-  /// A waiting producer, and the attempt for which it must make a chunk.
+  /// A waiting producer and the attempt for which it must make a chunk.
   private struct Demand {
     let producer: CheckedContinuation<Int?, Never>
     let attempt: Int

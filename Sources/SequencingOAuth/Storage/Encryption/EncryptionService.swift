@@ -7,7 +7,7 @@ import SQCrypto
   public import Foundation
 #endif
 
-/// Authenticated encryption under one key, by the AES-256-GCM of OpenSSL.
+/// Authenticated encryption with a single key, by OpenSSL's AES-256-GCM.
 ///
 /// A sealed box consists of a nonce of 12 bytes, the ciphertext, and a tag of 16 bytes. The nonce
 /// is random and new for each box, so one key is safe for 2³² boxes.
@@ -19,11 +19,11 @@ public struct EncryptionService: Sendable {
 
   private let key: Data
 
-  /// Makes a service with a key of exactly 32 random bytes.
+  /// Creates a service with a key of exactly 32 random bytes.
   ///
-  /// The bytes must come from a cryptographic generator; a password is no key.
+  /// The bytes must come from a cryptographic random generator; a password is not a key.
   ///
-  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if the key has another size.
+  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if the key has a different size.
   public init(key: Data) throws(SQOAuthError) {
     guard key.count == Self.keySize else {
       throw SQOAuthError(.invalidConfiguration, "an encryption key must have \(Self.keySize) bytes")
@@ -31,38 +31,37 @@ public struct EncryptionService: Sendable {
     self.key = key
   }
 
-  /// Makes a service with the key of a store: one of 32 bytes, or one in a key file, which is created
-  /// if it is missing.
+  /// Creates a service with a store's key: 32 bytes, or a key file, which is created if missing.
   ///
-  /// It is the same service as with the key's bytes. The call reads the file, which blocks the
+  /// The service is the same as one with the key's bytes. The call reads the file, which blocks the
   /// thread, so make it when the program starts.
   ///
-  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` for a passphrase, since a key is derived
-  ///   from it with the salt of a store; the errors of a key file, such as
+  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` for a passphrase, because it becomes a
+  ///   key only together with a store's salt; the errors of a key file, such as
   ///   ``SQOAuthError/Code/wrongPassphrase`` and ``SQOAuthError/Code/storeFailed``.
   public init(key: StoreKey) throws(SQOAuthError) {
     guard case .key(let bytes) = try key.secret(makingFile: true) else {
       throw SQOAuthError(
         .invalidConfiguration,
         "an encryption service needs 32 random bytes or a key file, which may be sealed under a "
-          + "passphrase; a passphrase alone is no key")
+          + "passphrase; a passphrase alone is not a key")
     }
     try self.init(key: bytes)
   }
 
   /// Encrypts a text; a program without the key can neither read it nor change it unnoticed.
   ///
-  /// The context, such as the name of the text's owner, is authenticated but is not in the box:
-  /// ``open(_:authenticating:)`` needs the same context.
+  /// The context, such as the name of the text's owner, is authenticated but not included in the
+  /// box: ``open(_:authenticating:)`` needs the same context.
   public func seal(
     _ plaintext: Data, authenticating context: Data = Data()
   ) throws(SQOAuthError) -> Data {
     try seal(plaintext, authenticating: [context])
   }
 
-  /// Encrypts a text with a context in several parts, which counts as one text.
+  /// Encrypts a text with a context in several parts, which are authenticated as one text.
   ///
-  /// A part may be a whole file, and joining it with others would copy it.
+  /// A part may be a whole file, and joining it with the other parts would copy it.
   func seal(_ plaintext: Data, authenticating context: [Data]) throws(SQOAuthError) -> Data {
     try CryptoFailure.reported { () throws(CryptoFailure) in
       let nonce = try RandomBytes.make(Self.nonceSize)
@@ -76,7 +75,7 @@ public struct EncryptionService: Sendable {
     }
   }
 
-  /// Decrypts a box that ``seal(_:authenticating:)`` made with the same key and the same context.
+  /// Decrypts a box that was sealed with the same key and the same context.
   ///
   /// - Throws: ``SQOAuthError/Code/storeDamaged`` if the box, the key or the context differs.
   public func open(
@@ -85,7 +84,7 @@ public struct EncryptionService: Sendable {
     try open(box, authenticating: [context])
   }
 
-  /// Decrypts a box whose context is in several parts, which counts as one text.
+  /// Decrypts a box with a context in several parts, which are authenticated as one text.
   func open(_ box: Data, authenticating context: [Data]) throws(SQOAuthError) -> Data {
     let damaged = SQOAuthError(
       .storeDamaged, "a sealed box is damaged, or was sealed with another key or context")
@@ -105,11 +104,11 @@ public struct EncryptionService: Sendable {
 }
 
 extension EncryptionService {
-  /// Derives 16 bytes from a text and the key; they reveal neither.
+  /// Derives 16 bytes from a text and the key, which reveal neither of them.
   ///
   /// - SeeAlso: RFC 5869
   func fingerprint(of text: Data) throws(SQOAuthError) -> Data {
-    // libcrypto takes no more than 32 KiB, and an account's name may be longer.
+    // libcrypto accepts at most 32 KiB, and an account's name may be longer.
     let info = text.count <= 1024 ? text : Digest.sha256(text)
     return try CryptoFailure.reported { () throws(CryptoFailure) in
       try KeyDerivation.hkdf(key, salt: Data(), info: info, count: 16)

@@ -7,7 +7,7 @@ import SQCrypto
   import Foundation
 #endif
 
-/// A file with a key: 32 random bytes and nothing else, or those bytes sealed under a passphrase.
+/// A file with a key: either 32 random bytes, or those bytes sealed with a passphrase.
 ///
 /// Every call blocks its thread.
 struct KeyFile: Sendable, Redacted {
@@ -29,7 +29,8 @@ struct KeyFile: Sendable, Redacted {
     return key
   }
 
-  /// Throws if the file exists and its key cannot be read, or if it is missing and cannot be made.
+  /// Throws if the file exists but its key cannot be read, or if it is missing and cannot be
+  /// created.
   func check() throws(SQOAuthError) {
     if try file.read(key) == nil { try file.checkMaking() }
   }
@@ -46,7 +47,7 @@ struct KeyFile: Sendable, Redacted {
     }
   }
 
-  /// Seals the key under another passphrase, or stores it without one; the key stays the same.
+  /// Seals the key with a different passphrase, or stores it without one; the key does not change.
   func change(to passphrase: String?) throws(SQOAuthError) {
     try file.locked { () throws(SQOAuthError) in
       try file.write(KeyFile(path: path, passphrase: passphrase).content(with: read()))

@@ -4,15 +4,15 @@
   package import Foundation
 #endif
 
-/// Encrypts the records of one store, each in a box of its own that opens for its account only.
+/// Encrypts the records of one store, each in a separate box that opens only for its account.
 ///
-/// With a passphrase, making a sealer takes a large part of a second of computing; with a key file,
-/// it reads that file. So make a sealer on a thread that may block, and keep it. Its error messages
-/// do not name the store; the caller, who knows the path, adds that.
+/// With a passphrase, creating a sealer takes a large part of a second of computing; with a key
+/// file, it reads that file. So create a sealer on a thread that may block, and keep it. Its error
+/// messages do not name the store; the caller, who knows the path, adds it.
 package struct RecordSealer: Sendable {
   private let sealing: SealHeader
 
-  /// Makes the sealer of a new store, and creates the key file if it is missing.
+  /// Creates the sealer of a new store, and the key file if it is missing.
   package static func make(_ key: StoreKey) throws(SQOAuthError) -> RecordSealer {
     RecordSealer(sealing: try SealHeader(for: key.secret(makingFile: true)))
   }
@@ -21,7 +21,7 @@ package struct RecordSealer: Sendable {
     self.sealing = sealing
   }
 
-  /// Makes the sealer of an existing store from the ``header`` that the store keeps.
+  /// Creates the sealer of an existing store from the ``header`` in the store.
   ///
   /// - Throws: ``SQOAuthError/Code/wrongPassphrase``, even if the store has no record;
   ///   ``SQOAuthError/Code/storeTooNew``; ``SQOAuthError/Code/storeDamaged``.
@@ -29,7 +29,7 @@ package struct RecordSealer: Sendable {
     sealing = try SealHeader(header, secret: key.secret(makingFile: false))
   }
 
-  /// The line of JSON that the store keeps in clear, so that it can be opened again.
+  /// The line of JSON that the store keeps unencrypted, so that it can be opened again.
   package var header: Data { sealing.bytes }
 
   /// Encrypts a record.
@@ -39,7 +39,7 @@ package struct RecordSealer: Sendable {
 
   /// Decrypts the record of an account.
   ///
-  /// - Throws: ``SQOAuthError/Code/storeDamaged``, also if the box belongs to another account.
+  /// - Throws: ``SQOAuthError/Code/storeDamaged``, also if the box belongs to a different account.
   package func open(_ box: Data, id: String) throws(SQOAuthError) -> AccountRecord {
     let plaintext = try sealing.service.open(box, authenticating: Self.context(id))
     guard let record = try? JSONDecoder().decode(AccountRecord.self, from: plaintext) else {
@@ -48,7 +48,7 @@ package struct RecordSealer: Sendable {
     return record
   }
 
-  /// Encrypts data that a store keeps besides its records, such as the list of its accounts.
+  /// Encrypts additional data of a store, such as the list of its accounts.
   package func seal(
     _ plaintext: Data, as purpose: String, with context: Data
   ) throws(SQOAuthError) -> Data {
@@ -62,21 +62,21 @@ package struct RecordSealer: Sendable {
     try sealing.service.open(box, authenticating: Self.context(purpose, context))
   }
 
-  /// Makes a name for an account's files beside the store.
+  /// Returns a name for an account's files next to the store.
   ///
   /// The name reveals nothing about the account's id to a program without the key.
   func name(of id: String) throws(SQOAuthError) -> Data {
     try sealing.service.fingerprint(of: Data(Self.context("name", Data(id.utf8)).joined()))
   }
 
-  /// Makes a digest of what a provider calls a user or a session.
+  /// Returns a digest of the provider's name for a user or a session.
   ///
   /// It reveals nothing to a program without the key.
   package func digest(of session: SessionName) throws(SQOAuthError) -> Data {
     try sealing.service.fingerprint(of: Data(Self.context("session", session.bytes).joined()))
   }
 
-  /// Makes the digests by which a store finds a record.
+  /// Returns the digests by which a store finds a record.
   package func digests(of record: AccountRecord) throws(SQOAuthError) -> SessionDigests {
     try SessionDigests(of: record, by: digest)
   }
@@ -85,9 +85,9 @@ package struct RecordSealer: Sendable {
     context("record", Data(id.utf8))
   }
 
-  /// Makes the context of a box, in parts; two contexts are equal only if all their parts are.
+  /// Returns the context of a box, in parts; two contexts are equal only if all their parts are.
   ///
-  /// This holds because no purpose contains a line break.
+  /// This is true because no purpose contains a line break.
   private static func context(_ purpose: String, _ content: Data) -> [Data] {
     [Data("SequencingOAuth \(purpose) \(SealHeader.currentVersion)\n".utf8), content]
   }

@@ -7,22 +7,22 @@ import SQCrypto
   import Foundation
 #endif
 
-/// The header in clear before sealed data: how the key is derived, and how to recognize the key.
+/// The unencrypted header of sealed data, with which a key is derived and recognized.
 ///
-/// The derivation gives twice as many bytes as the key has. The second half, the verifier, is
-/// written into the header. It reveals nothing about the key, and another passphrase gives another
-/// verifier, so a wrong passphrase is recognized before anything is decrypted. The checksum
-/// distinguishes damage from a wrong passphrase. It does not protect against changes; the verifier
-/// does, since it depends on every other field.
+/// The derivation produces twice as many bytes as the key has. The second half, the verifier, is
+/// written into the header. It reveals nothing about the key, and a different passphrase results in
+/// a different verifier, so a wrong passphrase is recognized before anything is decrypted. The
+/// checksum distinguishes damage from a wrong passphrase. It does not protect against changes; the
+/// verifier does, because it depends on every other field.
 struct SealHeader: Sendable {
   static let currentVersion = 1
 
-  /// The header as the store keeps it: a line of JSON.
+  /// The header as a line of JSON, in the form in which the store keeps it.
   let bytes: Data
-  /// The encryption under the derived key.
+  /// The encryption with the derived key.
   let service: EncryptionService
 
-  /// Makes a new header with a new salt.
+  /// Creates a new header with a new salt.
   init(for secret: KeyDerivation.Secret) throws(SQOAuthError) {
     let (derivation, derived) = try CryptoFailure.reported { () throws(CryptoFailure) in
       let derivation = try KeyDerivation.new(for: secret)
@@ -37,7 +37,7 @@ struct SealHeader: Sendable {
     bytes = try fields.encoded()
   }
 
-  /// Reads an existing header, and checks the passphrase or key against it.
+  /// Parses an existing header, and checks the passphrase or key against it.
   ///
   /// - Throws: ``SQOAuthError/Code/storeTooNew``, ``SQOAuthError/Code/storeDamaged`` or
   ///   ``SQOAuthError/Code/wrongPassphrase``.
@@ -58,7 +58,7 @@ struct SealHeader: Sendable {
   }
 }
 
-/// The fields of a header, as they are in its JSON.
+/// The fields of a header, as in its JSON.
 struct HeaderFields: Codable, Redacted {
   private struct Derivation: Codable {
     let name: String
@@ -116,7 +116,7 @@ struct HeaderFields: Codable, Redacted {
     }
   }
 
-  /// Returns how the key is derived; throws if that is weak or takes unreasonable time or memory.
+  /// Returns the key derivation; throws if it is weak or takes an unreasonable time or memory.
   func derivation() throws(SQOAuthError) -> KeyDerivation {
     let derivation: KeyDerivation? =
       switch (kdf.name, Hexadecimal.decode(kdf.salt), kdf.n, kdf.r, kdf.p) {

@@ -7,23 +7,23 @@ import SQFiles
   import Foundation
 #endif
 
-/// A private file with one secret, which the first program that needs the secret makes.
+/// A private file with one secret, created by the first program that needs the secret.
 ///
-/// It has mode 0600, in a folder that is created with mode 0700; a file that other users can read is
-/// refused. A file that belongs to root may be readable by other users, as a container's secrets
-/// are. Every call blocks its thread.
+/// It has mode 0600, in a folder that is created with mode 0700; a file that other users can read
+/// is rejected. A file that belongs to root may be readable by other users, as in the case of a
+/// container's secrets. Every call blocks its thread.
 struct SecretFile: Sendable {
-  /// The file in an error's message.
+  /// The kind and the path of the file, for error messages.
   let name: String
   private let file: PrivateFile
 
-  /// `kind` is what the file is in an error's message: `the key file`.
+  /// Creates the value without touching the file; `kind` is used in error messages: `the key file`.
   init(_ kind: String, path: String) {
     name = "\(kind) \(path.printable)"
     file = PrivateFile(path: path, trust: .key)
   }
 
-  /// Reads the secret by a parser; returns `nil` if the file does not exist.
+  /// Reads and parses the secret; returns `nil` if the file does not exist.
   func read<Secret>(
     _ parse: (Data) throws(SQOAuthError) -> Secret
   ) throws(SQOAuthError) -> Secret? {
@@ -43,7 +43,8 @@ struct SecretFile: Sendable {
     if !file.isInWritableFolder, let secret = try read(parse) { return secret }
     return try locked { () throws(SQOAuthError) in
       if let secret = try read(parse) {
-        // The process that created the file may have ended before the file's name was on the disk.
+        // The process that created the file may have ended before the file's name was written to
+        // the disk.
         try reported("be written") { () throws(FileFailure) in try file.syncFolder() }
         return secret
       }
@@ -53,19 +54,19 @@ struct SecretFile: Sendable {
     }
   }
 
-  /// Checks that a missing file can be created, and creates none.
+  /// Checks that a missing file could be created, without creating it.
   func checkMaking() throws(SQOAuthError) {
     let lock = try reported("be locked") { () throws(FileFailure) in try file.lock() }
     defer { lock.remove() }
     try reported("be written") { () throws(FileFailure) in try file.checkReplacing() }
   }
 
-  /// Replaces the content; only the holder of the lock may do so.
+  /// Replaces the content; the caller must hold the lock.
   func write(_ content: Data) throws(SQOAuthError) {
     try reported("be written") { () throws(FileFailure) in try file.replace(with: content) }
   }
 
-  /// Runs a body while no other process changes the file.
+  /// Runs a closure during which no other process changes the file.
   func locked<Value>(
     _ body: () throws(SQOAuthError) -> Value
   ) throws(SQOAuthError) -> Value {

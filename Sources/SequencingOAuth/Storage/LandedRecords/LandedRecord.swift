@@ -7,11 +7,11 @@ import SQCrypto
   import Foundation
 #endif
 
-/// The content of a landing file: a refreshed record that the store does not have yet, with a
-/// digest of the record that it replaces.
+/// A write-ahead copy: a refreshed record that the store does not have yet.
 ///
-/// The digest decides whether the record still counts. If the store holds another record by now, a
-/// later refresh or another sign-in has replaced the old one, and this landing is out of date.
+/// It contains a digest of the record that it replaces, which shows whether the copy is still
+/// current. If the store now has a different record, a later refresh or another sign-in has
+/// replaced the old record, and this copy is outdated.
 struct LandedRecord: Codable, Sendable {
   let record: AccountRecord
   private let replaces: String
@@ -21,7 +21,7 @@ struct LandedRecord: Codable, Sendable {
     replaces = Self.mark(of: old)
   }
 
-  /// Whether the record is the successor of a stored one, from the same sign-in.
+  /// Whether the copy is the successor of a stored record, from the same sign-in.
   func follows(_ stored: AccountRecord) -> Bool {
     replaces == Self.mark(of: stored) && record.id == stored.id && record.session == stored.session
   }
@@ -33,10 +33,11 @@ struct LandedRecord: Codable, Sendable {
   }
 }
 
-/// The bytes of a landing file: a line with the content's length and digest, then the content.
+/// The bytes of a write-ahead copy's file: a line with the content's length and digest, and the
+/// content.
 ///
 /// The file is created larger than its content, and a process may have been killed while it wrote.
-/// Only content that fits its digest counts.
+/// Only content that matches its digest is used.
 enum LandedRecordFrame {
   private static let version = "1"
   private static let name = "SequencingOAuth landing"
@@ -47,7 +48,7 @@ enum LandedRecordFrame {
 
   /// Returns the content, or `nil` if the bytes are incomplete or damaged.
   ///
-  /// - Throws: ``SQOAuthError/Code/storeTooNew`` if a later version wrote the file.
+  /// - Throws: ``SQOAuthError/Code/storeTooNew`` if a later version of the SDK wrote the file.
   static func content(of bytes: Data) throws(SQOAuthError) -> Data? {
     guard let end = bytes.prefix(200).firstIndex(of: UInt8(ascii: "\n")) else { return nil }
     let fields = String(decoding: bytes[..<end], as: UTF8.self).split(separator: " ")

@@ -7,10 +7,10 @@ import SQFiles
   import Foundation
 #endif
 
-/// A file with space for one record, created and on the disk before the record is known.
+/// A file with space for one record, which is created on the disk before the record is known.
 ///
 /// Its content is written in place, because a write within the reserved space needs neither more
-/// space on the disk nor a lock that another process may have. The calls block their thread, but
+/// disk space nor a lock that another process may hold. The calls block their thread, but
 /// ``write(_:)`` only copies into the system's cache.
 final class LandedRecordFile: Sendable {
   private struct State {
@@ -22,14 +22,14 @@ final class LandedRecordFile: Sendable {
   private let file: PrivateFile
   private let state: Locked<State>
 
-  /// Creates the file with space for `size` bytes; it replaces a file with the same path.
+  /// Creates the file with space for `size` bytes; it replaces any file at the same path.
   init(making file: PrivateFile, size: Int) throws(FileFailure) {
     self.file = file
     let descriptor = try FileDescriptor.making(file.path)
     do throws(FileFailure) {
       try descriptor.reserve(size)
       try descriptor.sync()
-      // The name must survive a loss of power as well as the space.
+      // The file's name, like its space, must survive a power failure.
       try file.syncFolder()
     } catch {
       try? file.remove()
@@ -43,16 +43,16 @@ final class LandedRecordFile: Sendable {
   func write(_ content: Data) throws(FileFailure) {
     try state.withLock { state throws(FileFailure) in
       guard let descriptor = state.descriptor else { throw .closed }
-      // From the first byte on, the file may hold the only copy of the record, so it is kept.
+      // After the first byte, the file may hold the only copy of the record, so it is kept.
       state.isWritten = true
       try descriptor.write(content, at: 0)
     }
   }
 
-  /// Returns when the content survives a loss of power.
+  /// Writes the content to the disk, so that it survives a power failure.
   func sync() {
-    // Not under the lock, since the disk may take long. The descriptor stays open until `finish()`,
-    // which is called later.
+    // This is not done under the lock, because the disk may be slow. The descriptor stays open
+    // until `finish()`, which is called later.
     try? state.withLock(\.descriptor)?.sync()
   }
 
@@ -63,7 +63,7 @@ final class LandedRecordFile: Sendable {
       return (state.descriptor, state.isWritten)
     }
     guard let descriptor else { return }
-    // Another process may have put its own file in that place.
+    // Another process may have created its own file at this path.
     if !isWritten, descriptor.isAt(file.path) { try? file.remove() }
     descriptor.close()
   }

@@ -8,26 +8,26 @@ import SQFiles
   import Foundation
 #endif
 
-/// The landing files beside one store: one for each account that is being refreshed.
+/// The write-ahead copies next to one store: one file for each account during its refresh.
 ///
-/// A landing file keeps the record with the answer to a refresh until the store has that record. If
-/// a process ends in between, the next process that loads the account finds the record there. The
-/// file is protected as the store is: if the store is sealed, the file is sealed too, and its name
-/// does not reveal the account's. The calls block their thread. Only the holder of the account's
-/// lease creates a landing file.
+/// The file keeps the new record from a refresh until the store has that record. If a process ends
+/// in between, the next process that loads the account finds the record there. The file has the
+/// same protection as the store: if the store is sealed, the file is sealed too, and its name does
+/// not reveal the account's name. The calls block their thread. Only the holder of the account's
+/// lease creates the file.
 package struct LandedRecords: Sendable {
-  /// The least space that is reserved, in bytes, for a record and for what a server may add to it.
+  /// The minimum space to reserve, in bytes, for a record and for data that a server may add to it.
   package static let smallestRoom = 64 * 1024
   private static let purpose = "landing"
 
   private let store: String
 
-  /// Makes the landing files of the store at a path.
+  /// Creates the value for the store at a path, without touching a file.
   package init(store path: String) {
     store = path
   }
 
-  /// The successor of a stored record, if it has landed and is not in the store yet.
+  /// Returns the write-ahead copy of a stored record's successor, unless the store already has it.
   package func landed(
     after stored: AccountRecord, _ sealer: RecordSealer?
   ) throws(SQOAuthError) -> AccountRecord? {
@@ -44,13 +44,15 @@ package struct LandedRecords: Sendable {
   }
 
   private func content(of path: String) throws(SQOAuthError) -> Data? {
-    // An error must be thrown: the file may hold the only refresh token that the server accepts.
+    // An error must be thrown, because the file may contain the only refresh token that is still
+    // valid.
     let bytes = try reported(path, "be read") { file throws(FileFailure) in try file.read() }
     guard let bytes else { return nil }
     return try LandedRecordFrame.content(of: bytes)
   }
 
-  /// Creates an account's landing file, with space for the successor of a stored record.
+  /// Creates the file for an account's write-ahead copy, with space for a stored record's
+  /// successor.
   package func reserve(
     after stored: AccountRecord, _ sealer: RecordSealer?, syncingOn queue: BlockingQueue
   ) throws(SQOAuthError) -> AccountReservation {
@@ -58,7 +60,7 @@ package struct LandedRecords: Sendable {
       path(stored.id, sealer), size: max(Self.smallestRoom, 4 * (try stored.json().count)))
     return AccountReservation(
       land: { record in
-        // The save that follows reports what goes wrong.
+        // The save that follows reports the error.
         guard let content = try? Self.encode(LandedRecord(record, after: stored), sealer),
           (try? file.write(LandedRecordFrame.framed(content))) != nil
         else { return }
@@ -67,25 +69,25 @@ package struct LandedRecords: Sendable {
       release: { file.finish() })
   }
 
-  /// Throws if the store's path can be a folder's only.
+  /// Throws if the store's path can only be a folder's path.
   package func checkPath() throws(SQOAuthError) {
     try FileFailure.reported("the store \(store.printable) cannot be made") {
       () throws(FileFailure) in try PrivateFile(path: store).refuseFolder()
     }
   }
 
-  /// Checks that a landing file can be created, and leaves no file; a missing folder is made.
+  /// Checks that a write-ahead copy could be created, and leaves no file; creates a missing folder.
   package func check() throws(SQOAuthError) {
-    // As long as a landing file's name, which has room for fewer letters than the store's own.
+    // This path has the length of a write-ahead copy's path, which is longer than the store's own.
     let name = try CryptoFailure.reported { () throws(CryptoFailure) in try RandomBytes.make(16) }
     let path = "\(store).landing-\(Hexadecimal.encode(name))"
     try reported(path, "be made") { file throws(FileFailure) in try file.makeFolder() }
-    // A store that is replaced whole needs its own size a second time.
+    // Replacing the whole store needs space for a second file of its size.
     let size = (try? FileStatus(at: store))?.size ?? 0
     try make(path, size: Int(size) + Self.smallestRoom).finish()
   }
 
-  /// Whether an account has a landing file, empty or not.
+  /// Whether an account has the file of a write-ahead copy, even an empty one.
   package func has(_ id: String, _ sealer: RecordSealer?) -> Bool {
     guard let path = try? path(id, sealer) else { return false }
     return PrivateFile(path: path).isThere
@@ -94,7 +96,7 @@ package struct LandedRecords: Sendable {
   /// Whether the store itself exists.
   package var hasStore: Bool { PrivateFile(path: store).isThere }
 
-  /// Removes an account's landing file, if there is one.
+  /// Removes an account's write-ahead copy, if there is one.
   package func remove(_ id: String, _ sealer: RecordSealer?) throws(SQOAuthError) {
     try reported(path(id, sealer), "be removed") { file throws(FileFailure) in try file.remove() }
   }

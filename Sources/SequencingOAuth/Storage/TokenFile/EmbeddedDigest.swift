@@ -7,16 +7,16 @@ import SQCrypto
   package import Foundation
 #endif
 
-/// The SHA-256 of a JSON text, stored in the text itself and computed with zeros in its place.
+/// The SHA-256 digest of a JSON text, stored in the text and computed with zeros in its place.
 ///
 /// The digest reveals damage, such as a flipped bit in a refresh token, which the server would
-/// refuse. It does not protect against a program that can write the text, since that program can
-/// write a digest that fits.
+/// refuse. It does not protect against a program that can write the text, because that program can
+/// also write a matching digest.
 package enum EmbeddedDigest {
-  /// The zeros in the digest's place while the text is encoded.
+  /// The zeros in place of the digest while the text is encoded.
   static let placeholder = String(repeating: "0", count: 64)
 
-  /// Puts the digest of a text into the place of the last placeholder in it.
+  /// Replaces the last placeholder in a text by the text's digest.
   static func filled(_ text: Data) -> Data {
     guard let place = lastPlace(of: placeholder, in: text) else { return text }
     var filled = text
@@ -24,12 +24,12 @@ package enum EmbeddedDigest {
     return filled
   }
 
-  /// Adds the digest as the last member to a JSON object without white space.
+  /// Appends the digest as the last member of a JSON object without white space.
   package static func appended(to object: Data) -> Data {
     filled(object.dropLast() + Data((memberStart + placeholder + memberEnd).utf8))
   }
 
-  /// Whether a JSON object fits the digest at its end; `true` also for an object without a digest.
+  /// Whether a JSON object matches the digest at its end; `true` also if there is no digest.
   package static func isWhole(_ object: Data) -> Bool {
     let digits = object.dropLast(memberEnd.utf8.count).suffix(placeholder.utf8.count)
     let rest = object[..<digits.startIndex]
@@ -40,20 +40,21 @@ package enum EmbeddedDigest {
   private static let memberStart = ",\"sha256\":\""
   private static let memberEnd = "\"}"
 
-  /// Whether a digest that was read from a text is the digest of that text.
+  /// Whether a digest from a text is the digest of that text.
   static func fits(_ digest: String, _ text: Data) -> Bool {
     guard digest.utf8.count == placeholder.utf8.count,
       let place = lastPlace(of: digest, in: text)
     else { return false }
     var blank = text
     blank.replaceSubrange(place, with: placeholder.utf8)
-    // Compared as bytes, since a capital letter is damage too.
+    // Compared as bytes, because a capital letter is damage too.
     return self.digest(of: blank) == digest
   }
 
-  /// The last place of a JSON string with this content, without its quotation marks.
+  /// Returns the position of the last JSON string with this content, without its quotation marks.
   ///
-  /// A match inside another string is impossible, since the quotation marks would be escaped there.
+  /// A match inside another string is impossible, because the quotation marks would be escaped
+  /// there.
   private static func lastPlace(of digits: String, in text: Data) -> Range<Int>? {
     let pattern = Array("\"\(digits)\"".utf8)
     guard text.count >= pattern.count else { return nil }

@@ -1,45 +1,47 @@
 import SQBasics
 
-/// Keeps tokens in one encrypted file.
+/// A store that keeps tokens in one encrypted file.
 ///
-/// Each save seals the record for its account, with AES-256-GCM under a new nonce, and then seals
-/// the file as a whole. Without the key, not even the accounts' ids can be read.
+/// Each save seals the record for its account, with AES-256-GCM and a new nonce, and then seals the
+/// whole file. Without the key, not even the accounts' ids can be read.
 ///
 /// If a part of the file was changed, removed, moved or cut off, calls throw
-/// ``SQOAuthError/Code/storeDamaged``. If the key is not the file's, they throw
+/// ``SQOAuthError/Code/storeDamaged``. If the key is wrong, they throw
 /// ``SQOAuthError/Code/wrongPassphrase``; if the file has a newer format,
-/// ``SQOAuthError/Code/storeTooNew``. In all three cases the file stays as it is.
+/// ``SQOAuthError/Code/storeTooNew``. In all three cases the file is not changed.
 ///
-/// As with ``FileTokenStore``, the file has mode 0600 in a folder that is created with mode 0700,
-/// is replaced whole, and may be used by several processes at once. A key from a passphrase is
-/// derived at the first use, which takes a large part of a second, and then kept in memory.
+/// As with ``FileTokenStore``, the file has mode 0600 in a folder that is created with mode 0700.
+/// Each save replaces the whole file, which several processes may use at the same time. A key from
+/// a passphrase is derived on first use, which takes a large part of a second, and then kept in
+/// memory.
 ///
-/// The store has two limits. It cannot recognize a whole older file that was put back, so a program
-/// that can write the file can bring an older token back. And a key beside the file protects the
-/// tokens only if the two are separated, as in a backup of the store alone; see ``StoreKey``.
+/// The store has two limits. It cannot recognize that the whole file was replaced by an older
+/// version of it, so a program that can write the file can restore an older token. And a key in the
+/// same place as the file protects the tokens only if the two are separated, as in a backup of the
+/// store alone; see ``StoreKey``.
 public final class EncryptedFileTokenStore: TokenStore {
   /// The path of the token file.
   public let path: String
   private let file: TokenFile<SealedFormat>
 
-  /// Makes a store in a file of the app's choice; the first save creates the file.
+  /// Creates a store in a file of the app's choice; the first save creates the file.
   public init(path: String, key: StoreKey) {
     self.path = path
     file = TokenFile(path: path, format: SealedFormat(key: key))
   }
 
-  /// Makes a store in the user's state folder, in a subfolder named after the app's service.
+  /// Creates a store in the user's state folder, in a subfolder named after the app's service.
   ///
   /// The file is `$XDG_STATE_HOME/SERVICE/tokens.sealed`, or
   /// `~/.local/state/SERVICE/tokens.sealed`. If `key` is `nil`, the key is in the file `tokens.key`
-  /// beside it. A `DesktopTokenStore` of the service without a keyring uses these two files too, so
-  /// with a key of your own, give this store another service.
+  /// in the same folder. A `DesktopTokenStore` of the service also uses these two files if there is
+  /// no keyring. So if you use your own key, choose a different service for this store.
   public convenience init(service: String, key: StoreKey? = nil) throws(SQOAuthError) {
     let folder = try StateFolder.path(service: service)
     self.init(path: "\(folder)/tokens.sealed", key: key ?? .file("\(folder)/tokens.key"))
   }
 
-  /// Makes a store with a limit on how long it waits while another program has the file locked.
+  /// Creates a store with a limit on the wait for another program's lock on the file.
   package init(path: String, key: StoreKey, lockLimit: Duration) {
     self.path = path
     file = TokenFile(path: path, format: SealedFormat(key: key), lockLimit: lockLimit)
@@ -47,9 +49,9 @@ public final class EncryptedFileTokenStore: TokenStore {
 
   /// Checks the key against the file; if the file is missing, creates it with this key.
   ///
-  /// Call it after you ask the user for a passphrase, to know at once whether the passphrase is
-  /// right. Otherwise the first other call checks the key. A missing file counts as an empty store,
-  /// and the first save creates it.
+  /// Call it after you ask the user for a passphrase, to know immediately whether the passphrase is
+  /// correct. Otherwise, the first other call checks the key. If you do not call it, a missing file
+  /// counts as an empty store, and the first save creates the file.
   public func prepare() async throws(SQOAuthError) {
     // Reading needs neither the lock nor the permission to write.
     if try await file.exists() { return }
@@ -58,12 +60,12 @@ public final class EncryptedFileTokenStore: TokenStore {
     }
   }
 
-  /// Seals all records under another key in one step; the old key no longer opens the store.
+  /// Seals all records with another key in one step; the old key no longer opens the store.
   ///
-  /// The call first waits until a refresh under way has ended, for at most 30 s; after that it
-  /// throws ``SQOAuthError/Code/accountInUse``. Give the new key to other processes that have the
-  /// store open: until then they get ``SQOAuthError/Code/wrongPassphrase``. The blocks of the old
-  /// file stay on the disk until the system writes over them. If the file has the new key already,
+  /// The call first waits for the end of a running refresh, for at most 30 s; after that it throws
+  /// ``SQOAuthError/Code/accountInUse``. Give the new key to other processes that have the store
+  /// open, because they get ``SQOAuthError/Code/wrongPassphrase`` until then. The blocks of the old
+  /// file stay on the disk until the system overwrites them. If the file already has the new key,
   /// because an earlier call changed it, nothing is changed.
   public func changeKey(to key: StoreKey) async throws(SQOAuthError) {
     let old = Locked<RecordSealer?>(nil)
@@ -88,7 +90,7 @@ public final class EncryptedFileTokenStore: TokenStore {
     try await file.load(id)
   }
 
-  /// Saves a record; it replaces the account's earlier record.
+  /// Saves a record, which replaces the account's earlier record.
   public func save(_ record: AccountRecord) async throws(SQOAuthError) {
     try await file.save(record)
   }
@@ -102,24 +104,24 @@ public final class EncryptedFileTokenStore: TokenStore {
   /// Loads the records of all accounts.
   public func all() async throws(SQOAuthError) -> [AccountRecord] { try await file.all() }
 
-  /// Loads the records of the accounts that follow an id, at most `limit` of them.
+  /// Loads the records of the accounts after an id, at most `limit` of them.
   public func page(
     after id: String?, limit: Int
   ) async throws(SQOAuthError) -> [AccountRecord] {
     try await file.page(after: id, limit: limit)
   }
 
-  /// Takes the exclusive right to change an account; it holds for all processes that use the file.
+  /// Acquires the exclusive right to change an account, for all processes that use the file.
   ///
   /// Returns `nil` while another caller or process has that right.
   public func lease(_ id: String) async throws(SQOAuthError) -> AccountLease? {
     try await file.lease(id)
   }
 
-  /// Names the process that has the right to change an account, if it is known.
+  /// Describes the process that has the right to change an account; `nil` if unknown.
   public func leaseHolder(_ id: String) async -> String? { await file.leaseHolder(id) }
 
-  /// Creates a file beside the store with space for the account's next record.
+  /// Creates a file next to the store with space for the account's next record.
   public func reserve(
     _ id: String, replacing record: AccountRecord?
   ) async throws(SQOAuthError) -> AccountReservation {

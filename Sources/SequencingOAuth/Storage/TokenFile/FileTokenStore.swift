@@ -1,33 +1,33 @@
-/// Keeps tokens in one file in clear, which only its owner can read.
+/// A store that keeps tokens in one unencrypted file, which only its owner can read.
 ///
-/// The file has mode 0600, in a folder that is created with mode 0700. It is replaced whole, and is
-/// safe on disk when a call returns. Several processes may use it at once. The mode protects the
-/// tokens against other users of the machine, but not against programs that run as the same user,
-/// nor against a person who has the disk.
+/// The file has mode 0600, in a folder that is created with mode 0700. Each save replaces the whole
+/// file, which is safely on disk when a call returns. Several processes may use the file at the
+/// same time. The mode protects the tokens against other users of the machine, but not against
+/// programs of the same user, and not against a person who has the disk.
 ///
-/// While an account is refreshed, there are two more files: `PATH.landing-…`, with space for the
+/// During the refresh of an account, there are two more files: `PATH.landing-…`, with space for the
 /// account's next record, and the account's lock file in the folder `PATH.locks`. The store's own
-/// lock file, `PATH.lock`, stays once the store has been written. If another program has locked the
-/// store, a call waits at most 30 s and then throws.
+/// lock file, `PATH.lock`, remains after the first save. If another program has locked the store, a
+/// call waits at most 30 s and then throws.
 public final class FileTokenStore: TokenStore {
   /// The path of the token file.
   public let path: String
   private let file: TokenFile<TokenDocument.Format>
 
-  /// Makes a store in a file of the app's choice; the first save creates the file.
+  /// Creates a store in a file of the app's choice; the first save creates the file.
   public init(path: String) {
     self.path = path
     file = TokenFile(path: path, format: TokenDocument.Format())
   }
 
-  /// Makes a store in the user's state folder, in a subfolder named after the app's service.
+  /// Creates a store in the user's state folder, in a subfolder named after the app's service.
   ///
   /// The file is `$XDG_STATE_HOME/SERVICE/tokens.json`, or `~/.local/state/SERVICE/tokens.json`.
   public convenience init(service: String) throws(SQOAuthError) {
     self.init(path: try StateFolder.path(service: service) + "/tokens.json")
   }
 
-  /// Makes a store with a limit on how long it waits while another program has the file locked.
+  /// Creates a store with a limit on the wait for another program's lock on the file.
   package init(path: String, lockLimit: Duration) {
     self.path = path
     file = TokenFile(path: path, format: TokenDocument.Format(), lockLimit: lockLimit)
@@ -38,7 +38,7 @@ public final class FileTokenStore: TokenStore {
     try await file.load(id)
   }
 
-  /// Saves a record; it replaces the account's earlier record.
+  /// Saves a record, which replaces the account's earlier record.
   public func save(_ record: AccountRecord) async throws(SQOAuthError) {
     try await file.save(record)
   }
@@ -52,24 +52,24 @@ public final class FileTokenStore: TokenStore {
   /// Loads the records of all accounts.
   public func all() async throws(SQOAuthError) -> [AccountRecord] { try await file.all() }
 
-  /// Loads the records of the accounts that follow an id, at most `limit` of them.
+  /// Loads the records of the accounts after an id, at most `limit` of them.
   public func page(
     after id: String?, limit: Int
   ) async throws(SQOAuthError) -> [AccountRecord] {
     try await file.page(after: id, limit: limit)
   }
 
-  /// Takes the exclusive right to change an account; it holds for all processes that use the file.
+  /// Acquires the exclusive right to change an account, for all processes that use the file.
   ///
   /// Returns `nil` while another caller or process has that right.
   public func lease(_ id: String) async throws(SQOAuthError) -> AccountLease? {
     try await file.lease(id)
   }
 
-  /// Names the process that has the right to change an account, if it is known.
+  /// Describes the process that has the right to change an account; `nil` if unknown.
   public func leaseHolder(_ id: String) async -> String? { await file.leaseHolder(id) }
 
-  /// Creates a file beside the store with space for the account's next record.
+  /// Creates a file next to the store with space for the account's next record.
   public func reserve(
     _ id: String, replacing record: AccountRecord?
   ) async throws(SQOAuthError) -> AccountReservation {

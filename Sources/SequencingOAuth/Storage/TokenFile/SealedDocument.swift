@@ -11,7 +11,7 @@ package struct SealedDocument: TokenFileContent {
   let sealer: RecordSealer
   private var boxes = TextDictionary<Data>()
 
-  /// Makes a document without accounts.
+  /// Creates a document without accounts.
   package init(_ sealer: RecordSealer) {
     self.sealer = sealer
   }
@@ -28,7 +28,7 @@ package struct SealedDocument: TokenFileContent {
 
   mutating func erase(_ id: String) { boxes[id] = nil }
 
-  /// Makes a document with these records, sealed under another key.
+  /// Returns a document with these records, sealed with another key.
   func resealed(_ sealer: RecordSealer) throws(SQOAuthError) -> SealedDocument {
     var document = SealedDocument(sealer)
     for id in ids {
@@ -74,11 +74,10 @@ extension SealedDocument {
   }
 }
 
-/// The layout of an encrypted token file: a header line, then boxes, each after its length in 4
-/// bytes.
+/// The layout of an encrypted token file: a header line, and boxes after their lengths in 4 bytes.
 ///
-/// The last box is the seal over all bytes before it. The parts of a file that was split share its
-/// memory: with many accounts, copies of the boxes took longer than opening the seal.
+/// The last box is the seal over all bytes before it. The parts of a parsed file share its memory,
+/// because with many accounts, copying the boxes would take longer than opening the seal.
 struct SealedFile {
   let header: Data
   let boxes: [Data]
@@ -86,7 +85,7 @@ struct SealedFile {
   let sealed: Data
   let seal: Data
 
-  /// Splits a file into its parts; `nil` if it does not have this layout up to its last byte.
+  /// Splits a file into its parts; `nil` if it does not have exactly this layout.
   init?(_ bytes: Data) {
     guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
     header = Data(bytes[..<end])
@@ -116,7 +115,7 @@ struct SealedFile {
     return bytes
   }
 
-  /// Appends a box after its length.
+  /// Appends a box, preceded by its length.
   static func append(_ box: Data, to bytes: inout Data) {
     withUnsafeBytes(of: UInt32(box.count).bigEndian) { bytes.append(contentsOf: $0) }
     bytes += box

@@ -6,10 +6,10 @@ import SQBasics
   import Foundation
 #endif
 
-/// Reads and writes an encrypted token file with the key that is derived for the file's header.
+/// Encodes and decodes an encrypted token file with the key that is derived for the file's header.
 ///
 /// Deriving the key takes long, so the result is kept. Another process may change the key and with
-/// it the header, so the header is compared at each read.
+/// it the header, so the header is compared at each reading.
 final class SealedFormat: TokenFileFormat {
   private struct State: Sendable {
     var key: StoreKey
@@ -48,7 +48,7 @@ final class SealedFormat: TokenFileFormat {
     try document.encoded()
   }
 
-  /// Seals the content under another key, for the next write of the file.
+  /// Seals the content with another key, for the next write of the file.
   func rekey(
     _ document: SealedDocument?, to key: StoreKey
   ) throws(SQOAuthError) -> SealedDocument? {
@@ -63,7 +63,7 @@ final class SealedFormat: TokenFileFormat {
     return resealed
   }
 
-  /// Reads and writes the file with another key from now on.
+  /// Switches to another key for all later reads and writes of the file.
   func take(_ key: StoreKey) { state.withLock { $0 = State(key: key) } }
 
   private func sealer(for header: Data) throws(SQOAuthError) -> RecordSealer {
@@ -74,7 +74,7 @@ final class SealedFormat: TokenFileFormat {
       return (state.sealer, state.key)
     }
     if let known, known.header == header { return known }
-    // Not under the lock, since deriving the key takes long.
+    // This is not done under the lock, because deriving the key takes long.
     let sealer = try RecordSealer(key, header: header)
     state.withLock { $0.sealer = sealer }
     return sealer

@@ -4,13 +4,13 @@
   import Foundation
 #endif
 
-/// The content of a token file in clear: a format version, the accounts, and a digest of the file.
+/// The content of an unencrypted token file: a format version, the accounts, and a digest.
 struct TokenDocument: Codable, Sendable {
   static let currentVersion = 1
 
   private let version: Int
   private var accounts: NamedValues<AccountRecord>
-  /// The ``EmbeddedDigest``; older versions of the SDK neither read nor write it.
+  /// The ``EmbeddedDigest``, which older versions of the SDK neither read nor write.
   private var sha256: String?
 
   init() {
@@ -18,7 +18,7 @@ struct TokenDocument: Codable, Sendable {
     accounts = NamedValues()
   }
 
-  /// The version and the names of the members, which can be read also if the accounts cannot.
+  /// The version and the member names, which can be read even if the accounts cannot.
   private struct Outline: Decodable {
     let version: Int
     let names: Set<String>
@@ -51,7 +51,7 @@ extension TokenDocument: TokenFileContent {
 }
 
 extension TokenDocument {
-  /// Reads and writes the document as JSON.
+  /// Encodes and decodes the document as JSON.
   struct Format: TokenFileFormat {
     private static let damaged = SQOAuthError(
       .storeDamaged, "it is damaged; it is left as it is")
@@ -70,7 +70,7 @@ extension TokenDocument {
         throw Self.damaged
       }
       guard let digest = document.sha256 else {
-        // Either an older version wrote the file or the digest's name is damaged.
+        // Either an older version wrote the file, or the digest's name is damaged.
         guard try outline(of: bytes).names == ["accounts", "version"] else { throw Self.damaged }
         return document
       }
@@ -83,7 +83,7 @@ extension TokenDocument {
       return document
     }
 
-    /// Reads what tells why the whole file cannot be used; reading it takes a second pass.
+    /// Finds out why the whole file cannot be used, in a second pass.
     private func outline(of bytes: Data) throws(SQOAuthError) -> Outline {
       guard let outline = try? JSONDecoder().decode(Outline.self, from: bytes) else {
         throw SQOAuthError(.storeDamaged, "it is not a token file; it is left as it is")

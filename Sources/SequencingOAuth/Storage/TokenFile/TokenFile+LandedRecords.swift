@@ -1,9 +1,9 @@
 import SQBasics
 import SQFiles
 
-// The space for the next record of an account, and the record while it waits there.
+// The reservation for an account's next record, and its write-ahead copy.
 extension TokenFile {
-  /// The newest record of an account: the one in the file, or its successor in a landing file.
+  /// Returns the newest record of an account, which may be a write-ahead copy.
   func record(
     _ id: String, in content: Format.Content
   ) throws(SQOAuthError) -> AccountRecord? {
@@ -12,11 +12,12 @@ extension TokenFile {
     return try landedRecords.landed(after: stored, format.sealer) ?? stored
   }
 
-  /// Creates a landing file for the successor of a record; without a record, checks that it could.
+  /// Creates a file for the write-ahead copy of a record's successor.
   ///
-  /// The check takes the steps of a save, with names of the same lengths.
+  /// Without a record, it only checks that this is possible. The check takes the steps of a save,
+  /// with file names of the same lengths.
   ///
-  /// It also takes the token file's lock for a moment, because no new token can be saved while
+  /// It also acquires the token file's lock for a moment, because no new token can be saved while
   /// another program holds that lock.
   func reserve(
     _ id: String, replacing record: AccountRecord?
@@ -27,12 +28,12 @@ extension TokenFile {
         try file.naming("be made") { () throws(SQOAuthError) in try file.format.checkKey() }
         try file.landedRecords.check()
         let lock = try file.lock()
-        // The store may stay away.
+        // The store need not exist yet, so its lock file is removed.
         defer { lock.remove() }
         try file.checkReplacing()
         return AccountReservation()
       }
-      // Before a sign-in the caller has no lease; this checks that later refreshes can take one.
+      // Before a sign-in, the caller has no lease, so this checks that one can be acquired.
       if record == nil { try file.locks.lease(id)?.release() }
       let lock = try file.lock()
       defer { lock.release() }
@@ -49,9 +50,9 @@ extension TokenFile {
     }
   }
 
-  /// Moves a landed record into the token file, and returns the account's newest record.
+  /// Moves a write-ahead copy into the token file, and returns the account's newest record.
   ///
-  /// The landing file is about to be replaced, so a record in it must be in the token file first.
+  /// The copy's file is about to be replaced, so a record in it must be in the token file first.
   private func settled(
     _ id: String, _ content: Format.Content
   ) throws(SQOAuthError) -> AccountRecord? {
@@ -67,24 +68,24 @@ extension TokenFile {
     return landed
   }
 
-  /// Whether a landing file beside the token file holds this record, although saving it failed.
+  /// Whether the write-ahead copy contains this record, although saving it failed.
   func hasLanded(_ record: AccountRecord) async -> Bool {
     let landed =
       try? await run { file throws(SQOAuthError) in
-        // If the token file has the record already, the file's new name may not be on the disk yet:
-        // that does not count as landed.
+        // If the token file already has the record, its new content may not be on the disk yet, so
+        // the copy is not counted.
         guard let stored = try file.content()?.record(record.id) else { return nil }
         return try file.landedRecords.landed(after: stored, file.format.sealer)
       } as AccountRecord?
     return landed == record
   }
 
-  /// Takes every landed record into the content, before the key is changed.
+  /// Moves all write-ahead copies into the content, before the key is changed.
   ///
-  /// Under the new key the landing files could not be read. The caller holds the token file's lock.
+  /// The copies could not be read with the new key. The caller holds the token file's lock.
   ///
-  /// - Throws: ``SQOAuthError/Code/accountInUse`` while a refresh is under way, since its answer
-  ///   would land under the old key.
+  /// - Throws: ``SQOAuthError/Code/accountInUse`` during a refresh, because its copy would be
+  ///   sealed with the old key.
   func adopted(_ content: Format.Content?) throws(SQOAuthError) -> Format.Content? {
     guard var content else { return nil }
     for id in content.ids where landedRecords.has(id, format.sealer) {
@@ -95,7 +96,7 @@ extension TokenFile {
     return content
   }
 
-  /// Removes the landing files that were sealed under an old key.
+  /// Removes the write-ahead copies that were sealed with an old key.
   func removeLandedRecords(sealedBy sealer: RecordSealer?) async {
     try? await run { file throws(SQOAuthError) in
       for id in try file.content()?.ids ?? [] { try file.landedRecords.remove(id, sealer) }
@@ -104,7 +105,7 @@ extension TokenFile {
 }
 
 extension SQOAuthError {
-  /// The error for a change of a store's key during a refresh of an account.
+  /// Creates the error for a change of a store's key during a refresh of an account.
   package static func isRefreshed(_ id: String) -> SQOAuthError {
     SQOAuthError(
       .accountInUse,

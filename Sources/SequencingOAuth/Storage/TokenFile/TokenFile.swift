@@ -7,7 +7,7 @@ import SQFiles
   import Foundation
 #endif
 
-/// The content of a token file: records, which may be decrypted only when a caller asks for them.
+/// The content of a token file: records, which may be decrypted only when they are needed.
 protocol TokenFileContent: Sendable {
   var ids: [String] { get }
   func record(_ id: String) throws(SQOAuthError) -> AccountRecord?
@@ -21,25 +21,25 @@ protocol TokenFileContent: Sendable {
 /// read:".
 protocol TokenFileFormat: Sendable {
   associatedtype Content: TokenFileContent
-  /// The sealer of the records; `nil` in clear, and before the file was first read or created.
+  /// The sealer of the records; `nil` if unencrypted, and before the file is first read or created.
   var sealer: RecordSealer? { get }
-  /// Throws if no file could be created with the key; creates nothing.
+  /// Throws if no file could be created with the key; it does not create one.
   func checkKey() throws(SQOAuthError)
-  /// Makes the content of a new file.
+  /// Creates the content of a new file.
   func create() throws(SQOAuthError) -> Content
   func decode(_ bytes: Data) throws(SQOAuthError) -> Content
   func encode(_ content: Content) throws(SQOAuthError) -> Data
 }
 
 extension TokenFileFormat {
-  /// Returns the given content, or makes the content of a new file if there is none.
+  /// Returns the given content; creates the content of a new file if it is `nil`.
   func existing(_ content: Content?) throws(SQOAuthError) -> Content {
     if let content { return content }
     return try create()
   }
 }
 
-/// One file of records, which any number of processes may read and replace whole.
+/// A file of records, which any number of processes may read and replace as a whole.
 ///
 /// If the file cannot be understood, calls throw, and the file is never overwritten.
 final class TokenFile<Format: TokenFileFormat>: Sendable {
@@ -52,12 +52,12 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
   private let lockLimit: Duration
   private let latest = Locked<Latest?>(nil)
 
-  /// The file as it was last read or written.
+  /// The file's content at the last read or write.
   ///
   /// If the bytes have not changed, they need not be decoded again, which takes much longer than
   /// comparing them.
   private struct Latest {
-    /// The size of the largest file that is kept in memory.
+    /// The maximum size of a file to keep in memory, in bytes.
     static var maximumBytes: Int { 64 * 1024 }
 
     let bytes: Data
@@ -72,7 +72,7 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
     landedRecords = LandedRecords(store: path)
   }
 
-  /// Whether the file exists; throws if it exists and cannot be read.
+  /// Whether the file exists; throws if it exists but cannot be read.
   func exists() async throws(SQOAuthError) -> Bool {
     try await run { file throws(SQOAuthError) in try file.content() != nil }
   }
@@ -93,16 +93,16 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
         return content
       }
     } catch {
-      // The record is safe in its landing file, and the account's next change moves it to the token
-      // file.
+      // The record is safe in its write-ahead copy, and the account's next change moves it to the
+      // token file.
       guard error.code == .storeFailed, await hasLanded(record) else { throw error }
     }
   }
 
   func erase(_ id: String) async throws(SQOAuthError) {
     try await rewrite { [landedRecords] content, format throws(SQOAuthError) in
-      // Removed before the record, so that a process that ends here leaves no token of a user who
-      // signed out.
+      // This comes before the erasure of the record, so that a process that ends here leaves no
+      // token of a user who signed out.
       try landedRecords.remove(id, format.sealer)
       var content = content
       content?.erase(id)
@@ -149,7 +149,7 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
   /// Reads, changes and writes the file under its lock; if `change` returns `nil`, writes nothing.
   ///
   /// If `keepsContent` is `false`, the next call decodes the file again, so that the format learns
-  /// which key the file has now. If `id` is given, that account's landing file is removed.
+  /// the file's current key. If `id` is given, that account's write-ahead copy is removed.
   func rewrite(
     keepsContent: Bool = true, landing id: String? = nil,
     _ change:
@@ -169,7 +169,7 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
   }
 }
 
-// Functions that block their thread, and so run on the queue.
+// Functions that block their thread, and therefore run on the queue.
 extension TokenFile {
   /// Reads, changes and writes the file; the caller holds the file's lock.
   func rewriteLocked(
@@ -186,11 +186,11 @@ extension TokenFile {
       try reported("be written") { () throws(FileFailure) in try file.replace(with: new.bytes) }
       keep(keepsContent ? new : nil)
     }
-    // The landing file no longer counts, so a failure to remove it does no harm.
+    // The write-ahead copy is now outdated, so a failure to remove it does no harm.
     if let id { try? landedRecords.remove(id, format.sealer) }
   }
 
-  /// Reads the content of the file; `nil` if the file does not exist.
+  /// Reads and decodes the file; returns `nil` if the file does not exist.
   func content() throws(SQOAuthError) -> Format.Content? {
     let bytes = try reported("be read") { () throws(FileFailure) in try file.read() }
     guard let bytes else { return nil }
