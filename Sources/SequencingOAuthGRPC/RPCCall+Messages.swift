@@ -63,7 +63,7 @@ extension RPCCall {
     guard let outbox else {
       throw RPCError(
         .failedPrecondition,
-        "the call sends one message, the request it was created with; nothing more can be sent")
+        "the call sends only one message, its request; to send more, create it with another kind")
     }
     let frame = try MessageFrame(
       message, compression: channel.options.compression, limit: channel.options.maximumRequestBytes)
@@ -96,7 +96,7 @@ extension RPCCall {
     guard let outbox else {
       throw RPCError(
         .failedPrecondition,
-        "the call sends one message, the request it was created with; it has no end to announce")
+        "the call sends only one message, its request, so it needs no finishSending")
     }
     startIfPrepared()
     outbox.finish()
