@@ -46,7 +46,7 @@ package final class HTTP2Exchange: Sendable {
     server.act(at: place) { $0.write(bytes, to: stream) }
   }
 
-  /// Waits until all written content has been sent to the network.
+  /// Waits until the connection has taken all written content.
   ///
   /// Call it between writes, so that unsent content does not pile up. It returns `false` if the
   /// exchange is over or if the waiting task is cancelled.
