@@ -19,7 +19,7 @@ extension AuthorizationModule {
     guard let url = request.url else {
       throw SQOAuthError(.malformedRequest, "the request has no URL")
     }
-    // The fields of an empty request with a token are the fields that the token needs.
+    // Authenticate an empty request to get only the fields that carry the token.
     let fields = try await authenticate(HTTPRequest(url: url)).headers
     var request = request
     for field in fields { request.setValue(field.value, forHTTPHeaderField: field.name) }
