@@ -30,7 +30,7 @@ package final class Interruption: Sendable {
     if isRaised { action() }
   }
 
-  /// Runs an operation in a task of its own, and returns its result.
+  /// Runs an operation in a new task, and returns its result.
   ///
   /// The interruption cancels that task, and so does the cancellation of the calling task.
   package func result<Value: Sendable, Failure>(

@@ -185,7 +185,7 @@ package final class HTTP2Session {
     nghttp2_session_resume_data(session, stream)
   }
 
-  /// Whether this side still has content of a stream to send.
+  /// Returns whether this side still has content of a stream to send.
   package func isSending(_ stream: Int32) -> Bool {
     nghttp2_session_get_stream_local_close(session, stream) == 0
   }

@@ -28,7 +28,7 @@ package final class SocketLoop: Sendable {
     /// The owners to call before the thread sleeps.
     var called: [any SocketOwner] = []
     var times: [ObjectIdentifier: (owner: any SocketOwner, time: UInt64)] = [:]
-    /// No time is earlier than this one.
+    /// A time that no entry of ``times`` is earlier than.
     var next = UInt64.max
     /// The time until which the thread sleeps; 0 while it is awake.
     var sleepsUntil: UInt64 = 0

@@ -172,7 +172,8 @@ final class EventLoop {
 
   /// Closes idle connections if too many are open; returns `false` if all have sent a request.
   ///
-  /// Any program on the machine can open connections, and idle ones must not keep a browser out.
+  /// Any program on the machine can open connections, and idle connections must not block a
+  /// browser.
   private func makeRoom(now: Int64) -> Bool {
     while connections.count(where: \.isLingering) >= context.limits.connections {
       guard let index = oldest(where: \.isLingering) else { break }

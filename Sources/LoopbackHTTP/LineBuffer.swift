@@ -39,8 +39,9 @@ struct LineBuffer {
 
   /// Removes and returns the next line without its CR LF; returns `nil` if it is incomplete.
   ///
-  /// It throws as soon as a lone line feed, a lone carriage return or any control character other
-  /// than the tab arrives (RFC 9112, section 2.2), and throws `tooLong` if the budget is used up.
+  /// It throws as soon as a line feed or a carriage return without the other arrives, or a control
+  /// character other than the tab (RFC 9112, section 2.2). It throws `tooLong` if the budget is
+  /// used up.
   mutating func take(orElse tooLong: RequestFault) throws(RequestFault) -> ArraySlice<UInt8>? {
     let end = min(bytes.count, start + budget)
     while scanned < end {

@@ -88,7 +88,7 @@ final class LoopMailbox: Sendable {
     while withUnsafeMutableBytes(of: &bytes, { Sockets.receive(readEnd, into: $0) }) > 0 {}
   }
 
-  /// Refuses further messages and returns those that the loop has not read.
+  /// Rejects further messages and returns the unread ones.
   func close() -> [LoopMessage] {
     state.withLock { state in
       state.isClosed = true

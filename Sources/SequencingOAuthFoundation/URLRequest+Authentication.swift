@@ -6,13 +6,14 @@ public import SequencingOAuth
 #endif
 
 extension AuthorizationModule {
-  /// A copy of a request that carries a valid token; the request itself is not changed.
+  /// Returns a copy of a request with a valid token.
   ///
-  /// An `Authorization` field that the request has is replaced; all other fields are kept. The
-  /// token goes only to the servers that `ClientConfiguration.resourceOrigins` explains, and never
-  /// over http to another machine.
+  /// The token replaces the request's `Authorization` field; all other fields stay unchanged. The
+  /// method throws if the request's server may not get the token, as the documentation of
+  /// `ClientConfiguration.resourceOrigins` explains, or if it would be sent over http to another
+  /// machine.
   ///
-  /// - Warning: On Linux, `URLSession` sends this field on to the servers that it is redirected to,
+  /// - Warning: On Linux, `URLSession` also sends this field to servers that redirect it elsewhere,
   ///   and may never complete a response with status 401. `AuthorizationModule.send(_:)` has
   ///   neither problem.
   public func authenticate(_ request: URLRequest) async throws(SQOAuthError) -> URLRequest {
@@ -41,10 +42,10 @@ extension AuthorizationModule {
 }
 
 extension SQOAuth {
-  /// A copy of a request that carries a valid token; the request itself is not changed.
+  /// Returns a copy of a request with a valid token.
   ///
-  /// It calls `AuthorizationModule.authenticate(_:)` of the `module`, whose documentation names the
-  /// errors and the servers that may get the token.
+  /// It calls `AuthorizationModule.authenticate(_:)` of the `module`, whose documentation lists the
+  /// servers that may get the token.
   public func authenticate(_ request: URLRequest) async throws(SQOAuthError) -> URLRequest {
     try await module.authenticate(request)
   }

@@ -130,7 +130,7 @@ extension AccountTable {
     var (users, sessions): ([Data], [Data]) = ([], [])
     for row in rows {
       guard let bytes = row.bytes(0), let version = row.integer(1) else { throw Self.damaged }
-      // The next possible id.
+      // The next possible ID.
       resealed.next = bytes + [0]
       do throws(SQOAuthError) {
         let record = try await decode(row.bytes(3), key: row.integer(2), id: id(row))

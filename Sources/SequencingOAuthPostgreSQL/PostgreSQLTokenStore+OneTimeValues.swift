@@ -10,7 +10,7 @@ public import SequencingOAuth
 extension PostgreSQLTokenStore: OneTimeValues {
   /// Records the use of a value; returns `false` if this or another host used it before.
   ///
-  /// The store forgets the value at the earliest one hour after `end`, by the database's clock.
+  /// The store keeps the value until at least one hour after `end`, by the database's clock.
   public func isFirstUse(
     of value: String, until end: Date, at now: Date
   ) async throws(SQOAuthError) -> Bool {

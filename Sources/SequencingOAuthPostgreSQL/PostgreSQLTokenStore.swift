@@ -9,11 +9,13 @@ public import SequencingOAuth
 
 /// A token store in a PostgreSQL database that any number of hosts share.
 ///
-/// Only one host at a time refreshes an account: it holds the account's lease. A save replaces
-/// exactly the record that the refresh started from, so a host that was suspended cannot overwrite
-/// a newer record of another host. Before a host sends a refresh token, it marks the lease. If the
-/// host is killed, another host takes over an unmarked lease after 10 s. It takes over a marked
-/// lease after 160 s, when the request can no longer be under way.
+/// Only one host at a time refreshes an account: the host that holds the account's lease, which is
+/// the exclusive right to change the account. A save replaces exactly the record that the refresh
+/// started from, so a host that was suspended cannot overwrite a newer record of another host.
+///
+/// Before a host sends a refresh token, it marks the lease. If the host is killed, another host
+/// takes over an unmarked lease after 10 s. It takes over a marked lease after 160 s, when the
+/// request can no longer be under way.
 ///
 /// Every record is encrypted with a `StoreKey` and bound to its account. The database's
 /// administrator can read the accounts' IDs and see which accounts belong to one user, but cannot

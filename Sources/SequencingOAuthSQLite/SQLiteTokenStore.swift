@@ -138,7 +138,7 @@ public final class SQLiteTokenStore: TokenStore {
         try database.checkMaking()
         return AccountReservation()
       }
-      // A new sign-in may have no lease here; this checks that its refreshes can get one.
+      // Before a sign-in, the caller holds no lease. Check that its refreshes will get one.
       if record == nil { try locks.lease(id)?.release() }
       return try database.use { table throws(SQOAuthError) in
         try table.reserve(id, replacing: record, syncingOn: queue)

@@ -139,7 +139,7 @@ struct DesktopPlaces: Sendable {
   }
 }
 
-/// The time at which a keyring last did not answer.
+/// Remembers for a minute that a keyring did not answer.
 private final class KeyringSilence: Sendable {
   private static let duration = Duration.seconds(60)
   private let start = Locked<ContinuousClock.Instant?>(nil)

@@ -26,11 +26,13 @@ public import SequencingOAuth
 /// make the store choose again later, sign out of all accounts and remove `tokens.place` and
 /// `tokens.sealed`.
 ///
-/// | can read the tokens | keyring | encrypted file | |---|---|---| | other users of the machine |
-/// no | no | | a person with the disk, or with a backup of the whole folder | no, if the keyring's
-/// password is not empty | yes: the key is there too | | a person with a copy of `tokens.sealed`
-/// alone | – | no | | a program of the same user | yes, while the keyring is unlocked | yes | |
-/// root | yes, while the keyring is unlocked | yes |
+/// | can read the tokens | keyring | encrypted file |
+/// |---|---|---|
+/// | other users of the machine | no | no |
+/// | a person with the disk, or with a backup of the whole folder | no, if the keyring's password is not empty | yes: the key is there too |
+/// | a person with a copy of `tokens.sealed` alone | – | no |
+/// | a program of the same user | yes, while the keyring is unlocked | yes |
+/// | root | yes, while the keyring is unlocked | yes |
 ///
 /// If an app needs more protection than the file gives, it can ask the user for a passphrase and
 /// use an `EncryptedFileTokenStore` with that passphrase.
