@@ -53,7 +53,7 @@ package final class HTTP2Server: SocketOwner {
     }
   }
 
-  // MARK: The end
+  // MARK: Stopping
 
   /// Closes the port and all connections at once; requests under way are lost.
   package func stop() {
@@ -90,7 +90,7 @@ package final class HTTP2Server: SocketOwner {
     for place in places { act(at: place, body) }
   }
 
-  // MARK: What the network brings
+  // MARK: Network events
 
   package func socketIsReady(_ socket: Int32) {
     let (isListener, place) = state.withLock {
@@ -167,7 +167,7 @@ package final class HTTP2Server: SocketOwner {
     SocketLoop.shared?.wake(self, at: min(state.nextDeadline, state.acceptsAgain))
   }
 
-  // MARK: One step
+  // MARK: Acting on a connection
 
   /// Runs a body on a connection under the lock, sends its output, then reports what happened.
   ///

@@ -29,8 +29,8 @@ extension AuthorizationModule {
 
   /// Puts a valid token on a copy of a request, for code without `async`.
   ///
-  /// The completion is called once: on its actor if it belongs to one, and otherwise on the
-  /// module's `callbackQueue`. It gets what the `async` form returns or throws.
+  /// The completion is called once with the result: on its actor if it belongs to one, otherwise on
+  /// the module's `callbackQueue`. The errors are those of the `async` method.
   public func authenticate(
     _ request: URLRequest,
     completion: @escaping @isolated(any) (Result<URLRequest, SQOAuthError>) -> Void
@@ -52,8 +52,8 @@ extension SQOAuth {
 
   /// Puts a valid token on a copy of a request, for code without `async`.
   ///
-  /// The completion is called once: on its actor if it belongs to one, and otherwise on the
-  /// `callbackQueue`. It gets what the `async` form returns or throws.
+  /// The completion is called once with the result: on its actor if it belongs to one, otherwise on
+  /// the `callbackQueue`. The errors are those of the `async` method.
   public func authenticate(
     _ request: URLRequest,
     completion: @escaping @isolated(any) (Result<URLRequest, SQOAuthError>) -> Void

@@ -8,7 +8,7 @@ import SequencingOAuth
 #endif
 
 extension RPCCall {
-  // MARK: Any number of messages from the server
+  // MARK: Receiving any number of messages
 
   /// The server's messages, in order; reading them starts the call if it was not started yet.
   ///
@@ -47,7 +47,7 @@ extension RPCCall {
     }
   }
 
-  // MARK: Any number of messages to the server
+  // MARK: Sending any number of messages
 
   /// Sends a message to the server and returns when the transport has taken it.
   ///
@@ -82,7 +82,8 @@ extension RPCCall {
 
   /// Encodes a message and sends it; returns when the transport has taken it.
   ///
-  /// Throws what ``send(_:)`` throws, and ``RPCStatus/internal`` if the message cannot be encoded.
+  /// Throws the errors of ``send(_:)``, and ``RPCStatus/internal`` if the message cannot be
+  /// encoded.
   public func send<Codec: MessageCodec>(
     _ message: Codec.Message, as codec: Codec
   ) async throws(RPCError) {

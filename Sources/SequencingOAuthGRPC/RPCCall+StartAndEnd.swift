@@ -135,7 +135,7 @@ extension RPCCall {
     return true
   }
 
-  // MARK: One message from the server
+  // MARK: Receiving one message
 
   /// Waits for the server's only message; starts the call if it was not started yet.
   ///
@@ -163,7 +163,7 @@ extension RPCCall {
 
   /// Waits for the server's only message and decodes it; starts the call if it was not started yet.
   ///
-  /// Throws what ``response()`` throws, and ``RPCStatus/internal`` if the message cannot be
+  /// Throws the errors of ``response()``, and ``RPCStatus/internal`` if the message cannot be
   /// decoded.
   public func response<Codec: MessageCodec>(
     as codec: Codec

@@ -137,7 +137,7 @@ extension RPCCall {
   }
 }
 
-// MARK: - What came back
+// MARK: - The result
 
 extension RPCCall {
   /// The metadata that the server sent before its messages; `nil` until it has arrived.

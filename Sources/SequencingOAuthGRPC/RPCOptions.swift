@@ -50,7 +50,7 @@ public struct RPCOptions: Sendable, Hashable {
 }
 
 extension RPCOptions {
-  /// The silence on a connection with calls before a ping, at least ``shortestKeepAlive``.
+  /// ``keepAlive``, but at least ``shortestKeepAlive``; `nil` for no pings.
   var pingInterval: Duration? { keepAlive.map { max($0, shortestKeepAlive) } }
 
   /// Returns the default timeout of a call of this kind.

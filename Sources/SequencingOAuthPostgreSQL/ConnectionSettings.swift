@@ -140,7 +140,7 @@ struct ConnectionSettings: Redacted {
     return start.count { $0 == "@" } <= 1 && parts.dropFirst(3).allSatisfy { !$0.contains("@") }
   }
 
-  // MARK: Where the server is
+  // MARK: The server's location
 
   /// Returns whether all servers are on this machine, at a local socket or a loopback address.
   private static func isLocal(

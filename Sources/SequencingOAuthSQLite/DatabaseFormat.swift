@@ -111,7 +111,7 @@ enum DatabaseFormat {
     try connection.run("INSERT INTO meta (name, value) VALUES ('key', ?1)", .blob(header)) { _ in }
   }
 
-  // MARK: What is refused
+  // MARK: Checking
 
   /// Throws if a file's header is not that of a token database with a known version.
   static func check(header: [UInt8]?) throws(SQOAuthError) {

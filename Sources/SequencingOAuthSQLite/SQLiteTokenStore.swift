@@ -20,9 +20,9 @@ public import SequencingOAuth
 /// Without a key, the records are not encrypted. The mode protects them against other users of the
 /// machine, but not against programs of the same user or against a person who has the disk. With a
 /// `StoreKey`, each record is encrypted and bound to its account. A person who has the files
-/// without the key can neither read nor change a record. That person can see the accounts' IDs,
-/// which accounts belong to one user, and the lengths of the records, and can remove accounts or
-/// restore older files without being noticed.
+/// without the key can neither read nor change a record. That person can see the number of
+/// accounts, their IDs, which of them belong to one user, and the lengths of the records, and can
+/// remove accounts or restore older files without being noticed.
 ///
 /// A replaced record may stay in the log until the database is closed. An erased record does not
 /// stay, unless another process reads the database at that moment: then it stays until this process

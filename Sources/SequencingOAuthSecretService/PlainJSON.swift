@@ -6,9 +6,9 @@
 
 /// JSON without braces in its strings, for keyrings that replace texts in braces.
 ///
-/// KeePassXC replaces its placeholders when a program reads a secret. For example, `{DB_DIR}` in a
-/// refresh token would become the folder of the user's database, which the next refresh would send
-/// to the server.
+/// KeePassXC replaces its placeholders when a program reads a secret. `{USERNAME}` in a client's ID
+/// would become the item's user name. `{DB_DIR}` in a refresh token would become the folder of the
+/// user's database, which the next refresh would send to the server.
 enum PlainJSON {
   /// Writes each brace in a string as an escape sequence, which every JSON parser understands.
   static func escapingBraces(_ json: Data) -> Data {

@@ -22,7 +22,7 @@ extension RPCCall {
     return kind.receivesMany ? try end(of: answer) : try message(of: answer, head)
   }
 
-  // MARK: What is sent
+  // MARK: Sending
 
   private func stream(
     _ metadata: RPCMetadata, _ fields: HTTPFields
@@ -64,7 +64,7 @@ extension RPCCall {
     }.get()
   }
 
-  // MARK: What comes back
+  // MARK: Receiving
 
   /// Stores the headers; does nothing if the call has ended.
   private func take(_ head: RPCResponseHead) {

@@ -42,7 +42,7 @@ final class ConnectionBytes {
 
   var socket: Int32 { wire.socket }
 
-  // MARK: What comes
+  // MARK: Receiving
 
   /// Receives at most `limit` bytes from the network, for ``read()``.
   func receive(_ limit: Int = capacity) -> SocketIO.Outcome {
@@ -75,7 +75,7 @@ final class ConnectionBytes {
     }
   }
 
-  // MARK: What goes
+  // MARK: Sending
 
   /// Whether all bytes that were taken from the session are sent.
   var isSent: Bool { sent == output.count }

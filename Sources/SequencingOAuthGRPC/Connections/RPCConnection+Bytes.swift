@@ -4,7 +4,7 @@ import SequencingOAuth
 
 /// The handshake, reading and sending of a connection.
 extension RPCConnection {
-  // MARK: The beginning
+  // MARK: The handshake
 
   /// Continues the handshake, and begins HTTP/2 when it is complete.
   func advance() {
@@ -26,7 +26,7 @@ extension RPCConnection {
     self.session = session
   }
 
-  // MARK: What comes
+  // MARK: Receiving
 
   /// Reads and handles at most `limit` bytes; returns whether more may have arrived.
   func read(_ limit: Int = ConnectionBytes.capacity) -> Bool {
@@ -100,7 +100,7 @@ extension RPCConnection {
       ))
   }
 
-  // MARK: What goes
+  // MARK: Sending
 
   /// Sends as much as the socket accepts.
   func flush() {

@@ -2,7 +2,7 @@ import HTTP2
 
 /// The handling of a peer's connections and attempts, under its lock.
 extension RPCPeer.State {
-  // MARK: Finding
+  // MARK: Finding connections
 
   func connection(of stream: RPCStream) -> RPCConnection? {
     if let current, current.streams[stream.id] === stream { return current }
@@ -57,7 +57,7 @@ extension RPCPeer.State {
     waiting = []
   }
 
-  // MARK: In line
+  // MARK: Collecting results and making attempts
 
   /// Collects the results of attempts, sets draining connections aside, and makes waiting attempts.
   mutating func settle() {

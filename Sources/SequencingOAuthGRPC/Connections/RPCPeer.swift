@@ -62,7 +62,7 @@ final class RPCPeer: SocketOwner {
     client = CurlHTTPClient(configuration: key.configuration)
   }
 
-  // MARK: All of them
+  // MARK: Sharing
 
   private struct Weak {
     weak var peer: RPCPeer?
@@ -139,7 +139,7 @@ final class RPCPeer: SocketOwner {
     }
   }
 
-  // MARK: What the network and time bring
+  // MARK: Events of the loop
 
   func socketIsReady(_ socket: Int32) {
     for turn in 0..<RPCConnection.turns {
@@ -205,7 +205,7 @@ final class RPCPeer: SocketOwner {
       opened, host: target.host, authority: target.authority, keepAlive: key.keepAlive)
   }
 
-  // MARK: One step
+  // MARK: Changing the state
 
   /// Changes the state under the lock and acts on the changes, then resumes callers outside the
   /// lock.

@@ -89,7 +89,7 @@ final class RPCStream: @unchecked Sendable {
     if case .message = content, inbox == nil { true } else { false }
   }
 
-  // MARK: What is sent
+  // MARK: Sending
 
   /// Whether the attempt can be made again on another connection.
   var isMovable: Bool { isReplayable && head == nil }
@@ -164,7 +164,7 @@ final class RPCStream: @unchecked Sendable {
     position = 0
   }
 
-  // MARK: What comes back
+  // MARK: Receiving
 
   func sectionBegins() {
     section.begin()

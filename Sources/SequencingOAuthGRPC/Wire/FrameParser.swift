@@ -11,7 +11,7 @@ struct FrameParser {
   /// The number of bytes read of a message's prefix, which is a flag and a length.
   private var prefixCount = 0
   private var isCompressed = false
-  /// The content that has arrived of a message whose prefix is complete.
+  /// The received part of the current message's content.
   private var content = Data()
   /// The bytes of content that are still missing.
   ///
