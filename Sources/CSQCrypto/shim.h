@@ -17,7 +17,7 @@
 #include <openssl/x509.h>
 #include <string.h>
 
-// SHA-256 without a provider, which takes 0.9 ms to load; for checksums only.
+// Computes SHA-256 without an OpenSSL provider, which takes 0.9 ms to load; for checksums only.
 static inline int sq_sha256(const void *bytes, size_t size, unsigned char *digest) {
 #if OPENSSL_VERSION_MAJOR > 3
   return EVP_Digest(bytes, size, digest, NULL, EVP_sha256(), NULL);
@@ -31,8 +31,8 @@ static inline int sq_sha256(const void *bytes, size_t size, unsigned char *diges
 #endif
 }
 
-// The names of an OSSL_PARAM import into Swift as strings whose pointers do not last, so the list
-// is made here.
+// Swift imports the names of an OSSL_PARAM as strings whose pointers do not stay valid, so the list
+// of parameters is created here.
 static inline int sq_hkdf_sha256(
     const unsigned char *key, size_t key_size, const unsigned char *salt, size_t salt_size,
     const unsigned char *info, size_t info_size, unsigned char *output, size_t output_size) {
@@ -52,7 +52,7 @@ static inline int sq_hkdf_sha256(
   return result == 1;
 }
 
-// Makes a public key of a type from its parameters, or returns NULL. The caller frees the key.
+// Creates a public key of a type from its parameters, or returns NULL. The caller frees the key.
 static inline EVP_PKEY *sq_public_key(const char *type, OSSL_PARAM *parameters) {
   EVP_PKEY *key = NULL;
   EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, type, NULL);
@@ -84,7 +84,7 @@ static inline EVP_PKEY *sq_rsa_public_key(
   return key;
 }
 
-// The point is 0x04 and both coordinates.
+// The point consists of 0x04 and both coordinates.
 static inline EVP_PKEY *sq_ec_public_key(
     const char *curve, const unsigned char *point, size_t point_size) {
   OSSL_PARAM parameters[] = {
@@ -95,7 +95,7 @@ static inline EVP_PKEY *sq_ec_public_key(
   return sq_public_key("EC", parameters);
 }
 
-// Makes a key pair of a type from its parameters, or returns NULL. The caller frees the key.
+// Creates a key pair of a type from its parameters, or returns NULL. The caller frees the key.
 static inline EVP_PKEY *sq_key_pair(const char *type, OSSL_PARAM *parameters) {
   EVP_PKEY *key = NULL;
   EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, type, NULL);
@@ -106,13 +106,13 @@ static inline EVP_PKEY *sq_key_pair(const char *type, OSSL_PARAM *parameters) {
   return key;
 }
 
-// A big-endian number of a key.
+// A number of a key, in big-endian bytes.
 typedef struct {
   const unsigned char *bytes;
   size_t size;
 } sq_number;
 
-// The numbers are n, e and d, or also p, q, dp, dq and qi.
+// The numbers are n, e and d, optionally followed by p, q, dp, dq and qi.
 static inline EVP_PKEY *sq_rsa_key_pair(const sq_number *numbers, size_t count) {
   static const char *const names[] = {
       OSSL_PKEY_PARAM_RSA_N,         OSSL_PKEY_PARAM_RSA_E,
@@ -124,7 +124,7 @@ static inline EVP_PKEY *sq_rsa_key_pair(const sq_number *numbers, size_t count) 
   OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
   int is_complete = builder != NULL && count <= all;
   for (size_t i = 0; is_complete && i < count; i++) {
-    // Numbers after the first two are secret, and are erased below.
+    // The numbers after the first two are secret and are erased below.
     values[i] = i < 2 ? BN_new() : BN_secure_new();
     is_complete = values[i] != NULL &&
                   BN_bin2bn(numbers[i].bytes, (int)numbers[i].size, values[i]) != NULL &&
@@ -138,7 +138,7 @@ static inline EVP_PKEY *sq_rsa_key_pair(const sq_number *numbers, size_t count) 
   return key;
 }
 
-// The point is 0x04 and both coordinates; the number is the private half.
+// The point consists of 0x04 and both coordinates; the number is the private key.
 static inline EVP_PKEY *sq_ec_key_pair(
     const char *curve, const unsigned char *point, size_t point_size, sq_number number) {
   BIGNUM *value = BN_secure_new();
@@ -158,8 +158,8 @@ static inline EVP_PKEY *sq_ec_key_pair(
   return key;
 }
 
-// Gives OpenSSL the passphrase of a PEM text; without one, an encrypted text is not read. Never
-// asks on the terminal.
+// Gives OpenSSL the passphrase of a PEM text, and never asks on the terminal. Without a passphrase,
+// an encrypted text is not read.
 static inline int sq_pem_passphrase(char *buffer, int size, int is_writing, void *passphrase) {
   (void)is_writing;
   if (passphrase == NULL) return -1;
@@ -178,8 +178,8 @@ static inline EVP_PKEY *sq_read_pem(const void *text, int size, const char *pass
   return key;
 }
 
-// Writes a key as PKCS#8 in PEM; under a passphrase, by scrypt and AES-256-CBC. Returns the text in
-// memory of OpenSSL, or NULL; the caller erases and frees it.
+// Writes a key as PKCS#8 in PEM. With a passphrase, encrypts it with scrypt and AES-256-CBC.
+// Returns the text in OpenSSL's memory, or NULL; the caller erases and frees it.
 static inline char *sq_write_pem(const EVP_PKEY *key, const char *passphrase, size_t *size) {
   BIO *sink = BIO_new(BIO_s_secmem());
   PKCS8_PRIV_KEY_INFO *info = EVP_PKEY2PKCS8(key);
@@ -187,7 +187,7 @@ static inline char *sq_write_pem(const EVP_PKEY *key, const char *passphrase, si
   if (sink != NULL && info != NULL && passphrase == NULL) {
     is_written = PEM_write_bio_PKCS8_PRIV_KEY_INFO(sink, info);
   } else if (sink != NULL && info != NULL) {
-    // 16 MiB of memory: as much as OpenSSL is ready to use when it reads the text.
+    // scrypt uses 16 MiB of memory, which is as much as OpenSSL allows when it reads the text.
     X509_ALGOR *method =
         PKCS5_pbe2_set_scrypt(EVP_aes_256_cbc(), NULL, 0, NULL, 1 << 14, 8, 1);
     X509_SIG *sealed =

@@ -1,7 +1,7 @@
 #pragma once
 
-// What Swift cannot call by itself: libcurl's variadic functions, the union in CURLMsg, and what
-// glibc shows to GNU programs only.
+// Functions for what Swift cannot call itself: libcurl's variadic functions, the union in CURLMsg,
+// and functions that glibc declares only for programs that define _GNU_SOURCE.
 
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
@@ -14,8 +14,8 @@
 #include <asm/ioctls.h>
 #endif
 
-// libcurl's numbers with a type of their own. A number is a macro in one version of libcurl and an
-// enumerator in another, and a macro's type differs too: Swift sees each of these as another type.
+// libcurl's constants with a fixed type. A constant is a macro in one version of libcurl and an
+// enumerator in another, and the types of macros differ too. Swift would see different types.
 static const long sq_global_default = CURL_GLOBAL_DEFAULT;
 static const long sq_netrc_ignored = CURL_NETRC_IGNORED;
 static const long sq_http_1_1 = CURL_HTTP_VERSION_1_1;
@@ -80,7 +80,7 @@ static inline CURLcode sq_set_context_callback(CURL *easy, curl_ssl_ctx_callback
   return curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, callback);
 }
 
-// The name and the version of the library that makes TLS connections, or NULL.
+// Returns the name and version of the library that makes TLS connections, or NULL.
 static inline const char *sq_tls_library(void) {
   return curl_version_info(CURLVERSION_NOW)->ssl_version;
 }
@@ -138,15 +138,17 @@ static inline CURLcode sq_set_progress(CURL *easy, curl_xferinfo_callback callba
   return curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, callback);
 }
 
-// Declared here, since a header that is included here is Swift's only source of what it declares.
+// Declared here, because Swift would get all declarations of a header that this file includes from
+// this module alone.
 #ifdef __GLIBC__
 extern int ioctl(int, unsigned long, ...);
 #else
 extern int ioctl(int, int, ...);
 #endif
 
-// The bytes that were read from a TCP socket, or 0. Linux counts them since 4.1, in the 17th word
-// of 64 bits of its tcp_info; glibc's own header ends before that.
+// Returns the number of bytes that the process has read from a TCP socket, or 0 if it is not known.
+// Linux counts the received bytes since version 4.1, in the 17th 64-bit word of its tcp_info;
+// glibc's own header ends before that word.
 static inline uint64_t sq_received_bytes(int socket) {
   enum { tcp = 6, tcp_info = 11, bytes_received = 16 };
   uint64_t info[bytes_received + 1] = {0};
@@ -160,7 +162,8 @@ static inline uint64_t sq_received_bytes(int socket) {
 
 extern char *secure_getenv(const char *);
 
-// A variable of the environment, or NULL: also in a program with the rights of another user.
+// Returns an environment variable, or NULL. In a program with the rights of another user, it always
+// returns NULL.
 static inline const char *sq_environment(const char *name) { return secure_getenv(name); }
 
 static inline CURLMcode sq_multi_set_long(CURLM *multi, CURLMoption option, long value) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// What Swift cannot call by itself: functions that take the pointer SQLITE_TRANSIENT, which is a
-// cast in a macro, and variadic ones.
+// Functions for what Swift cannot call itself: functions with the argument SQLITE_TRANSIENT, which
+// is a cast in a macro, and variadic functions.
 
 #include <sqlite3.h>
 

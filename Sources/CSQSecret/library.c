@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 const char *sq_secret_functions_find(void *library, SQSecretFunctions *functions) {
-  // dlsym also searches the libraries that libsecret needs, which are GObject, GIO and GLib.
+  // dlsym also searches the libraries that libsecret depends on: GObject, GIO and GLib.
 #define SQ_FUNCTION(result, name, parameters)                           \
   functions->name = (result(*) parameters)dlsym(library, #name);        \
   if (functions->name == NULL) return #name;

@@ -2,13 +2,13 @@
 
 #include <stddef.h>
 
-// A SecretService that differs from libsecret's in two ways, which only a subclass can: it is given
-// its D-Bus connection, and a prompt always ends. Its calls have no limit of their own, which would
-// be 25 s; the caller's is set by the cancellable.
+// A SecretService that differs from libsecret's in two ways, which need a subclass: its D-Bus
+// connection is passed in, and a prompt always ends. Its calls do not have D-Bus's time limit of
+// 25 s; the caller ends them with the cancellable.
 
-/// The functions of the library that the class was registered with.
+/// The functions of the library for which the class was registered.
 static const SQSecretFunctions *secret;
-/// The class, or 0 until it was registered.
+/// The class, or 0 until it is registered.
 static GType class;
 
 static gpointer parent_class(void) {
@@ -18,14 +18,14 @@ static gpointer parent_class(void) {
 static GObject *construct(GType type, guint count, GObjectConstructParam *parameters) {
   GObjectClass *parent = (GObjectClass *)parent_class();
   GObject *service = parent->constructor(type, count, parameters);
-  // The parent has just chosen the connection that the process shares.
+  // The parent class has just chosen the process's shared connection. Undo that.
   secret->g_object_set(service, "g-bus-type", G_BUS_TYPE_NONE, NULL);
   return service;
 }
 
-/// Makes an error of a prompt that ended without an answer, because the keyring went away.
+/// Adds an error if a prompt ended without an answer because the keyring ended.
 ///
-/// libsecret 0.20 takes neither an answer nor an error for a sign to wait, and does so for ever.
+/// Without an answer and an error, libsecret 0.20 would wait forever.
 static GVariant *prompt_answer(GVariant *answer, GError **error) {
   if (answer == NULL && error != NULL && *error == NULL)
     secret->g_set_error_literal(error, secret->g_io_error_quark(), G_IO_ERROR_CANCELLED,
@@ -52,7 +52,7 @@ static void prompt_done(GObject *prompt, GAsyncResult *result, gpointer task) {
 static void prompt_async(SecretService *self, SecretPrompt *prompt, const GVariantType *type,
                          GCancellable *cancellable, GAsyncReadyCallback callback, gpointer data) {
   GTask *task = secret->g_task_new(self, cancellable, callback, data);
-  // A prompt that is cancelled ends by being dismissed.
+  // A cancelled prompt ends with its dismissal, not with an error of the task.
   secret->g_task_set_check_cancellable(task, 0);
   secret->secret_prompt_perform(prompt, NULL, type, cancellable, prompt_done, task);
 }
@@ -78,7 +78,8 @@ void sq_secret_service_register(const SQSecretFunctions *functions) {
 
 SecretService *sq_secret_service_open(GDBusConnection *connection, GCancellable *cancellable,
                                       GError **error) {
-  // The service may live as long as the process. Its signals would collect in memory between calls.
+  // The service may exist as long as the process, and its signals would collect in memory between
+  // calls.
   return (SecretService *)secret->g_initable_new(
       class, cancellable, error, "g-connection", connection, "g-default-timeout", G_MAXINT,
       "g-flags", G_DBUS_PROXY_FLAGS_DO_NOT_CONNECT_SIGNALS, "flags", SECRET_SERVICE_OPEN_SESSION,

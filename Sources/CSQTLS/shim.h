@@ -1,6 +1,6 @@
 #pragma once
 
-// What Swift cannot call by itself: OpenSSL's macros.
+// Functions for OpenSSL's macros, which Swift cannot call itself.
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
@@ -12,33 +12,33 @@ static inline int sq_ssl_set_server_name(SSL *ssl, const char *name) {
   return (int)SSL_set_tlsext_host_name(ssl, name);
 }
 
-// The newest version that a context allows, or 0 if it has no bound.
+// Returns the newest TLS version that a context allows, or 0 if there is no limit.
 static inline int sq_ssl_ctx_newest_version(SSL_CTX *context) {
   return (int)SSL_CTX_get_max_proto_version(context);
 }
 
-// Without this, a session cache and its callbacks of another library would be called.
+// Removes the session cache and its callbacks, which belong to another library.
 static inline void sq_ssl_ctx_forget_sessions(SSL_CTX *context) {
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   SSL_CTX_sess_set_new_cb(context, NULL);
 }
 
-// Lets a read fail if the other side ends TCP without TLS's close_notify.
+// Makes a read fail if the other side ends TCP without TLS's close_notify.
 static inline void sq_ssl_ctx_expect_close_notify(SSL_CTX *context) {
 #ifdef SSL_OP_IGNORE_UNEXPECTED_EOF
   SSL_CTX_clear_options(context, SSL_OP_IGNORE_UNEXPECTED_EOF);
 #endif
 }
 
-// Whether a read that brought nothing is to be tried again later.
+// Returns whether a read that returned nothing should be tried again later.
 static inline int sq_bio_should_retry(BIO *bio) { return BIO_should_retry(bio); }
 
 static inline void sq_ssl_forbid_renegotiation(SSL *ssl) {
   SSL_set_options(ssl, SSL_OP_NO_RENEGOTIATION);
 }
 
-// Marks the end of this thread's queue of errors, and adds an error by which a later one is told
-// apart from those before. ERR_pop_to_mark removes it again.
+// Marks the end of this thread's error queue and adds an error, which separates later errors from
+// earlier ones. ERR_pop_to_mark removes it again.
 static inline unsigned long sq_err_mark(void) {
   ERR_set_mark();
   ERR_raise(ERR_LIB_USER, 1);
@@ -47,14 +47,14 @@ static inline unsigned long sq_err_mark(void) {
 
 static inline size_t sq_bio_pending(BIO *bio) { return BIO_ctrl_pending(bio); }
 
-// Makes a read fail that would have to wait for the network.
+// Makes a read that would have to wait for the network fail with "try again".
 static inline long sq_bio_wait(BIO *bio) {
   BIO_clear_retry_flags(bio);
   BIO_set_retry_read(bio);
   return -1;
 }
 
-// Makes a context trust the certificates in a PEM text, besides those that it trusts already.
+// Makes a context also trust the certificates in a PEM text.
 static inline int sq_ssl_ctx_trust_pem(SSL_CTX *context, const void *text, int size) {
   BIO *source = BIO_new_mem_buf(text, size);
   STACK_OF(X509_INFO) *list =
@@ -70,8 +70,8 @@ static inline int sq_ssl_ctx_trust_pem(SSL_CTX *context, const void *text, int s
   return count > 0;
 }
 
-// Makes a context trust the certificates of a file and of a folder, each of which may be NULL. As
-// with libcurl, an authority need not be signed by itself.
+// Makes a context trust the certificates of a file and a folder; either may be NULL. As with
+// libcurl, a trusted authority need not be self-signed.
 static inline int sq_ssl_ctx_trust_files(
     SSL_CTX *context, const char *file, const char *folder) {
   X509_STORE_set_flags(SSL_CTX_get_cert_store(context), X509_V_FLAG_PARTIAL_CHAIN);

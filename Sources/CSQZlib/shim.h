@@ -1,10 +1,10 @@
 #pragma once
 
-// What Swift cannot call by itself: zlib's macros.
+// Functions for zlib's macros, which Swift cannot call itself.
 
 #include <zlib.h>
 
-// 16 more than the window's size says gzip (RFC 1952), and no other format.
+// Adding 16 to the window size selects the gzip format (RFC 1952) and no other.
 static inline int sq_inflate_init(z_stream *stream) {
   return inflateInit2(stream, 15 + 16);
 }

@@ -1,5 +1,5 @@
-// Classes of ASCII bytes that every format has. The characters that a protocol allows in one of its
-// parts are defined beside the code that reads that part, so that the SDK and the sandbox cannot
+// Byte classes that all text formats share. The characters that a protocol allows in one of its
+// parts are defined next to the code that reads that part, so that the SDK and the sandbox cannot
 // share a mistake.
 extension UInt8 {
   /// Whether the byte is one of `0` to `9`.
@@ -23,7 +23,7 @@ extension UInt8 {
 }
 
 extension StringProtocol where SubSequence == Substring {
-  /// The text without the spaces and tabs at its ends.
+  /// The text without leading and trailing spaces and tabs.
   package var trimmed: Substring {
     var text = self[...]
     while let byte = text.utf8.first, byte.isBlank { text = text.dropFirst() }

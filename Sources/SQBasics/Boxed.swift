@@ -1,7 +1,7 @@
-/// A value on the heap, shared by all copies until one of them is changed.
+/// A value on the heap that its copies share until one of them changes (copy-on-write).
 ///
-/// A large value that is copied often then costs one reference for each copy, and many accounts of
-/// one client keep its configuration only once.
+/// A copy of a large value then costs one reference. For example, many accounts of one client store
+/// its configuration only once.
 public struct Boxed<Value: Sendable>: Sendable {
   @usableFromInline final class Box: Sendable {
     @usableFromInline let value: Value
@@ -19,28 +19,28 @@ public struct Boxed<Value: Sendable>: Sendable {
     box = Box(value)
   }
 
-  /// The value, which can be set without a change of other copies.
+  /// The stored value; setting it does not change other copies.
   ///
-  /// It is lent and not copied: to read one field of a large value by a getter would retain and
-  /// release all of them.
+  /// Reading borrows the value instead of copying it. A plain getter would retain and release every
+  /// field of a large value to read one of them.
   @inlinable
   public var value: Value {
     _read { yield box.value }
     set { box = Box(newValue) }
   }
 
-  /// Whether two copies share the value.
+  /// Returns whether this copy and another use the same storage.
   public func isShared(with other: Self) -> Bool { box === other.box }
 }
 
 extension Boxed: Equatable where Value: Equatable {
-  /// Whether two values are equal.
+  /// Returns whether the stored values are equal.
   public static func == (one: Self, other: Self) -> Bool {
     one.isShared(with: other) || one.value == other.value
   }
 }
 
 extension Boxed: Hashable where Value: Hashable {
-  /// Hashes the value.
+  /// Feeds the stored value into a hasher.
   public func hash(into hasher: inout Hasher) { value.hash(into: &hasher) }
 }

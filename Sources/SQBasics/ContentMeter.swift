@@ -1,29 +1,31 @@
-/// Compares the bytes that come over a connection with the content that they carry.
+/// Compares the bytes that arrive on a connection with the content that they carry.
 ///
-/// A peer may send any number of bytes that are not content: in a chunk's size (RFC 9112, section
-/// 7.1.1), between the blocks of a compressed response, in records of TLS, and in frames of HTTP/2
-/// (RFC 9113, section 10.5). Each takes time to read, and no protocol sets a limit.
+/// A peer can send any number of bytes that are not content: in a chunk's size line (RFC 9112,
+/// section 7.1.1), between the blocks of a compressed response, in TLS records and in HTTP/2 frames
+/// (RFC 9113, section 10.5). Reading them takes time, and no protocol limits them.
 package struct ContentMeter: Sendable {
-  /// How many bytes without content may come.
+  /// The most bytes that may arrive without content.
   package static let allowance: Int64 = 1 << 20
-  /// How many bytes may come for each byte of content or of a head.
+  /// The most bytes that may arrive for each byte of content or of a head.
   ///
-  /// A chunk for each byte takes six, a record of TLS with a frame for each byte about thirty, and
-  /// a server that compresses byte by byte about twenty.
+  /// A server that sends one byte of content in each chunk needs six. One byte in each TLS record
+  /// and frame needs about thirty, and one byte in each compressed block about twenty.
   package static let bytesEach: Int64 = 64
-  /// How long a peer takes to earn one byte without content, in nanoseconds.
+  /// The time after which one more byte without content is allowed, in nanoseconds.
   ///
-  /// That is 4096 bytes in each second, for questions whether this side is still there.
+  /// This allows 4096 bytes per second, for example for pings.
   private static let nanosecondsEach: UInt64 = 1_000_000_000 / 4096
 
-  /// How many bytes came without content; negative while more are expected.
+  /// The number of bytes that arrived without content; negative while more are expected.
   package private(set) var excess: Int64 = 0
-  /// The time up to which bytes are earned.
+  /// The time up to which the allowance per second has been counted.
   private var earnedUntil: UInt64 = 0
 
   package init() {}
 
-  /// Counts bytes of the connection, at a time of a monotonic clock in nanoseconds.
+  /// Counts bytes that arrived on the connection.
+  ///
+  /// The time `now` is in nanoseconds on a monotonic clock.
   package mutating func arrived(_ bytes: Int64, at now: UInt64) {
     excess += bytes
     let earned = now > earnedUntil ? (now - earnedUntil) / Self.nanosecondsEach : 0
@@ -31,12 +33,12 @@ package struct ContentMeter: Sendable {
     justify(Int64(clamping: earned))
   }
 
-  /// Counts content or fields of a head that came or were sent.
+  /// Counts bytes of content, or of a head's fields, that were received or sent.
   package mutating func carried(_ content: Int64) {
     justify(content * Self.bytesEach)
   }
 
-  /// Lets so many bytes without content come later.
+  /// Allows `bytes` more bytes without content, which will arrive later.
   package mutating func expect(_ bytes: Int64) {
     excess -= bytes
   }

@@ -7,7 +7,7 @@ extension Duration {
 
   /// The duration, limited to between zero and a hundred years.
   ///
-  /// It is safe to add to a moment and to sleep for.
+  /// Adding it to an instant or sleeping for it cannot overflow.
   package var bounded: Duration { min(max(self, .zero), Self.longest) }
 
   /// The number of whole nanoseconds in the ``bounded`` duration.
@@ -16,7 +16,7 @@ extension Duration {
     return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
   }
 
-  /// The ``bounded`` duration in seconds, as dates count them: at least 0, at most a hundred years.
+  /// The ``bounded`` duration in seconds, for use with dates: from 0 to a hundred years.
   package var seconds: Double {
     let (seconds, attoseconds) = bounded.components
     return Double(seconds) + Double(attoseconds) * 1e-18

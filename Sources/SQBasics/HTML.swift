@@ -1,7 +1,7 @@
-/// HTML markup that is safe to send, because every text that is interpolated into it is escaped.
+/// HTML markup that escapes every text interpolated into it.
 ///
-/// Only literals in our code and other `HTML` values are taken as markup, so a page cannot run a
-/// script that an attacker put into a parameter.
+/// Only literals in the code and other `HTML` values count as markup, so a page cannot run a script
+/// that an attacker put into a parameter.
 package struct HTML: Sendable, Hashable, ExpressibleByStringInterpolation {
   package let markup: String
 
@@ -13,7 +13,7 @@ package struct HTML: Sendable, Hashable, ExpressibleByStringInterpolation {
     markup = stringInterpolation.markup
   }
 
-  /// Joins pieces of markup with line feeds, in their order.
+  /// Joins pieces of markup in order, with line feeds between them.
   package init(_ pieces: some Sequence<HTML>) {
     markup = pieces.map(\.markup).joined(separator: "\n")
   }

@@ -1,4 +1,4 @@
-/// Lets any thread end one piece of work, even before it is known how to end it.
+/// Lets any thread end one piece of work, even before the work says how to end it.
 package final class Interruption: Sendable {
   private struct State {
     var isRaised = false
@@ -9,7 +9,7 @@ package final class Interruption: Sendable {
 
   package init() {}
 
-  /// Whether the work was ended, or will be as soon as it begins.
+  /// Whether ``raise()`` was called: the work was ended, or will end as soon as it begins.
   package var isRaised: Bool { state.withLock(\.isRaised) }
 
   /// Ends the work now, or as soon as ``whenRaised(_:)`` says how.
@@ -30,7 +30,7 @@ package final class Interruption: Sendable {
     if isRaised { action() }
   }
 
-  /// Runs an operation in a task of its own, and returns its result.
+  /// Runs an operation in a new task, and returns its result.
   ///
   /// The interruption cancels that task, and so does the cancellation of the calling task.
   package func result<Value: Sendable, Failure>(

@@ -22,7 +22,7 @@ public struct Locked<Value>: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// One block of memory, so that the mutex keeps its address.
+  /// The mutex and the value in one heap block, so that the mutex keeps its address.
   @usableFromInline let storage: UnsafeMutablePointer<Storage>
 
   /// Puts a lock around a value.
@@ -42,7 +42,7 @@ public struct Locked<Value>: ~Copyable, @unchecked Sendable {
 
   /// Runs a body with exclusive access to the value.
   ///
-  /// The program ends if the body takes the same lock again: without that check it would hang.
+  /// The program traps if the body takes the same lock again. Without this check it would hang.
   @inlinable
   public borrowing func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending Value) throws(Failure) -> sending Result
@@ -53,8 +53,7 @@ public struct Locked<Value>: ~Copyable, @unchecked Sendable {
     return try body(&storage.pointee.value)
   }
 
-  /// Runs a body with exclusive access to the value, or returns `nil` at once if a thread holds the
-  /// lock.
+  /// Runs a body with exclusive access to the value; returns `nil` at once if the lock is held.
   @inlinable
   public borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending Value) throws(Failure) -> sending Result

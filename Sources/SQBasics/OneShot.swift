@@ -1,7 +1,7 @@
-/// A value that arrives once, and for which any number of tasks wait.
+/// A value that is set once and that any number of tasks can wait for.
 ///
-/// A waiting task is woken first and then reads the value under the lock. ThreadSanitizer does not
-/// see every value that a continuation passes on, but it sees the lock.
+/// A waiting task wakes first and then reads the value under the lock. ThreadSanitizer does not see
+/// every value that a continuation passes on, but it sees the lock.
 ///
 /// It is public, like ``Locked`` and ``Boxed``, because the compiler specializes generic code for
 /// the types of another module only if that code is public and inlinable.
@@ -16,11 +16,11 @@ public final class OneShot<Value: Sendable>: Sendable {
 
   @usableFromInline let state = Locked(State())
 
-  /// Makes one without a value.
+  /// Creates an instance without a value.
   @inlinable
   public init() {}
 
-  /// Sets the value; only the first call counts, and only that call returns `true`.
+  /// Sets the value and returns `true`; does nothing and returns `false` if a value is set.
   @discardableResult
   @inlinable
   public func resolve(_ value: Value) -> Bool {
@@ -78,7 +78,7 @@ public final class OneShot<Value: Sendable>: Sendable {
     return current
   }
 
-  /// Waits for the value, but not longer than until a time.
+  /// Waits for the value, at most until a time.
   ///
   /// Returns `nil` at that time, or if the waiting task is cancelled first.
   public func wait(until end: ContinuousClock.Instant) async -> Value? {

@@ -1,16 +1,15 @@
 extension String {
-  /// The text in a form that is safe to show: without control characters, at most 500 characters
-  /// long; a longer text ends with "…".
+  /// The text in a form that is safe to show: no control characters, and at most 500 characters.
   ///
-  /// A blank takes the place of line ends and tabs, so that words stay apart. Use it for texts from
-  /// servers, file names and the environment, which may contain anything.
+  /// A longer text ends with "…". A space replaces line ends and tabs, so that words stay apart.
+  /// Use it for text from servers, file names and the environment, which may contain anything.
   package var printable: String {
     let shown = printable(atMost: 501)
     guard shown.unicodeScalars.count > 500 else { return shown }
     return String(String.UnicodeScalarView(shown.unicodeScalars.prefix(499))) + "…"
   }
 
-  /// The text without control characters, and with at most `count` of the other characters.
+  /// Returns the text without control characters, cut off after `count` characters.
   package func printable(atMost count: Int) -> String {
     var shown = UnicodeScalarView()
     var length = 0
@@ -34,15 +33,16 @@ extension String {
     return String(shown)
   }
 
-  /// The text of the printable characters alone, without anything in the place of the others.
+  /// The printable characters of the text, with nothing in place of the others.
   package var withoutUnprintable: String {
     String(UnicodeScalarView(unicodeScalars.lazy.filter(\.isPrintable)))
   }
 }
 
 extension Unicode.Scalar {
-  /// Whether the character is visible or a space; it must not change a terminal's text direction or
-  /// lines.
+  /// Whether the character is visible or a space.
+  ///
+  /// A character that changes a terminal's text direction or starts a new line is not printable.
   fileprivate var isPrintable: Bool {
     switch properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: false

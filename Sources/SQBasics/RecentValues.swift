@@ -1,18 +1,20 @@
-/// Values by keys that others can choose: the values that were used last, up to a number.
+/// A dictionary of limited size that forgets the least recently used values.
+///
+/// It is safe for keys that others choose, such as texts from a server.
 package struct RecentValues<Key: Hashable, Value> {
   private var entries: [Key: (value: Value, use: UInt64)] = [:]
-  /// How often a value was used or set.
+  /// The number of times that any value was used or set.
   private var uses: UInt64 = 0
   private let limit: Int
 
-  /// Makes an empty collection for at most `limit` values.
+  /// Creates an empty collection for at most `limit` values.
   package init(limit: Int) {
     self.limit = max(1, limit)
   }
 
   package var count: Int { entries.count }
 
-  /// The value of a key, which counts as used.
+  /// Returns the value of a key and records that it was used.
   package mutating func use(_ key: Key) -> Value? {
     guard let index = entries.index(forKey: key) else { return nil }
     uses += 1
@@ -20,8 +22,9 @@ package struct RecentValues<Key: Hashable, Value> {
     return entries.values[index].value
   }
 
-  /// Sets or removes the value of a key; if there are too many values, forgets those that were not
-  /// used for longest.
+  /// Sets the value of a key, or removes it if `value` is `nil`.
+  ///
+  /// If there are too many values, the least recently used ones are removed.
   package mutating func set(_ key: Key, to value: Value?) {
     guard let value else {
       entries[key] = nil
@@ -38,7 +41,7 @@ package struct RecentValues<Key: Hashable, Value> {
     body(&entries.values[index].value)
   }
 
-  /// Forgets a part of the values, so that not every new value costs a search.
+  /// Removes about a sixteenth of the values, so that not every new value needs a search.
   private mutating func makeRoom() {
     let order = entries.values.map(\.use).sorted()
     let last = order[limit / 16]

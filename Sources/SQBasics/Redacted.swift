@@ -1,15 +1,15 @@
 /// A type that shows its `description` wherever Swift prints a value, and never what it stores.
 ///
-/// By themselves `print`, text interpolation, `dump`, `Mirror` and a debugger's `po` show every
-/// stored property. For a type that conforms to this protocol they show its `description`, and
-/// below it the ``shownParts``. A type without a description of its own shows its name.
+/// By default, `print`, string interpolation, `dump`, `Mirror` and a debugger's `po` show every
+/// stored property. For a type that conforms to this protocol, they show its `description` and
+/// below it the ``shownParts``. A type without its own description shows its name.
 ///
-/// A public type may conform, although this protocol is not public: its conformances to Swift's
-/// three protocols are public. That is why these defaults are, too.
+/// A public type can conform although this protocol is not public. The type's conformances to the
+/// three inherited protocols are then public, so the default implementations are public too.
 package protocol Redacted:
   CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable
 {
-  /// What `dump`, `Mirror` and `po` show below the description; nothing by default.
+  /// The parts that `dump`, `Mirror` and `po` show below the description; empty by default.
   var shownParts: KeyValuePairs<String, Any> { get }
 }
 
@@ -20,7 +20,7 @@ extension Redacted {
   /// The text of `description`.
   public var debugDescription: String { description }
 
-  /// The shown parts, in place of the stored properties.
+  /// A mirror of ``shownParts`` instead of the stored properties.
   public var customMirror: Mirror { Mirror(self, children: shownParts) }
 
   package var shownParts: KeyValuePairs<String, Any> { [:] }

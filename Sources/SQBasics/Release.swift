@@ -1,5 +1,5 @@
 /// The release of this package that a program uses.
 package enum Release {
-  /// The version, as the programs and the requests of this package name it.
+  /// The version number that the package's programs print and its requests send.
   package static let version = "0.1.0"
 }

@@ -1,7 +1,6 @@
-/// Values that are fetched once for all callers and kept: one for each key, up to a number of them.
+/// A cache that fetches the value of a key once for all callers that need it at the same time.
 ///
-/// However many callers need a value at a time, it is fetched once. A cancelled caller stops
-/// waiting. When no caller waits any more, the fetch is cancelled.
+/// A cancelled caller stops waiting. When no caller waits any more, the fetch is cancelled.
 package final class SharedFetches<Key: Hashable & Sendable, Value: Sendable, Failure: Error>:
   Sendable
 {
@@ -39,16 +38,18 @@ package final class SharedFetches<Key: Hashable & Sendable, Value: Sendable, Fai
 
   private let keepsValues: Bool
 
-  /// Makes an empty collection; without `keepsValues` a value is only for those who wait for it.
+  /// Creates an empty cache; if `keepsValues` is `false`, only the waiting callers get a value.
   ///
-  /// Others may choose the keys, so at most `limit` values are kept: those that were used last.
+  /// Others may choose the keys, so the cache keeps at most `limit` values and removes the least
+  /// recently used ones.
   package init(keepsValues: Bool = true, limit: Int = 1000) {
     self.keepsValues = keepsValues
     state = Locked(State(found: RecentValues(limit: limit)))
   }
 
-  /// Returns the kept value of a key if it is usable; otherwise joins the fetch under way or starts
-  /// one.
+  /// Returns the cached value of a key if it is usable; otherwise waits for a fetch.
+  ///
+  /// If a fetch of this key is under way, the caller waits for that one.
   ///
   /// The closure `isUsable` runs under a lock. The result is `nil` if the caller's task is
   /// cancelled.
@@ -81,22 +82,22 @@ package final class SharedFetches<Key: Hashable & Sendable, Value: Sendable, Fai
     return try outcome.get()
   }
 
-  /// The value that is kept for a key, usable or not.
+  /// Returns the cached value of a key, whether it is usable or not.
   package func known(_ key: Key) -> Value? {
     state.withLock { $0.found.use(key) }
   }
 
-  /// How many values are kept.
+  /// The number of cached values.
   package var count: Int { state.withLock(\.found.count) }
 
-  /// Changes the value that is kept for a key, if there is one.
+  /// Changes the cached value of a key, if there is one.
   package func change(_ key: Key, _ body: (inout Value) -> Void) {
     state.withLock { $0.found.change(key, body) }
   }
 
   /// Makes the next caller start a new fetch, even if one is under way.
   ///
-  /// The callers that wait for the fetch under way still get its value, which is not kept.
+  /// The callers that wait for the current fetch still get its value, but the value is not cached.
   package func detach(_ key: Key) {
     state.withLock { $0.underWay[key] = nil }
   }

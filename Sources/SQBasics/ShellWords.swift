@@ -7,7 +7,7 @@ package enum ShellWords {
   package static func split(_ text: String) -> [String]? {
     var words: [String] = []
     var word: String?
-    // Scalars, since a quote and a combining mark after it are one Character.
+    // Scalars, because a quote and a combining mark after it form one Character.
     var rest = text.unicodeScalars[...]
     while let scalar = rest.popFirst() {
       switch scalar {
@@ -32,7 +32,7 @@ package enum ShellWords {
     return words + [word].compactMap(\.self)
   }
 
-  /// Splits a list at each separator that stands outside quotes, and keeps the quotes.
+  /// Splits a list at each separator outside quotes; the parts keep their quotes.
   ///
   /// Returns `nil` if a quote is not closed or if a backslash ends the text.
   package static func splitList(_ text: String, at separator: Unicode.Scalar) -> [String]? {
@@ -57,8 +57,9 @@ package enum ShellWords {
     return quote == nil && !isEscaped ? parts : nil
   }
 
-  /// Reads up to the closing quote; a backslash counts only before `$`, `` ` ``, `"`, `\` and a
-  /// newline.
+  /// Reads up to the closing quote.
+  ///
+  /// A backslash is special only before `$`, `` ` ``, `"`, `\` and a newline.
   private static func readDoubleQuoted(_ rest: inout Substring.UnicodeScalarView) -> String? {
     var text = String.UnicodeScalarView()
     while let scalar = rest.popFirst() {

@@ -1,4 +1,4 @@
-/// An error of a program that acts as the user; it can say that a page ended the sign-in.
+/// An error of a program that signs in instead of a person, which says if a page ended the sign-in.
 ///
 /// The sandbox does not import the SDK, so the SDK recognizes the sandbox's errors by this
 /// protocol.

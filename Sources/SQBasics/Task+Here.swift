@@ -1,7 +1,7 @@
 extension Task where Failure == Never {
-  /// Starts a task that runs on the caller's thread until it waits for the first time.
+  /// Starts a task that runs on the caller's thread until it suspends for the first time.
   ///
-  /// That saves waking another thread.
+  /// This avoids waking another thread. On older Apple systems, it starts an ordinary task.
   @discardableResult
   package static func startingHere(
     _ operation: sending @escaping @isolated(any) () async -> Success
@@ -13,9 +13,10 @@ extension Task where Failure == Never {
   }
 }
 
-/// Runs work in a task that the cancellation of the caller does not reach, and waits for its end.
+/// Runs work to its end even if the caller is cancelled, and returns its result.
 ///
-/// It is for work whose end must not be lost, such as a request that the server answers only once.
+/// Use it for work whose result must not be lost, such as a request that the server answers only
+/// once.
 package func uncancelled<Value: Sendable, Failure>(
   _ work: @escaping @Sendable () async throws(Failure) -> Value
 ) async throws(Failure) -> Value {

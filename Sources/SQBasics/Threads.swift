@@ -11,7 +11,7 @@ package enum Threads {
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
   }
 
-  /// Starts a detached thread; returns `false` when the system has no thread to give.
+  /// Starts a detached thread; returns `false` if the system cannot create one.
   package static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
     let pointer = Unmanaged.passRetained(Work(body)).toOpaque()
     #if canImport(Darwin)
@@ -39,9 +39,9 @@ package enum Threads {
     return nil
   }
 
-  /// Runs blocking work on a thread of its own and returns its result.
+  /// Runs blocking work on its own thread and returns its result.
   ///
-  /// Returns `nil` when the system has no thread to give.
+  /// Returns `nil` if the system cannot create a thread.
   package static func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value?
   {
     let result = OneShot<Value>()

@@ -1,11 +1,11 @@
 import CSQNghttp2
 import SQBasics
 
-// The functions that nghttp2 calls. They are ordinary functions, since a closure that is passed to
-// C may carry the isolation of the place where it was written and trap on another thread.
+// The functions that nghttp2 calls. They are global functions, because a closure that is passed to
+// C can inherit the isolation of its context and then trap on another thread.
 
 extension HTTP2Session {
-  /// The table of the functions, the same for every session.
+  /// The callback table that all sessions share; `nil` if there is no memory for it.
   nonisolated(unsafe) static let callbacks: OpaquePointer? = {
     var table: OpaquePointer?
     guard nghttp2_session_callbacks_new(&table) == 0 else { return nil }
@@ -64,7 +64,7 @@ private func http2ReceivedFrame(
   case NGHTTP2_DATA:
     if isEnd(frame) { session.owner.contentEnds(of: head.stream_id) }
   case NGHTTP2_RST_STREAM:
-    // It may also come for a stream that is closed already, and that is not closed again.
+    // The frame may also arrive for a stream that is already closed, which is not closed again.
     if nghttp2_session_get_stream_remote_close(handle, head.stream_id) >= 0 {
       session.resetRemotely.insert(head.stream_id)
     }
@@ -110,7 +110,7 @@ private func http2SentFrame(
   if session.isServer, isEndOfAnswer(frame) { session.endRequest(of: frame.pointee.hd.stream_id) }
   switch nghttp2_frame_type(rawValue: UInt32(frame.pointee.hd.type)) {
   case NGHTTP2_GOAWAY: session.noteBrokenRule(frame.pointee.goaway)
-  // Content of the stream that is on the way is dropped.
+  // Content of the stream that is still in flight is dropped when it arrives.
   case NGHTTP2_RST_STREAM: session.meter.expect(session.streamWindow)
   // The other side answers content with WINDOW_UPDATE.
   case NGHTTP2_DATA: session.meter.carried(Int64(frame.pointee.hd.length))
@@ -148,7 +148,7 @@ private func http2ReceivedInvalid(
   return 0
 }
 
-/// nghttp2 asks for content of a request or a response.
+/// Gives nghttp2 the next content of a request or a response.
 func http2WantsContent(
   _ handle: OpaquePointer?, _ stream: Int32, _ buffer: UnsafeMutablePointer<UInt8>?,
   _ room: Int, _ flags: UnsafeMutablePointer<UInt32>?,

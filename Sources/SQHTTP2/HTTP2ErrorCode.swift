@@ -1,4 +1,4 @@
-/// The reason for which a stream was reset or a connection ended.
+/// The reason why a stream was reset or a connection ended.
 ///
 /// - SeeAlso: RFC 9113, section 7
 package struct HTTP2ErrorCode: RawRepresentable, Hashable, Sendable {
@@ -24,7 +24,7 @@ package struct HTTP2ErrorCode: RawRepresentable, Hashable, Sendable {
 }
 
 extension HTTP2ErrorCode: CustomStringConvertible {
-  /// The standard's name of the code, or its number.
+  /// The code's name in the RFC, or `error` and its number if it has none.
   package var description: String {
     rawValue < Self.names.count ? Self.names[Int(rawValue)] : "error \(rawValue)"
   }

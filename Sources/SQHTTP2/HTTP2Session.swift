@@ -1,38 +1,39 @@
 import CSQNghttp2
 import SQBasics
 
-/// One side of an HTTP/2 connection: frames, header compression and flow control, by nghttp2.
+/// One side of an HTTP/2 connection; nghttp2 does the frames, header compression and flow control.
 ///
-/// It reads and writes memory, not sockets: pass what arrives to ``receive(_:)``, and send what
-/// ``takeOutput(into:limit:)`` gives. It has no lock; its owner calls it from one thread at a time.
+/// It reads and writes memory, not sockets: pass received bytes to ``receive(_:)``, and send the
+/// bytes from ``takeOutput(into:limit:)``. It has no lock: its owner must call it from one thread
+/// at a time.
 package final class HTTP2Session {
   /// The sizes and limits that this side announces.
   package struct Settings: Sendable {
-    /// How many bytes of one stream's content may be on the way or unread.
+    /// The most bytes of one stream's content that may be in flight or unread.
     package var streamWindow: Int32 = 256 * 1024
-    /// How many bytes of all streams' content may be on the way.
+    /// The most bytes of content, of all streams together, that may be in flight or unread.
     package var connectionWindow: Int32 = 16 * 1024 * 1024
-    /// How many bytes a header section may have, by the measure of RFC 9113, section 6.5.2.
+    /// The most bytes of a header section, measured as in RFC 9113, section 6.5.2.
     package var headerBytes: UInt32 = 64 * 1024
-    /// How many streams the other side may open at a time; only a server says it.
+    /// The most streams that a client may have open at the same time; only a server announces it.
     package var streams: UInt32 = 100
 
     package init() {}
   }
 
-  /// The answer to the question for more content.
+  /// The owner's answer when the session asks for the next content of a stream.
   package enum Piece {
-    /// So many bytes were copied, at least one.
+    /// This many bytes were copied, at least one.
     case bytes(Int)
     /// These bytes were copied, and they are the last.
     case last(Int)
     /// These bytes were copied, and trailers follow them.
     case lastBeforeTrailers(Int, HeaderBlock)
-    /// There is none yet; ``HTTP2Session/resume(_:)`` asks again.
+    /// No content is ready yet. ``HTTP2Session/resume(_:)`` makes the session ask again.
     case wait
   }
 
-  /// The session cannot go on, in nghttp2's words.
+  /// An error after which the session cannot continue, with nghttp2's text as the reason.
   package struct Failure: Error {
     package let reason: String
   }
@@ -42,17 +43,17 @@ package final class HTTP2Session {
   unowned(unsafe) let owner: any HTTP2SessionOwner
   /// The streams that the other side has reset, until they are closed.
   var resetRemotely: Set<Int32> = []
-  /// Whether the other side has announced the end of the connection.
+  /// Whether the other side has announced the end of the connection (a GOAWAY frame arrived).
   var hasReceivedGoAway = false
-  /// The rule that the other side broke, so that this side ended the connection; in nghttp2's words.
+  /// The broken protocol rule because of which this side ended the connection, in nghttp2's words.
   package private(set) var brokenRule: String?
 
-  /// What came over the connection, and what of it was content.
+  /// Compares the bytes that arrived with the content in them.
   var meter = ContentMeter()
-  /// How much content of a stream may be on the way when this side resets the stream.
+  /// The most bytes of content that can be in flight when this side resets a stream.
   let streamWindow: Int64
 
-  /// Makes a session and puts its first frames into the output; `nil` if there is no memory.
+  /// Creates a session and puts its first frames into the output; `nil` if there is no memory.
   ///
   /// The owner must live as long as the session.
   package init?(isServer: Bool, settings: Settings = Settings(), owner: any HTTP2SessionOwner) {
@@ -64,9 +65,10 @@ package final class HTTP2Session {
     guard nghttp2_option_new(&options) == 0 else { return nil }
     defer { nghttp2_option_del(options) }
     nghttp2_option_set_no_auto_window_update(options, 1)
-    // Closed streams need no memory here: nobody uses priorities.
+    // Only priorities need closed streams in memory, and they are not used here.
     nghttp2_option_set_no_closed_streams(options, 1)
-    // A text such as `grpc-message` may begin or end with a space, which would end the call.
+    // A value such as `grpc-message` may begin or end with a space. With this check, nghttp2 would
+    // end the call.
     nghttp2_option_set_no_rfc9113_leading_and_trailing_ws_validation(options, 1)
     let context = Unmanaged.passUnretained(self).toOpaque()
     let code =
@@ -97,25 +99,28 @@ package final class HTTP2Session {
 
   // MARK: Bytes
 
-  /// Takes bytes that arrived, and tells the owner what they mean.
+  /// Reads bytes that arrived and calls the owner's methods for what they contain.
   package func receive(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
     let start = bytes.bindMemory(to: UInt8.self).baseAddress
     let count = nghttp2_session_mem_recv(session, start, bytes.count)
     guard count == bytes.count else { throw Self.failure(Int32(count)) }
   }
 
-  /// Counts bytes that came over the connection, with those of TLS, at a time of ``SocketLoop``.
+  /// Counts bytes that arrived on the connection, including those of TLS.
+  ///
+  /// The time `now` comes from ``SocketLoop/now()``.
   package func arrived(_ count: Int, at now: UInt64) {
     meter.arrived(Int64(count), at: now)
   }
 
-  /// Whether the other side sent far more bytes than its content needs, such as empty frames without
-  /// end; the owner must end the connection then.
+  /// Whether the other side sent far more bytes than its content needs.
+  ///
+  /// Endless empty frames are an example. The owner must then end the connection.
   ///
   /// - SeeAlso: RFC 9113, section 10.5
   package var isFlooded: Bool { meter.excess > ContentMeter.allowance }
 
-  /// Appends bytes to send, until there is nothing to send or the output has so many bytes.
+  /// Appends bytes to send until none are left or the output has at least `limit` bytes.
   package func takeOutput(into output: inout [UInt8], limit: Int) throws(Failure) {
     while output.count < limit {
       var start: UnsafePointer<UInt8>?
@@ -126,15 +131,15 @@ package final class HTTP2Session {
     }
   }
 
-  /// Whether the session has more to say or to hear; if not, the connection is over.
+  /// Whether the session has bytes to send or expects some; if not, the connection is over.
   package var isAlive: Bool {
     nghttp2_session_want_read(session) != 0 || nghttp2_session_want_write(session) != 0
   }
 
-  /// Whether the other side still takes new streams, as far as is known.
+  /// Whether new streams can be opened, as far as this side knows.
   package var acceptsStreams: Bool { nghttp2_session_check_request_allowed(session) != 0 }
 
-  /// Whether a client has ended the connection, because the server broke a rule for the connection.
+  /// Whether this client ended the connection because the server broke a protocol rule.
   ///
   /// Nothing more is received. ``brokenRule`` names the rule once the output is taken.
   package var isTerminated: Bool {
@@ -152,8 +157,9 @@ package final class HTTP2Session {
 
   // MARK: Streams
 
-  /// Opens a stream with a request, whose content the owner gives; returns the stream's number, or
-  /// `nil` if the connection has none left.
+  /// Opens a stream with a request and returns its number; `nil` if no numbers are left.
+  ///
+  /// The owner provides the content through ``HTTP2SessionOwner/content(of:into:)``.
   package func request(_ block: HeaderBlock) -> Int32? {
     var source = nghttp2_data_provider(
       source: nghttp2_data_source(), read_callback: http2WantsContent)
@@ -163,7 +169,7 @@ package final class HTTP2Session {
     return stream > 0 ? stream : nil
   }
 
-  /// Answers a stream with a head, and with content that the owner gives.
+  /// Answers a stream with a head, and with content from the owner if `hasContent` is set.
   package func respond(to stream: Int32, _ block: HeaderBlock, hasContent: Bool) {
     var source = nghttp2_data_provider(
       source: nghttp2_data_source(), read_callback: http2WantsContent)
@@ -174,33 +180,33 @@ package final class HTTP2Session {
     }
   }
 
-  /// Asks the owner again for content, after it answered ``Piece/wait``.
+  /// Asks the owner for content again, after it answered ``Piece/wait``.
   package func resume(_ stream: Int32) {
     nghttp2_session_resume_data(session, stream)
   }
 
-  /// Whether this side has not sent all of a stream's content.
+  /// Returns whether this side still has content of a stream to send.
   package func isSending(_ stream: Int32) -> Bool {
     nghttp2_session_get_stream_local_close(session, stream) == 0
   }
 
-  /// Lets the other side send so many bytes of content of a stream again.
+  /// Reopens a stream's receive window by `count` bytes.
   package func consume(_ count: Int, of stream: Int32) {
     nghttp2_session_consume_stream(session, stream, count)
   }
 
-  /// Lets the other side send so many bytes of content again on the connection as a whole.
+  /// Reopens the connection's receive window by `count` bytes.
   package func consumeOfConnection(_ count: Int) {
     nghttp2_session_consume_connection(session, count)
   }
 
-  /// Ends a stream before its time.
+  /// Ends a stream early, with a RST_STREAM frame.
   package func reset(_ stream: Int32, _ code: HTTP2ErrorCode) {
     nghttp2_submit_rst_stream(
       session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, code.rawValue)
   }
 
-  /// Asks the client to send no more of a request whose whole answer was sent.
+  /// Asks the client to stop sending a request whose complete answer was sent.
   ///
   /// - SeeAlso: RFC 9113, section 8.1
   func endRequest(of stream: Int32) {
@@ -214,12 +220,12 @@ package final class HTTP2Session {
     nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
   }
 
-  /// Says that this side ends the connection; what is under way is lost.
+  /// Announces the end of the connection; open streams are lost.
   package func terminate(_ code: HTTP2ErrorCode = .noError) {
     nghttp2_session_terminate_session(session, code.rawValue)
   }
 
-  /// Says that no further stream is taken; those that are open may end.
+  /// Announces that this side accepts no new streams; open streams may finish.
   package func shutDown() {
     let last = nghttp2_session_get_last_proc_stream_id(session)
     nghttp2_submit_goaway(

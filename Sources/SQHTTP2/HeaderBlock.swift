@@ -1,6 +1,6 @@
 import CSQNghttp2
 
-/// The fields of one header section, ready to be sent: one block of memory for all texts.
+/// The fields of one header section, ready to send, with all texts in one block of memory.
 ///
 /// Names must be in lower case; ``HTTP2Session`` sends the fields in order.
 package struct HeaderBlock: Sendable {
@@ -35,7 +35,7 @@ package struct HeaderBlock: Sendable {
     }
   }
 
-  /// Calls a body with the fields as nghttp2 takes them; the pointers last as long as the body.
+  /// Calls a body with the fields in nghttp2's form; the pointers are valid during the call.
   func withFields<Result>(_ body: (UnsafePointer<nghttp2_nv>, Int) -> Result) -> Result {
     var bytes = bytes
     return bytes.withUnsafeMutableBufferPointer { buffer in

@@ -1,15 +1,15 @@
 import Glibc
 
-/// Reads and writes sockets that do not block.
+/// Reads and writes non-blocking sockets.
 package enum SocketIO {
-  /// What became of an attempt to read or write.
+  /// The result of an attempt to read or write.
   package enum Outcome {
     case bytes(Int)
     /// Nothing can be read or written at the moment.
     case wait
     /// The other side has ended the connection.
     case end
-    /// The connection has failed, with this error of the system.
+    /// The connection failed with this system error.
     case failed(errno: Int32)
   }
 
@@ -19,12 +19,14 @@ package enum SocketIO {
     outcome { recv(socket, buffer.baseAddress, buffer.count, 0) }
   }
 
-  /// Sends bytes, without a signal if the other side is gone.
+  /// Sends bytes, and raises no SIGPIPE if the other side is gone.
   package static func send(_ socket: Int32, _ bytes: UnsafeRawBufferPointer) -> Outcome {
     outcome { Glibc.send(socket, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL)) }
   }
 
-  /// Whether something can be read at once, be it the end; if not, other threads get a turn.
+  /// Returns whether bytes or the end of the connection can be read at once.
+  ///
+  /// If not, it lets other threads run first.
   package static func isReadable(_ socket: Int32) -> Bool {
     var polled = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
     if poll(&polled, 1, 0) > 0 { return true }

@@ -2,24 +2,25 @@ import CSQSockets
 import Glibc
 import SQBasics
 
-/// Something that reads and writes sockets when ``SocketLoop`` says that it can.
+/// An object that reads and writes its sockets when ``SocketLoop`` reports that they are ready.
 package protocol SocketOwner: AnyObject, Sendable {
-  /// A socket can be read or written, or has failed; called on the loop's thread.
+  /// Called on the loop's thread when a socket can be read or written, or has failed.
   func socketIsReady(_ socket: Int32)
 
-  /// The time for which ``SocketLoop/wake(_:at:)`` asked has come; called on the loop's thread.
+  /// Called on the loop's thread at the time that was passed to ``SocketLoop/wake(_:at:)``.
   func timeIsDue()
 
-  /// What ``SocketLoop/callSoon(_:)`` asked for; called on the loop's thread.
+  /// Called on the loop's thread after ``SocketLoop/callSoon(_:)``.
   func isCalled()
 }
 
-/// One thread that waits for sockets and for times, and then calls their owners.
+/// One thread that waits for sockets and times, and then calls their owners.
 ///
-/// It keeps an owner alive while it watches a socket of it, or has a time for it.
+/// It keeps an owner alive while it watches one of the owner's sockets or waits for its time.
 package final class SocketLoop: Sendable {
-  /// The loop of the process, which starts when it is first used; `nil` if the system has no thread
-  /// or no descriptor for it.
+  /// The process's only loop, started on first use.
+  ///
+  /// It is `nil` if the system cannot create a thread or a descriptor for it.
   package static let shared = SocketLoop()
 
   private struct State {
@@ -27,22 +28,23 @@ package final class SocketLoop: Sendable {
     /// The owners to call before the thread sleeps.
     var called: [any SocketOwner] = []
     var times: [ObjectIdentifier: (owner: any SocketOwner, time: UInt64)] = [:]
-    /// No time is earlier than this one.
+    /// A time that no entry of ``times`` is earlier than.
     var next = UInt64.max
-    /// Until when the thread sleeps; 0 while it is awake.
+    /// The time until which the thread sleeps; 0 while it is awake.
     var sleepsUntil: UInt64 = 0
   }
 
   private let poller: Int32
   private let bell: Int32
   private let state = Locked(State())
-  /// Whether the process ends, so that no owner is called; held while owners are called.
+  /// Whether the process is exiting, so that no owner may be called; locked during each call.
   private let gate = Locked(false)
 
   private init?() {
     poller = epoll_create1(Int32(EPOLL_CLOEXEC))
     bell = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
-    // The bell is edge-triggered, so nothing reads it: every write wakes the thread once.
+    // The event descriptor is edge-triggered: every write wakes the thread once, and nothing needs
+    // to read it.
     var event = epoll_event(
       events: EPOLLIN.rawValue | EPOLLET.rawValue, data: epoll_data_t(fd: bell))
     guard poller >= 0, bell >= 0, epoll_ctl(poller, EPOLL_CTL_ADD, bell, &event) == 0,
@@ -56,7 +58,7 @@ package final class SocketLoop: Sendable {
     atexit(stopSocketLoop)
   }
 
-  /// The monotonic clock, in nanoseconds.
+  /// Returns the time on the monotonic clock, in nanoseconds.
   package static func now() -> UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
@@ -65,7 +67,7 @@ package final class SocketLoop: Sendable {
 
   // MARK: For owners, from any thread
 
-  /// Watches a socket for reading; returns `false` if the system cannot.
+  /// Starts to watch a socket for reading; returns `false` if the system cannot watch it.
   package func watch(_ socket: Int32, for owner: any SocketOwner) -> Bool {
     state.withLock { $0.owners[socket] = owner }
     var event = Self.event(socket, isWriting: false)
@@ -74,25 +76,27 @@ package final class SocketLoop: Sendable {
     return false
   }
 
-  /// Watches a socket for reading, and also for writing or no longer.
+  /// Watches a socket for reading, and also for writing if `isWriting` is set.
   package func watch(_ socket: Int32, isWriting: Bool) {
     var event = Self.event(socket, isWriting: isWriting)
     epoll_ctl(poller, EPOLL_CTL_MOD, socket, &event)
   }
 
-  /// Watches a socket for nothing but its end, until it is watched for reading again.
+  /// Watches a socket only for its end, until ``watch(_:isWriting:)`` is called.
   package func rest(_ socket: Int32) {
     var event = epoll_event(events: 0, data: epoll_data_t(fd: socket))
     epoll_ctl(poller, EPOLL_CTL_MOD, socket, &event)
   }
 
-  /// Ends the watch of a socket; call it before the socket is closed.
+  /// Stops watching a socket; call it before closing the socket.
   package func forget(_ socket: Int32) {
     epoll_ctl(poller, EPOLL_CTL_DEL, socket, nil)
     state.withLock { $0.owners[socket] = nil }
   }
 
-  /// Calls an owner at a time of ``now()``, or a little later; a second time replaces the first.
+  /// Calls ``SocketOwner/timeIsDue()`` at a time on the clock of ``now()``, or a little later.
+  ///
+  /// Each owner has one time: a second call replaces the first, and `.max` removes it.
   package func wake(_ owner: any SocketOwner, at time: UInt64) {
     let mustRing = state.withLock { state in
       state.times[ObjectIdentifier(owner)] = time == .max ? nil : (owner, time)
@@ -104,9 +108,10 @@ package final class SocketLoop: Sendable {
     if mustRing { eventfd_write(bell, 1) }
   }
 
-  /// Calls an owner as soon as the thread has nothing else to do; an owner asks once until then.
+  /// Calls ``SocketOwner/isCalled()`` as soon as the thread has nothing else to do.
   ///
-  /// On few cores, other threads get a turn before, so that what they ask for can be done together.
+  /// An owner must not ask again before it is called. Other threads get a turn first, so that on
+  /// few cores their requests can be handled together.
   package func callSoon(_ owner: any SocketOwner) {
     let mustRing = state.withLock { state in
       state.called.append(owner)
@@ -156,7 +161,7 @@ package final class SocketLoop: Sendable {
     }
   }
 
-  /// How long the thread may sleep, in milliseconds, rounded up; -1 for ever.
+  /// Returns how long the thread may sleep, in milliseconds, rounded up; -1 means without end.
   private func sleepTime() -> Int32 {
     state.withLock { state in
       if !state.called.isEmpty { return 0 }

@@ -1,6 +1,6 @@
 import SQBasics
 
-/// Single bytes by name, and the classes of bytes of RFC 9110, section 5.6.
+/// Names for single bytes, and the byte classes that HTTP uses (RFC 9110, section 5.6).
 enum ASCII {
   static let tab: UInt8 = 0x09
   static let lineFeed: UInt8 = 0x0A
@@ -13,7 +13,7 @@ enum ASCII {
   static let colon: UInt8 = 0x3A
   static let semicolon: UInt8 = 0x3B
 
-  /// Whether a line must not contain the byte: a control character other than the tab.
+  /// Returns whether the byte is a control character other than the tab, which no line may contain.
   static func isControl(_ byte: UInt8) -> Bool {
     (byte < space && byte != tab) || byte == 0x7F
   }
@@ -26,7 +26,8 @@ enum ASCII {
     }
   }
 
-  /// Whether a request target may contain the byte: visible ASCII without `"`, `#`, `<` and `>`.
+  /// Returns whether a request target may contain the byte: visible ASCII except `"`, `#`, `<`,
+  /// `>`.
   ///
   /// Browsers do not encode `[ ] { } | ^` in a query, so RFC 3986 alone would be too strict.
   static func isTarget(_ byte: UInt8) -> Bool {
@@ -36,7 +37,7 @@ enum ASCII {
     }
   }
 
-  /// Whether `uri-host [ ":" port ]` may contain the byte; user information is not allowed.
+  /// Returns whether `uri-host [ ":" port ]` may contain the byte; user information is not allowed.
   static func isAuthority(_ byte: UInt8) -> Bool {
     if byte.isAlphanumeric { return true }
     switch byte {
@@ -45,7 +46,7 @@ enum ASCII {
     }
   }
 
-  /// The bytes as text, with the letters A to Z in lower case.
+  /// Returns the bytes as text, with the letters A to Z in lower case.
   static func lowercased(_ bytes: ArraySlice<UInt8>) -> String {
     String(unsafeUninitializedCapacity: bytes.count) { target in
       var count = 0

@@ -2,14 +2,14 @@ import SQBasics
 
 /// Reads the line that comes before a chunk of a body (RFC 9112, section 7.1).
 enum ChunkSize {
-  /// The most bytes for the line of a chunk with its extensions, and for the end of that chunk.
+  /// The most bytes of a chunk's size line with its extensions and of that chunk's line end.
   static let maximumLineBytes = 256
-  /// Enough digits for every body that is accepted, and too few to overflow.
+  /// The most digits of a size: enough for every accepted body, and too few to overflow.
   private static let maximumDigits = 15
 
-  /// Reads the size of a chunk; throws if it exceeds `room`, which is what the body may still take.
+  /// Reads the size of a chunk; throws if it exceeds `room`, the bytes that the body has left.
   ///
-  /// Extensions after `;` are skipped, since this server knows none.
+  /// Extensions after `;` are ignored, because this server knows none.
   static func read(_ line: ArraySlice<UInt8>, room: Int) throws(RequestFault) -> Int {
     let digits = line.prefix { $0.hexadecimalValue != nil }
     guard !digits.isEmpty else { throw .badRequest }

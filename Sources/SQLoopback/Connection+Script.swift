@@ -12,7 +12,7 @@ struct ScriptCursor {
     self.steps = steps[...]
   }
 
-  /// Takes the data of all `send` steps that come next.
+  /// Removes all `send` steps up to the next step of another kind, and returns their data.
   mutating func nextSends() -> [Data] {
     var sends: [Data] = []
     while case .send(let data) = steps.first {
@@ -22,7 +22,7 @@ struct ScriptCursor {
     return sends
   }
 
-  /// Takes the next step; a `sendForever` step stays and is returned each time.
+  /// Removes and returns the next step; a `sendForever` step stays and is returned each time.
   mutating func next() -> LoopbackStep? {
     if case .sendForever = steps.first { return steps.first }
     return steps.popFirst()
@@ -30,10 +30,10 @@ struct ScriptCursor {
 }
 
 extension Connection {
-  /// How many bytes of an endless step go to the socket before other connections get their turn.
+  /// The bytes of an endless step to send before other connections get their turn.
   private static let turnBytes = 256 * 1024
 
-  /// Takes steps until one must wait for time, or until the client's receive window is full.
+  /// Runs the script's steps until a step must wait or the client's receive window is full.
   func continueScript(now: Int64) {
     guard case .scripted(var cursor) = phase, output.isEmpty else { return }
     for data in cursor.nextSends() { output.append(data) }

@@ -1,26 +1,26 @@
 /// The connection of one client: the bytes it sent, the answer it gets, and its deadline.
 ///
-/// It belongs to the event loop's thread. After each method the loop reads ``interest``,
-/// ``deadline`` and ``isClosed``: what to wait for, until when, and whether to forget the
+/// Only the event loop's thread uses it. After each method, the loop reads ``interest``,
+/// ``deadline`` and ``isClosed``: what to wait for, until when, and whether to remove the
 /// connection.
 final class Connection {
   enum Phase {
-    /// Waits for a request, or for the rest of one.
+    /// Waits for a request or for the rest of it.
     case reading
     case handling(Task<Void, Never>)
     case scripted(ScriptCursor)
     /// Sends the remaining bytes, then tells the client that no more will come.
     case closing
-    /// Reads and discards what the client still sends, at most until that moment, so that closing
-    /// the connection does not reset the response.
+    /// Reads and discards what the client still sends, at most until this time.
+    ///
+    /// Closing the connection with unread bytes could make the client lose the response.
     case lingering(until: Int64)
     case closed
   }
 
-  /// After the response: how long a client that still sends may be silent, and how long it may send
-  /// in all.
+  /// The limits on what a client sends after the response: the longest pause, and the total time.
   private static let lingerTime: (silent: Duration, total: Duration) = (.seconds(5), .seconds(30))
-  /// How many bytes a client may send ahead while its request is being handled.
+  /// The least number of bytes that a client may send ahead while its request is handled.
   private static let leastBacklog = 64 * 1024
 
   let id: UInt64
@@ -35,7 +35,7 @@ final class Connection {
   private var answersHead = false
   private var keepsAlive = true
   private var isIdle = true
-  /// The first byte that the client has sent; `nil` if it has sent none.
+  /// The first byte that the client sent; `nil` if it sent none.
   private var firstByte: UInt8?
   private var peerHasFinished = false
   private var isStopping = false
@@ -60,13 +60,13 @@ final class Connection {
     return false
   }
 
-  /// Whether the client has not sent a whole request since the connection was opened.
+  /// Whether the client has sent no complete request since it connected.
   var isWithoutRequest: Bool {
     if case .reading = phase { return exchange == 0 }
     return false
   }
 
-  /// Whether the response is sent and the connection only waits for the client to finish.
+  /// Whether the response is sent and the connection only waits for the client to close it.
   var isLingering: Bool {
     if case .lingering = phase { return true }
     return false
@@ -81,7 +81,7 @@ final class Connection {
 
   /// Whether the connection reads.
   ///
-  /// A lingering connection discards what it reads; any other keeps a limited backlog.
+  /// A lingering connection discards what it reads. Any other keeps a limited number of bytes.
   private var takesBytes: Bool {
     if case .lingering = phase { return true }
     // One line may be as long as a whole head.
@@ -108,10 +108,10 @@ final class Connection {
     }
   }
 
-  /// Handles the end of what the client sends.
+  /// Handles the end of the client's bytes.
   ///
-  /// A client that ends its side while its request is handled, or while it waits for nothing, has
-  /// gone: no client of this server sends a request and then half-closes.
+  /// No client of this server sends a request and then half-closes the connection. So a client that
+  /// ends its side has gone, and its running handler is cancelled.
   private func peerFinished() {
     peerHasFinished = true
     switch phase {
@@ -180,7 +180,7 @@ final class Connection {
   private func refuse(_ status: Int, now: Int64) {
     answersHead = false
     keepsAlive = false
-    // RFC 8446, section 5.1: a handshake record begins so, and no request does.
+    // RFC 8446, section 5.1: a TLS handshake record begins with this byte, and no request does.
     let refusal = LoopbackRefusal(status: status, isTLS: firstByte == 0x16)
     send(context.refusal?(refusal) ?? .refusal(status), now: now)
   }
@@ -223,7 +223,7 @@ final class Connection {
   }
 
   func finishSending(now: Int64) {
-    // If the client has finished, or the server stops, do not linger.
+    // If the client has finished or the server is stopping, there is nothing to wait for.
     guard !isStopping, !peerHasFinished else { return closeInOrder() }
     Sockets.finishSending(socket)
     linger(until: Monotonic.after(Self.lingerTime.total, from: now), now: now)
@@ -234,7 +234,7 @@ final class Connection {
     deadline = min(Monotonic.after(Self.lingerTime.silent, from: now), end)
   }
 
-  /// Stops with the server: sends answers that are due, and ends everything else.
+  /// Ends the connection because the server stops; a running handler may still answer.
   func stop(now: Int64) {
     isStopping = true
     switch phase {
@@ -246,7 +246,7 @@ final class Connection {
     }
   }
 
-  /// Reads what has arrived before closing: closing with unread bytes would send a reset.
+  /// Reads what has arrived, then closes: closing with unread bytes would send a reset.
   private func closeInOrder() {
     withUnsafeTemporaryAllocation(byteCount: 16 * 1024, alignment: 1) { scratch in
       var reads = 0

@@ -1,6 +1,6 @@
 import SQBasics
 
-/// What all connections of one server share.
+/// The settings and objects that all connections of one server share.
 struct ConnectionContext: Sendable {
   let limits: LoopbackLimits
   let admission: LoopbackAdmission.Rule?
@@ -9,10 +9,10 @@ struct ConnectionContext: Sendable {
   let mailbox: LoopMailbox
   let crowd: LoopbackCrowd
 
-  /// Runs the handler; its answer comes back through the mailbox.
+  /// Runs the handler and posts its answer to the mailbox.
   ///
-  /// The handler starts on the event loop's thread, so an answer that waits for nothing needs no
-  /// change of threads. From its first suspension on it runs in the cooperative pool.
+  /// The handler starts on the event loop's thread, so a handler that never suspends needs no
+  /// change of threads. After its first suspension, it runs in the cooperative pool.
   func startHandler(
     _ request: LoopbackRequest, connection: UInt64, exchange: UInt64
   ) -> Task<Void, Never> {

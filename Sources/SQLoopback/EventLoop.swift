@@ -6,23 +6,22 @@ import SQBasics
   import Darwin
 #endif
 
-/// The thread of one server: it accepts, reads and writes for every connection and watches
-/// deadlines.
+/// The thread of one server, which accepts, reads and writes all connections and keeps deadlines.
 final class EventLoop {
-  /// How long a client may take to accept the rest of its answers when the server stops.
+  /// The time that clients have to receive the rest of their answers when the server stops.
   private static let stopGrace: Duration = .seconds(1)
-  /// How long no connection is accepted after the process ran out of file descriptors.
+  /// The pause before accepting connections again after the process ran out of file descriptors.
   private static let acceptPause: Duration = .milliseconds(100)
 
   private let context: ConnectionContext
   private var listener: Int32
   private var connections: [Connection] = []
   private var indexes: [UInt64: Int] = [:]
-  /// The mailbox, the listener, then the connections in the order of their array.
+  /// The descriptors to poll: the mailbox, the listener, then the connections in their order.
   private var polled: [pollfd] = []
   private var lastID: UInt64 = 0
   private var acceptsAgain = Monotonic.never
-  /// No deadline is earlier than this moment; when it has passed, the next one is searched.
+  /// A time that no deadline is earlier than; when it has passed, the loop computes it again.
   private var nextDeadline = Monotonic.never
   private var stopping: (cancelHandlers: Int64, closeAll: Int64)?
   private var completions: [@Sendable () -> Void] = []
@@ -41,7 +40,7 @@ final class EventLoop {
     scratch.deallocate()
   }
 
-  /// Starts the thread, which keeps the loop alive until a message ends it.
+  /// Starts the thread, which keeps the loop alive until a message stops it.
   static func start(_ loop: EventLoop) throws(LoopbackError) {
     nonisolated(unsafe) let loop = loop
     guard Threads.start({ loop.run() }) else { throw .system(errno: EAGAIN) }
@@ -58,8 +57,8 @@ final class EventLoop {
       var ready = poll(&polled, nfds_t(polled.count), timeout)
       context.mailbox.wokeUp()
       let now = Monotonic.now()
-      // After the process was suspended, deadlines seem over although the clients may have sent in
-      // time.
+      // After the process was suspended, deadlines seem to have passed although the clients may
+      // have sent in time. Look once more.
       if ready <= 0, now >= nextDeadline { ready = poll(&polled, nfds_t(polled.count), 0) }
       if ready > 0 { serve(now: now) }
       if now >= nextDeadline { keepTime(now: now) }
@@ -123,7 +122,7 @@ final class EventLoop {
   private func serve(now: Int64) {
     if polled[0].revents != 0 { context.mailbox.drain() }
     let mustAccept = polled[1].revents != 0
-    // Backwards, since the last connection takes the place of one that ends.
+    // Backwards, because the last connection takes the place of a connection that ends.
     for index in connections.indices.reversed() {
       let events = Int32(polled[index + 2].revents)
       guard events != 0 else { continue }
@@ -136,8 +135,7 @@ final class EventLoop {
     if mustAccept { acceptAll(now: now) }
   }
 
-  /// Accepts and reads everything that has arrived, but only a fair share of a client that keeps
-  /// sending.
+  /// Accepts and reads everything that has arrived, up to a limit in case a client keeps sending.
   private func serveArrived() {
     var rounds = 0
     while rounds < 64, poll(&polled, nfds_t(polled.count), 0) > 0 {
@@ -172,10 +170,10 @@ final class EventLoop {
     }
   }
 
-  /// Makes room for one more connection; returns `false` if every counted connection has sent a
-  /// request.
+  /// Closes idle connections if too many are open; returns `false` if all have sent a request.
   ///
-  /// Any program on the machine can open connections, and idle ones must not keep a browser out.
+  /// Any program on the machine can open connections, and idle connections must not block a
+  /// browser.
   private func makeRoom(now: Int64) -> Bool {
     while connections.count(where: \.isLingering) >= context.limits.connections {
       guard let index = oldest(where: \.isLingering) else { break }
@@ -190,7 +188,7 @@ final class EventLoop {
         for reply in replies { obey(reply, now: now) }
         continue
       }
-      // Its request may have arrived and not have been read yet.
+      // The connection's request may have arrived unread.
       connections[index].receive(into: scratch, now: now)
       if connections[index].isWithoutRequest {
         context.crowd.turnedOneAway()
@@ -207,7 +205,7 @@ final class EventLoop {
     }
   }
 
-  /// Updates what the loop waits for on a connection, or forgets a connection that is closed.
+  /// Updates what the loop waits for on a connection; removes the connection if it is closed.
   private func update(_ index: Int) {
     let connection = connections[index]
     guard !connection.isClosed else {

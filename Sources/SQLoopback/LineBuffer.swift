@@ -4,16 +4,16 @@
   import Foundation
 #endif
 
-/// The received bytes that no request has taken yet; lines and bodies are cut from it.
+/// A buffer of received bytes from which lines and bodies are taken.
 ///
-/// It looks at each byte once, even when the bytes come one at a time.
+/// It checks each byte of a line once, even if the bytes arrive one at a time.
 struct LineBuffer {
   private var bytes: [UInt8] = []
-  /// The index of the first byte that is not taken yet.
+  /// The index of the first byte that is still to be taken.
   private var start = 0
-  /// Every byte before this index is checked and ends no line.
+  /// The index before which every byte is checked and ends no line.
   private var scanned = 0
-  /// How many bytes the lines of this request may still take, with their line ends.
+  /// The number of bytes that the next lines may take, including their line ends.
   private var budget: Int
 
   init(budget: Int) {
@@ -32,15 +32,16 @@ struct LineBuffer {
     bytes.append(contentsOf: more)
   }
 
-  /// Sets how many bytes the lines that follow may take.
+  /// Sets the number of bytes that the next lines may take.
   mutating func refill(budget: Int) {
     self.budget = budget
   }
 
-  /// Takes the next line, without its CR LF; returns `nil` if it is not complete yet.
+  /// Removes and returns the next line without its CR LF; returns `nil` if it is incomplete.
   ///
-  /// A line feed without a carriage return, a carriage return without a line feed, and any control
-  /// character other than the tab are refused as soon as they arrive (RFC 9112, section 2.2).
+  /// It throws as soon as a line feed or a carriage return without the other arrives, or a control
+  /// character other than the tab (RFC 9112, section 2.2). It throws `tooLong` if the budget is
+  /// used up.
   mutating func take(orElse tooLong: RequestFault) throws(RequestFault) -> ArraySlice<UInt8>? {
     let end = min(bytes.count, start + budget)
     while scanned < end {
@@ -61,7 +62,7 @@ struct LineBuffer {
     return nil
   }
 
-  /// Moves bytes into a body and returns their number.
+  /// Moves up to `limit` bytes into a body and returns their number.
   mutating func move(atMost limit: Int, to body: inout Data) -> Int {
     let count = min(limit, count)
     guard count > 0 else { return 0 }

@@ -4,11 +4,11 @@ import SQBasics
 enum LoopMessage: Sendable {
   /// A handler's answer to one exchange of one connection.
   case reply(connection: UInt64, exchange: UInt64, LoopbackReply)
-  /// Stop in an orderly way, then call the closure; running handlers get this long to answer.
+  /// Close the connections in order, then call the closure; handlers have this long to answer.
   case stop(handlerGrace: Duration, @Sendable () -> Void)
   /// Serve everything that has arrived, then call the closure.
   case settle(@Sendable () -> Void)
-  /// Stop at once, because the server object is gone.
+  /// Stop at once, because the server object was released.
   case abandon
 
   fileprivate var isReply: Bool {
@@ -16,7 +16,7 @@ enum LoopMessage: Sendable {
   }
 }
 
-/// Carries messages to the event loop; wakes the loop only when it sleeps.
+/// A queue of messages to the event loop, which wakes the loop only if it sleeps.
 final class LoopMailbox: Sendable {
   private struct State {
     var messages: [LoopMessage] = []
@@ -25,7 +25,7 @@ final class LoopMailbox: Sendable {
   }
 
   private let state = Locked(State())
-  /// The socket that the loop polls; it is readable when a message waits.
+  /// The socket that the loop polls; it becomes readable when a message wakes the loop.
   let readEnd: Int32
   private let writeEnd: Int32
 
@@ -38,7 +38,7 @@ final class LoopMailbox: Sendable {
     Sockets.close(writeEnd)
   }
 
-  /// Leaves a message; returns `false` if the loop has ended and will not read it.
+  /// Adds a message; returns `false` if the loop has ended and will not read it.
   @discardableResult
   func post(_ message: LoopMessage) -> Bool {
     let (isOpen, mustWake) = state.withLock { state in
@@ -54,8 +54,9 @@ final class LoopMailbox: Sendable {
     return isOpen
   }
 
-  /// Takes the messages, or returns `nil`: then the loop counts as asleep and the next message
-  /// wakes it.
+  /// Removes and returns all messages; if there are none, returns `nil` and marks the loop asleep.
+  ///
+  /// The next message then wakes the loop.
   func takeOrSleep() -> [LoopMessage]? {
     state.withLock { state in
       guard !state.messages.isEmpty else {
@@ -67,7 +68,7 @@ final class LoopMailbox: Sendable {
     }
   }
 
-  /// Takes only the handlers' answers; other messages stay.
+  /// Removes and returns the handlers' answers; other messages stay.
   func takeReplies() -> [LoopMessage] {
     state.withLock { state in
       let replies = state.messages.filter(\.isReply)
@@ -76,7 +77,7 @@ final class LoopMailbox: Sendable {
     }
   }
 
-  /// Records that the loop is awake, so that messages need not wake it.
+  /// Marks the loop awake, so that messages need not wake it.
   func wokeUp() {
     state.withLock { $0.isAsleep = false }
   }
@@ -87,7 +88,7 @@ final class LoopMailbox: Sendable {
     while withUnsafeMutableBytes(of: &bytes, { Sockets.receive(readEnd, into: $0) }) > 0 {}
   }
 
-  /// Refuses further messages and returns those that the loop has not read.
+  /// Rejects further messages and returns the unread ones.
   func close() -> [LoopMessage] {
     state.withLock { state in
       state.isClosed = true

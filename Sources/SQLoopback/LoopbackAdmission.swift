@@ -1,17 +1,18 @@
-/// What to do with the body that a request announces, decided when its head has arrived.
+/// How to treat the body of a request, decided when the request's head has arrived.
 package enum LoopbackAdmission: Sendable {
   /// Read the body within the server's limits.
   case ordinary
-  /// Read the body, up to this many bytes; it must arrive within this time from now.
+  /// Read a body of at most this many bytes, which must arrive within this time from now.
   case read(atMost: Int, within: Duration)
-  /// Call the handler at once, without the body; the connection ends with the answer.
+  /// Call the handler at once without the body, and close the connection after the answer.
   ///
-  /// A client whose request would be refused anyway then need not send its body (RFC 9110, section
+  /// A client whose request is rejected anyway then need not send its body (RFC 9110, section
   /// 10.1.1).
   case unread
 }
 
 extension LoopbackAdmission {
-  /// Decides from the request's head alone; it runs on the server's thread and must not block.
+  /// A function that decides from the request's head; it runs on the server's thread and must not
+  /// block.
   package typealias Rule = @Sendable (LoopbackRequest) -> LoopbackAdmission
 }

@@ -8,7 +8,9 @@ import SQBasics
 
 /// A handler's answer: an ordinary response, or a scripted one that may break the protocol.
 package enum LoopbackReply: Sendable {
-  /// A well-formed response; the server adds `Content-Length`, and `Connection` if it closes.
+  /// A well-formed response.
+  ///
+  /// The server adds `Content-Length`, and `Connection: close` if it closes the connection.
   case response(LoopbackResponse)
   /// Steps that send raw bytes; after the last step the connection is closed.
   case script([LoopbackStep])
@@ -36,9 +38,9 @@ package struct LoopbackResponse: Sendable, Redacted {
 /// One step of a scripted reply.
 package enum LoopbackStep: Sendable {
   case send(Data)
-  /// Sends the bytes again and again until the client goes away.
+  /// Sends the bytes again and again until the client disconnects.
   case sendForever(Data)
   case wait(Duration)
-  /// Ends the connection with a TCP reset instead of an orderly close.
+  /// Ends the connection with a TCP reset instead of a normal close.
   case reset
 }

@@ -6,23 +6,22 @@ import SQBasics
   package import Foundation
 #endif
 
-/// One request, after its syntax was checked and its whole body was read.
+/// One request whose syntax is checked and whose body is complete, unless it was left unread.
 ///
 /// The target, the header values and the body are exactly the client's bytes; nothing is decoded.
 package struct LoopbackRequest: Sendable, Redacted {
   package let method: String
   /// The request target: a path that starts with `/`, with or without `?` and a query.
   ///
-  /// A client that takes this server for a proxy sends a URL or an authority, and OPTIONS may have
-  /// `*` (RFC 9112, section 3.2). A handler answers these like any other path that it does not
-  /// know.
+  /// A client that believes this server to be a proxy sends a URL or an authority, and OPTIONS may
+  /// have `*` (RFC 9112, section 3.2). A handler answers these like any unknown path.
   package let target: String
-  /// The fields in the order in which they came, with names in lower case.
+  /// The fields in their original order, with names in lower case.
   package let headers: [(name: String, value: String)]
   package let body: Data
   /// The client's port, which differs between connections.
   package let peerPort: UInt16
-  /// Whether the body was left unread, see ``LoopbackAdmission/unread``; ``body`` is then empty.
+  /// Whether the body was left unread (``LoopbackAdmission/unread``); ``body`` is then empty.
   package let hasUnreadBody: Bool
 
   package init(
@@ -45,8 +44,7 @@ package struct LoopbackRequest: Sendable, Redacted {
     target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) }
   }
 
-  /// The value of a field that came exactly once; `nil` if the field is absent or came more than
-  /// once.
+  /// Returns the value of a field that occurs exactly once; `nil` if it is absent or repeated.
   package func header(_ name: String) -> String? {
     let values = headers.filter { $0.name == name.lowercased() }
     return values.count == 1 ? values[0].value : nil

@@ -5,11 +5,11 @@
 #endif
 
 extension LoopbackResponse {
-  /// The bytes of the response's head, followed by the body if `includingBody` is set.
+  /// Returns the bytes of the response's head, followed by the body if `includingBody` is set.
   ///
-  /// The server alone decides the framing: a `Content-Length`, `Transfer-Encoding` or `Connection`
-  /// from the handler is left out. A field that would break the message turns the whole response
-  /// into a 500.
+  /// The server alone decides the framing: it leaves out the handler's `Content-Length`,
+  /// `Transfer-Encoding` and `Connection`. If a field or the status would break the message, it
+  /// returns a 500 response instead.
   func wireBytes(toHead isHead: Bool, closes: Bool, includingBody: Bool) -> [UInt8] {
     guard headers.allSatisfy(Self.isSafe), (200...999).contains(status) else {
       return LoopbackResponse(status: 500).wireBytes(
@@ -38,7 +38,7 @@ extension LoopbackResponse {
     return bytes
   }
 
-  /// Whether the status allows content at all (RFC 9110, sections 15.3.5 and 15.4.5).
+  /// Whether a response with this status can have content (RFC 9110, sections 15.3.5 and 15.4.5).
   var hasContent: Bool { status != 204 && status != 304 }
 
   private static func isSafe(_ field: (name: String, value: String)) -> Bool {
@@ -55,7 +55,7 @@ extension LoopbackResponse {
     }
   }
 
-  /// The server's own answer to a request that it refuses; it repeats nothing of the request.
+  /// Creates the server's own answer to a request that it rejects, with no text of the request.
   static func refusal(_ status: Int) -> LoopbackResponse {
     LoopbackResponse(
       status: status,

@@ -1,38 +1,39 @@
-/// A loopback address; the server can listen on no other.
+/// A loopback address to listen on.
 package enum LoopbackAddress: Sendable, Hashable {
   case ipv4
   case ipv6
 }
 
-/// Limits on what one client, or all of them together, may use.
+/// Limits on the resources that one client, or all clients together, may use.
 package struct LoopbackLimits: Sendable {
-  /// The most connections open at once; those that have their answer and are about to close do not
-  /// count.
+  /// The most connections open at the same time.
   ///
-  /// One connection more closes the oldest that has not sent a whole request. If every connection
-  /// has sent one, the new connection is closed.
+  /// Connections that have their answer and are about to close do not count. A further connection
+  /// closes the oldest connection that has sent no complete request. If there is none, the new
+  /// connection is closed.
   package var connections = 64
-  /// The most bytes of a request line and its fields together.
+  /// The most bytes of a request line and header fields together.
   package var headerBytes = 16 * 1024
-  /// The most bytes of a request line; `nil` if only the limit for the whole head counts.
+  /// The most bytes of a request line; `nil` if only ``headerBytes`` limits it.
   package var requestLineBytes: Int?
   package var bodyBytes = 1 << 20
-  /// The most time from the first byte of a request to its last.
+  /// The longest time from the first byte of a request to its last.
   package var requestTime: Duration = .seconds(10)
-  /// How long a client may send nothing, before a request or between two, or accept nothing.
+  /// The longest time that a client may send nothing outside a request, or receive nothing.
   package var idleTime: Duration = .seconds(30)
 
   package init() {}
 }
 
-/// A request that the server refuses by itself, because it is malformed, too large or too slow.
+/// A request that the server rejects itself because it is malformed, too large or too slow.
 package struct LoopbackRefusal: Sendable, Hashable {
   /// The status of the server's answer.
   package let status: Int
-  /// Whether the client spoke TLS, and so cannot read the answer.
+  /// Whether the client spoke TLS and therefore cannot read the answer.
   package let isTLS: Bool
 
-  /// Gets each refusal on the server's thread, and may return an answer with a page.
+  /// A function that is called on the server's thread and may return its own answer, such as a
+  /// page.
   package typealias Handler = @Sendable (LoopbackRefusal) -> LoopbackResponse?
 }
 
@@ -45,26 +46,25 @@ package enum LoopbackError: Error, Hashable {
 
 /// An HTTP/1.1 server on a loopback address.
 ///
-/// It serves the redirect receiver, where every byte may come from an attacker on the same machine,
-/// and the sandbox. One thread serves all connections, each in order.
+/// The redirect receiver and the sandbox use it. Every byte may come from an attacker on the same
+/// machine. One thread serves all connections, and each connection's requests in order.
 ///
-/// The handler is called once for each well-formed request, on the server's thread: it must suspend
-/// and not block. Its task is cancelled when the client goes away. The server itself answers a
-/// malformed request: with 400, 413, 414, 417, 431, 501, 505, or with 408 when the request does not
-/// end in time.
+/// The handler is called once for each well-formed request, on the server's thread. It may suspend
+/// but must not block. Its task is cancelled when the client disconnects. The server itself answers
+/// malformed requests with 400, 413, 414, 417, 431, 501 or 505, and late ones with 408.
 package final class LoopbackServer: Sendable {
   package typealias Handler = @Sendable (LoopbackRequest) async -> LoopbackReply
 
-  /// The port of the server: the one that was asked for, or one that the kernel chose.
+  /// The port that the server listens on: the requested one, or one that the kernel chose.
   package let port: UInt16
   package let address: LoopbackAddress
   private let mailbox: LoopMailbox
   private let crowd = LoopbackCrowd()
 
-  /// Binds and listens before it returns; port 0 takes any free port.
+  /// Creates a server that already listens when this initializer returns.
   ///
-  /// Without `admission` every body is read, within the limits. `refusal` learns of the requests
-  /// that never reach the handler.
+  /// Port 0 takes any free port. Without `admission`, every body is read within the limits.
+  /// `refusal` is called for each request that the server rejects before it reaches the handler.
   package init(
     address: LoopbackAddress = .ipv4, port: UInt16 = 0, limits: LoopbackLimits = LoopbackLimits(),
     admission: LoopbackAdmission.Rule? = nil, refusal: LoopbackRefusal.Handler? = nil,
@@ -98,7 +98,7 @@ package final class LoopbackServer: Sendable {
     }
   }
 
-  /// Returns when the handler has been called for each request that arrived before this call.
+  /// Waits until the handler has been called for each request that arrived before this call.
   package func settle() async {
     await withCheckedContinuation { continuation in
       let isOpen = mailbox.post(.settle { continuation.resume() })
@@ -106,14 +106,14 @@ package final class LoopbackServer: Sendable {
     }
   }
 
-  /// How many connections were closed because too many were open.
+  /// The number of connections that were closed because too many were open.
   package var turnedAway: Int { crowd.turnedAway }
 
   /// Stops listening, closes the connections and returns when the port is free again.
   ///
-  /// Handlers have `handlerGrace` to answer; their answers are sent within that time or a second.
-  /// Then running handlers are cancelled and their answers dropped. A second call waits for the
-  /// same end.
+  /// Handlers that have not answered within `handlerGrace` are cancelled, and their answers are
+  /// dropped. The clients have `handlerGrace`, but at least a second, to receive the answers. A
+  /// second call waits for the same end.
   package func stop(handlerGrace: Duration = .milliseconds(100)) async {
     await withCheckedContinuation { continuation in
       let isOpen = mailbox.post(.stop(handlerGrace: handlerGrace) { continuation.resume() })

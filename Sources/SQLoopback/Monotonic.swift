@@ -6,7 +6,7 @@ import SQBasics
   import Darwin
 #endif
 
-/// Moments on the system's monotonic clock, in nanoseconds, for the deadlines of the event loop.
+/// Times on the system's monotonic clock, in nanoseconds, for the event loop's deadlines.
 package enum Monotonic {
   package static let never = Int64.max
 
@@ -21,7 +21,7 @@ package enum Monotonic {
     return tooLate ? never : sum
   }
 
-  /// The milliseconds until a moment, rounded up, as a timeout for `poll`.
+  /// Returns the milliseconds until a time, rounded up, as a timeout for `poll`.
   package static func pollTimeout(until moment: Int64, from now: Int64) -> Int32 {
     guard moment != never else { return -1 }
     guard moment > now else { return 0 }

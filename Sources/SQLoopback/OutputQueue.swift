@@ -8,14 +8,14 @@
 struct OutputQueue {
   enum Progress {
     case done
-    /// The client's receive window is full; `sent` says whether any byte was sent before that.
+    /// The client's receive window is full; `sent` is `true` if any byte was sent before that.
     case blocked(sent: Bool)
     case failed
   }
 
   private enum Piece {
     case bytes([UInt8])
-    /// A large body, which is not copied into one block with its head.
+    /// A large body, kept apart from the head to avoid a copy.
     case data(Data)
   }
 

@@ -5,8 +5,7 @@ enum RequestFraming: Hashable {
   case length(Int)
   case chunked
 
-  /// Reads the framing from the fields; refuses fields that two parsers could understand
-  /// differently.
+  /// Reads the framing from the fields; throws if two parsers could understand it differently.
   init(_ head: RequestHead) throws(RequestFault) {
     let encodings = head.values(of: "transfer-encoding")
     let lengths = head.values(of: "content-length")
@@ -28,7 +27,7 @@ enum RequestFraming: Hashable {
     self = .length(try Self.length(text))
   }
 
-  /// Accepts `chunked` alone; the server supports no other coding.
+  /// Accepts only `chunked`, because the server supports no other coding.
   private static func checkCoding(_ value: String) throws(RequestFault) {
     let codings = value.lowercased().split(separator: ",", omittingEmptySubsequences: false).map {
       $0.trimmed
@@ -40,7 +39,7 @@ enum RequestFraming: Hashable {
     guard codings == ["chunked"] else { throw .notImplemented }
   }
 
-  /// Reads digits and nothing else: no sign, no list, no white space.
+  /// Reads a length of digits only: no sign, no list, no white space.
   private static func length(_ text: String) throws(RequestFault) -> Int {
     guard !text.isEmpty, text.utf8.allSatisfy(\.isDigit) else { throw .badRequest }
     guard let length = Int(text) else { throw .contentTooLarge }
@@ -49,7 +48,9 @@ enum RequestFraming: Hashable {
 }
 
 extension RequestHead {
-  /// Checks `Host` by RFC 9112, section 3.2: it comes once and has the syntax of an authority.
+  /// Checks that `Host` occurs once and has the syntax of an authority (RFC 9112, section 3.2).
+  ///
+  /// A request of HTTP/1.0 may omit it.
   func checkHost() throws(RequestFault) {
     let hosts = values(of: "host")
     guard hosts.count == 1 || (hosts.isEmpty && minorVersion == 0) else { throw .badRequest }
@@ -58,7 +59,7 @@ extension RequestHead {
     }
   }
 
-  /// Whether the client waits for `100 Continue`; any other expectation is refused.
+  /// Returns whether the client waits for `100 Continue`; throws for any other expectation.
   func expectsContinue() throws(RequestFault) -> Bool {
     let expectations = values(of: "expect")
     guard minorVersion >= 1, !expectations.isEmpty else { return false }

@@ -1,6 +1,6 @@
 import SQBasics
 
-/// The reason why a request is refused, as the status of the server's answer.
+/// An error that rejects a request, with the status of the server's answer.
 package struct RequestFault: Error, Hashable {
   package let status: Int
 
@@ -13,7 +13,7 @@ package struct RequestFault: Error, Hashable {
   static let versionNotSupported = Self(status: 505)
 }
 
-/// The request line and the fields, checked line by line as they come (RFC 9112, sections 3 and 5).
+/// The request line and header fields, checked line by line (RFC 9112, sections 3 and 5).
 struct RequestHead: Redacted {
   private(set) var method = ""
   private(set) var target = ""
@@ -21,11 +21,11 @@ struct RequestHead: Redacted {
   private(set) var minorVersion = 1
   private(set) var fields: [(name: String, value: String)] = []
 
-  /// More fields than any client sends; each field costs two strings.
+  /// The most fields, which is more than any client sends; each field needs two strings.
   private static let maximumFields = 128
   private static let maximumMethodBytes = 32
 
-  /// Reads `method SP request-target SP HTTP-version`, with exactly one space at each place.
+  /// Reads `method SP request-target SP HTTP-version` with exactly one space between the parts.
   init(requestLine line: ArraySlice<UInt8>) throws(RequestFault) {
     guard let firstSpace = line.firstIndex(of: ASCII.space),
       let lastSpace = line.lastIndex(of: ASCII.space), firstSpace < lastSpace
@@ -41,10 +41,10 @@ struct RequestHead: Redacted {
     target = String(decoding: targetBytes, as: UTF8.self)
   }
 
-  /// Adds a field that is written as `field-name ":" OWS field-value OWS`.
+  /// Reads a line `field-name ":" OWS field-value OWS` and adds the field.
   ///
-  /// A space before the colon and a folded line are refused, since both are used to smuggle
-  /// requests.
+  /// It throws for a space before the colon and for a folded line, because attackers use both to
+  /// smuggle requests.
   mutating func append(fieldLine line: ArraySlice<UInt8>) throws(RequestFault) {
     guard fields.count < Self.maximumFields else { throw .fieldsTooLarge }
     fields.append(try Self.field(line))
@@ -61,7 +61,7 @@ struct RequestHead: Redacted {
     return (ASCII.lowercased(line[..<colon]), String(decoding: value, as: UTF8.self))
   }
 
-  /// The values of all fields with this name, which must be given in lower case.
+  /// Returns the values of all fields with a name, which must be in lower case.
   func values(of name: String) -> [String] {
     var values: [String] = []
     for field in fields where field.name == name { values.append(field.value) }

@@ -4,26 +4,26 @@
   import Foundation
 #endif
 
-/// A complete request, and whether its connection stays open.
+/// A request, and whether its connection stays open.
 package struct ParsedRequest: Sendable {
   package let request: LoopbackRequest
   /// Whether another request may follow on the connection.
   package let keepsAlive: Bool
 }
 
-/// Reads requests from the bytes of one connection, in whatever pieces these bytes come.
+/// A parser of the requests of one connection, whose bytes may arrive in any pieces.
 ///
-/// It has no socket and no clock. It reads RFC 9112 strictly: lines end in CR LF and nothing else,
-/// no line is folded, and a framing that could be read in two ways is refused. After a refusal it
-/// refuses everything, since the start of the next request is unknown.
+/// It has no socket and no clock. It follows RFC 9112 strictly: lines end in CR LF only, no line is
+/// folded, and a framing that could be read in two ways is rejected. After it rejects one request,
+/// it rejects everything, because the start of the next request is unknown.
 package struct RequestParser {
   package enum Event: Sendable {
     /// More bytes are needed.
     case incomplete
-    /// The head is complete, the client waits for `100 Continue`, and no byte of the body has come.
+    /// The head is complete, and the client sends the body only after `100 Continue`.
     case expectsContinue
     case request(ParsedRequest)
-    /// The request is refused: answer with this status and close the connection.
+    /// The request is rejected: answer with this status and close the connection.
     case refused(status: Int)
   }
 
@@ -48,7 +48,7 @@ package struct RequestParser {
   private var body = Data()
   /// The most bytes that the body of this request may have.
   private var bodyLimit = 0
-  /// The time that the admission rule allows for the body, until ``takeAdmittedTime()`` takes it.
+  /// The time that the admission rule allows for the body; ``takeAdmittedTime()`` clears it.
   private var admittedTime: Duration?
 
   package init(
@@ -61,21 +61,21 @@ package struct RequestParser {
     lines = LineBuffer(budget: limits.requestLineBudget)
   }
 
-  /// Adds bytes from the socket; then ``next()`` says what has arrived.
+  /// Adds bytes from the socket; then call ``next()`` for what has arrived.
   package mutating func append(_ bytes: UnsafeRawBufferPointer) {
     lines.append(bytes)
   }
 
-  /// The number of bytes that have come and that no request has taken yet.
+  /// The number of received bytes that are not part of a request yet.
   package var bufferedBytes: Int { lines.count }
 
-  /// Whether a request has begun and is not complete.
+  /// Whether a request has begun but is not complete.
   package var isInsideRequest: Bool {
     if case .requestLine = stage { return lines.count > 0 }
     return true
   }
 
-  /// Reads on in the bytes so far and says what has arrived.
+  /// Parses the bytes received so far and returns the next event.
   package mutating func next() -> Event {
     do throws(RequestFault) {
       while true {
@@ -87,7 +87,7 @@ package struct RequestParser {
     }
   }
 
-  /// Takes one line or one piece of a body; returns `nil` when there is more to read at once.
+  /// Reads one line or one piece of a body; returns `nil` if the next step can follow at once.
   private mutating func step() throws(RequestFault) -> Event? {
     switch stage {
     case .requestLine(let emptyLines):
@@ -123,8 +123,8 @@ package struct RequestParser {
     case .trailers:
       guard let line = try lines.take(orElse: .fieldsTooLarge) else { return .incomplete }
       guard line.isEmpty else {
-        // No handler needs a trailer, and a trailer must not count as a field: it is checked and
-        // dropped.
+        // No handler needs trailers, and a trailer must not count as a header field. So it is
+        // checked and dropped.
         _ = try RequestHead.field(line)
         return nil
       }
@@ -168,7 +168,7 @@ package struct RequestParser {
     }
   }
 
-  /// Decides whether to read the announced body, and sets its limits.
+  /// Returns whether to read the announced body, and sets the body's limits.
   private mutating func admit(_ head: RequestHead) -> Bool {
     bodyLimit = limits.bodyBytes
     guard let admission else { return true }
@@ -182,15 +182,14 @@ package struct RequestParser {
     }
   }
 
-  /// Takes the time that was allowed for the body whose head has just come; later calls return
+  /// Returns the time that the admission rule allows for the current body; later calls return
   /// `nil`.
   package mutating func takeAdmittedTime() -> Duration? {
     defer { admittedTime = nil }
     return admittedTime
   }
 
-  /// Gives the request to the handler without its body; after that no start of a request can be
-  /// found.
+  /// Returns the request without its body; the start of another request can then not be found.
   private mutating func leaveUnread(_ head: RequestHead) -> Event {
     stage = .refused(.contentTooLarge)
     return .request(

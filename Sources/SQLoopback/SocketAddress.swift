@@ -4,7 +4,7 @@
   package import Darwin
 #endif
 
-/// A loopback address and a port, in the form that socket calls take.
+/// A loopback address and a port, in the form that socket functions take.
 package struct SocketAddress {
   private var ipv4 = sockaddr_in()
   private var ipv6 = sockaddr_in6()
@@ -38,7 +38,7 @@ package struct SocketAddress {
     }
   }
 
-  /// The port that a socket is bound to.
+  /// Returns the port that a socket is bound to.
   static func localPort(of socket: Int32) throws(LoopbackError) -> UInt16 {
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -49,7 +49,7 @@ package struct SocketAddress {
     return port(of: storage)
   }
 
-  /// The port in an IPv4 or IPv6 address; both families keep it in the same place.
+  /// Returns the port in an IPv4 or IPv6 address; both have it at the same offset.
   static func port(of storage: sockaddr_storage) -> UInt16 {
     withUnsafeBytes(of: storage) { $0.loadUnaligned(fromByteOffset: 2, as: UInt16.self).bigEndian }
   }

@@ -8,7 +8,7 @@
   import Darwin
 #endif
 
-/// The socket calls of this module, with the differences between operating systems.
+/// The socket functions of this module, which hide the differences between operating systems.
 ///
 /// Every descriptor is closed on `exec`, and writing never raises SIGPIPE.
 package enum Sockets {
@@ -43,7 +43,7 @@ package enum Sockets {
     }
   }
 
-  /// Opens a blocking socket for a client, not connected yet.
+  /// Opens a blocking socket that is not connected yet.
   package static func stream(_ address: LoopbackAddress) throws(LoopbackError) -> Int32 {
     let socket = socket(address == .ipv4 ? AF_INET : AF_INET6, streamType, 0)
     guard socket >= 0 else { throw .failure(errno, port: 0) }
@@ -63,7 +63,7 @@ package enum Sockets {
     set(socket, Int32(IPPROTO_TCP), TCP_NODELAY)
   }
 
-  /// Accepts the next waiting connection as non-blocking; `nil` if none waits or accepting failed.
+  /// Accepts the next connection as non-blocking; returns `nil` if there is none or if it failed.
   package static func accept(_ listener: Int32) -> (socket: Int32, peerPort: UInt16)? {
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -85,7 +85,7 @@ package enum Sockets {
     return (socket, SocketAddress.port(of: storage))
   }
 
-  /// Opens two connected non-blocking sockets, for two threads to wake each other.
+  /// Opens two connected non-blocking sockets, through which threads can wake each other.
   static func pair() throws(LoopbackError) -> (Int32, Int32) {
     var ends: [Int32] = [-1, -1]
     guard socketpair(AF_UNIX, streamType, 0, &ends) == 0 else { throw .system(errno: errno) }
@@ -96,13 +96,13 @@ package enum Sockets {
     return (ends[0], ends[1])
   }
 
-  /// Events for which `poll` waits.
+  /// The events that `poll` can wait for.
   static let (readable, writable) = (Int16(POLLIN), Int16(POLLOUT))
 
-  /// Whether the call that failed last had nothing to read, or no room to write.
+  /// Whether the last failed call had nothing to read or no space to write.
   package static var wouldBlock: Bool { errno == EAGAIN || errno == EWOULDBLOCK }
 
-  /// Whether a signal ended the call that failed last.
+  /// Whether a signal interrupted the last failed call.
   static var wasInterrupted: Bool { errno == EINTR }
 
   package static func receive(_ socket: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Int {
@@ -127,8 +127,8 @@ package enum Sockets {
 
   /// Closes a listener and frees its port at once.
   ///
-  /// A child process that is about to run a program has a copy of the descriptor, which would go on
-  /// listening after a plain `close`.
+  /// A child process between `fork` and `exec` has a copy of the descriptor, which would continue
+  /// to listen after `close` alone.
   package static func closeListener(_ listener: Int32) {
     shutdown(listener, Int32(SHUT_RDWR))
     close(listener)
@@ -139,7 +139,7 @@ package enum Sockets {
     shutdown(socket, Int32(SHUT_WR))
   }
 
-  /// Closes with a TCP reset; bytes that the client has not acknowledged are lost.
+  /// Closes a socket with a TCP reset; bytes that the client has not acknowledged are lost.
   static func reset(_ socket: Int32) {
     var linger = linger(l_onoff: 1, l_linger: 0)
     let size = socklen_t(MemoryLayout.size(ofValue: linger))

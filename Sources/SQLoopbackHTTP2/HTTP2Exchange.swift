@@ -1,24 +1,24 @@
 package import SQBasics
 package import SQHTTP2
 
-/// A request whose fields have come, and the means to answer it from any thread.
+/// A request whose header fields have arrived; any thread can answer it.
 package final class HTTP2Exchange: Sendable {
   package typealias Field = (name: String, value: String)
 
-  /// What became of the content of a request.
+  /// The content of a request, or the reason why it is incomplete.
   package enum Content: Sendable, Equatable {
     case whole([UInt8])
-    /// There is more of it than the server's limits allow; the rest is not kept.
+    /// The content exceeds the server's limits and was dropped.
     case tooLarge
-    /// The exchange was over before the content was complete.
+    /// The exchange ended before the content was complete.
     case cut
   }
 
-  /// The fields in order, with `:method`, `:path` and the like before the others.
+  /// The fields in order; pseudo-header fields such as `:method` and `:path` come first.
   package let fields: [Field]
-  /// The content of the request, when it is complete or known to be incomplete for ever.
+  /// The content of the request, set when it is complete or can no longer become complete.
   package let content = OneShot<Content>()
-  /// Raised when the exchange is over, by its answer or because the client left.
+  /// Raised when the exchange ends, either with the answer or because the client cancelled it.
   package let whenClosed = Interruption()
   private let server: HTTP2Server
   let place: HTTP2ServerConnection.Place
@@ -33,10 +33,10 @@ package final class HTTP2Exchange: Sendable {
     self.fields = fields
   }
 
-  /// The value of the first field with a name in lower case.
+  /// The value of the first field with a name, which must be in lower case.
   package subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
 
-  /// Sends the head of the answer; without content, it is the whole answer.
+  /// Sends the head of the answer; if `hasContent` is `false`, the answer is complete.
   package func respond(_ head: HeaderBlock, hasContent: Bool = true) {
     server.act(at: place) { $0.respond(to: stream, head, hasContent: hasContent) }
   }
@@ -46,10 +46,10 @@ package final class HTTP2Exchange: Sendable {
     server.act(at: place) { $0.write(bytes, to: stream) }
   }
 
-  /// Waits until all content that was written is on its way, so that no more of it piles up than
-  /// the client takes.
+  /// Waits until the connection has taken all written content.
   ///
-  /// Returns `false` if the exchange is over, or if the waiting task is cancelled.
+  /// Call it between writes, so that unsent content does not pile up. It returns `false` if the
+  /// exchange is over or if the waiting task is cancelled.
   package func drained() async -> Bool {
     let isDrained = OneShot<Bool>()
     let isOpen = server.act(at: place) { $0.tell(isDrained, whenDrained: stream) }
@@ -57,17 +57,17 @@ package final class HTTP2Exchange: Sendable {
     return await isDrained.value() ?? false
   }
 
-  /// Ends the content, with trailers behind it or without.
+  /// Ends the content, optionally with trailers after it.
   package func end(_ trailers: HeaderBlock? = nil) {
     server.act(at: place) { $0.end(stream, trailers) }
   }
 
-  /// Ends the exchange before its time.
+  /// Ends the exchange early by resetting its stream.
   package func reset(_ code: HTTP2ErrorCode) {
     server.act(at: place) { $0.reset(stream, code) }
   }
 
-  /// Announces to the client that its connection takes no further request.
+  /// Announces to the client that its connection accepts no further requests.
   package func shutDownConnection() {
     server.act(at: place) { $0.shutDown() }
   }

@@ -4,38 +4,39 @@ package import SQLoopback
 
 /// An HTTP/2 server for programs on the same machine, without TLS.
 ///
-/// It passes on each request when its fields have come, on the thread of `SocketLoop`: the handler
-/// must return at once, and may answer later, from any thread.
+/// It calls the handler when a request's header fields have arrived, on the thread of
+/// `SocketLoop`. The handler must return at once, and may answer later from any thread.
 package final class HTTP2Server: SocketOwner {
   package typealias Handler = @Sendable (HTTP2Exchange) -> Void
 
   private struct State {
-    /// The socket that accepts connections; negative after the server's end.
+    /// The socket that accepts connections; negative after the server has stopped.
     var listener: Int32
     var connections: [Int32: HTTP2ServerConnection] = [:]
     var lastNumber: UInt64 = 0
-    /// No deadline of a connection is earlier than this one.
+    /// A time that no connection's deadline is earlier than.
     var nextDeadline = UInt64.max
-    /// When connections are accepted again.
+    /// The time to accept connections again after a pause; `.max` without a pause.
     var acceptsAgain = UInt64.max
-    /// Resolved when the last connection is closed; there is one once the server stops.
+    /// Resolved when the last connection is closed; `nil` until the server stops.
     var isEmptied: OneShot<Void>?
   }
 
-  /// How long no connection is accepted after the process ran out of file descriptors.
+  /// The pause in accepting connections when the process is out of file descriptors, in
+  /// nanoseconds.
   private static let acceptPause: UInt64 = 100_000_000
 
-  /// The port at which the server listens.
+  /// The port that the server listens on.
   package let port: UInt16
   private let limits: HTTP2ServerLimits
   private let handler: Handler
   private let state: Locked<State>
 
-  /// Starts a server at `127.0.0.1`; it runs until ``stop()``.
+  /// Starts a server at `127.0.0.1`, which runs until ``stop()``.
   ///
   /// - Parameters:
-  ///   - port: The port, or 0 for any that is free.
-  ///   - limits: What the clients may use.
+  ///   - port: The port, or 0 for any free port.
+  ///   - limits: The limits on the clients.
   ///   - handler: Called once for each request.
   /// - Throws: `LoopbackError` if the port cannot be used.
   package init(
@@ -52,16 +53,15 @@ package final class HTTP2Server: SocketOwner {
     }
   }
 
-  // MARK: The end
+  // MARK: Stopping
 
-  /// Closes the server and its connections; what is under way is lost.
+  /// Closes the port and all connections at once; requests under way are lost.
   package func stop() {
     closeListener()
     endAll { $0.close() }
   }
 
-  /// Closes the port, lets the requests that are under way end within a time, and then does the
-  /// same as ``stop()``.
+  /// Closes the port, gives the requests under way `grace` to end, then closes all connections.
   package func stop(within grace: Duration) async {
     closeListener()
     let isEmptied = state.withLock { state in
@@ -90,7 +90,7 @@ package final class HTTP2Server: SocketOwner {
     for place in places { act(at: place, body) }
   }
 
-  // MARK: What the network brings
+  // MARK: Network events
 
   package func socketIsReady(_ socket: Int32) {
     let (isListener, place) = state.withLock {
@@ -121,7 +121,7 @@ package final class HTTP2Server: SocketOwner {
     if !Sockets.wouldBlock { pauseAccepting(listener) }
   }
 
-  /// Closes the connection that has been without a request for longest, if there are too many.
+  /// If too many connections are open, closes the one that has been without a request longest.
   private func makeRoom() {
     let place = state.withLock { state -> HTTP2ServerConnection.Place? in
       guard state.connections.count >= limits.connections else { return nil }
@@ -131,7 +131,9 @@ package final class HTTP2Server: SocketOwner {
     if let place { act(at: place) { $0.close() } }
   }
 
-  /// Stops watching the port for a moment: it stays ready while the process has no descriptor.
+  /// Stops watching the port for a moment.
+  ///
+  /// Without a free descriptor, the port stays ready, and the loop would spin.
   private func pauseAccepting(_ listener: Int32) {
     state.withLock { state in
       guard state.listener == listener else { return }
@@ -165,11 +167,11 @@ package final class HTTP2Server: SocketOwner {
     SocketLoop.shared?.wake(self, at: min(state.nextDeadline, state.acceptsAgain))
   }
 
-  // MARK: One step
+  // MARK: Acting on a connection
 
-  /// Does something on a connection, sends what came of it, and passes on the news.
+  /// Runs a body on a connection under the lock, sends its output, then reports what happened.
   ///
-  /// Returns `false` if the connection is closed already.
+  /// Returns `false` if the connection is already closed.
   @discardableResult
   func act(
     at place: HTTP2ServerConnection.Place, _ body: (HTTP2ServerConnection) -> Void

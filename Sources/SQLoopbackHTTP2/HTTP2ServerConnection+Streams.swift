@@ -1,7 +1,7 @@
 import SQBasics
 import SQHTTP2
 
-// The answers to requests, from the threads of their handlers.
+// Answers to requests, called from the handlers' threads.
 extension HTTP2ServerConnection {
   func respond(to stream: Int32, _ head: HeaderBlock, hasContent: Bool) {
     guard streams[stream] != nil else { return }
@@ -36,7 +36,7 @@ extension HTTP2ServerConnection {
   }
 }
 
-// The requests, as the session reads them.
+// Requests, as the session reads them.
 extension HTTP2ServerConnection: HTTP2SessionOwner {
   func sectionBegins(of stream: Int32) {
     if streams[stream] == nil { streams[stream] = Stream() }
@@ -45,11 +45,11 @@ extension HTTP2ServerConnection: HTTP2SessionOwner {
   func received(
     _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, of stream: Int32
   ) -> Bool {
-    // A few bytes of a compressed section can stand for very many (RFC 9113, section 10.5.1).
+    // A few compressed bytes can expand to very many (RFC 9113, section 10.5.1).
     let size = (streams[stream]?.fieldBytes ?? 0) + name.count + value.count + 32
     guard size <= HTTP2Session.Settings().headerBytes else { return false }
     streams[stream]?.fieldBytes = size
-    // Trailers of a request mean nothing to any handler.
+    // No handler needs the trailers of a request.
     guard streams[stream]?.exchange == nil else { return true }
     streams[stream]?.fields.append(
       (String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self)))

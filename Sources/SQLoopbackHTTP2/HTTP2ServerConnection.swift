@@ -2,34 +2,34 @@ import SQBasics
 import SQHTTP2
 import SQLoopback
 
-/// One connection of a client to the server; the server's lock protects it.
+/// A client's connection to the server, protected by the server's lock.
 final class HTTP2ServerConnection {
-  /// Which connection of the server it is: the system gives a socket's number again.
+  /// The identity of a connection; the socket alone is not enough, as the system reuses its number.
   struct Place: Sendable, Hashable {
     let socket: Int32
     let number: UInt64
   }
 
-  /// A request that arrives, and the answer to it.
+  /// A request and its answer.
   struct Stream {
     var fields: [HTTP2Exchange.Field] = []
     var fieldBytes = 0
     var exchange: HTTP2Exchange?
     var content: [UInt8] = []
-    /// Whether the content was passed on, or never will be.
+    /// Whether the outcome of the request's content was reported.
     var isContentSettled = false
-    /// Content of the answer that was not sent yet, from `sent` on.
+    /// Content of the answer; the bytes from index `sent` on are still to be sent.
     var output: [UInt8] = []
     var sent = 0
     var isComplete = false
     var trailers: HeaderBlock?
-    /// The tasks that wait until the content of the answer is sent.
+    /// Resolved when all content written so far is sent.
     var waiters: [OneShot<Bool>] = []
   }
 
-  /// How many times a socket is read before others get their turn.
+  /// The number of reads from one socket before other sockets get their turn.
   private static let turns = 64
-  /// How long the client may take to close the connection, after the server has sent all.
+  /// The time that the client has to close the connection after the last bytes, in nanoseconds.
   private static let lingerTime: UInt64 = 2_000_000_000
 
   let place: Place
@@ -37,18 +37,19 @@ final class HTTP2ServerConnection {
   unowned let server: HTTP2Server
   private(set) var session: HTTP2Session?
   var streams: [Int32: Stream] = [:]
-  /// How many bytes of contents wait for the rest.
+  /// The total bytes of incomplete request contents in memory.
   var buffered = 0
   var news = HTTP2ServerNews()
-  /// When the server ends the connection, on the clock of `SocketLoop`; `.max` while a request is
-  /// under way.
+  /// The time at which the server ends the connection, on the clock of `SocketLoop`.
+  ///
+  /// It is `.max` while a request is under way.
   private(set) var deadline: UInt64
   private(set) var isClosed = false
   private var exchanges = 0
   private var output: [UInt8] = []
   private var sent = 0
   private var isBlocked = false
-  /// Whether everything is sent, and only the client's end of the connection is awaited.
+  /// Whether everything is sent and the server only waits for the client to close the connection.
   private var isLingering = false
   private let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 * 1024, alignment: 16)
 
@@ -65,7 +66,7 @@ final class HTTP2ServerConnection {
     room.deallocate()
   }
 
-  /// Takes the news since the last call; once the connection is closed, also of all its exchanges.
+  /// Returns what happened since the last call; if the connection is closed, ends its exchanges.
   func takeNews() -> HTTP2ServerNews {
     if isClosed {
       streams.values.forEach(drop)
@@ -77,7 +78,7 @@ final class HTTP2ServerConnection {
 
   // MARK: Bytes
 
-  /// Reads what has arrived, up to a limit, so that other connections and times get their turn.
+  /// Reads what has arrived, up to a limit, so that other connections and timers get their turn.
   func read() {
     for _ in 0..<Self.turns where !isClosed {
       switch SocketIO.receive(place.socket, into: room) {
@@ -99,7 +100,7 @@ final class HTTP2ServerConnection {
     if session?.isFlooded == true { breakOff() }
   }
 
-  /// Ends a connection that brings far more bytes than content, and tells the client why.
+  /// Ends a connection on which far more bytes than content arrived, and tells the client why.
   private func breakOff() {
     session?.terminate(.enhanceYourCalm)
     flush()
@@ -139,8 +140,9 @@ final class HTTP2ServerConnection {
 
   // MARK: Time and the end
 
-  /// Says that nothing more comes, and waits for the client to close the connection: closing it
-  /// with unread bytes could cost the client the last ones.
+  /// Tells the client that no more bytes will come, and waits for it to close the connection.
+  ///
+  /// If the server closed it with unread bytes, the client could lose the last bytes of the answer.
   private func linger() {
     guard !isLingering else { return }
     isLingering = true
@@ -158,7 +160,7 @@ final class HTTP2ServerConnection {
     isClosed = true
   }
 
-  /// Announces that no further request is taken; those that are under way may end.
+  /// Announces that the connection accepts no further requests; those under way may end.
   func shutDown() {
     session?.shutDown()
   }
@@ -173,7 +175,7 @@ final class HTTP2ServerConnection {
     news.arrived.append(exchange)
   }
 
-  /// Records that a stream is over.
+  /// Reports the end of a stream that was removed.
   func drop(_ stream: Stream) {
     guard let exchange = stream.exchange else { return }
     exchanges -= 1

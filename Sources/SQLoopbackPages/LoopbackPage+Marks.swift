@@ -1,7 +1,7 @@
 import SQBasics
 
 extension LoopbackPage {
-  /// The SDK's sign: two strands that cross, with rungs between them.
+  /// The SDK's logo: two crossing strands with rungs between them.
   static let helix: HTML = """
     <svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true" fill="none" \
     stroke="currentColor" stroke-width="2" stroke-linecap="round">\
@@ -9,7 +9,7 @@ extension LoopbackPage {
     <path d="M8 4.5h8M8 19.5h8M10.5 12h3" opacity=".55"/></svg>
     """
 
-  /// The helix on a tile, as a data URL: without an icon the browser would ask the server for one.
+  /// The logo on a tile, as a data URL; without an icon, browsers would request one.
   static let icon =
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E"
     + "%3Crect width='32' height='32' rx='8' fill='%230f6b5c'/%3E"
@@ -19,7 +19,7 @@ extension LoopbackPage {
 }
 
 extension LoopbackPage.Mark {
-  /// The mark in a round disc; it is hidden from screen readers, which read the heading.
+  /// The mark in a disc, hidden from screen readers because the heading says the same.
   var markup: HTML {
     switch self {
     case .success: Self.disc("success", "<path d=\"M5 12.5l4.5 4.5L19 7.5\"/>")
@@ -30,7 +30,8 @@ extension LoopbackPage.Mark {
         "neutral",
         "<circle cx=\"8\" cy=\"15.5\" r=\"3.8\"/><path d=\"M10.8 12.7L18.5 5M15 8.5l2.6 2.6\"/>")
     case .person(let name):
-      // The letter is no text: a browser without style sheets would show it alone on a line.
+      // The letter comes from the style sheet. As text, a browser without style sheets would show
+      // it alone on a line.
       """
       <div class="mark person" aria-hidden="true" \
       data-letter="\(name.prefix(1).uppercased())"></div>

@@ -1,8 +1,8 @@
 import SQBasics
 
 extension LoopbackPage {
-  /// The style sheet of every page: system fonts, light and dark colours, large buttons, visible
-  /// focus.
+  /// The style sheet of all pages: system fonts, light and dark colours, large buttons, and a
+  /// visible focus.
   static let style: HTML = """
     :root{color-scheme:light dark;--ink:#16212b;--muted:#55626f;--accent:#0f6b5c;\
     --on-accent:#fff;--accent-strong:#0a5347;--tint:#e2f2ee;--alarm:#a8261c;--alarm-tint:#fcebe8;\

@@ -10,14 +10,14 @@ package import SQLoopback
 /// An HTML page that shows one card: a mark, a heading, an explanation and what to do next.
 ///
 /// The redirect's landing page and the sandbox's pages use it. It loads nothing, and it has no
-/// script unless a page brings its own. It follows the browser's light or dark scheme and fits any
+/// script unless ``script`` is set. It follows the browser's light or dark scheme and fits any
 /// width from 320 pixels.
 package struct LoopbackPage: Sendable {
   /// The sign above the heading.
   package enum Mark: Sendable, Hashable {
     case success
     case failure
-    /// Neither success nor failure: nothing is here, or something is under way.
+    /// Neither success nor failure, such as an empty page or work in progress.
     case neutral
     /// The page asks the user to log in.
     case key
@@ -27,7 +27,7 @@ package struct LoopbackPage: Sendable {
 
   /// The program that the page belongs to.
   package enum Brand: Sendable, Hashable {
-    /// A program of this project, shown with the SDK's sign.
+    /// A program of this project, shown with the SDK's logo.
     case ours(String)
     /// An app, shown with the first letter of its name.
     case app(String)
@@ -39,13 +39,13 @@ package struct LoopbackPage: Sendable {
   package var paragraphs: [HTML]
   /// The part below the paragraphs, such as a form.
   package var content: HTML
-  /// The line above the card that names the page's program.
+  /// The program that the line above the card names.
   package var brand: Brand?
-  /// An app's colours, which replace the default ones.
+  /// An app's colours, which replace the default colours.
   package var theme: PageTheme?
   /// A small line below the card.
   package var footnote: HTML?
-  /// A script that runs when the page is read; the page must work without it.
+  /// A script that runs when the page loads; the page must work without it.
   package var script: HTML?
 
   package init(
@@ -62,10 +62,10 @@ package struct LoopbackPage: Sendable {
     self.theme = theme
   }
 
-  /// An HTTP response with the page; no cache keeps it, no frame shows it, and it loads nothing.
+  /// Returns a response with the page, which cannot be cached, framed or load other resources.
   ///
-  /// `formTargets` are the CSP sources to which a form of the page may lead, also by redirects.
-  /// `nil` sets no limit, since CSP cannot express an IPv6 address.
+  /// `formTargets` are the CSP sources that a form of the page may lead to, also through redirects.
+  /// `nil` sets no limit, because CSP cannot express an IPv6 address.
   package func response(
     status: Int = 200, headers: [(name: String, value: String)] = [],
     formTargets: [String]? = [], closesConnection: Bool = false
@@ -141,7 +141,7 @@ package struct LoopbackPage: Sendable {
     footnote.map { "<footer>\($0)</footer>" } ?? .empty
   }
 
-  /// 128 random bits that allow the page's own style, and no style that an attacker added.
+  /// Returns 128 random bits that permit only the page's own style and script.
   private static func nonce() -> String {
     var generator = SystemRandomNumberGenerator()
     return (0..<2).map { _ in

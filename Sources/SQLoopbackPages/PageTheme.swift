@@ -1,13 +1,15 @@
 import SQBasics
 
-/// An app's own colours for a page, as style rules made of numbers only; every text stays readable.
+/// An app's own colours for a page; every text stays readable.
+///
+/// The style rules contain only numbers, so that no text of the app gets into the style sheet.
 package struct PageTheme: Sendable, Hashable {
-  /// The style sheet's colours of the card, in the light and in the dark scheme.
+  /// The card's colours in the style sheet, in the light and the dark scheme.
   private static let cards = (light: PageTint.white, dark: PageTint(0x16, 0x1D, 0x23))
 
-  /// The colour of marks and signs.
+  /// The colour of the mark and other signs.
   ///
-  /// If a text in this colour would be hard to read, a shade of the colour is used.
+  /// If it would make a text hard to read, a readable shade of it is used.
   package var accent: PageTint?
   /// The colour behind the card in the light scheme.
   package var background: PageTint?
@@ -22,7 +24,7 @@ package struct PageTheme: Sendable, Hashable {
     self.darkBackground = darkBackground
   }
 
-  /// The style rules for these colours; they follow the style sheet and override it.
+  /// The style rules for these colours, to put after the style sheet that they override.
   var rules: HTML {
     let light = accentRules(on: Self.cards.light, .black) + groundRules(background)
     let dark = accentRules(on: Self.cards.dark, .white) + groundRules(darkBackground)
@@ -32,7 +34,7 @@ package struct PageTheme: Sendable, Hashable {
       """
   }
 
-  /// A tile in the accent colour with a tick, as a data URL.
+  /// An icon with a tick on the accent colour, as a data URL; `nil` without an accent.
   var icon: String? {
     guard let accent else { return nil }
     return "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E"
@@ -49,7 +51,7 @@ package struct PageTheme: Sendable, Hashable {
       + "--tile:#\(accent.digits);--on-tile:#\(accent.ink.digits);"
   }
 
-  /// The rules for one plain background: text on a gradient would have no single contrast.
+  /// Returns the rules for a plain background; on a gradient, text would have no single contrast.
   private func groundRules(_ ground: PageTint?) -> String {
     guard let ground else { return "" }
     let page = "#\(ground.digits)"

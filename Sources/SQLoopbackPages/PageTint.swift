@@ -1,10 +1,10 @@
 import SQBasics
 
-/// A colour in sRGB, and the contrast of text in it.
+/// A colour in sRGB that can compute its contrast to other colours.
 ///
 /// - SeeAlso: WCAG 2.2, "relative luminance" and success criterion 1.4.3
 package struct PageTint: Sendable, Hashable {
-  /// The lowest contrast at which text counts as readable.
+  /// The lowest contrast of readable text.
   package static let readable = 4.5
   static let white = PageTint(0xFF, 0xFF, 0xFF)
   static let black = PageTint(0, 0, 0)
@@ -34,18 +34,18 @@ package struct PageTint: Sendable, Hashable {
     return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
   }
 
-  /// The contrast between two colours, from 1 to 21.
+  /// Returns the contrast to another colour, from 1 to 21.
   package func contrast(to other: PageTint) -> Double {
     let (first, second) = (luminance, other.luminance)
     return (max(first, second) + 0.05) / (min(first, second) + 0.05)
   }
 
-  /// Black or white, whichever has the higher contrast, which is at least 4.58.
+  /// Black or white, whichever has the higher contrast to this colour (at least 4.58).
   var ink: PageTint {
     contrast(to: .white) >= contrast(to: .black) ? .white : .black
   }
 
-  /// This colour mixed with a share, from 0 to 1, of another colour.
+  /// Returns this colour mixed with a share, from 0 to 1, of another colour.
   func mixed(with other: PageTint, _ share: Double) -> PageTint {
     func mix(_ mine: UInt8, _ its: UInt8) -> UInt8 {
       UInt8((Double(mine) * (1 - share) + Double(its) * share).rounded())
@@ -53,9 +53,10 @@ package struct PageTint: Sendable, Hashable {
     return PageTint(mix(red, other.red), mix(green, other.green), mix(blue, other.blue))
   }
 
-  /// The nearest shade of the colour in which text is readable on all these grounds.
+  /// Returns the nearest shade of this colour that is readable as text on all the grounds.
   ///
-  /// The shades go towards `end`, black or white, which must itself be readable on all of them.
+  /// The shades go from this colour to `end`, black or white, which must be readable on all
+  /// grounds.
   func readable(on grounds: [PageTint], towards end: PageTint) -> PageTint {
     let shades = stride(from: 0, through: 1, by: 1.0 / 32).lazy.map { self.mixed(with: end, $0) }
     return shades.first { shade in

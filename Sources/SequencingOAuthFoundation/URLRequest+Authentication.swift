@@ -6,20 +6,21 @@ public import SequencingOAuth
 #endif
 
 extension AuthorizationModule {
-  /// A copy of a request that carries a valid token; the request itself is not changed.
+  /// Returns a copy of a request with a valid token.
   ///
-  /// An `Authorization` field that the request has is replaced; all other fields are kept. The
-  /// token goes only to the servers that `ClientConfiguration.resourceOrigins` explains, and never
-  /// over http to another machine.
+  /// The token replaces the request's `Authorization` field; all other fields stay unchanged. The
+  /// method throws if the request's server may not get the token, as the documentation of
+  /// `ClientConfiguration.resourceOrigins` explains, or if it would be sent over http to another
+  /// machine.
   ///
-  /// - Warning: On Linux, `URLSession` sends this field on to the servers that it is redirected to,
+  /// - Warning: On Linux, `URLSession` also sends this field to servers that redirect it elsewhere,
   ///   and may never complete a response with status 401. `AuthorizationModule.send(_:)` has
   ///   neither problem.
   public func authenticate(_ request: URLRequest) async throws(SQOAuthError) -> URLRequest {
     guard let url = request.url else {
       throw SQOAuthError(.malformedRequest, "the request has no URL")
     }
-    // The fields of an empty request with a token are the fields that the token needs.
+    // Authenticate an empty request to get only the fields that carry the token.
     let fields = try await authenticate(HTTPRequest(url: url)).headers
     var request = request
     for field in fields { request.setValue(field.value, forHTTPHeaderField: field.name) }
@@ -28,8 +29,8 @@ extension AuthorizationModule {
 
   /// Puts a valid token on a copy of a request, for code without `async`.
   ///
-  /// The completion is called once: on its actor if it belongs to one, and otherwise on the
-  /// module's `callbackQueue`. It gets what the `async` form returns or throws.
+  /// The completion is called once with the result: on its actor if it belongs to one, otherwise on
+  /// the module's `callbackQueue`. The errors are those of the `async` method.
   public func authenticate(
     _ request: URLRequest,
     completion: @escaping @isolated(any) (Result<URLRequest, SQOAuthError>) -> Void
@@ -41,18 +42,18 @@ extension AuthorizationModule {
 }
 
 extension SQOAuth {
-  /// A copy of a request that carries a valid token; the request itself is not changed.
+  /// Returns a copy of a request with a valid token.
   ///
-  /// It calls `AuthorizationModule.authenticate(_:)` of the `module`, whose documentation names the
-  /// errors and the servers that may get the token.
+  /// It calls `AuthorizationModule.authenticate(_:)` of the `module`, whose documentation lists the
+  /// servers that may get the token.
   public func authenticate(_ request: URLRequest) async throws(SQOAuthError) -> URLRequest {
     try await module.authenticate(request)
   }
 
   /// Puts a valid token on a copy of a request, for code without `async`.
   ///
-  /// The completion is called once: on its actor if it belongs to one, and otherwise on the
-  /// `callbackQueue`. It gets what the `async` form returns or throws.
+  /// The completion is called once with the result: on its actor if it belongs to one, otherwise on
+  /// the `callbackQueue`. The errors are those of the `async` method.
   public func authenticate(
     _ request: URLRequest,
     completion: @escaping @isolated(any) (Result<URLRequest, SQOAuthError>) -> Void

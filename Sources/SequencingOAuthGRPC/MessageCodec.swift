@@ -16,7 +16,7 @@ public protocol MessageCodec<Message>: Sendable {
   func decode(_ bytes: Data) throws -> Message
 }
 
-/// A codec for messages that are bytes already: it changes nothing.
+/// A codec for messages that are already encoded; it returns the bytes unchanged.
 public struct BytesCodec: MessageCodec {
   /// Creates the codec.
   public init() {}

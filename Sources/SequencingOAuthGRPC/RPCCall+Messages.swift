@@ -8,20 +8,19 @@ import SequencingOAuth
 #endif
 
 extension RPCCall {
-  // MARK: Any number of messages from the server
+  // MARK: Receiving any number of messages
 
   /// The server's messages, in order; reading them starts the call if it was not started yet.
   ///
-  /// While the app reads no messages, the server must wait. The sequence throws if the call ends
-  /// with another status than ``RPCStatus/ok``. To stop early, leave the loop: an iterator that is
-  /// released before the end cancels the call.
+  /// While the app reads no messages, the server must wait before it can send more. The sequence
+  /// throws if the call ends with a status other than ``RPCStatus/ok``. To stop early, leave the
+  /// loop: an iterator that is released before the end cancels the call.
   public var messages: RPCMessages<BytesCodec> { RPCMessages(call: self, codec: BytesCodec()) }
 
-  /// The server's messages, decoded, in order; reading them starts the call if it was not started
-  /// yet.
+  /// Returns the server's messages, decoded with a codec, in order.
   ///
-  /// It behaves like ``messages``. A message that cannot be decoded ends the call with
-  /// ``RPCStatus/internal``.
+  /// Reading them starts the call if it was not started yet, and the sequence behaves like
+  /// ``messages``. A message that cannot be decoded ends the call with ``RPCStatus/internal``.
   public func messages<Codec: MessageCodec>(as codec: Codec) -> RPCMessages<Codec> {
     RPCMessages(call: self, codec: codec)
   }
@@ -48,21 +47,23 @@ extension RPCCall {
     }
   }
 
-  // MARK: Any number of messages to the server
+  // MARK: Sending any number of messages
 
-  /// Sends a message of a call that sends any number; returns when the transport has taken it.
+  /// Sends a message to the server and returns when the transport has taken it.
   ///
-  /// Starts the call if it was not started yet. Messages from several tasks are sent in the order
-  /// of the calls to this method. Cancelling the task withdraws the message if the transport has
-  /// not taken it yet.
+  /// The call's kind must let the client send any number of messages. The method starts the call
+  /// if it was not started yet. Messages from several tasks are sent in the order of the calls to
+  /// this method. If the task is cancelled before the transport takes the message, the message is
+  /// not sent.
   ///
-  /// - Throws: the call's error if the call has failed; ``RPCStatus/failedPrecondition`` after
-  ///   ``finishSending()``; ``RPCStatus/resourceExhausted`` if the message is too large.
+  /// - Throws: The call's error if the call has failed; ``RPCStatus/failedPrecondition`` after
+  ///   ``finishSending()``, or if the call sends only one message;
+  ///   ``RPCStatus/resourceExhausted`` if the message is too large.
   public func send(_ message: Data) async throws(RPCError) {
     guard let outbox else {
       throw RPCError(
         .failedPrecondition,
-        "the call sends one message, the request it was created with; nothing more can be sent")
+        "the call sends only one message, its request; to send more, create it with another kind")
     }
     let frame = try MessageFrame(
       message, compression: channel.options.compression, limit: channel.options.maximumRequestBytes)
@@ -81,28 +82,29 @@ extension RPCCall {
 
   /// Encodes a message and sends it; returns when the transport has taken it.
   ///
-  /// Throws what ``send(_:)`` throws, and ``RPCStatus/internal`` if the message cannot be encoded.
+  /// Throws the errors of ``send(_:)``, and ``RPCStatus/internal`` if the message cannot be
+  /// encoded.
   public func send<Codec: MessageCodec>(
     _ message: Codec.Message, as codec: Codec
   ) async throws(RPCError) {
     try await send(try codec.bytes(of: message))
   }
 
-  /// Tells the server that no further message comes; starts the call if it was not started yet.
+  /// Tells the server that no more messages follow; starts the call if it was not started yet.
   ///
   /// - Throws: ``RPCStatus/failedPrecondition`` if the call sends only one message.
   public func finishSending() throws(RPCError) {
     guard let outbox else {
       throw RPCError(
         .failedPrecondition,
-        "the call sends one message, the request it was created with; it has no end to announce")
+        "the call sends only one message, its request, so it needs no finishSending")
     }
     startIfPrepared()
     outbox.finish()
   }
 }
 
-/// The messages that a server sends in one call, decoded.
+/// A sequence of the messages that the server sends in one call, decoded.
 public struct RPCMessages<Codec: MessageCodec>: AsyncSequence, Sendable {
   /// The type of a decoded message.
   public typealias Element = Codec.Message
@@ -112,12 +114,12 @@ public struct RPCMessages<Codec: MessageCodec>: AsyncSequence, Sendable {
   let call: RPCCall
   let codec: Codec
 
-  /// Creates an iterator over the messages that were not read yet.
+  /// Creates an iterator over the messages that have not been read yet.
   public func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(reader: Reader(call: call), codec: codec)
   }
 
-  /// Reads messages one by one.
+  /// An iterator that reads a call's messages one by one.
   public struct AsyncIterator: AsyncIteratorProtocol {
     fileprivate let reader: Reader
     fileprivate let codec: Codec

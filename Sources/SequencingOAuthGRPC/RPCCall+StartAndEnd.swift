@@ -33,7 +33,7 @@ extension RPCCall {
 
   /// Starts the call; read its result with ``response()`` or ``messages``.
   ///
-  /// - Throws: ``RPCStatus/failedPrecondition`` if the call was started before,
+  /// - Throws: ``RPCStatus/failedPrecondition`` if the call was already started;
   ///   ``RPCStatus/cancelled`` if it was cancelled.
   public func start() throws(RPCError) {
     try begin(nil)
@@ -42,20 +42,21 @@ extension RPCCall {
   /// Starts the call and calls the completion once, when the call has ended.
   ///
   /// The completion runs on its actor if it belongs to one, otherwise on the channel's
-  /// ``RPCChannel/callbackQueue``. If the server sends any number of messages, the result contains
-  /// none of them: use ``start(onMessage:completion:)`` to get them. If this method throws, which
-  /// it does when ``start()`` would, the completion is not called.
+  /// ``RPCChannel/callbackQueue``. If the server sends any number of messages, the result is empty
+  /// data: use ``start(onMessage:completion:)`` to get the messages. This method throws the errors
+  /// of ``start()``; in this case, the completion is not called.
   public func start(
     _ completion: @escaping @isolated(any) (Result<Data, RPCError>) -> Void
   ) throws(RPCError) {
     try begin(Completion(completion))
   }
 
-  /// Starts a call whose server sends any number of messages; calls `onMessage` with each of them,
-  /// in order, and the completion once at the end.
+  /// Starts the call, calls `onMessage` with each message of the server in order, and then the
+  /// completion once.
   ///
-  /// The next message is read after `onMessage` has returned from the one before. If this method
-  /// throws, which it does when ``start()`` would, neither closure is called.
+  /// Use it if the server sends any number of messages. The next message is read after `onMessage`
+  /// returns. This method throws the errors of ``start()``; in this case, neither closure is
+  /// called.
   public func start(
     onMessage: @escaping @isolated(any) (Data) -> Void,
     completion: @escaping @isolated(any) (Result<Void, RPCError>) -> Void
@@ -77,7 +78,7 @@ extension RPCCall {
     }
   }
 
-  /// Starts the call in a task of its own.
+  /// Starts the call in a new task.
   private func begin(
     _ completion: Completion<Result<Data, RPCError>>?
   ) throws(RPCError) {
@@ -85,7 +86,9 @@ extension RPCCall {
     Task { await self.run() }
   }
 
-  /// Makes the caller the one that runs the call; throws if it was started or cancelled before.
+  /// Marks the call as running, so that the caller can run it.
+  ///
+  /// It throws if the call was already started or cancelled.
   private func claim(_ completion: Completion<Result<Data, RPCError>>?) throws(RPCError) {
     let phase = state.withLock { state in
       let phase = state.phase
@@ -106,7 +109,7 @@ extension RPCCall {
 
   /// Ends the call with ``RPCStatus/cancelled``; does nothing if the call has ended.
   ///
-  /// A call that is cancelled before its start can no longer be started.
+  /// A call that is cancelled before it was started cannot be started any more.
   public func cancel() {
     end(.failure(.cancelled))
   }
@@ -132,13 +135,13 @@ extension RPCCall {
     return true
   }
 
-  // MARK: One message from the server
+  // MARK: Receiving one message
 
-  /// Waits for the server's one message; starts the call if it was not started yet.
+  /// Waits for the server's only message; starts the call if it was not started yet.
   ///
-  /// Any number of tasks may wait for it. Cancelling one of them cancels the call.
+  /// Any number of tasks may wait. Cancelling one of them cancels the call.
   ///
-  /// - Throws: ``RPCError`` if the call ends with another status than ``RPCStatus/ok``.
+  /// - Throws: ``RPCError`` if the call ends with a status other than ``RPCStatus/ok``.
   public func response() async throws(RPCError) -> Data {
     guard !kind.receivesMany else {
       throw RPCError(
@@ -146,7 +149,7 @@ extension RPCCall {
         "the server sends any number of messages: read the call's messages, not its response")
     }
     if (try? claim(nil)) != nil {
-      // The call runs in the caller's own task, which saves a change of threads.
+      // The call runs in the caller's task, which avoids a change of threads.
       await withTaskCancellationHandler {
         await run()
       } onCancel: {
@@ -158,9 +161,9 @@ extension RPCCall {
     return try await outcome.wait().get()
   }
 
-  /// Waits for the server's one message and decodes it; starts the call if it was not started yet.
+  /// Waits for the server's only message and decodes it; starts the call if it was not started yet.
   ///
-  /// Throws what ``response()`` throws, and ``RPCStatus/internal`` if the message cannot be
+  /// Throws the errors of ``response()``, and ``RPCStatus/internal`` if the message cannot be
   /// decoded.
   public func response<Codec: MessageCodec>(
     as codec: Codec
@@ -168,7 +171,7 @@ extension RPCCall {
     try codec.message(of: try await response())
   }
 
-  /// Starts the call, unless it was started elsewhere or has ended: then the caller gets its result.
+  /// Starts the call, unless it was already started or has ended.
   func startIfPrepared() {
     try? begin(nil)
   }

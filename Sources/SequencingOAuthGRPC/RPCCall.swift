@@ -8,13 +8,13 @@ public import SequencingOAuth
   public import Foundation
 #endif
 
-/// One call of a gRPC method: created and configured first, started later, ended once.
+/// One call of a gRPC method, which you create and configure first and start later.
 ///
-/// Nothing is sent before the call is started. After that it can be watched and cancelled, but no
-/// longer changed. Every method may be called from any thread. A call that was started lives until
-/// it ends, even if the app keeps no reference to it.
+/// Nothing is sent before the call is started. After that you can watch and cancel the call, but no
+/// longer change it. You can call every method from any thread. A started call continues until it
+/// ends, even if the app keeps no reference to it.
 public final class RPCCall: Sendable {
-  /// How many messages the client and the server send in a call.
+  /// The number of messages that the client and the server send in a call.
   public enum Kind: Sendable, Hashable {
     /// The client sends one message, and the server sends one.
     case unary
@@ -29,26 +29,26 @@ public final class RPCCall: Sendable {
     var receivesMany: Bool { self == .serverStreaming || self == .bidirectional }
   }
 
-  /// The channel that names the server and the token for this call.
+  /// The channel with the server and the credential for this call.
   public let channel: RPCChannel
   /// The path of the method: `/package.Service/Method`.
   public let method: String
-  /// The fields that each call of the method begins with.
+  /// The header fields that all calls of the method have in common.
   let block: HeaderBlock
-  /// How many messages the client and the server send in this call.
+  /// The number of messages that the client and the server send in this call.
   public let kind: Kind
   let request: Data
   let state: Locked<State>
-  /// Ends what the call waits for.
+  /// Interrupts whatever the call waits for.
   let interruption = Interruption()
-  /// The messages from the server; `nil` if it sends one.
+  /// The buffer of the server's messages; `nil` if the server sends only one.
   let inbox: MessageInbox?
-  /// The messages to the server; `nil` if the call sends one.
+  /// The buffer of the client's messages; `nil` if the client sends only one.
   let outbox: MessageOutbox?
-  /// The result of the call: the server's one message or, if it sends any number, empty data.
+  /// The result of the call: the server's only message, or empty data if it sends any number.
   let outcome = OneShot<Result<Data, RPCError>>()
 
-  /// Creates a call that is not started; `request` is its one message, encoded.
+  /// Creates a call without starting it; `request` is the client's only message, encoded.
   ///
   /// If the client sends any number of messages, leave `request` empty and use ``send(_:)``.
   ///
@@ -67,10 +67,10 @@ public final class RPCCall: Sendable {
     state = Locked(State(timeout: channel.options.timeout(of: kind)))
   }
 
-  /// Creates a call without an account to a server: `https://host`, or `http://127.0.0.1:50051`.
+  /// Creates a call without a token to a server such as `https://host` or `http://127.0.0.1:50051`.
   ///
-  /// The call is not started. Throws what ``RPCChannel`` and ``init(channel:method:request:kind:)``
-  /// throw.
+  /// The call is not started. Throws the errors of ``RPCChannel``'s initializer and of
+  /// ``init(channel:method:request:kind:)``.
   public convenience init(
     host: URL, method: String, request: Data = Data(), kind: Kind = .unary
   ) throws(RPCError) {
@@ -84,16 +84,16 @@ public final class RPCCall: Sendable {
 extension RPCCall {
   /// The metadata that is sent with the call; empty at first.
   ///
-  /// It can be changed in place: `call.requestMetadata["x-trace"] = "1"`. Once the call is started,
-  /// a change has no effect; ``setRequestMetadata(_:)`` throws then.
+  /// You can change it in place: `call.requestMetadata["x-trace"] = "1"`. After the call is
+  /// started, a change has no effect; ``setRequestMetadata(_:)`` throws an error instead.
   public var requestMetadata: RPCMetadata {
     get { state.withLock(\.metadata) }
     set { try? setRequestMetadata(newValue) }
   }
 
-  /// Sets the metadata that is sent with the call, and replaces what was set before.
+  /// Sets the metadata that is sent with the call, replacing the earlier metadata.
   ///
-  /// - Throws: ``RPCStatus/failedPrecondition`` once the call is started.
+  /// - Throws: ``RPCStatus/failedPrecondition`` after the call is started.
   public func setRequestMetadata(_ metadata: RPCMetadata) throws(RPCError) {
     try change { $0.metadata = metadata }
   }
@@ -101,9 +101,9 @@ extension RPCCall {
   /// The token in the call's `authorization` metadata; `nil` if none was set for this call.
   public var oauth2AccessToken: String? { requestMetadata.oauth2AccessToken }
 
-  /// Sets the token that the call carries instead of the channel's; `nil` removes it.
+  /// Sets a token for this call, to send instead of the channel's; `nil` removes it.
   ///
-  /// - Throws: ``RPCStatus/failedPrecondition`` once the call is started,
+  /// - Throws: ``RPCStatus/failedPrecondition`` after the call is started;
   ///   ``RPCStatus/invalidArgument`` if the text cannot be a token.
   public func setOAuth2AccessToken(_ token: String?) throws(RPCError) {
     var metadata = requestMetadata
@@ -117,12 +117,12 @@ extension RPCCall {
   /// ``RPCOptions/streamTimeout`` for any other call.
   public var timeout: Duration? { state.withLock(\.timeout) }
 
-  /// Limits the time of the call from its start; after it the call ends with
-  /// ``RPCStatus/deadlineExceeded``.
+  /// Sets the longest time that the call may take from its start; `nil` for no limit.
   ///
-  /// The server learns the limit too, from `grpc-timeout`. `nil` means no limit.
+  /// After this time, the call ends with ``RPCStatus/deadlineExceeded``. The server also gets the
+  /// limit, in the header field `grpc-timeout`.
   ///
-  /// - Throws: ``RPCStatus/failedPrecondition`` once the call is started.
+  /// - Throws: ``RPCStatus/failedPrecondition`` after the call is started.
   public func setTimeout(_ timeout: Duration?) throws(RPCError) {
     try change { $0.timeout = timeout }
   }
@@ -137,7 +137,7 @@ extension RPCCall {
   }
 }
 
-// MARK: - What came back
+// MARK: - The result
 
 extension RPCCall {
   /// The metadata that the server sent before its messages; `nil` until it has arrived.
@@ -152,13 +152,13 @@ extension RPCCall {
   /// The server's headers and trailers together, with their names in lower case.
   ///
   /// If a name is in both, only the trailers' values count. The metadata is empty at first and
-  /// complete when the call has ended; then ``RPCError/metadata`` contains it too.
+  /// complete when the call has ended. If the call fails, ``RPCError/metadata`` contains it too.
   public var responseMetadata: RPCMetadata {
     let (head, trailers) = state.withLock { ($0.head, $0.trailers) }
     return head?.metadata(with: trailers ?? [:]) ?? RPCMetadata()
   }
 
-  /// The status with which the call ended; `nil` until it has ended.
+  /// The call's final status; `nil` until the call has ended.
   public var status: RPCStatus? {
     outcome.current.map { outcome in
       switch outcome {
@@ -168,11 +168,11 @@ extension RPCCall {
     }
   }
 
-  /// The text of the server's `www-authenticate`, which says why it refused the token.
+  /// The value of the server's `www-authenticate`, which says why the server rejected the token.
   public var oauth2ChallengeHeader: String? { responseMetadata.oauth2ChallengeHeader }
 
-  /// The server's reason for refusing the token: the Bearer challenge in its `www-authenticate`.
+  /// The server's reason for rejecting the token: the Bearer challenge in its `www-authenticate`.
   ///
-  /// It is the first challenge that names an error, or else the first one.
+  /// If there are several challenges, it is the first with an error code, otherwise the first.
   public var challenge: BearerChallenge? { responseMetadata.challenge }
 }

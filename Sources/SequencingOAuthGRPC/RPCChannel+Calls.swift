@@ -8,19 +8,19 @@ import SequencingOAuth
 
 /// Ways to make calls with the channel's credential.
 extension RPCChannel {
-  /// Creates a call that is not started; `request` is its one message, encoded.
+  /// Creates a call without starting it; `request` is the client's only message, encoded.
   ///
-  /// Throws what ``RPCCall/init(channel:method:request:kind:)`` throws.
+  /// Throws the errors of ``RPCCall/init(channel:method:request:kind:)``.
   public func call(
     _ method: String, request: Data = Data(), kind: RPCCall.Kind = .unary
   ) throws(RPCError) -> RPCCall {
     try RPCCall(channel: self, method: method, request: request, kind: kind)
   }
 
-  /// Creates a call that is not started, and encodes its one message.
+  /// Creates a call without starting it, and encodes the client's only message.
   ///
-  /// Read its response with ``RPCCall/response(as:)`` or ``RPCCall/messages(as:)`` and the method's
-  /// codec. Throws what ``RPCCall/init(channel:method:request:kind:)`` throws, and
+  /// Read the response with ``RPCCall/response(as:)`` or ``RPCCall/messages(as:)`` and the method's
+  /// codec. Throws the errors of ``RPCCall/init(channel:method:request:kind:)``, and
   /// ``RPCStatus/internal`` if the message cannot be encoded.
   public func call<Request, Response>(
     _ method: RPCMethod<Request, Response>, _ message: Request, kind: RPCCall.Kind = .unary
@@ -32,7 +32,7 @@ extension RPCChannel {
   ///
   /// If `timeout` is `nil`, the timeout of the channel's options applies.
   ///
-  /// - Throws: ``RPCError`` if the call ends with another status than ``RPCStatus/ok``.
+  /// - Throws: ``RPCError`` if the call ends with a status other than ``RPCStatus/ok``.
   public func unary<Request, Response>(
     _ method: RPCMethod<Request, Response>, _ message: Request,
     metadata: RPCMetadata = RPCMetadata(), timeout: Duration? = nil
@@ -43,10 +43,10 @@ extension RPCChannel {
     return try method.response.message(of: try await call.response())
   }
 
-  /// Makes a unary call for code without `async`; see ``unary(_:_:metadata:timeout:)``.
+  /// Makes a unary call and passes its response to a completion, for code without `async`.
   ///
-  /// The completion is called once: on its actor if it belongs to one, and otherwise on
-  /// ``callbackQueue``.
+  /// The completion is called once: on its actor if it belongs to one, otherwise on
+  /// ``callbackQueue``. For the parameters and errors, see ``unary(_:_:metadata:timeout:)``.
   public func unary<Request: Sendable, Response: Sendable>(
     _ method: RPCMethod<Request, Response>, _ message: Request,
     metadata: RPCMetadata = RPCMetadata(), timeout: Duration? = nil,

@@ -11,44 +11,44 @@ public import SequencingOAuth
 
 /// A gRPC server and the credential for it, set once for any number of calls.
 ///
-/// Creating a channel opens no connection: the first call does. All calls share one connection, even
-/// calls of different channels if these have the same server, configuration and
-/// ``RPCOptions/keepAlive``. A connection without calls is closed after two minutes.
+/// The first call opens a connection. All calls share one connection, even calls of different
+/// channels if the channels have the same server, configuration and ``RPCOptions/keepAlive``. A
+/// connection without calls is closed after two minutes.
 ///
 /// If a connection breaks, its calls end with ``RPCStatus/unavailable`` and the reason; the next
-/// call opens another. An attempt to connect takes at most 20 s, and the server's first bytes may
-/// take as long again. After an attempt that failed, calls wait before the next one: 0.1 s, and twice
-/// as long each time, up to 5 s. A call that the server cannot have seen, because it was closing the
-/// connection, is made on the next connection.
+/// call opens another connection. An attempt to connect takes at most 20 s, and the server's first
+/// bytes may take another 20 s. After a failed attempt, calls wait before the next attempt: 0.1 s
+/// at first, then twice as long each time, up to 5 s. If the server was closing a connection and
+/// cannot have seen a call, the SDK makes the call on the next connection.
 public final class RPCChannel: Sendable {
   /// The URL of the server: its scheme, host and port.
   public let url: URL
-  /// The credential whose token the channel's calls carry.
+  /// The credential that provides the token of the channel's calls.
   public let credential: RPCCredential
   /// The limits, the compression and the timeouts of the channel's calls.
   public let options: RPCOptions
   let callbacks: Callbacks
-  /// The scheme of the URL, and the rest after `://`.
+  /// The scheme of the URL; ``authority`` is the rest after `://`.
   let scheme: String
   let authority: String
   let peer: RPCPeer
-  /// The field `user-agent`, as gRPC writes it: the app, then the library.
+  /// The value of `user-agent` in gRPC's form: the app, then the library.
   private let userAgent: String
-  /// The method that was called last, since many programs call one again and again.
+  /// The last called method with its fields, because many programs call one method repeatedly.
   private let lastBlock = Locked<(method: String, block: HeaderBlock)?>(nil)
   /// The server's origin, or the reason why it must not get a token.
   let origin: Result<ResourceOrigin, SQOAuthError>
 
   /// Creates a channel to a server: `https://host`, or `http://127.0.0.1:50051` without encryption.
   ///
-  /// From now on the server may get the tokens of the credential's account, unless the account's
-  /// client lists its servers and this server is not in the list.
+  /// This also allows the server to get the tokens of the credential's account. The exception is
+  /// an account whose client lists its servers and does not list this one.
   ///
-  /// The channel speaks HTTP/2 only; it ignores the version in the configuration. Its calls name
-  /// the configuration's `userAgent` before this library.
+  /// The channel speaks only HTTP/2 and ignores the version in the configuration. Its calls send
+  /// the configuration's `userAgent`, followed by the name of this library.
   ///
-  /// - Throws: ``RPCStatus/invalidArgument`` if the URL is anything else than `https` or `http`, a
-  ///   host and a port.
+  /// - Throws: ``RPCStatus/invalidArgument`` unless the URL consists of `https` or `http`, a host
+  ///   and an optional port.
   public init(
     url: URL, credential: RPCCredential = .none, options: RPCOptions = RPCOptions(),
     configuration: HTTPClientConfiguration = HTTPClientConfiguration(),
@@ -74,12 +74,12 @@ public final class RPCChannel: Sendable {
     callbacks = Callbacks(queue: callbackQueue)
   }
 
-  /// The queue on which the SDK calls closures that belong to no actor; the main queue by default.
+  /// The queue for closures that belong to no actor; the main queue by default.
   ///
   /// A closure that belongs to an actor is called on that actor.
   public var callbackQueue: DispatchQueue { callbacks.queue }
 
-  /// Checks the server's URL and removes its last slash, so that a method's path can be appended.
+  /// Checks the server's URL and removes its final slash.
   private static func origin(_ url: URL) throws(RPCError) -> URL {
     do throws(SQOAuthError) {
       try url.checkedForRequest()
@@ -96,7 +96,7 @@ public final class RPCChannel: Sendable {
     return origin
   }
 
-  /// The fields that each call of a method begins with.
+  /// Returns the header fields that all calls of a method have in common.
   ///
   /// - Throws: ``RPCStatus/invalidArgument`` if the text is not the path of a method.
   func block(for method: String) throws(RPCError) -> HeaderBlock {
@@ -120,7 +120,7 @@ public final class RPCChannel: Sendable {
     return "\(app) \(library)"
   }
 
-  /// Throws unless a text is the path of a method: `/package.Service/Method`.
+  /// Throws unless the text is the path of a method: `/package.Service/Method`.
   private static func check(_ method: String) throws(RPCError) {
     let path = method.utf8
     let name = path.dropFirst().drop { $0 != UInt8(ascii: "/") }

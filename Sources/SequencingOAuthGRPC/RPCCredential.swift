@@ -7,14 +7,14 @@ public enum RPCCredential: Sendable {
   case none
   /// The calls carry this token, for programs that get a token from elsewhere.
   ///
-  /// When the server refuses it, the call fails.
+  /// If the server rejects it, the call fails.
   case accessToken(String)
   /// Each call carries a valid token of this account, which is refreshed first if necessary.
   case account(AuthorizationModule)
 }
 
 extension RPCCredential: Redacted {
-  /// The kind of credential, and the account's identifier, without a token.
+  /// The kind of credential, with the account's identifier but without a token.
   public var description: String {
     switch self {
     case .none: "none"

@@ -1,5 +1,5 @@
 extension RPCError {
-  /// Whether ``status`` is one of the given ones: `error.is(.unauthenticated, .permissionDenied)`.
+  /// Returns whether ``status`` is in a list: `error.is(.unauthenticated, .permissionDenied)`.
   public func `is`(_ statuses: RPCStatus...) -> Bool { statuses.contains(status) }
 }
 

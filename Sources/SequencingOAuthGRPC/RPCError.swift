@@ -7,21 +7,21 @@ public import SequencingOAuth
   public import Foundation
 #endif
 
-/// The reason why a gRPC call failed, or was not made.
+/// An error of a gRPC call that failed or was not made.
 ///
-/// Its texts contain no token: if a server repeats the token of the call, the SDK removes it.
+/// Its texts contain no token: if the server repeats the call's token, the SDK removes it.
 public struct RPCError: Error, Sendable {
-  /// The status with which the call ended.
+  /// The call's final status.
   public let status: RPCStatus
-  /// What happened: in the server's words if it sent any, and otherwise in the SDK's.
+  /// What happened, in the server's words if it sent any, otherwise in the SDK's.
   public let message: String
   /// The server's headers and trailers, as in ``RPCCall/responseMetadata``.
   public let metadata: RPCMetadata
-  /// Whether the server reported the failure, or reset the call.
+  /// Whether the server reported the failure or reset the call.
   ///
-  /// If not, the call failed in this program or on the way to the server.
+  /// If `false`, the call failed in this program or on the network.
   public let isFromServer: Bool
-  /// The error that led to this one, such as an `SQOAuthError` that says why there is no token.
+  /// The underlying error, such as an `SQOAuthError` that says why there is no token.
   public let cause: (any Error)?
 
   /// Creates an error; the message must contain no secret.
@@ -39,20 +39,21 @@ public struct RPCError: Error, Sendable {
   /// The ``cause`` if it is an `SQOAuthError`, for example when there is no token for the call.
   public var oauthError: SQOAuthError? { cause as? SQOAuthError }
 
-  /// The text of the server's `www-authenticate`, which says why it refused the token.
+  /// The value of the server's `www-authenticate`, which says why the server rejected the token.
   public var oauth2ChallengeHeader: String? { metadata.oauth2ChallengeHeader }
 
-  /// The server's reason for refusing the token: the Bearer challenge in its `www-authenticate`.
+  /// The server's reason for rejecting the token: the Bearer challenge in its `www-authenticate`.
   ///
-  /// It is the first challenge that names an error, or else the first one.
+  /// If there are several challenges, it is the first with an error code, otherwise the first.
   public var challenge: BearerChallenge? { metadata.challenge }
 }
 
 extension RPCError: Redacted {
   /// The status and the message in one line: `UNAUTHENTICATED (16): message`.
   public var description: String { "\(status) (\(status.rawValue)): \(message)" }
-  /// Shows only the names of the metadata and the type of the cause: their texts may contain a
-  /// secret.
+  /// The shown properties: of the metadata only the names, of the cause only the type.
+  ///
+  /// Their texts may contain a secret.
   package var shownParts: KeyValuePairs<String, Any> {
     [
       "status": status.description, "message": message, "metadata": metadata.description,
@@ -69,7 +70,7 @@ extension RPCError: LocalizedError {
 }
 
 extension RPCError {
-  /// Creates the error of a call for which there is no connection.
+  /// Creates the error of a call that failed because there is no usable connection.
   init(transport error: SQOAuthError) {
     let status: RPCStatus
     switch error.code {

@@ -14,8 +14,8 @@ extension RPCMetadata {
 
   /// Sets `authorization` to a Bearer token; `nil` removes the field.
   ///
-  /// - Throws: ``RPCStatus/invalidArgument`` if the token is empty, or if it contains a character
-  ///   that no token may have.
+  /// - Throws: ``RPCStatus/invalidArgument`` if the token is empty or contains a character that is
+  ///   not allowed in tokens.
   public mutating func setOAuth2AccessToken(_ token: String?) throws(RPCError) {
     guard let token else {
       remove("authorization")
@@ -31,9 +31,9 @@ extension RPCMetadata {
 
   /// Returns metadata with a valid token of an account, for use with another gRPC library.
   ///
-  /// The token is refreshed first if necessary; throws what `AuthorizationModule.token()` throws.
-  /// The other library must send the metadata only over TLS, and only to the server that the token
-  /// is for.
+  /// The token is refreshed first if necessary. The other library must send the metadata only over
+  /// TLS, and only to the server that the token is for. Throws the errors of
+  /// `AuthorizationModule.token()`.
   public static func authorization(
     of module: AuthorizationModule
   ) async throws(SQOAuthError) -> RPCMetadata {
@@ -42,13 +42,13 @@ extension RPCMetadata {
       fields: module.requestAuthenticator.headerFields(for: token))
   }
 
-  /// The text of the server's `www-authenticate`; several are joined by commas, as HTTP allows.
+  /// The value of the server's `www-authenticate`; several values are joined by commas.
   public var oauth2ChallengeHeader: String? {
     let values = values(for: "www-authenticate")
     return values.isEmpty ? nil : values.joined(separator: ", ")
   }
 
-  /// The Bearer challenge in `www-authenticate`: the first that names an error, or else the first.
+  /// The Bearer challenge in `www-authenticate`: the first with an error code, otherwise the first.
   public var challenge: BearerChallenge? {
     let challenges = BearerChallenge.challenges(in: values(for: "www-authenticate"))
     return challenges.first { $0.error != nil } ?? challenges.first

@@ -11,7 +11,7 @@ import SequencingOAuth
 ///
 /// - SeeAlso: gRPC's `doc/PROTOCOL-HTTP2.md`, "Custom-Metadata"
 extension RPCMetadata {
-  /// Names that the protocol itself writes, or that HTTP/2 forbids (RFC 9113, section 8.2.2).
+  /// The names that gRPC itself sends or that HTTP/2 forbids (RFC 9113, section 8.2.2).
   private static let reserved: Set<String> = [
     "te", "content-type", "content-length", "content-encoding", "accept-encoding", "user-agent",
     "host", "connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade",
@@ -31,7 +31,7 @@ extension RPCMetadata {
   private static func field(
     _ name: String, _ text: String, hasBytes: Bool
   ) throws(RPCError) -> HTTPFields.Field {
-    // Check before lowercasing: some letters outside ASCII have a lower case inside it.
+    // Check before lowercasing: some letters outside ASCII become ASCII letters in lower case.
     let httpFlaw = HTTPFields.Field(name: name, value: text).flaw
     let field = HTTPFields.Field(name: name.lowercased(), value: text)
     if let flaw = httpFlaw ?? flaw(of: field, hasBytes: hasBytes) {
@@ -40,7 +40,7 @@ extension RPCMetadata {
     return field
   }
 
-  /// The reason why gRPC does not allow a field that HTTP allows; `nil` if it does.
+  /// Returns the reason why gRPC does not allow a field that HTTP allows; `nil` if it does.
   private static func flaw(of field: HTTPFields.Field, hasBytes: Bool) -> String? {
     let name = field.name
     if !name.utf8.allSatisfy(isNameByte) {
@@ -57,7 +57,7 @@ extension RPCMetadata {
     default: break
     }
     if field.value.utf8.contains(0x09) { return "the value of \(name) contains a tab" }
-    // HTTP drops such a space.
+    // HTTP removes such a space.
     if field.value.utf8.first == 0x20 || field.value.utf8.last == 0x20 {
       return "the value of \(name) begins or ends with a space"
     }

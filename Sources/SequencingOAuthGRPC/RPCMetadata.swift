@@ -6,32 +6,33 @@ public import SQBasics
   public import Foundation
 #endif
 
-/// The names and values that are sent with a call besides its messages, in order.
+/// An ordered list of names and values that are sent with a call's messages.
 ///
-/// Letter case in names does not matter; they are stored and sent in lower case. A name that ends
-/// in `-bin` has bytes, which are sent as base64; any other name has printable ASCII. A name may
-/// have several values. Metadata is a value type: a call keeps a copy of what you set.
+/// Letter case in names does not matter; they are stored and sent in lower case. The values of a
+/// name that ends in `-bin` are bytes, which are sent as base64. The values of any other name are
+/// printable ASCII text. A name may have several values. Metadata is a value type: a call keeps a
+/// copy of what you set.
 ///
-/// Printing shows the names only, since a value may be a credential.
+/// Printing shows only the names, because a value may be a credential.
 public struct RPCMetadata: Sendable, Hashable {
-  /// A value of an entry: a text or bytes.
+  /// A value of an entry: text or bytes.
   public enum Value: Sendable, Hashable {
     /// A text of printable ASCII.
     case text(String)
-    /// Bytes; the name of the entry ends in `-bin`.
+    /// Bytes, in an entry whose name ends in `-bin`.
     case bytes(Data)
   }
 
-  /// A name with one of its values.
+  /// A name and one value.
   public struct Entry: Sendable, Hashable {
     /// The name, in lower case.
     public let name: String
-    /// One value of the name.
+    /// The value; a name with several values has an entry for each.
     public let value: Value
   }
 
   private(set) var entries: [Entry] = []
-  /// Why a text that was set by a subscript cannot be sent, by the name in lower case.
+  /// The reasons why texts that were set by the subscript cannot be sent, by lower-case name.
   private var flaws: [String: String] = [:]
 
   /// Creates metadata without entries.
@@ -39,12 +40,12 @@ public struct RPCMetadata: Sendable, Hashable {
 
   /// Creates metadata from names and texts.
   ///
-  /// Throws what ``append(_:for:)-(String,_)`` throws.
+  /// Throws the errors of ``append(_:for:)-(String,_)``.
   public init(_ texts: KeyValuePairs<String, String>) throws(RPCError) {
     for (name, text) in texts { try append(text, for: name) }
   }
 
-  /// Creates metadata from entries that were received; they are not checked.
+  /// Creates metadata from received entries, without checking them.
   init(received entries: [Entry]) {
     self.entries = entries
   }
@@ -53,9 +54,10 @@ public struct RPCMetadata: Sendable, Hashable {
 
   /// The first text of a name; `nil` if it has none.
   ///
-  /// Setting a text replaces the values that the name had; setting `nil` removes them. A name or a
-  /// text that ``set(_:for:)-(String,_)`` would refuse is kept as a mistake: a call with it ends with
-  /// ``RPCStatus/invalidArgument``, and nothing is sent.
+  /// Setting a text replaces all values of the name; setting `nil` removes them. The subscript
+  /// cannot throw: if the name or the text is not allowed, a later call with this metadata ends
+  /// with ``RPCStatus/invalidArgument`` and sends nothing. ``set(_:for:)-(String,_)`` throws at
+  /// once.
   public subscript(name: String) -> String? {
     get { values(for: name).first }
     set {
@@ -76,12 +78,12 @@ public struct RPCMetadata: Sendable, Hashable {
     throw RPCError(.invalidArgument, flaw.value)
   }
 
-  /// Every text of a name, in order.
+  /// Returns all texts of a name, in order.
   public func values(for name: String) -> [String] {
     all(name).compactMap { if case .text(let text) = $0 { text } else { nil } }
   }
 
-  /// Every value of a name that ends in `-bin`, in order.
+  /// Returns all values of a name that ends in `-bin`, in order.
   public func bytes(for name: String) -> [Data] {
     all(name).compactMap { if case .bytes(let data) = $0 { data } else { nil } }
   }
@@ -93,21 +95,21 @@ public struct RPCMetadata: Sendable, Hashable {
 
   // MARK: Changing
 
-  /// Sets the one text of a name, and removes the values that it had.
+  /// Sets the text of a name, replacing all its values.
   ///
-  /// Throws what ``append(_:for:)-(String,_)`` throws.
+  /// Throws the errors of ``append(_:for:)-(String,_)``.
   public mutating func set(_ text: String, for name: String) throws(RPCError) {
     try replace(try Self.entry(text, name))
   }
 
-  /// Sets the one value of a name that ends in `-bin`, and removes the values that it had.
+  /// Sets the bytes of a name that ends in `-bin`, replacing all its values.
   ///
-  /// Throws what ``append(_:for:)-(Data,_)`` throws.
+  /// Throws the errors of ``append(_:for:)-(Data,_)``.
   public mutating func set(_ bytes: Data, for name: String) throws(RPCError) {
     try replace(try Self.entry(bytes, name))
   }
 
-  /// Adds a text to the values of a name.
+  /// Adds a text to a name's values.
   ///
   /// - Throws: ``RPCStatus/invalidArgument`` if the name or the text cannot be sent, if gRPC or
   ///   HTTP reserves the name, or if the name ends in `-bin`.
@@ -115,7 +117,7 @@ public struct RPCMetadata: Sendable, Hashable {
     entries.append(try Self.entry(text, name))
   }
 
-  /// Adds bytes to the values of a name that ends in `-bin`.
+  /// Adds bytes to the values of a name, which must end in `-bin`.
   ///
   /// - Throws: ``RPCStatus/invalidArgument`` if the name cannot be sent, if gRPC or HTTP reserves
   ///   it, or if it does not end in `-bin`.
@@ -136,7 +138,7 @@ public struct RPCMetadata: Sendable, Hashable {
     entries.insert(entry, at: index ?? entries.endIndex)
   }
 
-  /// Returns these entries and the others; of a name that is in both, only the others remain.
+  /// Returns these entries and the others; if a name is in both, it keeps only the others' values.
   func merged(with others: RPCMetadata) -> RPCMetadata {
     let names = Set(others.entries.map(\.name))
     return RPCMetadata(received: entries.filter { !names.contains($0.name) } + others.entries)
@@ -153,17 +155,17 @@ extension RPCMetadata: RandomAccessCollection {
 }
 
 extension RPCMetadata: Redacted {
-  /// The names, without values.
+  /// The names, without their values.
   public var description: String { "[" + entries.map(\.name).joined(separator: ", ") + "]" }
 }
 
 extension RPCMetadata.Entry: Redacted {
-  /// The name, without the value.
+  /// The name, without its value.
   public var description: String { name }
 }
 
 extension RPCMetadata.Value: Redacted {
-  /// The kind and the size of the value, not the value itself.
+  /// The kind and size of the value, not the value itself.
   public var description: String {
     switch self {
     case .text(let text): "text of \(text.utf8.count)"

@@ -1,4 +1,4 @@
-/// A method of a gRPC service: its path, and the codecs of its messages.
+/// A method of a gRPC service: its path and the codecs of its messages.
 public struct RPCMethod<Request: Sendable, Response: Sendable>: Sendable {
   /// The path of the method: `/package.Service/Method`.
   public let path: String
@@ -7,7 +7,7 @@ public struct RPCMethod<Request: Sendable, Response: Sendable>: Sendable {
   /// The codec that turns bytes into responses.
   public let response: any MessageCodec<Response>
 
-  /// Describes a method.
+  /// Creates a description of a method from its path and its codecs.
   public init(
     _ path: String, request: any MessageCodec<Request>, response: any MessageCodec<Response>
   ) {

@@ -1,11 +1,13 @@
-/// The status with which a gRPC call ends.
+/// The final status of a gRPC call.
 ///
 /// - SeeAlso: gRPC's `doc/statuscodes.md`
 public struct RPCStatus: RawRepresentable, Hashable, Sendable {
   /// The number of the status in gRPC's protocol: 0 to 16.
   public let rawValue: Int
 
-  /// Creates a status from its number; a receiver treats a number unknown to gRPC as ``unknown``.
+  /// Creates a status from its number.
+  ///
+  /// If a server sends a number that gRPC does not define, the call ends with ``unknown``.
   public init(rawValue: Int) {
     self.rawValue = rawValue
   }
@@ -16,19 +18,19 @@ public struct RPCStatus: RawRepresentable, Hashable, Sendable {
   public static let cancelled = Self(rawValue: 1)
   /// 2: the call failed, and the reason is unknown.
   public static let unknown = Self(rawValue: 2)
-  /// 3: the request is invalid, independent of the state of the system.
+  /// 3: the request is invalid in any state of the system.
   public static let invalidArgument = Self(rawValue: 3)
-  /// 4: the time for the call was over; the server may have done its work nevertheless.
+  /// 4: the call took longer than its time limit; the server may still have done the work.
   public static let deadlineExceeded = Self(rawValue: 4)
   /// 5: the requested resource does not exist.
   public static let notFound = Self(rawValue: 5)
-  /// 6: the resource that the call was to create already exists.
+  /// 6: the resource that the call should create already exists.
   public static let alreadyExists = Self(rawValue: 6)
   /// 7: the server knows the caller, but the caller may not do this.
   public static let permissionDenied = Self(rawValue: 7)
   /// 8: a limit was reached, for example on the size of a message, on memory or on requests.
   public static let resourceExhausted = Self(rawValue: 8)
-  /// 9: the system is not in the state that the call needs.
+  /// 9: the system is not in the state that the call requires.
   public static let failedPrecondition = Self(rawValue: 9)
   /// 10: the call was aborted, usually because another change happened at the same time.
   public static let aborted = Self(rawValue: 10)
@@ -51,7 +53,7 @@ public struct RPCStatus: RawRepresentable, Hashable, Sendable {
     "OUT_OF_RANGE", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS", "UNAUTHENTICATED",
   ]
 
-  /// Whether gRPC knows the number.
+  /// Whether gRPC defines the number.
   var isKnown: Bool { Self.names.indices.contains(rawValue) }
 }
 

@@ -7,13 +7,13 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The database of a token store; the first call connects, and checks or makes the tables.
+/// The database of a token store; the first call connects, and checks or creates the tables.
 final class AccountDatabase: Sendable {
-  /// How long a call is repeated while the server cannot be reached.
+  /// How long to repeat a call while the server cannot be reached.
   enum Patience: Sendable {
-    /// For a call that the caller can make again.
+    /// 5 s, for a call that the caller can repeat.
     case short
-    /// For a token that is only in memory.
+    /// The call's whole time limit, for a token that exists only in memory.
     case long
 
     fileprivate func duration(within limit: Duration) -> Duration {
@@ -24,7 +24,7 @@ final class AccountDatabase: Sendable {
     }
   }
 
-  /// How long a call may wait for a connection and for answers, without the time of connecting.
+  /// The time limit of a call for a free connection and for answers, not counting connecting.
   private let limit: Duration
   private let parts: Result<Parts, SQOAuthError>
 
@@ -67,12 +67,12 @@ final class AccountDatabase: Sendable {
     try? parts.get().pool.close()
   }
 
-  /// What is needed to listen for changes; `nil` if a setting of the store is wrong.
+  /// The settings and statements for the listener; `nil` if a setting of the store is wrong.
   var listening: (settings: ConnectionSettings, statements: AccountStatements)? {
     (try? parts.get()).map { ($0.settings, $0.statements) }
   }
 
-  /// Adds a key to those with which the database may be opened.
+  /// Adds a key to those that can open records.
   func give(_ key: StoreKey) {
     (try? parts.get())?.keys.give(key)
   }

@@ -7,23 +7,23 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The keys that seal the records of a database, as far as this process has them.
+/// The keys of a database that this process has, which encrypt the records.
 ///
-/// Each key has a number in the database, by which records name it. The one with the highest number
-/// seals new records.
+/// Each key has a number in the database, which records refer to. The key with the highest number
+/// encrypts new records.
 final class AccountKeys: Sendable {
-  /// A key that has been opened.
+  /// An opened key, with its number.
   typealias Opened = (number: Int64, sealer: RecordSealer)
 
   private struct State {
-    /// The keys that this process was given; the first one is for a new database.
+    /// The keys that this process was given; the first is for a new database.
     var given: [StoreKey]
     var sealers: [Int64: RecordSealer] = [:]
   }
 
   private let statements: AccountStatements
   private let state: Locked<State>
-  /// Whether the tables were checked; held by the one connection that checks them.
+  /// Whether the tables were checked; the connection that checks them holds the lock.
   private let isOpen = Locked(false)
 
   init(_ keys: [StoreKey], _ statements: AccountStatements) {
@@ -31,7 +31,7 @@ final class AccountKeys: Sendable {
     state = Locked(State(given: keys))
   }
 
-  /// The newest key that this process has.
+  /// Returns the newest key that this process has opened.
   func newest() throws(SQOAuthError) -> Opened {
     guard let newest = state.withLock({ $0.sealers.max { $0.key < $1.key } }) else {
       throw SQOAuthError(.storeFailed, "the token database: its key was not read")
@@ -39,7 +39,7 @@ final class AccountKeys: Sendable {
     return (newest.key, newest.value)
   }
 
-  /// The key with a number; `nil` if it has not been opened yet.
+  /// Returns the key with a number; `nil` if it has not been opened yet.
   func sealer(_ number: Int64) -> RecordSealer? { state.withLock { $0.sealers[number] } }
 
   /// Adds a key to those that this process was given.
@@ -51,9 +51,11 @@ final class AccountKeys: Sendable {
     state.withLock { $0.sealers[number] = sealer }
   }
 
-  /// Opens a key by its header; blocks the thread for long if the key is made from a passphrase.
+  /// Opens the key with a header.
   ///
-  /// - Throws: `wrongPassphrase` if no key that this process was given fits.
+  /// It blocks the thread for a large part of a second if the key is made from a passphrase.
+  ///
+  /// - Throws: `wrongPassphrase` if none of the keys that this process was given fits.
   @discardableResult
   func open(_ number: Int64, _ header: Data) throws(SQOAuthError) -> RecordSealer {
     var failure: SQOAuthError?
@@ -63,7 +65,7 @@ final class AccountKeys: Sendable {
         note(number, sealer)
         return sealer
       } catch {
-        // What is wrong with the first key says most.
+        // The first key's error is the most useful one.
         failure = failure ?? error
       }
     }
@@ -74,7 +76,7 @@ final class AccountKeys: Sendable {
 
   // MARK: The first connection
 
-  /// Checks the tables over the first connection, and makes what is missing; blocks the thread.
+  /// Checks the tables on the first connection, and creates what is missing; blocks the thread.
   func open(
     _ schema: DatabaseSchema, _ connection: Connection, until deadline: ContinuousClock.Instant
   ) throws(SQOAuthError) {
@@ -90,7 +92,7 @@ final class AccountKeys: Sendable {
     }
   }
 
-  /// Makes the key of a new database.
+  /// Creates the key of a new database.
   private func make(
     _ connection: Connection, until deadline: ContinuousClock.Instant
   ) throws(SQOAuthError) {
@@ -101,7 +103,7 @@ final class AccountKeys: Sendable {
     } catch {
       throw error.reported
     }
-    // Another host may have made one at the same time.
+    // Another host may have created one at the same time.
     guard let (number, header) = try header(connection, until: deadline) else {
       throw SQOAuthError(.storeDamaged, "the token database: it cannot keep its key's header")
     }

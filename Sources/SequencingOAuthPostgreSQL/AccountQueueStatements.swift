@@ -10,14 +10,14 @@ struct AccountQueueStatements: Sendable {
   init(schema: String, newestKey: String) {
     let (accounts, pauses) = ("\(schema).accounts", "\(schema).pauses")
     let now = "pg_catalog.clock_timestamp()"
-    // In a comparison with an index. A time that changes during a statement is compared with each row
-    // of the index instead.
+    // The time for comparisons that use an index. A time that changes during a statement would be
+    // compared with every row of the index.
     let start = "pg_catalog.statement_timestamp()"
     func after(_ seconds: String, _ time: String) -> String {
       "\(time) + \(seconds)::double precision * interval '1 s'"
     }
     func after(_ seconds: String) -> String { after(seconds, now) }
-    // The end of a claim: its microseconds are the claim's mark.
+    // The end of a claim, whose microseconds are the claim's mark.
     let claimed =
       "pg_catalog.date_trunc('second', \(after("$2")) + interval '1 s') "
       + "+ $4::double precision * interval '1 us'"
@@ -36,9 +36,9 @@ struct AccountQueueStatements: Sendable {
         SELECT s.server, p.until, p.failures, p.asking FROM servers s
         LEFT JOIN \(pauses) p ON p.server = s.server WHERE s.server IS NOT NULL)
       """
-    // A server that was paused gets one request first: until that is answered, or its time is over,
-    // no process gets another of the server's accounts. A process without the newest key takes
-    // nothing, since it could not renew what it takes. Claims whose answers were lost come first.
+    // After a pause, a server gets one request first. Until it is answered or its time is over, no
+    // process gets another account of that server. A process without the newest key gets nothing,
+    // because it could not renew the accounts. Claims whose answers were lost come first.
     take = SQLStatement(
       name: "take_due",
       text: """
@@ -97,8 +97,8 @@ struct AccountQueueStatements: Sendable {
         WHERE id = $1::bytea AND version = $3::bigint AND due IS NOT NULL
         RETURNING \(SQLStatement.unsynced)
         """)
-    // Of requests that fail together, one makes the pause longer. The one that a paused server gets
-    // first counts by itself.
+    // If several requests fail together, only one makes the pause longer. The first request after a
+    // pause always counts.
     let isOver = "(p.asking OR p.until <= \(now))"
     pause = SQLStatement(
       name: "pause",

@@ -1,9 +1,9 @@
 /// The statements about accounts, leases and one-time values, for the tables of one schema.
 ///
-/// Each may be sent again after its answer was lost: the second time it changes nothing that
-/// matters and answers as the first time.
+/// Each statement may be repeated after its answer was lost. The second time, it changes nothing
+/// that matters and gives the same answer.
 struct AccountStatements: Sendable {
-  /// The channel of notices about these tables.
+  /// The `NOTIFY` channel for notices about these tables.
   let channel: String
   let header: SQLStatement
   let addHeader: SQLStatement
@@ -31,13 +31,13 @@ struct AccountStatements: Sendable {
   let registrations: RegistrationStatements
   let sessions: SessionStatements
 
-  /// How long a lease holds before its holder sends a refresh token, and again after it has saved.
+  /// The time of a lease before its holder sends a refresh token, and again after it has saved.
   static let unsentSeconds = 10
-  /// How long a lease holds once its holder has begun to send a refresh token.
+  /// The time of a lease from when its holder sends a refresh token.
   ///
-  /// A refresh takes at most 100 s; then its holder has time to save the answer.
+  /// A refresh takes at most 100 s; the rest is for the holder to save the answer.
   static let sentSeconds = 160
-  /// How long the holder of a marked lease has to keep it after its time is over.
+  /// The time that the holder of a marked lease has to extend it when another host doubts it.
   static let doubtSeconds = 10
 
   init(schema: String) {
@@ -51,17 +51,18 @@ struct AccountStatements: Sendable {
     let (accounts, leases, keys, used) = (
       "\(schema).accounts", "\(schema).leases", "\(schema).keys", "\(schema).used"
     )
-    // After a failover the times come from another clock than the new primary's.
+    // After a failover, the stored times come from a different clock than the new primary's. This
+    // expression changes with each failover.
     let timeline =
       "pg_catalog.left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 8)"
-    // Times are sent as what is left, since the clock of a host may be wrong.
+    // Times are sent as durations from now, because the clock of a host may be wrong.
     func after(_ seconds: String) -> String {
       "pg_catalog.clock_timestamp() + \(seconds)::double precision * interval '1 s'"
     }
     let unsent = "pg_catalog.clock_timestamp() + interval '\(Self.unsentSeconds) s'"
     let sent = "pg_catalog.clock_timestamp() + interval '\(Self.sentSeconds) s'"
-    // The time of a marked lease may be over because the server's clock has jumped. So another host
-    // first writes that it doubts the lease, with this mark. A holder that is alive removes it.
+    // The time of a marked lease may be over because the server's clock jumped. So another host
+    // first doubts the lease: it writes this value. A holder that is alive removes it.
     let doubted = "\(timeline) || '?'"
 
     header = SQLStatement(
@@ -102,7 +103,7 @@ struct AccountStatements: Sendable {
           WHERE id = $1::bytea AND ticket = $4::bytea AND EXISTS (SELECT FROM saved))
         SELECT (SELECT version FROM saved), \(newestKey)
         """)
-    // The versions of a row never repeat after an erasure and a new sign-in, so that a host which
+    // The versions of a row never repeat, even after an erasure and a new sign-in. So a host that
     // still knows the old row cannot overwrite the new one.
     let firstVersion =
       "(pg_catalog.date_part('epoch', pg_catalog.clock_timestamp()) * 1000000)::bigint"
@@ -127,7 +128,7 @@ struct AccountStatements: Sendable {
     eraseVersion = SQLStatement(
       name: "erase_version",
       text: "DELETE FROM \(accounts) WHERE id = $1::bytea AND version = $2::bigint RETURNING true")
-    // A lease that is taken again by its ticket protects a token that is not saved yet.
+    // A lease that the same holder takes again stays marked: it protects an unsaved token.
     takeLease = SQLStatement(
       name: "take_lease",
       text: """
@@ -189,13 +190,13 @@ struct AccountStatements: Sendable {
     versions = SQLStatement(
       name: "versions",
       text: "SELECT id, version FROM \(accounts) WHERE id = ANY ($1::bytea[])")
-    // A notice needs no commit that waits for the disk, or for a standby.
+    // For a notice, the commit need not wait for the disk or a standby.
     announce = SQLStatement(
       name: "announce",
       text: """
         SELECT \(SQLStatement.unsynced), pg_catalog.pg_notify($1::text, $2::text)
         """)
-    // Each call forgets a few values, so their number stays in proportion to the calls of an hour.
+    // Each call deletes a few expired values, so that their number depends on the calls per hour.
     use = SQLStatement(
       name: "use",
       text: """
@@ -226,7 +227,7 @@ struct AccountStatements: Sendable {
         """)
   }
 
-  /// An identifier inside a literal of SQL.
+  /// Returns an identifier with its quotes escaped for an SQL string literal.
   private static func quoted(_ identifier: String) -> String {
     identifier.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
   }

@@ -7,11 +7,11 @@ import SequencingOAuth
   import Foundation
 #endif
 
-// The keys of the records, which may change while hosts use the database.
+// The keys that encrypt the records, which may change while hosts use the database.
 extension AccountTable {
-  /// The sealer of the records that name a key.
+  /// Returns the object that encrypts and decrypts records with a key.
   ///
-  /// - Throws: `wrongPassphrase` if this process was not given the key.
+  /// - Throws: `wrongPassphrase` if this process does not have the key.
   func sealer(_ number: Int64) async throws(SQOAuthError) -> RecordSealer {
     if let sealer = keys.sealer(number) { return sealer }
     guard
@@ -24,7 +24,7 @@ extension AccountTable {
     return try await Self.onThread { () throws(SQOAuthError) in try keys.open(number, header) }
   }
 
-  /// Runs what may take a large part of a second, as opening a key does.
+  /// Runs work on a new thread, because opening a key may take a large part of a second.
   private static func onThread<Value: Sendable>(
     _ body: @escaping @Sendable () throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
@@ -35,10 +35,10 @@ extension AccountTable {
     return try result.get()
   }
 
-  /// The key to save with, when the database has a newer one than that of the last attempt.
+  /// Returns the key to save with if the database has a newer key than that of the last attempt.
   ///
-  /// A process without the newer key keeps to its own, since its token would be lost otherwise; the
-  /// others can open that too.
+  /// A process without the newer key continues with its own, because its token would otherwise be
+  /// lost. The other hosts can still read records of that key.
   func nextKey(
     _ newest: Int64
   ) async throws(SQOAuthError) -> (key: AccountKeys.Opened, isOld: Bool) {
@@ -50,10 +50,10 @@ extension AccountTable {
     }
   }
 
-  /// Saves by the newest key that this process knows, and by a newer one if the database has it.
+  /// Saves with the newest key that this process knows, and again if the database has a newer key.
   ///
-  /// An attempt gets the key, and whether an old one may be used. It returns `nil` in place of what
-  /// it saved if the key was too old, and the number of the newest key.
+  /// The closure gets the key, and whether it may save with an old key. It returns the saved value,
+  /// or `nil` if the key was too old, and the number of the newest key.
   func savingByNewestKey<Saved>(
     _ attempt: (AccountKeys.Opened, _ isOld: Bool) async throws(SQOAuthError)
       -> (saved: Saved?, newest: Int64?)
@@ -69,9 +69,9 @@ extension AccountTable {
 
   // MARK: Changing the key
 
-  /// Makes a key the one for new records, unless it is; returns its number.
+  /// Makes a key the one for new records, unless it already is; returns its number.
   ///
-  /// When this returns, no save with an older key is under way.
+  /// When this method returns, no save with an older key is under way.
   func makeNewest(_ key: StoreKey) async throws(SQOAuthError) -> Int64 {
     let before = try await newestHeader()
     if try await opens(key, before) { return before.number }
@@ -94,11 +94,11 @@ extension AccountTable {
     return (number, header)
   }
 
-  /// Whether a key is the one with a header; then it is noted.
+  /// Returns whether a key fits a header; if so, adds it to ``keys``.
   private func opens(
     _ key: StoreKey, _ header: (number: Int64, header: Data)
   ) async throws(SQOAuthError) -> Bool {
-    // If the key cannot be read at all, making it the newest one fails too.
+    // If the key cannot be read at all, making it the newest key will fail too.
     guard
       let sealer = try? await Self.onThread({ () throws(SQOAuthError) in
         try RecordSealer(key, header: header.header)
@@ -108,17 +108,17 @@ extension AccountTable {
     return true
   }
 
-  /// What was done with some records.
+  /// The result of encrypting some records again.
   struct Resealed {
-    /// Where the next records begin; `nil` if there are none.
+    /// The ID at which the next records begin; `nil` if there are none.
     var next: Data?
-    /// How many records could not be opened.
+    /// The number of records that could not be opened.
     var damaged = 0
   }
 
-  /// Seals records again that an older key has sealed, from an id on, in the order of their ids.
+  /// Encrypts records of older keys with a key, starting at an ID, in the order of the IDs.
   ///
-  /// A record's version stays, since its content does.
+  /// The version of a record stays the same, because its content does.
   func reseal(
     from start: Data, to key: Int64, atMost count: Int
   ) async throws(SQOAuthError) -> Resealed {
@@ -130,7 +130,7 @@ extension AccountTable {
     var (users, sessions): ([Data], [Data]) = ([], [])
     for row in rows {
       guard let bytes = row.bytes(0), let version = row.integer(1) else { throw Self.damaged }
-      // The next possible id.
+      // The next possible ID.
       resealed.next = bytes + [0]
       do throws(SQOAuthError) {
         let record = try await decode(row.bytes(3), key: row.integer(2), id: id(row))

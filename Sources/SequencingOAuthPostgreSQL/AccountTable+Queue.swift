@@ -7,13 +7,14 @@ import SequencingOAuth
   import Foundation
 #endif
 
-// The accounts that are due, and the servers that keepers leave alone.
+// The accounts that are due for renewal, and the servers that `AccountKeeper`s pause.
 extension AccountTable {
-  /// Takes accounts that are due, so that they are due again after a time.
+  /// Claims accounts that are due, so that they become due again only after a time.
   ///
-  /// If there are claims with the marks of lost answers, it takes those over instead.
+  /// If there are claims of this store for which no answer arrived, it returns those instead.
   ///
-  /// - Throws: `wrongPassphrase` if this process has not the newest key; it takes nothing then.
+  /// - Throws: `wrongPassphrase` if this process does not have the newest key; it then claims
+  ///   nothing.
   func takeDue(
     atMost count: Int, for time: Duration, by marks: ClaimMarks
   ) async throws(SQOAuthError) -> DueAccounts {
@@ -35,7 +36,7 @@ extension AccountTable {
   private func accounts(_ rows: [SQLRow]) async throws(SQOAuthError) -> [DueAccounts.Account] {
     var accounts: [DueAccounts.Account] = []
     for row in rows {
-      // An id that is not text is an edited row, which stays as it is.
+      // If an ID is not text, another program edited the row, which stays unchanged.
       guard let id = try? id(row) else { continue }
       accounts.append(
         DueAccounts.Account(
@@ -45,14 +46,14 @@ extension AccountTable {
     return accounts
   }
 
-  /// Makes an account due after a time, unless it was saved since it was taken.
+  /// Makes an account due after a time, unless it was saved since it was claimed.
   func postpone(_ account: DueAccounts.Account, by time: Duration) async throws(SQOAuthError) {
     try await run(
       statements.queue.postpone, .bytes(Data(account.id.utf8)), .seconds(time / .seconds(1)),
       .integer(account.version))
   }
 
-  /// Pauses a server and returns for how long it is paused now.
+  /// Pauses a server and returns how long the pause now lasts.
   func pause(_ server: ServerName, for time: Duration?) async throws(SQOAuthError) -> Duration {
     let asked = time.map { min($0 / .seconds(1), BackOff.longest) }
     let rows = try await run(statements.queue.pause, .bytes(server.bytes), .seconds(asked))

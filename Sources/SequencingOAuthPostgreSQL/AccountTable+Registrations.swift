@@ -8,7 +8,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-// The registrations of clients, each sealed and bound to its server.
+// Client registrations, each encrypted and bound to its server.
 extension AccountTable {
   private static let purpose = "registration"
 
@@ -41,21 +41,22 @@ extension AccountTable {
     }
   }
 
-  /// Saves a registration, unless the table has another one than `earlier`; returns the
-  /// registration that stands.
+  /// Saves a registration if the stored one is `earlier`; returns the registration that is stored
+  /// afterwards.
   func put(
     _ registration: ClientRegistration, replacing earlier: ClientRegistration?
   ) async throws(SQOAuthError) -> ClientRegistration {
     let server = Self.name(ofServer: registration.issuer)
     while true {
       let stored = try await stored(server)
-      // When a statement is sent again after its answer was lost, the new one stands already.
+      // If a statement is repeated after its answer was lost, the new one is already stored.
       if let standing = stored?.registration, standing != earlier { return standing }
       if try await put(registration, server, over: stored?.box) { return registration }
     }
   }
 
-  /// Saves a registration in place of a box, or of none; returns `false` if the row has another one.
+  /// Saves a registration if the stored value is `old`, or if there is none; otherwise returns
+  /// `false`.
   private func put(
     _ registration: ClientRegistration, _ server: Data, over old: Data?
   ) async throws(SQOAuthError) -> Bool {
@@ -86,9 +87,9 @@ extension AccountTable {
     try await run(statements.registrations.erase, .bytes(Self.name(ofServer: issuer)))
   }
 
-  /// Seals the registrations again that an older key has sealed; returns how many are damaged.
+  /// Encrypts registrations of older keys with a key; returns how many are damaged.
   ///
-  /// One that another host saves in the meantime is left as that host saved it.
+  /// If another host saves a registration in the meantime, that one stays unchanged.
   func resealRegistrations(to key: Int64) async throws(SQOAuthError) -> Int {
     let sealer = try await sealer(key)
     var damaged = 0
@@ -116,6 +117,6 @@ extension AccountTable {
     return content
   }
 
-  /// The name of a server in the table.
+  /// Returns the name of a server in the table: a digest of its issuer.
   private static func name(ofServer issuer: String) -> Data { Digest.sha256(issuer) }
 }

@@ -7,12 +7,12 @@ import SequencingOAuth
   import Foundation
 #endif
 
-// The accounts of a user or of a session at a provider.
+// The accounts of a user or a session at a provider.
 extension AccountTable {
-  /// The accounts that may belong to a user or a session.
+  /// Finds the accounts that may belong to a user or a session.
   ///
-  /// Each key makes its own digests, as it seals its own records. If other hosts have sealed records
-  /// by a key that this process was not given, one of those is among the accounts, as unreadable.
+  /// The digests depend on the key that encrypts the record. If there are records of a key that
+  /// this process does not have, one of them is in the result, as unreadable.
   func entries(of name: SessionName) async throws(SQOAuthError) -> [AccountEntry] {
     try await noteDigests()
     var (digests, others): ([Data], [Int64]) = ([], [])
@@ -40,7 +40,7 @@ extension AccountTable {
     return entries
   }
 
-  /// Notes the users and sessions of the records that have none noted: those of an older version.
+  /// Adds the missing digests of users and sessions to records that an older program saved.
   private func noteDigests() async throws(SQOAuthError) {
     var last = Data()
     while true {
@@ -55,7 +55,7 @@ extension AccountTable {
         switch try await result(row) {
         case .success(let record):
           noted.add(id, version, key, try await sealer(key).digests(of: record))
-        // Nobody can use a damaged record; one of another host's key stays for that host.
+        // Nobody can use a damaged record. A record with another host's key is left to that host.
         case .failure(let error):
           if error.code == .storeDamaged { noted.add(id, version, key, .none) }
         }
@@ -72,7 +72,7 @@ extension AccountTable {
   private static let pageSize = 500
 }
 
-/// The digests of some records, as columns.
+/// The digests of some records, in columns for one statement.
 private struct NotedDigests: Redacted {
   var ids: [Data] = []
   var versions: [Int64] = []

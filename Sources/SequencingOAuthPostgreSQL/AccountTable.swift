@@ -7,7 +7,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The accounts in the database, for one call on one connection.
+/// The database's accounts, as one call uses them on one connection.
 struct AccountTable {
   let connection: Connection
   let keys: AccountKeys
@@ -16,7 +16,7 @@ struct AccountTable {
 
   // MARK: Records
 
-  /// An account's record and the version of its row.
+  /// Loads an account's record and the version of its row.
   func load(_ id: String) async throws(SQOAuthError) -> HeldLeases.Row? {
     guard let row = try await run(statements.load, .bytes(Data(id.utf8))).first else { return nil }
     guard let version = row.integer(0) else { throw Self.damaged }
@@ -24,7 +24,7 @@ struct AccountTable {
     return HeldLeases.Row(version: version, record: record)
   }
 
-  /// Saves a record, whatever the account had before; returns the row's new version.
+  /// Saves a record, replacing any earlier one; returns the row's new version.
   func put(_ record: AccountRecord) async throws(SQOAuthError) -> Int64 {
     try await savingByNewestKey { key, isOld throws(SQOAuthError) in
       let sealed = try SealedRecord(record, by: key)
@@ -37,11 +37,10 @@ struct AccountTable {
     }
   }
 
-  /// Saves a record in place of the one with a version; returns `false` if the account has no such
-  /// record any more.
+  /// Saves a record if the account's row still has a version; otherwise returns `false`.
   ///
-  /// `sealed` is the record as an earlier call has sent it: by the same bytes, a repeated statement
-  /// recognizes its own change.
+  /// `sealed` is the encrypted record that an earlier attempt sent. A repeated statement recognizes
+  /// its own change by these bytes.
   func replace(
     version: Int64, _ record: AccountRecord, sealed: inout SealedRecord?, ticket: Data
   ) async throws(SQOAuthError) -> Bool {
@@ -65,8 +64,9 @@ struct AccountTable {
     }
   }
 
-  /// Whether an earlier call has saved a record, and a change of the key has sealed it again since,
-  /// or the call was another one.
+  /// Returns whether the table already contains a record, as a version.
+  ///
+  /// An earlier attempt may have saved it, and a key change may have encrypted it again since then.
   private func isSaved(
     _ record: AccountRecord, as version: Int64
   ) async throws(SQOAuthError) -> Bool {
@@ -74,7 +74,7 @@ struct AccountTable {
       guard let row = try await load(record.id) else { return false }
       return row.version == version && row.record == record
     } catch {
-      // A record that this process cannot open is not its own.
+      // This process did not save a record that it cannot open.
       guard error.code == .storeDamaged || error.code == .wrongPassphrase else { throw error }
       return false
     }
@@ -84,7 +84,7 @@ struct AccountTable {
     try await run(statements.erase, .bytes(Data(id.utf8)))
   }
 
-  /// Erases an account if it has one of some tokens; returns `false` if it has another one.
+  /// Erases an account if its token is in a list; returns `false` if it has another token.
   func erase(_ id: String, ifTokenIsIn tokens: [SQToken]) async throws(SQOAuthError) -> Bool {
     while let row = try await load(id) {
       guard tokens.contains(where: { $0.isSame(as: row.record.token) }) else { return false }
@@ -101,7 +101,7 @@ struct AccountTable {
     return ids.sorted()
   }
 
-  /// The records of the accounts whose ids come after another one, in the order of their bytes.
+  /// Loads the records of the accounts that follow an ID, in the order of the IDs' bytes.
   func page(after id: String?, atMost count: Int) async throws(SQOAuthError) -> [AccountRecord] {
     var records: [AccountRecord] = []
     for row in try await rows(after: id.map { Data($0.utf8) }, atMost: count) {
@@ -110,7 +110,7 @@ struct AccountTable {
     return records
   }
 
-  /// The accounts of a page, of which some may have records that cannot be read.
+  /// Loads a page of accounts, including those whose records cannot be read.
   func entries(after key: Data?, atMost count: Int) async throws(SQOAuthError) -> [AccountEntry] {
     var entries: [AccountEntry] = []
     for row in try await rows(after: key, atMost: count) {
@@ -126,13 +126,14 @@ struct AccountTable {
     return try await run(statements.page, .bytes(key), count)
   }
 
-  /// The record of a row that begins with the account's id, the value and its key's number.
+  /// Returns the record of a row with the columns ID, value and key number.
   func record(_ row: SQLRow) async throws(SQOAuthError) -> AccountRecord {
     try await decode(row.bytes(1), key: row.integer(2), id: try id(row))
   }
 
-  /// The record of such a row, or why this record cannot be read here: it is damaged, or sealed
-  /// with a key that only other hosts have.
+  /// Returns the record of a row, or the reason why it cannot be read.
+  ///
+  /// It cannot be read if it is damaged or encrypted with a key that only other hosts have.
   func result(_ row: SQLRow) async throws(SQOAuthError) -> Result<AccountRecord, SQOAuthError> {
     do throws(SQOAuthError) {
       return .success(try await record(row))
@@ -151,31 +152,32 @@ struct AccountTable {
     ).isEmpty
   }
 
-  /// Describes the holder of an account's lease.
+  /// Returns the name of the holder of an account's lease.
   ///
-  /// After a failover, or if the server's clock was put back, the lease gets its whole time again.
+  /// If there was a failover, or if the server's clock was set back, this extends the lease to its
+  /// full time.
   func holder(_ id: String) async throws(SQOAuthError) -> String? {
     try await run(statements.lookAtLease, .bytes(Data(id.utf8))).first?.text(0)
   }
 
-  /// Gives the holder of a marked lease, whose time is over, 10 s more to keep it.
+  /// Gives the holder of a marked lease whose time is over 10 s more to extend it.
   ///
-  /// If the server's clock has jumped ahead, the holder is still waiting for a new token.
+  /// If the server's clock jumped forward, the holder may still be waiting for a new token.
   func doubtLease(_ id: String) async throws(SQOAuthError) {
     try await run(statements.doubtLease, .bytes(Data(id.utf8)))
   }
 
-  /// Gives a marked lease that another host doubts its whole time again.
+  /// Extends a marked lease to its full time, if its time is over or another host doubts it.
   func keepLease(_ id: String, ticket: Data) async throws(SQOAuthError) {
     try await run(statements.keepLease, .bytes(Data(id.utf8)), .bytes(ticket))
   }
 
-  /// Notes that a refresh token is about to be sent; returns `false` if it must not be sent.
+  /// Records that a refresh token is about to be sent; returns `false` if it must not be sent.
   ///
-  /// It must not if another holder has taken the lease over, or if the record has changed.
+  /// It must not be sent if another holder has taken over the lease or if the record has changed.
   ///
-  /// - Throws: `wrongPassphrase` if this process has not the newest key, so it could not save the
-  ///   answer.
+  /// - Throws: `wrongPassphrase` if this process does not have the newest key and so could not save
+  ///   the answer with it.
   func markSent(_ id: String, ticket: Data, version: Int64) async throws(SQOAuthError) -> Bool {
     var key = try keys.newest().number
     while true {
@@ -195,12 +197,12 @@ struct AccountTable {
     try await run(statements.endLease, .bytes(Data(id.utf8)), .bytes(ticket))
   }
 
-  /// Tells the other hosts of changes.
+  /// Sends a notice of changes to the other hosts.
   func announce(_ notice: Notice) async throws(SQOAuthError) {
     try await run(statements.announce, .text(statements.channel), .text(notice.text))
   }
 
-  /// Throws if the role or the server would not let a record be saved.
+  /// Throws if the server is read-only or the role lacks the rights to save a record.
   func checkWriting() async throws(SQOAuthError) {
     guard try await run(statements.canWrite).first?.boolean(0) == true else {
       throw SQOAuthError(
@@ -212,7 +214,7 @@ struct AccountTable {
 
   // MARK: One-time values
 
-  /// Notes a value that counts once; returns `false` if a call with another ticket noted it.
+  /// Records the use of a one-time value; returns `false` if a call with another ID used it before.
   func use(_ value: String, ticket: Data, for time: Double) async throws(SQOAuthError) -> Bool {
     try await !run(
       statements.use, .bytes(Data(value.utf8)), .bytes(ticket), .seconds(time)

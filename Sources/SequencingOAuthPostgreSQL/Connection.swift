@@ -3,33 +3,34 @@ import Glibc
 import SQBasics
 import SequencingOAuth
 
-/// A connection to the database, which one call at a time uses.
+/// A connection to the database, used by one call at a time.
 final class Connection: @unchecked Sendable {
-  // Only the call that took the connection from the pool, or the listener, uses these.
+  // Only the call that took the connection from the pool, or the listener, uses these properties.
   private let handle: OpaquePointer
-  /// How long the server takes for each statement; the statements that are not in it are not
-  /// prepared.
+  /// The server's usual time for each statement, by name.
+  ///
+  /// A statement that is not in it has not been prepared yet.
   private var times: [String: Duration] = [:]
-  /// Whether a call may wait for a quick answer on its caller's thread.
+  /// Whether a call may block its caller's thread for a quick answer.
   var mayBlock = false
   /// Whether a connection pooler is between this program and the server.
   ///
-  /// Then each transaction may run in another session of the server, so nothing may depend on the
-  /// session: no prepared statement, and no `LISTEN`.
+  /// If so, each transaction may run in a different session of the server. Nothing may then depend
+  /// on the session: no prepared statements and no `LISTEN`.
   let isPooled: Bool
 
-  /// How long a caller's thread may wait for an answer.
+  /// The longest time that a caller's thread may block for an answer.
   private static let longestWait = Duration.microseconds(500)
-  /// How long a thread looks for an answer without sleeping.
+  /// The longest time that a thread polls for an answer without sleeping.
   ///
-  /// To put a core to sleep and wake it again can take longer than the answer of a near server.
+  /// Waking a core from sleep can take longer than the answer of a nearby server.
   private static let vigil = Duration.microseconds(250)
-  /// How long the first statement of a connection may take.
+  /// The time limit for the first statement on a connection.
   private static let greetingTime = Duration.seconds(5)
 
-  /// Connects; each server in the settings gets `connect_timeout` to answer.
+  /// Connects to the database; each server in the settings has `connect_timeout` to answer.
   ///
-  /// Blocks the thread, for the look-up of the server's name too.
+  /// Blocks the thread, including while the server's name is looked up.
   init(_ settings: ConnectionSettings) throws(PostgreSQLError) {
     let pairs = settings.values.map { ($0.key, $0.value) }
     let handle = Self.withCStrings(pairs.map(\.0)) { keywords in
@@ -40,7 +41,7 @@ final class Connection: @unchecked Sendable {
       PQfinish(handle)
       throw error
     }
-    // A notice would go to the program's standard error.
+    // By default, libpq prints the server's notices to standard error.
     PQsetNoticeReceiver(handle, { _, _ in }, nil)
     self.handle = handle
     do throws(PostgreSQLError) {
@@ -55,15 +56,15 @@ final class Connection: @unchecked Sendable {
     PQfinish(handle)
   }
 
-  /// The socket, for `poll`.
+  /// The connection's socket, for `poll`.
   var socket: Int32 { PQsocket(handle) }
 
   /// Whether the connection works and no statement is under way on it.
   var isAtRest: Bool { PQtransactionStatus(handle) == PQTRANS_IDLE }
 
-  /// Compares the server's process number with the number in the connection's key.
+  /// Returns whether the server's process number differs from the one in the connection's key.
   ///
-  /// A pooler makes up the key of its client's connection.
+  /// A pooler invents the key of its client's connection.
   private static func isPooled(_ handle: OpaquePointer) throws(PostgreSQLError) -> Bool {
     guard
       PQsendQueryParams(handle, "SELECT pg_catalog.pg_backend_pid()", 0, nil, nil, nil, nil, 1)
@@ -86,7 +87,7 @@ final class Connection: @unchecked Sendable {
 
   /// Runs a statement and returns its rows.
   ///
-  /// After the deadline nothing is sent, so that the connection stays usable.
+  /// After the deadline, it sends nothing, so that the connection stays usable.
   func answer(
     _ statement: SQLStatement, _ values: [SQLValue], until deadline: ContinuousClock.Instant
   ) async throws(PostgreSQLError) -> [SQLRow] {
@@ -125,10 +126,10 @@ final class Connection: @unchecked Sendable {
     return rows
   }
 
-  /// Waits until a statement goes on, and returns when that was.
+  /// Waits until a statement can continue, and returns the time at which it could.
   ///
-  /// To wake two threads costs more than a quick answer of the server, so the caller's thread waits
-  /// for such an answer.
+  /// Waking two threads costs more than a quick answer of the server, so the caller's own thread
+  /// waits for such an answer.
   private func wait(
     _ need: ResultReader.Need, _ usual: Duration?, since start: ContinuousClock.Instant,
     until deadline: ContinuousClock.Instant
@@ -146,11 +147,11 @@ final class Connection: @unchecked Sendable {
     return moment
   }
 
-  /// Waits for a quick answer on the caller's thread; returns `false` if it is not quick.
+  /// Waits for a quick answer on the caller's thread; returns `false` if it does not arrive soon.
   private func waitHere(
     _ need: ResultReader.Need, _ usual: Duration, since start: ContinuousClock.Instant
   ) -> Bool {
-    // Awake before the usual time: a core that sleeps longer answers much later.
+    // Wake up before the usual time: a core that has slept longer needs much longer to wake up.
     if usual > Self.vigil, ResultReader.wait(for: handle, need, until: start + usual / 4) {
       return true
     }
@@ -188,7 +189,7 @@ final class Connection: @unchecked Sendable {
     return try reader.rows()
   }
 
-  /// Takes the texts of the notices that have come, without waiting.
+  /// Returns the texts of the notices that have arrived, without waiting.
   func notifications() throws(PostgreSQLError) -> [String] {
     guard PQconsumeInput(handle) != 0 else { throw PostgreSQLError(connection: handle) }
     var texts: [String] = []
@@ -213,7 +214,7 @@ final class Connection: @unchecked Sendable {
 
   private func send(_ statement: SQLStatement, _ values: [SQLValue]) throws(PostgreSQLError) {
     let sent = values.map(\.sent)
-    // One buffer with all values, so that the pointers into it are valid together.
+    // All values are in one buffer, so that the pointers into it are valid at the same time.
     let buffer = sent.compactMap(\.?.bytes).joined() + [0]
     let lengths = sent.map { Int32($0?.bytes.count ?? 0) }
     let formats = sent.map { Int32($0?.isBinary ?? false ? 1 : 0) }

@@ -1,38 +1,38 @@
 import SQBasics
 import SequencingOAuth
 
-/// The connections of a store, each of which serves one call at a time, for any account.
+/// A pool of connections that each serve one call at a time, for any account.
 ///
-/// The pool makes another connection only while all others are busy, and closes unused ones.
+/// The pool opens a further connection only if all others are busy, and closes unused connections.
 final class ConnectionPool: Sendable {
-  /// Opens a connection; it may block.
+  /// A function that opens a connection; it may block.
   typealias Opener = @Sendable () throws(SQOAuthError) -> Connection
-  /// Prepares a new connection; it may block.
+  /// A function that prepares a new connection; it may block.
   typealias Preparation = @Sendable (Connection) throws(SQOAuthError) -> Void
 
-  /// A place in the pool: an open connection, or room for a new one.
+  /// A place in the pool: an open connection, or `nil` for a connection that is still to be opened.
   private typealias Place = Connection?
 
-  /// A call for which all places are taken.
+  /// A call that waits because all places are taken.
   private struct Waiter {
-    /// Gets the place, or `nil` at the end of the call's time.
+    /// Resolved with the place, or with `nil` at the call's deadline.
     let turn = OneShot<Place?>()
     let deadline: ContinuousClock.Instant
   }
 
   private struct State {
-    /// The connections without a call and since when; the last one gets the next call.
+    /// The idle connections, with the time since which they are idle; the last gets the next call.
     var idle: [(connection: Connection, since: ContinuousClock.Instant)] = []
-    /// The calls that wait for a place, in the order in which they came.
+    /// The calls that wait for a place, in order of arrival.
     var waiting: [Waiter] = []
-    /// Whether a task ends the waits of calls whose time is over.
+    /// Whether a task runs that ends waits at their deadlines.
     var isWatched = false
-    /// How many places are taken or idle.
+    /// The number of places that are taken or idle.
     var count = 0
-    /// Whether a connection could ever be made; until then a call fails at once.
+    /// Whether a connection was ever opened; before that, calls fail at once without retries.
     var hasConnected = false
     var isClosed = false
-    /// Whether a task closes connections that stay idle.
+    /// Whether a task runs that closes idle connections.
     var isTidied = false
   }
 
@@ -41,7 +41,7 @@ final class ConnectionPool: Sendable {
   private let size: Int
   private let state = Locked(State())
 
-  /// How long a connection stays open without a call.
+  /// The time that an idle connection stays open.
   private static let idleTime = Duration.seconds(60)
   private static let pauses = (first: Duration.milliseconds(20), longest: Duration.seconds(1))
 
@@ -53,10 +53,11 @@ final class ConnectionPool: Sendable {
 
   /// Runs work with a connection and returns its result.
   ///
-  /// The wait for a connection and the statements of the work end within `limit`, to which the time
-  /// of connecting is added. A failure that may pass is repeated for `patience`, with a last attempt
-  /// that begins in that time. The work may run several times, since a connection may break after
-  /// the server did what it was asked. A cancelled caller still waits for the end.
+  /// The wait for a connection and the work's statements end within `limit`, not counting the time
+  /// to connect. After a failure that may be temporary, the work is tried again for `patience`; the
+  /// last attempt may end later. The work may run several times, even if the server has already
+  /// done it, because a connection may break before the answer arrives. A cancelled caller still
+  /// waits for the end.
   func run<Value>(
     within limit: Duration, retryingFor patience: Duration,
     _ work: (Connection, ContinuousClock.Instant) async throws(SQOAuthError) -> Value
@@ -88,7 +89,7 @@ final class ConnectionPool: Sendable {
         guard failure?.isPassing ?? false, !isLate, state.withLock(\.hasConnected),
           let watch = SocketWatch.shared
         else { throw error }
-        // The first new attempt is made at once: an idle connection may have broken long ago.
+        // The first new attempt follows at once: an idle connection may have broken long ago.
         if pause > .zero { await watch.sleep(until: .now + pause) }
         pause = min(max(pause * 2, Self.pauses.first), Self.pauses.longest)
       }
@@ -112,10 +113,10 @@ final class ConnectionPool: Sendable {
 
   // MARK: Places
 
-  /// Whether only one place is taken, by the caller.
+  /// Whether the caller's place is the only one that is taken.
   private var isAlone: Bool { state.withLock { $0.count - $0.idle.count == 1 } }
 
-  /// Waits for a place; returns `nil` if there was none until the deadline.
+  /// Waits for a place; returns `nil` if none was free by the deadline.
   private func takePlace(until deadline: ContinuousClock.Instant) async -> Place? {
     let (place, waiter, watches) = state.withLock { state -> (Place?, Waiter?, Bool) in
       if let idle = state.idle.popLast() { return (.some(idle.connection), nil, false) }
@@ -132,11 +133,11 @@ final class ConnectionPool: Sendable {
     return if let waiter { await waiter.turn.wait() } else { place }
   }
 
-  /// Ends the waits of calls whose time is over; returns when to do so again.
+  /// Ends the waits whose deadlines have passed; returns when to do so again.
   private func endWaits() -> ContinuousClock.Instant? {
     let now = ContinuousClock.now
     let (late, next) = state.withLock { state in
-      // All calls have the same limit, so the first one's time is over first.
+      // All calls have the same limit, so their deadlines are in order of arrival.
       let late = state.waiting.prefix { $0.deadline <= now }
       state.waiting.removeFirst(late.count)
       let next = state.waiting.first?.deadline
@@ -147,9 +148,9 @@ final class ConnectionPool: Sendable {
     return next
   }
 
-  /// Gives a place to the next call, or keeps its connection for a later one.
+  /// Gives a place to the next waiting call, or keeps its connection for a later call.
   ///
-  /// A connection on which a statement is under way is closed: its answer would reach another call.
+  /// A connection that still runs a statement is closed, because another call would get the answer.
   private func leave(_ used: Place) {
     let place = used?.isAtRest == true ? used : nil
     let (waiter, tidies) = state.withLock { state -> (Waiter?, Bool) in
@@ -171,7 +172,7 @@ final class ConnectionPool: Sendable {
     while let next = body() { try? await Task.sleep(until: next, clock: .continuous) }
   }
 
-  /// Closes connections that are idle for long; returns when to do so again.
+  /// Closes connections that were idle for long; returns when to do so again.
   private func closeIdle() -> ContinuousClock.Instant? {
     let now = ContinuousClock.now
     let (old, next) = state.withLock { state in
@@ -182,7 +183,7 @@ final class ConnectionPool: Sendable {
       state.isTidied = next != nil
       return (old, next)
     }
-    // They are closed here, outside the lock.
+    // The connections are closed here, outside the lock.
     withExtendedLifetime(old) {}
     return next
   }

@@ -9,17 +9,17 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The parameters of a connection, from the app's connection string and this store's defaults.
+/// The parameters of a connection: the app's connection string plus the store's defaults.
 ///
-/// The values may hold a password, so no text names them.
+/// The values may contain a password, so no message shows them.
 struct ConnectionSettings: Redacted {
-  /// Keywords of libpq and their values.
+  /// The values of libpq's parameters, by keyword.
   private(set) var values: [String: String]
 
   /// Reads a connection string: a URI, or `keyword=value` pairs.
   ///
-  /// - Throws: `invalidConfiguration`. libpq's own message is not repeated, since it quotes the
-  ///   part of the string that it does not understand, which may be the password.
+  /// - Throws: `invalidConfiguration`. The error does not contain libpq's message, which quotes the
+  ///   part of the string that libpq does not understand: that may be the password.
   init(_ string: String, environment: [String: String]) throws(SQOAuthError) {
     values = try Self.parse(string)
     guard Self.isWhole(values, string) else { throw Self.notUnderstood }
@@ -37,7 +37,7 @@ struct ConnectionSettings: Redacted {
     {
       values["sslrootcert"] = bundle
     }
-    // Of several servers only the primary can save.
+    // If there are several servers, only the primary can save.
     if values["target_session_attrs"] == nil, service["target_session_attrs"] == nil,
       Self.hosts(service.merging(values) { $1 }, environment).count > 1
     {
@@ -49,8 +49,9 @@ struct ConnectionSettings: Redacted {
     values["client_encoding"] = "UTF8"
   }
 
-  /// What is set unless the string says otherwise; the times are seconds, or milliseconds for
-  /// `tcp_user_timeout`.
+  /// The parameters that apply unless the string or a service file sets them.
+  ///
+  /// The times are in seconds; `tcp_user_timeout` is in milliseconds.
   private static let defaults = [
     "connect_timeout": "5", "keepalives_idle": "10", "keepalives_interval": "5",
     "keepalives_count": "3", "tcp_user_timeout": "20000",
@@ -76,10 +77,10 @@ struct ConnectionSettings: Redacted {
     return values
   }
 
-  /// The parameters that a service's file has, which count after those of the string.
+  /// Returns the parameters from a libpq service file, which the string's parameters override.
   ///
-  /// libpq alone knows where the file is and how it is read. A value that no connection can have makes
-  /// it stop after that.
+  /// Only libpq knows where the file is and how to read it. An invalid `channel_binding` makes
+  /// libpq stop after reading the file, before it connects.
   private static func service(
     _ values: [String: String], _ environment: [String: String]
   ) -> [String: String] {
@@ -88,7 +89,7 @@ struct ConnectionSettings: Redacted {
     return found.filter { $0.key != "service" && $0.value != others[$0.key] }
   }
 
-  /// All parameters that libpq would use beside some.
+  /// Returns all parameters that libpq would use with the given ones.
   private static func settings(_ values: [String: String]) -> [String: String] {
     let pairs = values.merging(["channel_binding": "none of libpq's"]) { $1 }
       .map { ($0.key, $0.value) }
@@ -105,7 +106,7 @@ struct ConnectionSettings: Redacted {
     return found
   }
 
-  /// Whether libpq finds an authority of the user's own, which it trusts before the system's.
+  /// Returns whether the user has a file with trusted authorities, which libpq uses by default.
   private static func hasAuthority(_ environment: [String: String]) -> Bool {
     let home =
       environment["HOME"].flatMap { $0.isEmpty ? nil : $0 }
@@ -118,13 +119,13 @@ struct ConnectionSettings: Redacted {
     "the connection string of the token database cannot be understood; write it as "
       + "postgresql://user@host:port/database?parameter=value, with special characters as %XX")
 
-  /// Whether no part of an unescaped password was taken for a server, a port or a database.
+  /// Returns whether no part of an unescaped password was read as a server, a port or a database.
   ///
-  /// libpq ends the password of a URI at the first `@`, and sees none if a `/` comes before it. The
-  /// rest would go to the resolver of names and into errors.
+  /// libpq ends the password of a URI at the first `@`, and finds no password if a `/` comes before
+  /// it. The rest of the password would then be looked up as a host name and appear in errors.
   private static func isWhole(_ values: [String: String], _ string: String) -> Bool {
     let hosts = (values["host"] ?? "").split(separator: ",", omittingEmptySubsequences: false)
-    // The name of an abstract socket begins with the character, and a folder may have it.
+    // The name of an abstract socket begins with `@`, and the path of a folder may contain it.
     guard hosts.allSatisfy({ $0.hasPrefix("/") || !$0.dropFirst().contains("@") }) else {
       return false
     }
@@ -132,27 +133,27 @@ struct ConnectionSettings: Redacted {
     guard ports.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }) else {
       return false
     }
-    // A database whose name has the character is written with %40 in a URI.
+    // In a URI, an `@` in the name of a database must be written as %40.
     guard string.hasPrefix("postgres://") || string.hasPrefix("postgresql://") else { return true }
     let start = string.prefix { $0 != "?" }
     let parts = start.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
     return start.count { $0 == "@" } <= 1 && parts.dropFirst(3).allSatisfy { !$0.contains("@") }
   }
 
-  // MARK: Where the server is
+  // MARK: The server's location
 
-  /// Whether every named server is on this machine, at a local socket or a loopback address.
+  /// Returns whether all servers are on this machine, at a local socket or a loopback address.
   private static func isLocal(
     _ values: [String: String], _ environment: [String: String]
   ) -> Bool {
-    // A service's file may name any server.
+    // A service file may name any server.
     guard values["service"] == nil, environment["PGSERVICE"] == nil else { return false }
     return hosts(values, environment).allSatisfy { host in
       host.isEmpty || host.hasPrefix("/") || host.hasPrefix("@") || isLoopback(host)
     }
   }
 
-  /// The servers that libpq would connect to; an empty name is the default local socket.
+  /// Returns the servers that libpq would connect to; an empty name is the default local socket.
   private static func hosts(
     _ values: [String: String], _ environment: [String: String]
   ) -> [Substring] {
@@ -171,7 +172,7 @@ struct ConnectionSettings: Redacted {
     return withUnsafeBytes(of: v6) { $0.dropLast().allSatisfy { $0 == 0 } && $0.last == 1 }
   }
 
-  /// The system's certificates of authorities; libpq 15 does not find them by itself.
+  /// The system's file of trusted authorities, which libpq 15 does not find itself.
   private static let systemBundle: String? = [
     "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
     "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem",

@@ -7,34 +7,35 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The tables of a store: how they are made, and how they must look.
+/// The tables of a store: it creates, checks and upgrades them.
 ///
 /// - `store`: one row with the version of these tables.
-/// - `keys`: for each key the number by which records name it, and the header that opens it.
-/// - `accounts`: the sealed records. The `version` begins with the time in microseconds and grows by
-///   one with each save. The digests of the user and the session are those of the version
+/// - `keys`: for each key, the number that records refer to and the header that verifies the key.
+/// - `accounts`: the encrypted records. The `version` begins with the time in microseconds and
+///   grows by one with each save. The digests of the user and the session belong to the version
 ///   `digests_of`.
-/// - `leases`: who changes an account now. The `ticket` is a random name of the lease.
-/// - `registrations`: the sealed registrations of clients, by digests of their servers.
-/// - `used`: values that count once, each with the ticket of the call that used it.
-/// - `pauses`: the servers that keepers leave alone, how often each has failed, and whether one gets
-///   its first request now.
+/// - `leases`: which process may change an account now. The `ticket` is a random ID of the lease.
+/// - `registrations`: the encrypted client registrations, by digests of their servers.
+/// - `used`: one-time values, each with a random ID (`ticket`) of the call that used it.
+/// - `pauses`: the servers that keepers do not ask for now, how often each has failed, and whether
+///   its first request after a pause is under way (`asking`).
 ///
-/// A change of the tables needs a new ``version``, which ``upgrade(_:until:)`` makes of the earlier
-/// ones: a database stays where it is for years.
+/// A change of the tables needs a new ``version``, and ``upgrade(_:until:)`` must convert all
+/// earlier ones, because a database stays in use for years.
 struct DatabaseSchema: Sendable {
-  /// The number of these tables.
+  /// The current version of the tables.
   ///
-  /// Number 1 had three forms: without `registrations` and `used`; before that without `pauses` and
-  /// the accounts' `server` and `due` too. Number 2 adds the pauses' `asking` and the accounts'
+  /// Version 1 had three forms. The first had no `pauses`, no `registrations`, no `used`, and no
+  /// columns `server` and `due` of the accounts. The second added `pauses` and these columns, the
+  /// third the other tables. Version 2 adds the column `asking` of the pauses and the accounts'
   /// digests.
   static let version: Int64 = 2
 
-  /// The schema's name as an identifier of SQL, in quotation marks.
+  /// The schema's name as an SQL identifier, in quotation marks.
   let name: String
   private let plainName: String
 
-  /// - Throws: `invalidConfiguration` for a name that PostgreSQL cannot have or keeps for itself.
+  /// - Throws: `invalidConfiguration` for a name that PostgreSQL does not allow or reserves.
   init(_ name: String) throws(SQOAuthError) {
     guard (1...63).contains(name.utf8.count), !name.utf8.contains(0), !name.hasPrefix("pg_") else {
       throw SQOAuthError(
@@ -48,9 +49,9 @@ struct DatabaseSchema: Sendable {
       .joined(separator: "\"\"") + "\""
   }
 
-  /// Checks the tables, and makes them if they are missing.
+  /// Checks the tables; creates them if they are missing, and upgrades earlier versions.
   ///
-  /// Any number of hosts may do this at once.
+  /// Any number of hosts may do this at the same time.
   func open(
     _ connection: Connection, until deadline: ContinuousClock.Instant
   ) throws(SQOAuthError) {
@@ -81,7 +82,7 @@ struct DatabaseSchema: Sendable {
   private func make(
     _ connection: Connection, until deadline: ContinuousClock.Instant
   ) throws(PostgreSQLError) {
-    // An administrator may have made the schema for a role that must not make one.
+    // An administrator may have created the schema for a role without the right to create one.
     let statement = SQLStatement(
       name: "schema_has_namespace",
       text: "SELECT true FROM pg_catalog.pg_namespace WHERE nspname = $1::text")
@@ -98,7 +99,7 @@ struct DatabaseSchema: Sendable {
         """, until: deadline)
   }
 
-  /// The statements that make what is missing of the tables.
+  /// The statements that create missing tables and indexes.
   var tables: String {
     """
     CREATE TABLE IF NOT EXISTS \(name).store (version integer NOT NULL);
@@ -130,11 +131,12 @@ struct DatabaseSchema: Sendable {
     """
   }
 
-  /// Makes the present tables of those of an earlier version, in one transaction.
+  /// Upgrades the tables of an earlier version, in one transaction.
   ///
-  /// Any number of hosts may do this at once, and hosts with an earlier program may go on until they
-  /// are started again. The accounts of a database without dates are due within an hour, since their
-  /// records are sealed. The next search for a user notes the digests that are missing.
+  /// Any number of hosts may do this at the same time, and hosts with an earlier program can
+  /// continue until they are restarted. If a database has no due dates, its accounts become due
+  /// within an hour, because the dates are in encrypted records. The next search for a user adds
+  /// the missing digests.
   private func upgrade(
     _ connection: Connection, until deadline: ContinuousClock.Instant
   ) throws(SQOAuthError) {
@@ -166,13 +168,14 @@ struct DatabaseSchema: Sendable {
     }
   }
 
-  /// The number of the lock under which hosts make the tables; any other program should not use
-  /// it.
+  /// The number of the advisory lock that a host holds while it creates or upgrades the tables.
+  ///
+  /// Other programs should not use this number.
   private static let lock: Int64 = 0x5351_4F41_7574_6801
 
   // MARK: Checking
 
-  /// Checks the version and the form of the tables; returns the version.
+  /// Checks the version and the columns of the tables; returns the version.
   private func check(
     _ connection: Connection, until deadline: ContinuousClock.Instant
   ) throws(SQOAuthError) -> Int64 {
@@ -233,13 +236,13 @@ struct DatabaseSchema: Sendable {
       ORDER BY c.relname COLLATE "C", a.attnum
       """)
 
-  /// The columns of the present tables.
+  /// The columns of the current tables.
   static let form =
     accountColumns + dueColumns + digestColumns + keyColumns + pauseColumns
     + ["pauses.asking boolean"]
     + valueColumns(registrations: true)
 
-  /// The columns of the tables of version 1, as three programs made them.
+  /// The columns of the three forms of version 1.
   static let earlierForms = [
     accountColumns + keyColumns + valueColumns(registrations: false),
     accountColumns + dueColumns + keyColumns + pauseColumns + valueColumns(registrations: false),
@@ -275,10 +278,10 @@ struct DatabaseSchema: Sendable {
     ]
   }
 
-  /// Finds what would change the meaning of the store's statements.
+  /// Finds whatever would change the meaning of the store's statements.
   ///
-  /// That is a trigger, a rule, a policy for rows, a table that a crash empties, or an account
-  /// table in which an id could stand twice.
+  /// That is a trigger, a rule, row-level security, a table that is not permanent, or a table
+  /// without a primary key.
   private static let oddities = SQLStatement(
     name: "schema_oddities",
     text: """

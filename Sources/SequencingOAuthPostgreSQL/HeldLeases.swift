@@ -7,12 +7,12 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The leases that this process has, with what their holders know of the accounts.
+/// The leases that this process holds, with what their holders know about the accounts.
 ///
-/// A lease under which a token could not be saved stays, also after its release: another host would
-/// send the refresh token that the server has replaced already. The next holder in this process
-/// takes it again by its ticket. If no session tries to save the token any more, the lease ends
-/// after the time of a marked lease.
+/// If a token could not be saved, its lease stays even after its release. Otherwise another host
+/// would send a refresh token that the server has already replaced. The next holder in this process
+/// takes the lease again by its random ID (`ticket`). If no session tries to save the token any
+/// more, the lease ends after the time of a marked lease.
 final class HeldLeases: Sendable {
   /// An account's row, as the holder of a lease last loaded or saved it.
   struct Row: Sendable {
@@ -23,25 +23,25 @@ final class HeldLeases: Sendable {
   struct Lease: Sendable {
     let ticket: Data
     var isInUse = true
-    /// Until when the lease protects a new token that is not saved; `nil` if there is none.
+    /// The time until which the lease protects an unsaved new token; `nil` if there is none.
     var unsavedUntil: ContinuousClock.Instant?
-    /// Until when a refresh token that was sent may bring a new one; `nil` if none was sent.
+    /// The time until which a sent refresh token may return a new token; `nil` if none was sent.
     var markedUntil: ContinuousClock.Instant?
-    /// The row that was last loaded or saved; `nil` if there was none, or if that is not known.
+    /// The row that was last loaded or saved; `nil` if there was no row or if it is not known.
     var known: Row?
-    /// The row from which a refresh token was sent; no load changes it.
+    /// The row whose refresh token was sent; loading the account does not change it.
     ///
-    /// Any part of the process may load the account. If that moved the version which the new token
-    /// replaces, the token would overwrite what another host has saved.
+    /// Any part of the process may load the account. If loading changed the version that the new
+    /// token replaces, the token could overwrite what another host has saved.
     var reserved: Row?
 
-    /// Whether a new token has come that is not saved yet.
+    /// Whether a new token has arrived that is not saved yet.
     var isUnsaved: Bool { unsavedUntil.map { .now < $0 } ?? false }
 
-    /// Whether a refresh token was sent whose successor is not saved yet.
+    /// Whether a refresh token was sent and the new token is not saved yet.
     var isMarked: Bool { isUnsaved || isInUse && markedUntil.map { .now < $0 } ?? false }
 
-    /// The row that a record replaces; `nil` for a new sign-in, which replaces whatever there is.
+    /// Returns the row that a record replaces; `nil` for a new sign-in, which replaces any row.
     func row(before record: AccountRecord) -> Row? {
       [reserved, known].lazy.compactMap { $0 }.first { $0.record.session == record.session }
     }
@@ -49,7 +49,7 @@ final class HeldLeases: Sendable {
 
   private let leases = Locked(TextDictionary<Lease>())
 
-  /// The lease of an account; `nil` if this process does not have it.
+  /// Returns the lease of an account; `nil` if this process does not have it.
   func lease(_ id: String) -> Lease? {
     leases.withLock { leases in
       guard let lease = leases[id], lease.isInUse || lease.isUnsaved else { return nil }
@@ -57,7 +57,7 @@ final class HeldLeases: Sendable {
     }
   }
 
-  /// Begins to take a lease, and returns its ticket; `nil` if a caller in this process has it.
+  /// Returns the ID of a lease to take; `nil` if another caller in this process has the lease.
   func begin(_ id: String) -> Data? {
     leases.withLock { leases in
       if let old = leases[id], old.isInUse { return nil }
@@ -69,18 +69,18 @@ final class HeldLeases: Sendable {
     }
   }
 
-  /// Notes the row that was loaded; `nil` if there was none.
+  /// Records the row that was loaded; `nil` if there was none.
   func loaded(_ id: String, _ ticket: Data, _ row: Row?) {
     change(id, ticket) { lease in
       lease.known = row
-      // Then the new token comes too late, and needs no protection any more.
+      // Another host has saved a newer row, so the new token can no longer be saved.
       if let reserved = lease.reserved, (row?.version ?? .max) > reserved.version {
         lease.unsavedUntil = nil
       }
     }
   }
 
-  /// Notes the row from which a refresh token is sent.
+  /// Records the row whose refresh token is about to be sent.
   func reserved(
     _ id: String, _ ticket: Data, _ row: Row, at now: ContinuousClock.Instant = .now
   ) {
@@ -90,7 +90,7 @@ final class HeldLeases: Sendable {
     }
   }
 
-  /// Whether a lease must be kept, because a new token is on its way or unsaved.
+  /// Returns whether a lease must be extended, because a new token is expected or unsaved.
   func isMarked(_ id: String, _ ticket: Data) -> Bool {
     leases.withLock { leases in
       guard let lease = leases[id], lease.ticket == ticket else { return false }
@@ -98,7 +98,7 @@ final class HeldLeases: Sendable {
     }
   }
 
-  /// Notes the row that was saved; `nil` after an erasure.
+  /// Records the row that was saved; `nil` after an erasure.
   func saved(_ id: String, _ ticket: Data, _ row: Row?) {
     change(id, ticket) { lease in
       lease.known = row
@@ -108,30 +108,30 @@ final class HeldLeases: Sendable {
     }
   }
 
-  /// Notes that a new token has come and is not saved yet.
+  /// Records that a new token has arrived and is not saved yet.
   func received(_ id: String, _ ticket: Data, at now: ContinuousClock.Instant = .now) {
     change(id, ticket) { $0.unsavedUntil = now + .seconds(AccountStatements.sentSeconds) }
   }
 
-  /// Notes that the account was changed by another host, so a new token cannot be saved.
+  /// Records that another host has changed the account, so that a new token cannot be saved.
   func lost(_ id: String, _ ticket: Data) {
     change(id, ticket) { ($0.unsavedUntil, $0.markedUntil) = (nil, nil) }
   }
 
-  /// Ends the use of a lease; returns `false` if the lease must stay in the database.
+  /// Ends the use of a lease; returns `false` if it must stay in the database.
   func release(_ id: String, _ ticket: Data) -> Bool {
     leases.withLock { leases in
-      // A lease that ends stays in use until it has ended in the database.
+      // Without an unsaved token, the lease stays in use until it is removed from the database.
       guard let lease = leases[id], lease.ticket == ticket, lease.isUnsaved else { return true }
       leases[id]?.isInUse = false
       return false
     }
   }
 
-  /// Forgets a lease, unless a token is unsaved under it.
+  /// Removes a lease, unless it protects an unsaved token.
   ///
-  /// If it may still be in the database, its ticket is kept, so that it does not keep this process
-  /// out.
+  /// If the lease may still be in the database, its ID is kept, so that this process can take the
+  /// lease again.
   func end(_ id: String, _ ticket: Data, isGone: Bool = true) {
     leases.withLock { leases in
       guard let lease = leases[id], lease.ticket == ticket else { return }
@@ -145,7 +145,7 @@ final class HeldLeases: Sendable {
     }
   }
 
-  /// Changes what is known under a lease, if this process still has it.
+  /// Changes a lease, if this process still has it.
   private func change(_ id: String, _ ticket: Data, _ body: (inout Lease) -> Void) {
     leases.withLock { leases in
       guard var lease = leases[id], lease.ticket == ticket else { return }

@@ -12,7 +12,7 @@ struct KeyStatements: Sendable {
   let header: SQLStatement
   let old: SQLStatement
   let reseal: SQLStatement
-  /// The number of the newest key, in another statement.
+  /// An expression for the number of the newest key, for use in other statements.
   let newest: String
   private let table: String
 
@@ -40,10 +40,10 @@ struct KeyStatements: Sendable {
         """)
   }
 
-  /// Adds the header of a newer key, if a number is still the newest.
+  /// Returns a script that adds the header of a newer key, if `number` is still the newest.
   ///
-  /// The lock waits for each statement that has looked at the keys before, so that no save with an
-  /// older key ends later.
+  /// The lock waits for every statement that has already read the keys. So no save with an older
+  /// key ends after this script.
   func add(_ header: Data, after number: Int64) -> String {
     """
     SELECT pg_catalog.set_config('lock_timeout', '10s', true);

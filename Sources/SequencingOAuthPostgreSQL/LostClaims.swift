@@ -1,40 +1,40 @@
 import SQBasics
 
-/// The marks of a statement that takes due accounts.
+/// Random numbers by which a statement marks the due accounts that it claims.
 ///
-/// A claim's mark is in the microseconds of its end. Two claims, or a claim and an ordinary date, may
-/// have the same one by chance: then an account is renewed earlier than it has to be, or the account's
-/// lease lets one of two keepers renew it.
+/// The mark of a claim is stored in the microseconds of the claim's end. By chance, two claims, or
+/// a claim and an ordinary date, may have the same mark. Then an account is renewed earlier than
+/// necessary, or two keepers claim it and its lease lets only one renew it.
 struct ClaimMarks: Sendable {
-  /// The mark of what the statement takes, from 0 to 999,999.
+  /// The mark of the accounts that the statement claims, from 0 to 999,999.
   let own: Int64
-  /// The marks of earlier claims whose answers were lost; the statement takes them again.
+  /// The marks of earlier claims without an answer; the statement returns their accounts again.
   let lost: [Int64]
 }
 
-/// The claims of a store on due accounts that the database may have made without an answer.
+/// A store's claims on due accounts that the database may have made although no answer arrived.
 ///
-/// Without this, a keeper would leave such accounts alone until its own claim is over.
+/// Without this list, a keeper would not renew such accounts until its own claim ends.
 struct LostClaims: Sendable {
   private var ends: [Int64: ContinuousClock.Instant] = [:]
 
-  /// How long the database may still be working on a statement, once it answers others again.
+  /// The time for which a database that answers again may still work on an earlier statement.
   private static let delay = Duration.seconds(10)
-  /// How long a claim may last beyond the time for which it is made.
+  /// The time that a claim may last beyond its requested time.
   private static let excess = Duration.seconds(2)
 
-  /// Makes a mark, and finds those to look for.
+  /// Creates a mark for a new claim, and lists the marks of earlier claims to look for.
   mutating func marks(at now: ContinuousClock.Instant) -> ClaimMarks {
     ends = ends.filter { $0.value > now }
     return ClaimMarks(own: .random(in: 0..<1_000_000), lost: ends.keys.sorted())
   }
 
-  /// Notes that the answer to a statement did not arrive.
+  /// Records that the answer to a claim did not arrive.
   mutating func lose(_ mark: Int64, for time: Duration, at now: ContinuousClock.Instant) {
     ends[mark] = now + time + Self.excess
   }
 
-  /// Notes that the database has answered; it has soon made all earlier claims, or never will.
+  /// Records that the database has answered; soon no earlier claim can be pending any more.
   mutating func answered(at now: ContinuousClock.Instant) {
     ends = ends.mapValues { min($0, now + Self.delay) }
   }

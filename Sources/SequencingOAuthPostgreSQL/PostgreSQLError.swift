@@ -2,32 +2,32 @@ import CSQPostgreSQL
 import SQBasics
 import SequencingOAuth
 
-/// A failure of the database or of the connection to it.
+/// An error of the database or of the connection to it.
 ///
-/// Its text is the server's primary message, or libpq's: both name tables, servers and roles, and
-/// never a stored value or a password.
+/// Its text is the server's primary message or libpq's message. Both name tables, servers and
+/// roles, but never a stored value or a password.
 struct PostgreSQLError: Error, CustomStringConvertible {
   enum Kind {
-    /// No server could be reached, or the connection broke; it is not known what the server did.
+    /// No server could be reached, or the connection broke; the server may have run the statement.
     case disconnected
-    /// The server gave no answer in time; it is not known what it did.
+    /// The server gave no answer in time; it may have run the statement.
     case timedOut
-    /// The call's time was over before anything was sent.
+    /// The call's time limit passed before anything was sent.
     case notSent
-    /// The server refused a statement or a login, with this SQLSTATE.
+    /// The server rejected a statement or a login with this SQLSTATE.
     case refused(String)
   }
 
   let kind: Kind
   let message: String
 
-  /// The server gave no answer before the call's deadline.
+  /// An error: the server gave no answer before the call's deadline.
   static let noAnswer = Self(.timedOut, "it gave no answer in time")
 
-  /// The call's time was over before its statement was sent.
+  /// An error: the call's time limit passed before its statement was sent.
   static let late = Self(.notSent, "the call's time was over before its statement was sent")
 
-  /// The call's time was over before it got a connection.
+  /// An error: the call's time limit passed before it got a connection.
   static let busy = Self(.notSent, "all its connections were busy until the call's time was over")
 
   init(_ kind: Kind, _ message: String) {
@@ -35,7 +35,7 @@ struct PostgreSQLError: Error, CustomStringConvertible {
     self.message = message
   }
 
-  /// Takes the failure of a statement.
+  /// Reads the error from the result of a failed statement.
   init(result: OpaquePointer?) {
     let state = PQresultErrorField(result, sq_error_state).map { String(cString: $0) }
     let text = PQresultErrorField(result, sq_error_text).map { String(cString: $0) }
@@ -43,7 +43,7 @@ struct PostgreSQLError: Error, CustomStringConvertible {
     message = (text ?? "the connection broke").printable
   }
 
-  /// Takes the failure of a connection.
+  /// Reads the error from a failed connection.
   init(connection: OpaquePointer?) {
     let text = PQerrorMessage(connection).map { String(cString: $0) } ?? ""
     let lines = text.split(separator: "\n").joined(separator: "; ")
@@ -51,8 +51,8 @@ struct PostgreSQLError: Error, CustomStringConvertible {
     if PQconnectionNeedsPassword(connection) != 0 {
       kind = .refused("28000")
     } else if PQconnectionUsedPassword(connection) != 0, text.contains("authentication failed") {
-      // libpq has no SQLSTATE of a refused login. PostgreSQL and PgBouncer write this; a server that
-      // writes in another language counts as one that cannot be reached.
+      // libpq has no SQLSTATE for a rejected login. PostgreSQL and PgBouncer write this text. A
+      // server with messages in another language counts as one that cannot be reached.
       kind = .refused("28P01")
     } else {
       kind = .disconnected
@@ -61,15 +61,16 @@ struct PostgreSQLError: Error, CustomStringConvertible {
 
   var description: String { message }
 
-  /// The SQLSTATE, if the server refused something.
+  /// The SQLSTATE if the server rejected a statement or a login.
   var state: String? {
     if case .refused(let state) = kind { state } else { nil }
   }
 
   /// Whether the same statement may succeed on a new connection.
   ///
-  /// Besides a broken connection these are: a server that starts or stops, an administrator who
-  /// ended the session, a former primary that only reads now, a deadlock, and too many connections.
+  /// That is so for a broken connection, a server that starts or stops, a session that an
+  /// administrator ended, a former primary that is now read-only, a deadlock, and too many
+  /// connections.
   var isPassing: Bool {
     switch kind {
     case .disconnected: true
@@ -90,13 +91,13 @@ struct PostgreSQLError: Error, CustomStringConvertible {
     }
   }
 
-  /// The error for the app: what happened, and what to do.
+  /// The error for the app, with advice what to do.
   var reported: SQOAuthError {
     let code: SQOAuthError.Code = isDamage ? .storeDamaged : .storeFailed
     return SQOAuthError(code, "the token database: \(message)\(advice)", cause: self)
   }
 
-  /// A table or a column that does not exist, or has another type.
+  /// Whether a table or a column does not exist or has the wrong type.
   private var isDamage: Bool {
     ["42P01", "42703", "42804", "42883", "42P10", "3F000"].contains(state)
   }

@@ -8,20 +8,21 @@ public import SequencingOAuth
 #endif
 
 extension PostgreSQLTokenStore {
-  /// Seals all records and registrations with another key, while other hosts use the store.
+  /// Encrypts all records and registrations with another key, while other hosts use the store.
   ///
-  /// Before the change, start every host again with the new key in `otherKeys`; after it, with the
-  /// new key as `key`. In between all hosts read records of both keys, and save with the new one. A
-  /// host without the new key refreshes no token any more, and saves what it has with its own key.
+  /// Before this call, restart every host with the new key in `otherKeys`. After it, restart every
+  /// host with the new key as `key`. In between, all hosts read records of both keys and save with
+  /// the new key. A host without the new key refreshes no more tokens; it saves a token that it has
+  /// just received with its own key.
   ///
-  /// A change that was interrupted is finished by another call, as is one during which a host
-  /// without the new key saved. The database's role needs the rights `INSERT` and `UPDATE` on the
+  /// If a call was interrupted, or if a host without the new key saved a record meanwhile, call
+  /// this method again to finish. The database's role needs the rights `INSERT` and `UPDATE` on the
   /// table `keys`. The time grows with the number of accounts.
   ///
-  /// - Throws: `SQOAuthError.Code.storeDamaged` at the end if some records could not be opened,
-  ///   which are left as they are.
+  /// - Throws: `SQOAuthError.Code.storeDamaged` at the end if some records could not be opened;
+  ///   they stay unchanged.
   public func changeKey(to key: StoreKey) async throws(SQOAuthError) {
-    // The change may have been made already, so that this store's own key is an old one.
+    // If another program has already changed the key, this store's own key is an old one.
     database.give(key)
     let number = try await database.use(.long) { table throws(SQOAuthError) in
       try await table.makeNewest(key)
@@ -45,6 +46,6 @@ extension PostgreSQLTokenStore {
     }
   }
 
-  /// How many records are sealed again at a time.
+  /// The number of records to encrypt again in one step.
   private static let resealed = 500
 }

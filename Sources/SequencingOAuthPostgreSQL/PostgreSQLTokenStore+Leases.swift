@@ -8,16 +8,15 @@ public import SequencingOAuth
   import Foundation
 #endif
 
-// The leases of accounts, and the tokens that are saved under them.
+// The leases of accounts, and the tokens that are saved while a lease is held.
 extension PostgreSQLTokenStore {
-  /// How long a caller waits in ``lease(_:)`` for another holder, and between two looks if no notice
-  /// can come.
+  /// How long ``lease(_:)`` waits for another holder, and how often it asks without notices.
   private static let wait = (longest: Duration.seconds(2), step: Duration.milliseconds(500))
 
-  /// Takes the exclusive right to change an account; it holds for all hosts.
+  /// Takes the exclusive right among all hosts to change an account.
   ///
-  /// Returns `nil` while another caller in this process has that right, and if a caller elsewhere
-  /// still has it after 2 s.
+  /// Returns `nil` at once if another caller in this process has that right, and after 2 s if a
+  /// caller in another process still has it.
   public func lease(_ id: String) async throws(SQOAuthError) -> AccountLease? {
     try Self.check(id)
     let end = ContinuousClock.now + Self.wait.longest
@@ -40,7 +39,7 @@ extension PostgreSQLTokenStore {
         await wait(for: next, until: end)
       }
     } catch {
-      // The database may have given the lease before the answer was lost.
+      // The database may have granted the lease before the answer was lost.
       held.end(id, ticket, isGone: false)
       throw error
     }
@@ -63,7 +62,7 @@ extension PostgreSQLTokenStore {
 
   /// Waits until the lease may be free.
   private func wait(for bell: OneShot<Void>, until end: ContinuousClock.Instant) async {
-    // Spread, so that hosts that wait for one account do not ask together.
+    // Random, so that hosts that wait for one account do not all ask at the same time.
     let step = Self.wait.step * Double.random(in: 0.5...1)
     let next = (notices?.areHeard ?? false) ? end : min(end, .now + step)
     _ = await bell.wait(until: next)
@@ -80,22 +79,22 @@ extension PostgreSQLTokenStore {
         held.end(id, ticket)
         notices?.announce(id)
       } catch {
-        // The lease ends by itself.
+        // The lease expires without this statement.
         held.end(id, ticket, isGone: false)
       }
     }
   }
 
-  /// Gives back the leases that are not needed any more, and tells the other hosts what has changed.
+  /// Finishes returning leases and notifying other hosts of changes.
   ///
-  /// Until then, other hosts would wait for a program that has ended. The call returns after 5 s at
-  /// most, also if the database does not answer.
+  /// Call it before the program ends; otherwise other hosts would wait for leases of an ended
+  /// program. It returns after at most 5 s, even if the database does not answer.
   public func settle() async {
     let deadline = ContinuousClock.now + Self.settlingTime
     await work.settle(until: deadline)
     guard let notices else { return }
     await notices.sent(until: deadline)
-    // The connection that listens, which usually sends them, may not even be open yet.
+    // The listening connection usually sends the notices, but it may not be open yet.
     while let notice = notices.takeNotice(now: true) {
       work.start { [self] in
         do throws(SQOAuthError) {
@@ -112,7 +111,7 @@ extension PostgreSQLTokenStore {
 
   private static let settlingTime = Duration.seconds(5)
 
-  /// How this process names itself to others that wait for it.
+  /// The name of this process for messages to others that wait for its lease.
   private static let holder: String = {
     var name = [CChar](repeating: 0, count: 256)
     gethostname(&name, name.count - 1)
@@ -122,8 +121,8 @@ extension PostgreSQLTokenStore {
 
   /// Calls a closure when another host may have changed an account, until the observation ends.
   ///
-  /// The change is usually noticed at once. If a notice was lost, or behind a connection pooler, it
-  /// is noticed after 30 s or 5 s.
+  /// Usually the closure is called at once. If a notice was lost, it is called within 30 s. Through
+  /// a connection pooler, it is called within 5 s.
   public func observe(
     _ id: String, _ onChange: @escaping @Sendable () -> Void
   ) -> AccountObservation? {
@@ -132,7 +131,7 @@ extension PostgreSQLTokenStore {
     return AccountObservation { notices.end(observer, of: id) }
   }
 
-  /// Names the process and the host that have the right to change an account.
+  /// Returns the name of the process and host that hold an account's lease, for error messages.
   public func leaseHolder(_ id: String) async -> String? {
     let holder = try? await database.use { table throws(SQOAuthError) in try await table.holder(id)
     }
@@ -141,9 +140,11 @@ extension PostgreSQLTokenStore {
 
   /// Marks the account's lease, as the last step before a refresh token is sent.
   ///
-  /// - Throws: `SQOAuthError.Code.accountChanged` if another host has taken the lease over or
-  ///   changed the account since, or if another session in this process has a newer token that is
-  ///   not saved yet: then nothing may be sent.
+  /// If it throws, the caller must not send the refresh token.
+  ///
+  /// - Throws: `SQOAuthError.Code.accountChanged` if another host has taken over the lease or
+  ///   changed the account, or if another session in this process has a newer token that is not
+  ///   saved yet.
   public func reserve(
     _ id: String, replacing record: AccountRecord?
   ) async throws(SQOAuthError) -> AccountReservation {
@@ -165,15 +166,15 @@ extension PostgreSQLTokenStore {
     keep(id, lease.ticket)
     return AccountReservation { [self] in
       held.received(id, lease.ticket)
-      // The save that follows has more patience.
+      // The save that follows tries for longer.
       try? await replace(row.version, $0, lease.ticket, .short)
     }
   }
 
-  /// Marks a lease; if it is gone, takes it once more.
+  /// Marks a lease; if the lease is gone, takes it again first.
   ///
-  /// A server that crashes loses a lease that was just taken. If another host has it now, or the
-  /// record has another version, there is no mark.
+  /// A database server that crashes can lose a lease that was just taken. Returns `false` if
+  /// another host has the lease now or if the record has a different version.
   private func isMarked(
     _ id: String, _ ticket: Data, _ version: Int64
   ) async throws(SQOAuthError) -> Bool {
@@ -186,15 +187,16 @@ extension PostgreSQLTokenStore {
     }
   }
 
-  /// Keeps a marked lease while its new token is on its way or unsaved, also if the time of the
-  /// lease seems to be over.
+  /// Extends a marked lease again and again until the new token is saved or can no longer arrive.
+  ///
+  /// This also protects a lease whose time seems to be over because the server's clock jumped.
   private func keep(_ id: String, _ ticket: Data) {
     Task { [database, held] in
       while held.isMarked(id, ticket) {
-        // Several looks fit into the time for which another host doubts the lease.
+        // This is often enough to extend the lease several times while another host doubts it.
         try? await Task.sleep(for: .seconds(AccountStatements.doubtSeconds) / 4)
         guard held.isMarked(id, ticket) else { return }
-        // After an error the next look may succeed.
+        // After an error, the next attempt may succeed.
         try? await database.use(.short) { table throws(SQOAuthError) in
           try await table.keepLease(id, ticket: ticket)
         }

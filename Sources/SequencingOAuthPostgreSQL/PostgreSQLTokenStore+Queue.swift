@@ -1,7 +1,7 @@
 import SQBasics
 package import SequencingOAuth
 
-// The accounts that are due, which keepers on all hosts share.
+// The accounts that are due for renewal, which the `AccountKeeper`s on all hosts share.
 extension PostgreSQLTokenStore: AccountQueue {
   package func take(
     atMost count: Int, for time: Duration
@@ -13,7 +13,7 @@ extension PostgreSQLTokenStore: AccountQueue {
         lostClaims.withLock { $0.answered(at: .now) }
         return due
       } catch {
-        // The database may have taken them, or may take them soon.
+        // The database may have claimed the accounts, or may still do so.
         lostClaims.withLock { $0.lose(marks.own, for: time, at: .now) }
         throw error
       }
@@ -28,7 +28,7 @@ extension PostgreSQLTokenStore: AccountQueue {
     }
   }
 
-  /// Does nothing, since a save notes when the account is due next.
+  /// Does nothing, because each save also stores when the account is due next.
   package func finish(_ account: DueAccounts.Account, with record: AccountRecord?) {}
 
   package func pause(

@@ -1,8 +1,8 @@
 public import SequencingOAuth
 
-// The registrations of clients, which all hosts share.
+// Client registrations, which all hosts share.
 extension PostgreSQLTokenStore: RegistrationStore {
-  /// The registration at a server; `nil` if there is none.
+  /// Loads the client's registration at an authorization server; `nil` if there is none.
   public func registration(
     at issuer: String
   ) async throws(SQOAuthError) -> ClientRegistration? {
@@ -11,17 +11,18 @@ extension PostgreSQLTokenStore: RegistrationStore {
     }
   }
 
-  /// Keeps a registration in place of the one at the same server, sealed by the store's key.
+  /// Saves a registration, encrypted with the store's key, replacing one at the same server.
   public func save(_ registration: ClientRegistration) async throws(SQOAuthError) {
     try await database.use(.long) { table throws(SQOAuthError) in
       try await table.put(registration)
     }
   }
 
-  /// Keeps a registration, unless the database has another one than `earlier`; returns the
-  /// registration that stands.
+  /// Saves a registration if the stored one is `earlier`; returns the registration that is stored
+  /// afterwards.
   ///
-  /// Of several hosts that do this at once, one keeps its registration, and all get that one.
+  /// If several hosts do this at the same time, one host's registration is stored, and all hosts
+  /// get that one.
   public func save(
     _ registration: ClientRegistration, replacing earlier: ClientRegistration?
   ) async throws(SQOAuthError) -> ClientRegistration {
@@ -30,7 +31,7 @@ extension PostgreSQLTokenStore: RegistrationStore {
     }
   }
 
-  /// Forgets the registration at a server; without one it does nothing.
+  /// Erases the registration at an authorization server, if there is one.
   public func eraseRegistration(at issuer: String) async throws(SQOAuthError) {
     try await database.use(.long) { table throws(SQOAuthError) in
       try await table.eraseRegistration(at: issuer)

@@ -7,46 +7,51 @@ public import SequencingOAuth
   package import Foundation
 #endif
 
-/// Keeps tokens in a PostgreSQL database, which any number of hosts share.
+/// A token store in a PostgreSQL database that any number of hosts share.
 ///
-/// Each account is refreshed by one host at a time. A save replaces exactly the record from which
-/// the refresh was made, so a host that was suspended cannot overwrite what its successor saved.
-/// Before a refresh token is sent, the account's lease is marked. A lease without that mark is
-/// taken over 10 s after its holder was killed; one with it after 160 s, when the request can no
-/// longer be under way.
+/// Only one host at a time refreshes an account: the host that holds the account's lease, which is
+/// the exclusive right to change the account. A save replaces exactly the record that the refresh
+/// started from, so a host that was suspended cannot overwrite a newer record of another host.
 ///
-/// Every record is sealed under a `StoreKey` and bound to its account, so the database's
-/// administrator can read the ids of the accounts and which of them belong to one user, but no token.
-/// A person who can write to the database can remove accounts or put back older records unnoticed.
+/// Before a host sends a refresh token, it marks the lease. If the host is killed, another host
+/// takes over an unmarked lease after 10 s. It takes over a marked lease after 160 s, when the
+/// request can no longer be under way.
 ///
-/// A call waits at most 30 s for a free connection and for the answers to its statements. The time
-/// of connecting comes on top: up to 5 s for each server in the connection string, unless that has
-/// another `connect_timeout`. A server that cannot be reached is tried for 5 s, and for 30 s by a
-/// call that saves or erases; an attempt that begins in that time may end after it. A saved record
-/// is as safe as PostgreSQL's `synchronous_commit` makes it.
+/// Every record is encrypted with a `StoreKey` and bound to its account. The database's
+/// administrator can read the accounts' IDs and see which accounts belong to one user, but cannot
+/// read tokens. A person who can write to the database can remove accounts or restore older records
+/// without being noticed.
+///
+/// A call waits at most 30 s for a free connection and for the answers to its statements, not
+/// counting the time to connect. Connecting takes up to 5 s for each server in the connection
+/// string, unless the string sets another `connect_timeout`. If no server can be reached, a call
+/// tries again for 5 s; a call that saves or erases tries again for 30 s. The last attempt may end
+/// later. How safe a saved record is depends on PostgreSQL's setting `synchronous_commit`.
 public final class PostgreSQLTokenStore: TokenStore {
   let database: AccountDatabase
   let held = HeldLeases()
-  /// The claims on due accounts whose answers did not arrive.
+  /// The claims on due accounts for which no answer arrived.
   let lostClaims = Locked(LostClaims())
-  /// What this store does after its calls have returned.
+  /// The work that continues after the store's calls have returned.
   let work = WorkUnderWay()
-  /// `nil` if a setting of the store is wrong.
+  /// Sends and receives notices of changes; `nil` if a setting of the store is wrong.
   let notices: AccountNotices?
 
-  /// Makes a store; its first call connects, and makes the tables if they are missing.
+  /// Creates a store; its first call connects, and creates the tables if they are missing.
   ///
-  /// `connection` is a connection string of libpq, such as `postgresql://app@db.example/app`. It
-  /// may name several servers, of which the primary is used. libpq finds the password in the
-  /// string, in `PGPASSWORD` or in `~/.pgpass`. If neither the string nor the environment variable
-  /// `PGSSLMODE` names an `sslmode`, a server on another machine must use TLS with a certificate of
-  /// its name (`verify-full`), from an authority in `~/.postgresql/root.crt` or, without that file,
-  /// from one that the system trusts. A weaker mode in either is obeyed, and so is each parameter that
-  /// the file of a service has (`service=`, `PGSERVICE`).
+  /// `connection` is a libpq connection string, such as `postgresql://app@db.example/app`. If it
+  /// names several servers, the store uses the primary. libpq reads the password from the string,
+  /// from `PGPASSWORD` or from `~/.pgpass`.
   ///
-  /// `connections` is how many connections the store opens at most. All hosts must use the same
-  /// key; `otherKeys` are for the time of a ``changeKey(to:)``. The store works through a pooler
-  /// such as PgBouncer too.
+  /// If neither the string nor the environment variable `PGSSLMODE` sets an `sslmode`, a server on
+  /// another machine must use TLS with a certificate for its name (`verify-full`). The
+  /// certificate's authority must be in `~/.postgresql/root.crt` or, without that file, be trusted
+  /// by the system. The store obeys a weaker mode if one is set, and every parameter of a libpq
+  /// service file (`service=`, `PGSERVICE`).
+  ///
+  /// The store opens at most `connections` connections for its calls. All hosts must use the same
+  /// key; `otherKeys` are only for the time of ``changeKey(to:)``. The store also works through a
+  /// connection pooler such as PgBouncer.
   public convenience init(
     connection: String, key: StoreKey, otherKeys: [StoreKey] = [],
     schema: String = "sequencing_oauth", connections: Int = 4
@@ -56,7 +61,7 @@ public final class PostgreSQLTokenStore: TokenStore {
       connections: connections, limit: .seconds(30))
   }
 
-  /// Makes a store with another limit for a call.
+  /// Creates a store with a different time limit for calls.
   package init(
     connection: String, key: StoreKey, otherKeys: [StoreKey] = [],
     schema: String = "sequencing_oauth", connections: Int = 4, limit: Duration
@@ -82,18 +87,18 @@ public final class PostgreSQLTokenStore: TokenStore {
     return found?.record
   }
 
-  /// Saves a record; it replaces the account's earlier record.
+  /// Saves a record, replacing the account's earlier record.
   ///
-  /// While the caller has the account's lease, a record of the same sign-in replaces only the
-  /// record from which the token was refreshed, or which the caller last loaded or saved.
+  /// While the caller has the account's lease, a record of the same sign-in only replaces the
+  /// record that the token was refreshed from, or the record that the caller last loaded or saved.
   ///
-  /// - Throws: `SQOAuthError.Code.accountChanged` if another host has changed the account since;
-  ///   `invalidConfiguration` if the account's id is longer than 2048 bytes.
+  /// - Throws: `SQOAuthError.Code.accountChanged` if another host has changed the account since
+  ///   then; `invalidConfiguration` if the account's ID is longer than 2048 bytes.
   public func save(_ record: AccountRecord) async throws(SQOAuthError) {
     try Self.check(record.id)
     let lease = held.lease(record.id)
     if let lease, let before = lease.row(before: record) {
-      // It was made safe already when it landed.
+      // The reservation has already saved this record, when the answer arrived.
       if before.record == record { return }
       if lease.isUnsaved { held.received(record.id, lease.ticket) }
       return try await replace(before.version, record, lease.ticket)
@@ -105,7 +110,7 @@ public final class PostgreSQLTokenStore: TokenStore {
     if let lease { held.saved(record.id, lease.ticket, .init(version: version, record: record)) }
   }
 
-  /// Saves a record in place of the row with a version.
+  /// Saves a record if the account's row still has a version.
   func replace(
     _ version: Int64, _ record: AccountRecord, _ ticket: Data,
     _ patience: AccountDatabase.Patience = .long
@@ -122,13 +127,13 @@ public final class PostgreSQLTokenStore: TokenStore {
     held.saved(record.id, ticket, .init(version: version + 1, record: record))
   }
 
-  /// Tells the other hosts of a change that this store has made.
+  /// Notifies other hosts of a change that this store has made.
   private func changed(_ id: String, to version: Int64?) {
     notices?.know(id, version)
     notices?.announce(id)
   }
 
-  /// Throws if an id is too long for the index of the tables, which has a limit of 2704 bytes.
+  /// Throws if an ID is too long for the tables' index, which has a limit of 2704 bytes.
   static func check(_ id: String) throws(SQOAuthError) {
     guard id.utf8.count > longestID else { return }
     throw SQOAuthError(
@@ -156,7 +161,7 @@ public final class PostgreSQLTokenStore: TokenStore {
     if let lease { held.saved(id, lease.ticket, nil) }
   }
 
-  /// Lists the ids of all accounts that have a record.
+  /// Lists the IDs of all accounts that have a record.
   public func list() async throws(SQOAuthError) -> [String] {
     try await database.use { table throws(SQOAuthError) in try await table.list() }
   }
@@ -174,7 +179,7 @@ public final class PostgreSQLTokenStore: TokenStore {
 
   private static let pageSize = 1000
 
-  /// Loads the records of the accounts that follow an id, at most `limit` of them.
+  /// Loads the records of at most `limit` accounts that follow an ID.
   public func page(
     after id: String?, limit: Int
   ) async throws(SQOAuthError) -> [AccountRecord] {

@@ -1,4 +1,4 @@
-/// The statements about registrations, for the tables of one schema.
+/// The statements about client registrations, for the tables of one schema.
 struct RegistrationStatements: Sendable {
   let load: SQLStatement
   let put: SQLStatement
@@ -24,7 +24,7 @@ struct RegistrationStatements: Sendable {
           RETURNING true)
         SELECT EXISTS (SELECT FROM saved), \(newestKey)
         """)
-    // Without an old value, which is null then, no row is updated.
+    // If there is no old value, `$5` is null and no row is updated.
     replace = SQLStatement(
       name: "replace_registration",
       text: """

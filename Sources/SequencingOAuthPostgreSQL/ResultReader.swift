@@ -1,12 +1,13 @@
 import CSQPostgreSQL
 import Glibc
 
-/// Reads the server's answer to what was sent on a connection.
+/// Reads the server's answer to a statement on a connection.
 struct ResultReader: ~Copyable {
-  /// What a connection waits for.
+  /// The socket event that a connection waits for.
   enum Need {
     case reading
-    /// The server has not taken all of the statement yet, and may send before it does.
+    /// A part of the statement is still unsent, and the server may send bytes before it gets the
+    /// rest.
     case readingOrWriting
 
     fileprivate var events: Int16 {
@@ -29,8 +30,7 @@ struct ResultReader: ~Copyable {
     PQclear(last)
   }
 
-  /// Takes the results that have come; returns what must happen before more, or `nil` if these are
-  /// all.
+  /// Reads the results that have arrived; returns what to wait for, or `nil` if these are all.
   mutating func advance() -> Need? {
     while true {
       let unsent = PQflush(handle)
@@ -49,7 +49,7 @@ struct ResultReader: ~Copyable {
     }
   }
 
-  /// Receives what the server has sent, without waiting for it.
+  /// Receives the bytes that the server has sent, without waiting.
   func receive() throws(PostgreSQLError) {
     guard PQconsumeInput(handle) != 0 else { throw PostgreSQLError(connection: handle) }
   }
@@ -62,13 +62,13 @@ struct ResultReader: ~Copyable {
     }
   }
 
-  /// Whether a connection has what it needs.
+  /// Returns whether a connection's socket is ready for what it needs.
   static func isReady(_ handle: OpaquePointer, _ need: Need) -> Bool {
     var polled = pollfd(fd: PQsocket(handle), events: need.events, revents: 0)
     return poll(&polled, 1, 0) > 0
   }
 
-  /// Blocks the thread until a connection has what it needs; returns `false` at the deadline.
+  /// Blocks the thread until a connection's socket is ready; returns `false` at the deadline.
   static func wait(
     for handle: OpaquePointer, _ need: Need, until deadline: ContinuousClock.Instant
   ) -> Bool {
@@ -76,7 +76,7 @@ struct ResultReader: ~Copyable {
     while true {
       let left = deadline - ContinuousClock.now
       guard left > .zero else { return false }
-      // Through ppoll(2), since a near server answers in less than poll(2)'s millisecond.
+      // With ppoll(2), because a nearby server answers in less than poll(2)'s unit of 1 ms.
       let part = min(left, .seconds(60)).components
       var time = timespec(
         tv_sec: Int(part.seconds), tv_nsec: Int(part.attoseconds / 1_000_000_000))
@@ -84,7 +84,7 @@ struct ResultReader: ~Copyable {
     }
   }
 
-  /// The rows of the last result, when the whole answer was read.
+  /// Returns the rows of the last result; call it after the complete answer was read.
   ///
   /// - Throws: The first error of the answer.
   consuming func rows() throws(PostgreSQLError) -> [SQLRow] {

@@ -9,18 +9,18 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// A statement, which each connection prepares once under its name.
+/// An SQL statement, which each connection prepares once under its name.
 struct SQLStatement: Sendable {
   let name: String
   let text: String
 
-  /// An expression for the rows of a change that need not survive a crash of the server.
+  /// An expression for statements whose change need not survive a crash of the server.
   ///
-  /// Its commit then waits for no disk and no standby.
+  /// The commit then waits neither for the disk nor for a standby.
   static let unsynced = "pg_catalog.set_config('synchronous_commit', 'off', true) IS NOT NULL"
 }
 
-/// A value for a placeholder in a statement.
+/// A value for a parameter of a statement.
 enum SQLValue: Redacted {
   case bytes(Data)
   /// A value in the server's text form, such as a number; it must not contain a NUL.
@@ -29,21 +29,21 @@ enum SQLValue: Redacted {
 
   static func integer(_ value: Int64) -> SQLValue { .text(String(value)) }
 
-  /// An array of `bytea`.
+  /// Returns an array of `bytea`.
   static func array(_ values: [Data]) -> SQLValue {
-    // The backslash is doubled, as in every quoted element of an array.
+    // In a quoted element of an array, the backslash must be doubled.
     let texts = values.map { #""\\x"# + Hexadecimal.encode($0) + #"""# }
     return .text("{" + texts.joined(separator: ",") + "}")
   }
 
-  /// An array of `bigint`.
+  /// Returns an array of `bigint`.
   static func array(_ values: [Int64]) -> SQLValue {
     .text("{" + values.map { String($0) }.joined(separator: ",") + "}")
   }
 
   static func boolean(_ value: Bool) -> SQLValue { .text(value ? "true" : "false") }
 
-  /// A time in seconds; `nil` for `NULL`.
+  /// Returns a time in seconds, or `NULL` for `nil`.
   static func seconds(_ value: Double?) -> SQLValue { value.map { .text("\($0)") } ?? .null }
 
   /// The bytes as libpq sends them, and whether they are in binary form; `nil` for `NULL`.
@@ -56,7 +56,7 @@ enum SQLValue: Redacted {
   }
 }
 
-/// One row of a result, with its columns in the server's binary form.
+/// One row of a result, with its columns in the server's binary format.
 struct SQLRow: Redacted {
   private let columns: [Data?]
 
@@ -74,7 +74,7 @@ struct SQLRow: Redacted {
     columns[column].map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// A `bigint` or `integer`.
+  /// Returns a `bigint` or `integer`.
   func integer(_ column: Int) -> Int64? {
     guard let data = columns[column], data.count == 8 || data.count == 4 else { return nil }
     let value = data.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
@@ -82,7 +82,7 @@ struct SQLRow: Redacted {
       ? Int64(bitPattern: value) : Int64(Int32(bitPattern: UInt32(truncatingIfNeeded: value)))
   }
 
-  /// A `double precision`.
+  /// Returns a `double precision`.
   func number(_ column: Int) -> Double? {
     guard let data = columns[column], data.count == 8 else { return nil }
     return Double(bitPattern: data.reduce(UInt64(0)) { $0 << 8 | UInt64($1) })

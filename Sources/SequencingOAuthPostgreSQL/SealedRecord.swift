@@ -7,15 +7,15 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// A record as its row gets it.
+/// An encrypted record, with the other values of its row.
 struct SealedRecord: Redacted {
   let id: String
   let box: Data
-  /// The number of the key that sealed it.
+  /// The number of the key that encrypted the record.
   let key: Int64
-  /// The name of the record's server, by which keepers pause.
+  /// The name of the record's server, which keepers can pause.
   let server: Data
-  /// The digests by which the record is found.
+  /// The digests to find the record by user or session.
   let digests: SessionDigests
   /// The seconds until the token should be renewed; `nil` for never.
   let due: Double?

@@ -1,4 +1,4 @@
-/// The statements that find the accounts of a user or of a session, for the tables of one schema.
+/// The statements that find the accounts of a user or a session, for the tables of one schema.
 struct SessionStatements: Sendable {
   let keys: SQLStatement
   let ofUser: SQLStatement
@@ -25,7 +25,7 @@ struct SessionStatements: Sendable {
         SELECT id, value, key_number FROM \(accounts)
         WHERE key_number = ANY ($1::bigint[]) LIMIT 1
         """)
-    // Hosts of an older version save records and leave the digests as they are.
+    // Hosts with an older program save records without changing the digests.
     unnoted = SQLStatement(
       name: "unnoted",
       text: """

@@ -2,15 +2,15 @@ import CSQPostgreSQL
 import Glibc
 import SQBasics
 
-/// The thread that waits for the servers of all connections, so that no caller's thread does.
+/// A thread that waits for the sockets of all connections, so that callers' threads need not wait.
 ///
-/// It only wakes callers: they read and write their sockets themselves. There is one thread for the
-/// process, which starts with the first wait and sleeps while nobody waits.
+/// It only wakes callers, which read and write their sockets themselves. The process has one such
+/// thread. It starts with the first wait and sleeps while no caller waits.
 final class SocketWatch: Sendable {
-  /// `nil` if the system had no thread or no descriptor for it.
+  /// The process's only instance; `nil` if the system could not create a thread or a descriptor.
   static let shared = SocketWatch()
 
-  /// Something that a caller waits for; it gets the moment at which it came, or `nil` at the end.
+  /// A waiting caller, which gets the time at which its socket was ready, or `nil` at the deadline.
   private struct Wait {
     let end: ContinuousClock.Instant
     let continuation: CheckedContinuation<ContinuousClock.Instant?, Never>
@@ -18,18 +18,18 @@ final class SocketWatch: Sendable {
 
   private struct State {
     var waits: [Int32: Wait] = [:]
-    /// Waits that only end.
+    /// Waits without a socket, which only end at their deadlines.
     var sleeps: [Wait] = []
-    /// When the thread looks for waits that have ended; no wait ends earlier.
+    /// The time at which the thread next checks for ended waits; no wait ends earlier.
     var looksAt = ContinuousClock.now
   }
 
   private let poller: Int32
-  /// An event that makes the thread look again when to wake.
+  /// An event descriptor that makes the thread compute its next wake-up again.
   private let bell: Int32
   private let state = Locked(State())
 
-  /// The longest time between two looks.
+  /// The longest time between two checks.
   private static let period = Duration.seconds(3600)
 
   private init?() {
@@ -47,10 +47,10 @@ final class SocketWatch: Sendable {
 
   // MARK: For callers
 
-  /// Waits until a socket has what its connection needs.
+  /// Waits until a socket is ready for what its connection needs, and returns the time.
   ///
-  /// Returns the moment at which that was so, or `nil` at the end of the wait, or at once if the
-  /// system cannot watch the socket. Cancelling the waiting task does not end the wait.
+  /// Returns `nil` at the deadline, or at once if the system cannot watch the socket. Cancelling
+  /// the waiting task does not end the wait.
   func wait(
     for socket: Int32, _ need: ResultReader.Need, until end: ContinuousClock.Instant
   ) async -> ContinuousClock.Instant? {
@@ -65,11 +65,11 @@ final class SocketWatch: Sendable {
         case .readingOrWriting: EPOLLIN.rawValue | EPOLLOUT.rawValue
         }
       var event = Self.event(socket, events | EPOLLONESHOT.rawValue)
-      // The kernel forgets a socket that was closed, and its number may be another one's now.
+      // The kernel forgets a closed socket, whose number may belong to another socket now.
       if epoll_ctl(poller, EPOLL_CTL_MOD, socket, &event) != 0,
         epoll_ctl(poller, EPOLL_CTL_ADD, socket, &event) != 0
       {
-        // The system cannot watch the socket, for example without memory: nothing would end the wait.
+        // The system cannot watch the socket, for example without memory. End the wait at once.
         state.withLock { $0.waits.removeValue(forKey: socket) }?.continuation.resume(returning: nil)
       }
       if isEarlier { eventfd_write(bell, 1) }
@@ -122,7 +122,7 @@ final class SocketWatch: Sendable {
     }
   }
 
-  /// Takes the waits that have ended, and notes when to look again.
+  /// Removes and returns the waits that have ended, and computes the time of the next check.
   private func ended(at now: ContinuousClock.Instant) -> [Wait] {
     state.withLock { state in
       guard state.looksAt <= now else { return [] }

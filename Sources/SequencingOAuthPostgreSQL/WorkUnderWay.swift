@@ -1,10 +1,10 @@
 import SQBasics
 
-/// Work that goes on after the calls that began it.
+/// Background work that continues after the calls that started it.
 final class WorkUnderWay: Sendable {
   private let ends = Locked((last: 0, ends: [Int: OneShot<Void>]()))
 
-  /// Starts work in a task of its own.
+  /// Starts work in a new task.
   func start(_ work: @escaping @Sendable () async -> Void) {
     let end = OneShot<Void>()
     let number = ends.withLock { state in
@@ -19,7 +19,7 @@ final class WorkUnderWay: Sendable {
     }
   }
 
-  /// Waits until all work that has begun has ended, but not longer than until a time.
+  /// Waits until all started work has ended, at most until a time.
   func settle(until deadline: ContinuousClock.Instant) async {
     for end in ends.withLock({ Array($0.ends.values) }) { _ = await end.wait(until: deadline) }
   }

@@ -5,7 +5,7 @@ import SequencingOAuth
 
 /// The database of a token store, opened by the first call and opened again after a failure.
 ///
-/// Its calls block, and come from one queue.
+/// Its calls block their thread, and all come from one queue.
 final class AccountDatabase: Sendable {
   private struct State {
     var key: StoreKey?
@@ -29,8 +29,9 @@ final class AccountDatabase: Sendable {
     try state.withLock { state throws(SQOAuthError) in try use(&state, body) }
   }
 
-  /// Seals the records under another key, unless an earlier call has done so; from then on the
-  /// database is opened with that key.
+  /// Encrypts the records with another key, unless an earlier call has done so.
+  ///
+  /// Afterwards, the database is opened with that key.
   func changeKey(
     to key: StoreKey?, leasing lease: @Sendable (String) throws(SQOAuthError) -> AccountLease?
   ) throws(SQOAuthError) {
@@ -49,8 +50,7 @@ final class AccountDatabase: Sendable {
     }
   }
 
-  /// Checks that a missing database can be made, by making another one beside its place, which is
-  /// removed again.
+  /// Checks that a missing database can be created, by creating and removing one next to its path.
   func checkMaking() throws(SQOAuthError) {
     do throws(SQOAuthError) {
       try state.withLock(\.key)?.check()
@@ -60,7 +60,7 @@ final class AccountDatabase: Sendable {
       defer { lock.remove() }
       let other = path + ".sq.try"
       let files = ["", "-wal", "-shm", "-journal"].map { PrivateFile(path: other + $0) }
-      // A process that was killed in the middle of this check has left them.
+      // A process that was killed during this check may have left them.
       for file in files { try? file.remove() }
       defer { for file in files { try? file.remove() } }
       try AccountTable(path: other, key: nil, busyTimeout: busyTimeout).checkWriting()
@@ -80,8 +80,8 @@ final class AccountDatabase: Sendable {
     do throws(SQOAuthError) {
       return try body(try open(&state))
     } catch {
-      // The next call opens and checks the database again, unless another process was only busy
-      // with it.
+      // The next call opens and checks the database again, unless it was only locked by another
+      // process.
       if (error.cause as? SQLiteError)?.kind != SQLITE_BUSY { state.table = nil }
       throw naming(error)
     }
@@ -93,7 +93,7 @@ final class AccountDatabase: Sendable {
   }
 
   private func open(_ state: inout State) throws(SQOAuthError) -> AccountTable {
-    // If the file was removed or replaced, this connection must not be used for what is saved.
+    // If the file was removed or replaced, nothing must be saved through this connection.
     if let table = state.table, table.hasMoved { state.table = nil }
     if let table = state.table { return table }
     let table = try AccountTable(path: path, key: state.key, busyTimeout: busyTimeout)

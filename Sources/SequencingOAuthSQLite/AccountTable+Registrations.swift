@@ -7,7 +7,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-// The registrations of clients, each bound to its server.
+// Client registrations, each bound to its server.
 extension AccountTable {
   func registration(at issuer: String) throws(SQOAuthError) -> ClientRegistration? {
     try registration(named: Digest.sha256(issuer))
@@ -28,7 +28,7 @@ extension AccountTable {
 
   private func write(_ registration: ClientRegistration) throws(SQOAuthError) {
     let server = Digest.sha256(registration.issuer)
-    // Saved only under the database's current key, as a record is.
+    // Save only with the database's current key, like a record.
     try connection.run(
       """
       INSERT INTO registrations (server, value)
@@ -40,8 +40,8 @@ extension AccountTable {
     guard connection.changes > 0 else { throw keyWasChanged }
   }
 
-  /// Saves a registration, unless the table has another one than `earlier`; returns the
-  /// registration that stands.
+  /// Saves a registration if the stored one is `earlier`; returns the registration that is stored
+  /// afterwards.
   func put(
     _ registration: ClientRegistration, replacing earlier: ClientRegistration?
   ) throws(SQOAuthError) -> ClientRegistration {
@@ -51,7 +51,7 @@ extension AccountTable {
       try write(registration)
       return registration
     }
-    // Only outside of a transaction.
+    // The log can be emptied only outside a transaction.
     if logHoldsErased { try emptyLog() }
     return standing
   }
@@ -63,7 +63,7 @@ extension AccountTable {
     if connection.changes > 0 || logHoldsErased { try emptyLog() }
   }
 
-  /// Writes every registration again in another coding, inside a transaction.
+  /// Writes all registrations again in another coding; call it inside a transaction.
   func recodeRegistrations(to new: RecordCoding) throws(SQOAuthError) {
     let servers = try connection.run("SELECT server FROM registrations") { $0.blob(0) }
     for server in servers {

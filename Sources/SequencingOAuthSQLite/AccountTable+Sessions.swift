@@ -7,9 +7,11 @@ import SequencingOAuth
   import Foundation
 #endif
 
-// The accounts of a user or of a session at a provider.
+// The accounts of a user or a session at a provider.
 extension AccountTable {
-  /// The accounts of a user or a session, and those whose users an older version did not note.
+  /// Finds the accounts of a user or a session, and all accounts without digests.
+  ///
+  /// An older program saves records without digests, so any user may own them.
   func entries(of name: SessionName) throws(SQOAuthError) -> [AccountEntry] {
     let column =
       switch name {
@@ -23,14 +25,14 @@ extension AccountTable {
       AccountEntry(
         key: row.blob(0), record: Result { () throws(SQOAuthError) in try record(row) })
     }
-    // Under another process's key, the digest is another one too.
+    // If another process changed the key, the digest is different, too.
     guard try DatabaseFormat.header(connection) == coding.header else { throw keyWasChanged }
     return entries
   }
 
-  /// Notes the users and sessions of all records that have none noted, inside a transaction.
+  /// Adds the missing digests of users and sessions to records; call it inside a transaction.
   ///
-  /// One that cannot be read stays as it is.
+  /// A record that cannot be read stays unchanged.
   func noteDigests() throws(SQOAuthError) {
     let ids = try connection.run("SELECT id FROM accounts WHERE user IS NULL") { $0.blob(0) }
     for id in ids {

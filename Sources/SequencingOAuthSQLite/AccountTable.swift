@@ -7,17 +7,17 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The accounts in an open database; one thread at a time uses it.
+/// The accounts in an open database, used by one thread at a time.
 final class AccountTable {
   let connection: Connection
   private let landedRecords: LandedRecords
   private(set) var coding: RecordCoding
-  /// Whether the log may still contain erased records, because another process was reading the log.
+  /// Whether the log may still contain erased records because another process was reading it.
   private(set) var logHoldsErased = false
 
   /// Opens the database, and creates it if it is missing.
   ///
-  /// With a passphrase, this takes the time that deriving the key takes.
+  /// If the key comes from a passphrase, deriving it takes a large part of a second.
   init(path: String, key: StoreKey?, busyTimeout: Duration) throws(SQOAuthError) {
     let file = try DatabaseFile(path: path).find { empty throws(SQOAuthError) in
       try DatabaseFormat.make(
@@ -26,9 +26,9 @@ final class AccountTable {
     connection = try Connection(file)
     landedRecords = LandedRecords(store: file)
     try DatabaseFormat.check(header: try connection.header())
-    // Set before the first statement that may meet another process at work.
+    // Set before the first statement that may have to wait for another process.
     connection.setBusyTimeout(busyTimeout)
-    // A cache of 8 MB keeps the ids of 100,000 accounts while records pass through it.
+    // A cache of 8 MB keeps the IDs of 100,000 accounts, even while records pass through it.
     try connection.execute(
       """
       PRAGMA cache_size=-8000; PRAGMA temp_store=MEMORY;
@@ -36,7 +36,7 @@ final class AccountTable {
       """)
     try DatabaseFormat.check(connection)
     coding = try RecordCoding(key, header: try DatabaseFormat.header(connection))
-    // Nothing is written before this, so that a damaged or foreign database stays as it is.
+    // Nothing is written before this line, so that a damaged or foreign database stays unchanged.
     try connection.beginWriting()
     try DatabaseFormat.upgrade(connection) { () throws(SQOAuthError) in try noteDigests() }
     try connection.keepLog()
@@ -45,7 +45,7 @@ final class AccountTable {
   /// Whether the database's path no longer leads to the open file.
   var hasMoved: Bool { connection.hasMoved }
 
-  /// The newest record of an account: the one in the database, or its successor in a landing file.
+  /// Loads the newest record of an account, from the database or from a newer write-ahead copy.
   func load(_ id: String) throws(SQOAuthError) -> AccountRecord? {
     guard let stored = try stored(id) else { return nil }
     return try landedRecords.landed(after: stored, coding.sealer) ?? stored
@@ -62,20 +62,21 @@ final class AccountTable {
   func save(_ record: AccountRecord) throws(SQOAuthError) {
     try put(record)
     if logHoldsErased { try emptyLog() }
-    // From now on the landing file does not count, so a failure to remove it does no harm.
+    // The write-ahead copy is now outdated, so a failure to remove it does no harm.
     try? landedRecords.remove(record.id, coding.sealer)
   }
 
-  /// Whether a landing file beside the database holds this record, although saving it failed.
+  /// Returns whether the write-ahead copy contains this record, although saving it failed.
   func hasLanded(_ record: AccountRecord) -> Bool {
     guard let stored = try? stored(record.id) else { return false }
     return (try? landedRecords.landed(after: stored, coding.sealer)) == record
   }
 
-  /// Creates a landing file for the successor of a record; without a record, checks that it could.
+  /// Creates a file for the write-ahead copy of the next record.
   ///
-  /// This takes the database's write lock and releases it again: while a foreign program holds that
-  /// lock, the server's answer could not be saved.
+  /// Without a record, it only checks that the file can be created. It takes the database's write
+  /// lock and releases it again, because the server's answer could not be saved while another
+  /// program holds that lock.
   func reserve(
     _ id: String, replacing record: AccountRecord?, syncingOn queue: BlockingQueue
   ) throws(SQOAuthError) -> AccountReservation {
@@ -83,7 +84,7 @@ final class AccountTable {
     try connection.transaction { () throws(SQOAuthError) in
       guard record != nil, let stored = try stored(id) else { return try write() }
       newest = stored
-      // The landing file is about to be replaced, so a record in it moves to the database.
+      // The file is about to be replaced, so a write-ahead copy in it moves to the database.
       guard let landed = try landedRecords.landed(after: stored, coding.sealer) else { return }
       try put(landed)
       newest = landed
@@ -100,7 +101,7 @@ final class AccountTable {
     try connection.transaction { () throws(SQOAuthError) in try write() }
   }
 
-  /// Writes as much as a record takes, and removes it in the same transaction.
+  /// Writes as many bytes as a record needs, and removes them in the same transaction.
   private func write() throws(SQOAuthError) {
     try connection.run(
       "INSERT INTO meta (name, value) VALUES ('check', zeroblob(\(LandedRecords.smallestRoom)))"
@@ -109,7 +110,7 @@ final class AccountTable {
   }
 
   private func put(_ record: AccountRecord) throws(SQOAuthError) {
-    // Saved only under the database's current key: a record under an older key could not be read
+    // Save only with the database's current key. A record with an older key could not be read
     // again.
     let isCurrentKey = "(SELECT value FROM meta WHERE name = 'key') IS ?3"
     let digests = try coding.digests(of: record)
@@ -136,16 +137,17 @@ final class AccountTable {
   }
 
   func erase(_ id: String) throws(SQOAuthError) {
-    // Removed before the record, so that a process that ends here leaves no token of a user who
-    // signed out.
+    // Remove the write-ahead copy before the record. If the process ends in between, no token of a
+    // user who signed out is left.
     try landedRecords.remove(id, coding.sealer)
     try connection.run("DELETE FROM accounts WHERE id = ?1", .text(id)) { _ in }
     if connection.changes > 0 || logHoldsErased { try emptyLog() }
   }
 
-  /// Notes a value that counts once; returns `false` if it was noted before.
+  /// Records the use of a one-time value; returns `false` if it was used before.
   ///
-  /// Both times are in whole seconds since 1970. What expired an hour ago is forgotten.
+  /// Both times are in whole seconds since 1970. Values that expired more than an hour ago are
+  /// removed.
   func use(_ value: String, until end: Int64, now: Int64) throws(SQOAuthError) -> Bool {
     try connection.transaction { () throws(SQOAuthError) in
       try connection.run("DELETE FROM used WHERE until < ?1", .integer(now - 3600)) { _ in }
@@ -157,14 +159,14 @@ final class AccountTable {
     }
   }
 
-  /// Whether a value was noted that counts once.
+  /// Returns whether a one-time value was used.
   func wasUsed(_ value: String) throws(SQOAuthError) -> Bool {
     try !connection.run("SELECT 1 FROM used WHERE value = ?1", .text(value)) { _ in }.isEmpty
   }
 
   func list() throws(SQOAuthError) -> [String] {
     try connection.run("SELECT id FROM accounts") { row throws(SQOAuthError) in try id(row) }
-      // SQLite would sort by bytes, which differs from Swift's order for text outside ASCII.
+      // SQLite sorts by bytes, which differs from Swift's order for text outside ASCII.
       .sorted()
   }
 
@@ -180,13 +182,13 @@ final class AccountTable {
     }
   }
 
-  /// The accounts of a page, of which some may have records that cannot be read.
+  /// Loads a page of accounts, including those whose records cannot be read.
   func entries(after key: Data?, limit: Int) throws(SQOAuthError) -> [AccountEntry] {
     let entries = try rows(after: key, limit: limit) { row throws(SQOAuthError) in
       AccountEntry(
         key: row.blob(0), record: Result { () throws(SQOAuthError) in try record(row) })
     }
-    // Under another process's key, no record can be read.
+    // If another process changed the key, no record can be read.
     if entries.contains(where: { $0.record.error != nil }),
       try DatabaseFormat.header(connection) != coding.header
     {
@@ -210,14 +212,13 @@ final class AccountTable {
     }
   }
 
-  /// The newest record of a row's account.
+  /// Returns the newest record of a row's account, from the row or its write-ahead copy.
   func record(_ row: Statement) throws(SQOAuthError) -> AccountRecord {
     let stored = try coding.decode(row.blob(1), id: try id(row))
     return try landedRecords.landed(after: stored, coding.sealer) ?? stored
   }
 
-  /// Writes every record and registration again under another key, together with the header; all of
-  /// it or nothing.
+  /// Writes all records, all registrations and the header again with another key, or nothing.
   ///
   /// The closure tries to take an account's lease and returns `nil` while a refresh holds it.
   func changeKey(
@@ -250,7 +251,7 @@ final class AccountTable {
     logHoldsErased = try !connection.emptyLog()
   }
 
-  /// Runs a body; if a record cannot be read, finds out whether the key was changed.
+  /// Runs a body; if a record cannot be read because the key was changed, throws that error.
   func reading<Value>(
     _ body: () throws(SQOAuthError) -> Value
   ) throws(SQOAuthError) -> Value {

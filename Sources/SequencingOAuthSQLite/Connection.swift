@@ -2,16 +2,16 @@ import CSQSQLite
 import SQFiles
 import SequencingOAuth
 
-/// A connection to an existing database; one thread at a time uses it.
+/// A connection to an existing database, used by one thread at a time.
 ///
-/// Its errors do not name the database; the caller, who knows the app's path for it, adds that.
+/// Its errors do not name the database. The caller, who knows the app's path, adds the name.
 final class Connection {
   private let handle: OpaquePointer
   private var statements: [String: Statement] = [:]
 
-  /// Opens a database file by a path without links, and takes no lock yet.
+  /// Opens a database file at a path without links, and takes no lock yet.
   ///
-  /// Before ``beginWriting()`` nothing is written to the file, not even the content of the log.
+  /// Before ``beginWriting()``, nothing is written to the file, not even the content of the log.
   init(_ file: String) throws(SQOAuthError) {
     let flags =
       SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX
@@ -27,7 +27,7 @@ final class Connection {
     sq_set_checkpoint_on_close(handle, 0)
   }
 
-  /// Sets how to write, and makes the last connection that closes move the log into the file.
+  /// Enables writing, and makes the last connection that closes move the log into the file.
   func beginWriting() throws(SQOAuthError) {
     try execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON")
     sq_set_checkpoint_on_close(handle, 1)
@@ -38,28 +38,28 @@ final class Connection {
     sqlite3_close_v2(handle)
   }
 
-  /// Sets how long to wait while another process writes.
+  /// Sets the longest time to wait while another process writes.
   func setBusyTimeout(_ timeout: Duration) {
     let milliseconds = timeout / .milliseconds(1)
     sqlite3_busy_timeout(handle, Int32(clamping: Int64(milliseconds.rounded(.up))))
   }
 
-  /// Keeps the emptied log and its index in the folder when the last connection closes.
+  /// Keeps the emptied log and its index on disk when the last connection closes.
   ///
-  /// Creating them again takes space, so on a full disk not even loading a record would work. Until
-  /// then the log keeps up to twice the size at which SQLite begins it anew: to save into a file that
-  /// grows takes the disk twice as long.
+  /// Creating them again needs disk space, so on a full disk not even loading a record would work.
+  /// While connections are open, the log keeps up to twice the size at which SQLite overwrites it
+  /// from its start, because saving into a growing file takes the disk twice as long.
   func keepLog() throws(SQOAuthError) {
     var isKept: Int32 = 1
     sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &isKept)
-    // With any limit, SQLite empties a log that is kept when the last connection closes.
+    // With any size limit, SQLite empties a kept log when the last connection closes.
     try execute("PRAGMA journal_size_limit=\(8 * 1024 * 1024)")
   }
 
-  /// The first 100 bytes of the file, read without a lock and without the log.
+  /// Reads the first 100 bytes of the file, without a lock and without the log.
   ///
-  /// They are read through SQLite's own descriptor: when a process closes a descriptor of its own
-  /// for the file, it loses all its locks on that file.
+  /// It uses SQLite's own descriptor: if a process closes any other descriptor for the file, it
+  /// loses all its locks on that file. Returns `nil` if the file is shorter.
   ///
   /// - SeeAlso: The SQLite Database File Format, section 1.3
   func header() throws(SQOAuthError) -> [UInt8]? {
@@ -82,7 +82,7 @@ final class Connection {
     return moved != 0
   }
 
-  /// How many rows the latest INSERT, UPDATE or DELETE changed.
+  /// The number of rows that the latest INSERT, UPDATE or DELETE changed.
   var changes: Int64 { sqlite3_changes64(handle) }
 
   /// Runs statements once, without keeping them prepared.
@@ -129,7 +129,7 @@ final class Connection {
     return statement
   }
 
-  /// Runs a body in one transaction: all its changes or none, while no other process writes.
+  /// Runs a body in one transaction that excludes other writers and applies all changes or none.
   func transaction<Value>(
     _ body: () throws(SQOAuthError) -> Value
   ) throws(SQOAuthError) -> Value {
@@ -145,8 +145,7 @@ final class Connection {
     }
   }
 
-  /// Moves the log into the database and truncates it; returns `false` while another process reads
-  /// it.
+  /// Moves the log into the database and truncates it; returns `false` if another process reads it.
   func emptyLog() throws(SQOAuthError) -> Bool {
     let mode = SQLITE_CHECKPOINT_TRUNCATE
     switch sqlite3_wal_checkpoint_v2(handle, "main", mode, nil, nil) {
@@ -172,9 +171,9 @@ final class Connection {
     return SQOAuthError(.storeFailed, "it cannot be used (\(error))", cause: error)
   }
 
-  /// The process that keeps others from writing, if the kernel names it.
+  /// Returns the name of the process that holds the write lock; `nil` if it is not known.
   ///
-  /// A database with a log is locked in the log's index; a change that bypasses the log locks the
+  /// A database with a log is locked in the log's index. A change that bypasses the log locks the
   /// file itself.
   private static func writer(_ handle: OpaquePointer) -> String? {
     guard let path = sqlite3_db_filename(handle, "main").map({ String(cString: $0) }) else {

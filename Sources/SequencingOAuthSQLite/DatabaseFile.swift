@@ -2,16 +2,17 @@ import SQBasics
 import SQFiles
 import SequencingOAuth
 
-/// Finds or creates the file of a database, whole and readable by its owner alone.
+/// Finds or creates the file of a database, which only its owner can read.
 struct DatabaseFile {
-  /// The path that the app gave.
+  /// The path from the app.
   let path: String
 
   private var file: PrivateFile { PrivateFile(path: path) }
 
-  /// The path, without symbolic links, of a database that exists now.
+  /// Returns the path of the database without symbolic links, after creating it if necessary.
   ///
-  /// If it is missing, the closure gets an empty file and makes a database of it.
+  /// If the database is missing, the closure gets the path of an empty file and turns it into a
+  /// database.
   func find(
     orMake make: (_ emptyFile: String) throws(SQOAuthError) -> Void
   ) throws(SQOAuthError) -> String {
@@ -26,12 +27,12 @@ struct DatabaseFile {
     return place
   }
 
-  /// Whether the file exists; a link or a folder in its place is an error.
+  /// Returns whether the file exists; throws if a link or a folder is in its place.
   private func isThere(_ place: String) throws(SQOAuthError) -> Bool {
     try status(place) != nil
   }
 
-  /// The status of a file that can be trusted, or `nil` if there is no file.
+  /// Returns the status of a file that can be trusted; `nil` if there is no file.
   private func status(
     _ place: String
   ) throws(SQOAuthError) -> (needsMending: Bool, size: Int64)? {
@@ -42,16 +43,16 @@ struct DatabaseFile {
     }
   }
 
-  /// Creates a database under a temporary name and then gives it its place, so that no process ever
-  /// sees a half-made one.
+  /// Creates a database under a temporary name and then moves it to its path.
   ///
-  /// If another database is in that place by then, it stays.
+  /// So no process ever sees an incomplete database. If another database is at the path by then,
+  /// that one stays.
   private func put(
     _ make: (String) throws(SQOAuthError) -> Void, _ place: String
   ) throws(SQOAuthError) {
-    // SQLite would take these files for the new database's own.
+    // SQLite would use these files as those of the new database.
     for rest in ["-wal", "-journal"] where try (status(place + rest)?.size ?? 0) > 0 {
-      // They belong to a database that another process has created since.
+      // The file belongs to a database that another process has created since then.
       if try isThere(place) { return }
       throw SQOAuthError(
         .storeDamaged,
@@ -59,7 +60,7 @@ struct DatabaseFile {
           + "with an empty database, remove that file too")
     }
     let temporary = PrivateFile(path: "\(place).\(UInt64.random(in: 0...UInt64.max))")
-    // SQLite gives its other files the mode of this one.
+    // SQLite gives its other files the mode of this file.
     try making { () throws(FileFailure) in try FileDescriptor.making(temporary.path).close() }
     defer { try? temporary.remove() }
     try make(temporary.path)
@@ -69,9 +70,9 @@ struct DatabaseFile {
     }
   }
 
-  /// Refuses files that may contain what other users wrote, and closes all others to other users.
+  /// Rejects files that other users can write, and removes other users' access from the rest.
   ///
-  /// SQLite trusts the log and the journal as it trusts the database. This opens no file: when a
+  /// SQLite trusts the log and the journal as much as the database. This method opens no file: if a
   /// process closes a descriptor for one of SQLite's files, it loses all its locks on that file.
   private func keepToOwner(_ place: String) throws(SQOAuthError) {
     for path in ["", "-wal", "-shm", "-journal"].map({ place + $0 }) {

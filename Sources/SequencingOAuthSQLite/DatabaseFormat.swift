@@ -7,32 +7,32 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The tables of a token database, and the marks by which the store recognizes its own files.
+/// The tables of a token database, and the numbers by which the store recognizes its own files.
 enum DatabaseFormat {
-  /// The letters "SQOA", in the header field that SQLite reserves for an application's number.
+  /// The letters "SQOA", in the header field that SQLite reserves for an application ID.
   ///
   /// - SeeAlso: The SQLite Database File Format, section 1.3.16
   static let applicationID: UInt32 = 0x5351_4F41
-  /// The number of the tables.
+  /// The current version of the tables.
   ///
-  /// Number 1 had three forms: the first one without `used` and `registrations`, the next one without
-  /// `registrations`. Number 2 adds the digests of users and sessions. A change of the tables needs a
-  /// new number, and ``upgrade(_:noting:)`` makes it of the earlier ones.
+  /// Version 1 had three forms: the first had no `used` and no `registrations`, the second had no
+  /// `registrations`, and the third had both. Version 2 adds the digests of users and sessions. A
+  /// change of the tables needs a new version, and ``upgrade(_:noting:)`` must convert all earlier
+  /// ones.
   static let version: UInt32 = 2
 
-  /// The tables of a token database and their indexes, in the order of their texts; so an index comes
-  /// before its table.
+  /// The statements that create the tables and indexes, sorted; so an index comes before its table.
   ///
-  /// An account has the digests by which a provider's user and session are found. They are empty if
-  /// its record has none, and missing if an earlier program wrote it.
+  /// An account has digests by which it is found by the provider's user or session. A digest is
+  /// empty if the record has no such name, and `NULL` if an earlier program wrote the record.
   ///
-  /// The accounts keep their row ids since records are long: with the text alone as the key,
-  /// 100,000 of them took twice the space and the time.
+  /// The accounts have row IDs because records are long: `WITHOUT ROWID`, 100,000 accounts took
+  /// twice the space and the time.
   ///
-  /// A registration has the digest of its server's issuer, so that a sealed database does not show
-  /// where its accounts are.
+  /// A registration is stored by a digest of its server's issuer, so that an encrypted database
+  /// does not show at which servers its accounts are.
   ///
-  /// The used values are so few that finding the expired ones needs no index.
+  /// There are so few used values that finding the expired ones needs no index.
   static let tables =
     [
       "CREATE INDEX accounts_session ON accounts (session)",
@@ -54,7 +54,7 @@ enum DatabaseFormat {
 
   /// Creates the tables in an empty file and stores the key's header, in one transaction.
   static func make(_ connection: Connection, header: Data?) throws(SQOAuthError) {
-    // The file has a temporary name, so it need not survive a crash before it is complete.
+    // The file still has a temporary name, so it need not survive a crash.
     try connection.execute("PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF")
     try connection.transaction { () throws(SQOAuthError) in
       try connection.execute(
@@ -62,14 +62,15 @@ enum DatabaseFormat {
       for table in tables.reversed() { try connection.execute(table) }
       try setHeader(header, connection)
     }
-    // Sets the lasting mode, which the file itself records.
+    // Sets the permanent journal mode, which is stored in the file.
     try connection.beginWriting()
   }
 
-  /// Makes the present tables of those of an earlier version, in one transaction.
+  /// Upgrades the tables of an earlier version, in one transaction.
   ///
-  /// Another process may do this at the same time. An earlier program that has the database open goes
-  /// on until it opens it again; what it adds has no digests, and is read by each search.
+  /// Another process may do this at the same time. An earlier program that has the database open
+  /// can continue until it opens the database again. Accounts that it adds have no digests, so each
+  /// search reads their records.
   static func upgrade(
     _ connection: Connection, noting noteDigests: () throws(SQOAuthError) -> Void
   ) throws(SQOAuthError) {
@@ -87,7 +88,7 @@ enum DatabaseFormat {
     }
   }
 
-  /// The version; the log may hold a newer number than the file's header.
+  /// Reads the version, which may be newer in the log than in the file's header.
   private static func number(_ connection: Connection) throws(SQOAuthError) -> UInt32 {
     try connection.run("PRAGMA user_version") { UInt32(truncatingIfNeeded: $0.integer(0)) }.first
       ?? 0
@@ -100,7 +101,7 @@ enum DatabaseFormat {
 
   // MARK: The header of the key
 
-  /// The data that opening the records' sealer needs; `nil` for a database in clear.
+  /// Reads the header that verifies the key of the records; `nil` without encryption.
   static func header(_ connection: Connection) throws(SQOAuthError) -> Data? {
     try connection.run("SELECT value FROM meta WHERE name = 'key'") { $0.blob(0) }.first
   }
@@ -111,9 +112,9 @@ enum DatabaseFormat {
     try connection.run("INSERT INTO meta (name, value) VALUES ('key', ?1)", .blob(header)) { _ in }
   }
 
-  // MARK: What is refused
+  // MARK: Checking
 
-  /// Refuses a file that is not a token database of this version, before anything is changed in it.
+  /// Throws if a file's header is not that of a token database with a known version.
   static func check(header: [UInt8]?) throws(SQOAuthError) {
     guard let header else {
       throw SQOAuthError(.storeDamaged, "it is cut off; it is left as it is")
@@ -127,13 +128,13 @@ enum DatabaseFormat {
     try check(version: integer(in: header, at: 60))
   }
 
-  /// Refuses tables that this version does not create, and content that contradicts itself.
+  /// Throws if the database has other tables than a known version, or inconsistent content.
   static func check(_ connection: Connection) throws(SQOAuthError) {
     let version = try number(connection)
     try check(version: version)
-    // A trigger, for example, would be foreign code that runs with every save.
+    // For example, a trigger would be foreign code that runs with every save.
     let found = try found(connection)
-    // Checked before any record is read: a damaged page may look like a page without the account.
+    // Check before any record is read: a damaged page may look like a page without the account.
     let check = try connection.run("PRAGMA integrity_check(1)") { $0.text(0) }
     let forms = version == Self.version ? [tables] : earlierForms
     guard forms.contains(found), check == ["ok"] else {
@@ -141,7 +142,7 @@ enum DatabaseFormat {
     }
   }
 
-  /// The tables of version 1, as three programs made them.
+  /// The tables of the three forms of version 1.
   private static let earlierForms = [
     [firstAccounts, commonTables[0]], [firstAccounts, commonTables[0], commonTables[2]],
     [firstAccounts] + commonTables,

@@ -8,20 +8,20 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// How records are written in a database: as plain JSON or sealed.
+/// The format of records in a database: plain JSON or encrypted.
 enum RecordCoding {
-  /// As JSON with a digest; records of older versions of the SDK have no digest.
+  /// JSON with a digest; records of older versions of the SDK have no digest.
   case clear
-  /// As JSON, encrypted so that it can be opened for its own account only.
+  /// JSON that is encrypted and bound to its account.
   case sealed(RecordSealer)
 
-  /// Makes the coding of a new database.
+  /// Creates the coding of a new database.
   static func make(_ key: StoreKey?) throws(SQOAuthError) -> RecordCoding {
     guard let key else { return .clear }
     return .sealed(try RecordSealer.make(key))
   }
 
-  /// Makes the coding of an existing database from the header that it keeps.
+  /// Creates the coding of an existing database from its stored header.
   init(_ key: StoreKey?, header: Data?) throws(SQOAuthError) {
     switch (key, header) {
     case (nil, nil): self = .clear
@@ -33,7 +33,7 @@ enum RecordCoding {
     }
   }
 
-  /// The data that a database must keep to be opened again; `nil` in clear.
+  /// The data that the database must store to open its records again; `nil` without encryption.
   var header: Data? {
     switch self {
     case .clear: nil
@@ -41,7 +41,7 @@ enum RecordCoding {
     }
   }
 
-  /// The sealer of the records, or `nil` if they are in clear.
+  /// The object that encrypts and decrypts records; `nil` without encryption.
   var sealer: RecordSealer? {
     switch self {
     case .clear: nil
@@ -56,12 +56,12 @@ enum RecordCoding {
     }
   }
 
-  /// The digests by which a record is found; by the key if there is one, as is the record.
+  /// Returns the digests to find a record by user or session; they depend on the key, if any.
   func digests(of record: AccountRecord) throws(SQOAuthError) -> SessionDigests {
     try SessionDigests(of: record, by: digest)
   }
 
-  /// The digest of what a provider calls a user or a session.
+  /// Returns the digest of a user or a session at a provider.
   func digest(of name: SessionName) throws(SQOAuthError) -> Data {
     switch self {
     case .sealed(let sealer): try sealer.digest(of: name)
@@ -69,7 +69,7 @@ enum RecordCoding {
     }
   }
 
-  /// Decodes an account's record; the record of another account counts as damaged.
+  /// Decodes an account's record; throws `storeDamaged` for the record of another account.
   func decode(_ value: Data, id: String) throws(SQOAuthError) -> AccountRecord {
     let record =
       switch self {
@@ -88,7 +88,7 @@ enum RecordCoding {
 
   private static let registration = "registration"
 
-  /// Encodes the registration at a server; a sealed one opens for that server only.
+  /// Encodes the registration at a server; an encrypted one is bound to that server.
   func encode(
     _ registration: ClientRegistration, at server: Data
   ) throws(SQOAuthError) -> Data {
@@ -101,7 +101,7 @@ enum RecordCoding {
     }
   }
 
-  /// Decodes the registration at a server; that of another server counts as damaged.
+  /// Decodes the registration at a server; throws `storeDamaged` for that of another server.
   func registration(_ value: Data, at server: Data) throws(SQOAuthError) -> ClientRegistration {
     let json: Data? =
       switch self {

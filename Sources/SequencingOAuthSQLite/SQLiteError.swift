@@ -8,7 +8,7 @@ struct SQLiteError: Error, CustomStringConvertible {
   /// The system's `errno` that led to the failure, or 0.
   let errno: Int32
 
-  /// Takes the latest failure of a connection.
+  /// Reads the latest error of a connection.
   init(_ connection: OpaquePointer?) {
     code = sqlite3_extended_errcode(connection)
     errno = sqlite3_system_errno(connection)
@@ -17,7 +17,7 @@ struct SQLiteError: Error, CustomStringConvertible {
   /// The primary result code, without the details of the extended one.
   var kind: Int32 { code & 0xff }
 
-  /// Whether the content differs from what SQLite and this store write.
+  /// Whether the error means that the database is damaged.
   var isDamage: Bool {
     // SQLITE_ERROR means a table or a column that does not exist.
     [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_ERROR].contains(kind)

@@ -6,11 +6,11 @@ public import SequencingOAuth
   public import Foundation
 #endif
 
-// Values that count once, for all processes that use the database.
+// Values that all processes with this database together may use only once.
 extension SQLiteTokenStore: OneTimeValues {
-  /// Notes a value; returns `false` if this or another process noted it before.
+  /// Records the use of a value; returns `false` if this or another process used it before.
   ///
-  /// A noted value is safe on disk when the call returns. It is forgotten an hour after `end`.
+  /// The value is safe on disk when the call returns. The store forgets it one hour after `end`.
   public func isFirstUse(
     of value: String, until end: Date, at now: Date
   ) async throws(SQOAuthError) -> Bool {
@@ -20,7 +20,7 @@ extension SQLiteTokenStore: OneTimeValues {
     }
   }
 
-  /// Whether this or another process noted a value.
+  /// Returns whether this or another process has used a value.
   public func wasUsed(_ value: String) async throws(SQOAuthError) -> Bool? {
     try await run { table throws(SQOAuthError) in try table.wasUsed(value) }
   }

@@ -1,23 +1,23 @@
 public import SequencingOAuth
 
-// The registrations of clients, for all processes that use the database.
+// Client registrations, for all processes that use the database.
 extension SQLiteTokenStore: RegistrationStore {
-  /// The registration at a server; `nil` if there is none.
+  /// Loads the client's registration at an authorization server; `nil` if there is none.
   public func registration(
     at issuer: String
   ) async throws(SQOAuthError) -> ClientRegistration? {
     try await run { table throws(SQOAuthError) in try table.registration(at: issuer) }
   }
 
-  /// Keeps a registration in place of the one at the same server, sealed if the store has a key.
+  /// Saves a registration, replacing one at the same server; encrypts it if the store has a key.
   public func save(_ registration: ClientRegistration) async throws(SQOAuthError) {
     try await run { table throws(SQOAuthError) in try table.put(registration) }
   }
 
-  /// Keeps a registration, unless the database has another one than `earlier`; returns the
-  /// registration that stands.
+  /// Saves a registration if the stored one is `earlier`; returns the registration that is stored
+  /// afterwards.
   ///
-  /// Processes that use the database do this one after the other.
+  /// If several processes do this at the same time, they all get the same registration.
   public func save(
     _ registration: ClientRegistration, replacing earlier: ClientRegistration?
   ) async throws(SQOAuthError) -> ClientRegistration {
@@ -26,7 +26,7 @@ extension SQLiteTokenStore: RegistrationStore {
     }
   }
 
-  /// Forgets the registration at a server, and overwrites it; without one it does nothing.
+  /// Erases and overwrites the registration at an authorization server, if there is one.
   public func eraseRegistration(at issuer: String) async throws(SQOAuthError) {
     try await run { table throws(SQOAuthError) in try table.eraseRegistration(at: issuer) }
   }

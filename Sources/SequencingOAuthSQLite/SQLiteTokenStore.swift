@@ -7,32 +7,33 @@ public import SequencingOAuth
   package import Foundation
 #endif
 
-/// Keeps tokens in an SQLite database that only its owner can read.
+/// A token store in an SQLite database that only its owner can read.
 ///
 /// Use it for many accounts: the time to load or save one account hardly grows with their number.
-/// Only the first call takes longer, since it checks the whole database for damage: a quarter of a
-/// second for 100,000 accounts.
+/// Only the first call takes longer, because it checks the whole database for damage: a quarter of
+/// a second for 100,000 accounts.
 ///
-/// The database and its log have mode 0600, in a folder that is created with mode 0700. A saved
-/// record is safe on disk when the call returns, and an erased one is overwritten. Several
-/// processes may use the database at once. It must be on a local disk, not on a network file
-/// system.
+/// The database and its log have mode 0600. If the folder is missing, the store creates it with
+/// mode 0700. A saved record is safe on disk when the call returns, and an erased record is
+/// overwritten. Several processes can use the database at the same time. It must be on a local
+/// disk, not on a network file system.
 ///
-/// Without a key the records are in clear. The mode protects them against other users of the
-/// machine, but not against programs that run as the same user, nor against a person who has the
-/// disk. With a `StoreKey` each record is sealed under that key and bound to its account. A person
-/// who has the files without the key can see the ids of the accounts, their number, which of them
-/// belong to one user, and the lengths of the records, and can remove accounts or put back older
-/// files unnoticed, but can neither read nor change a record.
+/// Without a key, the records are not encrypted. The mode protects them against other users of the
+/// machine, but not against programs of the same user or against a person who has the disk. With a
+/// `StoreKey`, each record is encrypted and bound to its account. A person who has the files
+/// without the key can neither read nor change a record. That person can see the number of
+/// accounts, their IDs, which of them belong to one user, and the lengths of the records, and can
+/// remove accounts or restore older files without being noticed.
 ///
-/// A replaced record may stay in the log until the database is closed. An erased record does not;
-/// but if another process reads at that moment, it stays until this process next saves or erases.
+/// A replaced record may stay in the log until the database is closed. An erased record does not
+/// stay, unless another process reads the database at that moment: then it stays until this process
+/// next saves or erases.
 ///
-/// The store is a `RegistrationStore` too: the registration of a client that registered itself lies
-/// beside the tokens, under the same key.
+/// The store is also a `RegistrationStore`: it can keep the registration of a client that
+/// registered itself, encrypted with the same key.
 ///
-/// The store refuses a database of another program, a symbolic link, a newer format and a damaged
-/// database, and changes none of them.
+/// The store rejects a symbolic link, a database of another program, a database of a newer format
+/// and a damaged database. It does not change them.
 public final class SQLiteTokenStore: TokenStore {
   /// The path of the database file.
   public let path: String
@@ -41,14 +42,14 @@ public final class SQLiteTokenStore: TokenStore {
   private let landedRecords: LandedRecords
   private let queue = BlockingQueue("SQLiteTokenStore")
 
-  /// Makes a store in a file of the app's choice; the first call opens the file or creates it.
+  /// Creates a store at a path; the first call opens the database or creates it.
   ///
-  /// Without a key the records are in clear.
+  /// Without a key, the records are not encrypted.
   public convenience init(path: String, key: StoreKey? = nil) {
     self.init(path: path, key: key, busyTimeout: .seconds(30))
   }
 
-  /// Makes a store in the user's state folder, in a subfolder named after the app's service.
+  /// Creates a store in the user's state folder, in a subfolder named after the app's service.
   ///
   /// The file is `$XDG_STATE_HOME/SERVICE/tokens.sqlite`, or
   /// `~/.local/state/SERVICE/tokens.sqlite`.
@@ -56,7 +57,7 @@ public final class SQLiteTokenStore: TokenStore {
     self.init(path: try StateFolder.path(service: service) + "/tokens.sqlite", key: key)
   }
 
-  /// Makes a store with a limit on how long it waits while another process writes.
+  /// Creates a store with a limit on how long to wait while another process writes.
   package init(path: String, key: StoreKey?, busyTimeout: Duration) {
     self.path = path
     database = AccountDatabase(path: path, key: key, busyTimeout: busyTimeout)
@@ -74,12 +75,12 @@ public final class SQLiteTokenStore: TokenStore {
     try await run { table throws(SQOAuthError) in try table.load(id) }
   }
 
-  /// Saves a record; it replaces the account's earlier record.
+  /// Saves a record, replacing the account's earlier record.
   public func save(_ record: AccountRecord) async throws(SQOAuthError) {
     do throws(SQOAuthError) {
       try await run { table throws(SQOAuthError) in try table.save(record) }
     } catch {
-      // The record is safe in its landing file, and the account's next change moves it to the
+      // The record is safe in its write-ahead copy, and the account's next change moves it to the
       // database.
       guard error.code == .storeFailed, await hasLanded(record) else { throw error }
     }
@@ -90,7 +91,7 @@ public final class SQLiteTokenStore: TokenStore {
     return hasLanded ?? false
   }
 
-  /// Removes the record of an account, and every trace of it in the store's files.
+  /// Erases the record of an account from all of the store's files.
   ///
   /// If another process reads the database at that moment, a copy stays in the database's log until
   /// this process next saves or erases.
@@ -98,7 +99,7 @@ public final class SQLiteTokenStore: TokenStore {
     try await run { table throws(SQOAuthError) in try table.erase(id) }
   }
 
-  /// Lists the ids of all accounts that have a record.
+  /// Lists the IDs of all accounts that have a record.
   public func list() async throws(SQOAuthError) -> [String] {
     try await run { table throws(SQOAuthError) in try table.list() }
   }
@@ -108,27 +109,26 @@ public final class SQLiteTokenStore: TokenStore {
     try await run { table throws(SQOAuthError) in try table.all() }
   }
 
-  /// Loads the records of the accounts that follow an id, at most `limit` of them.
+  /// Loads the records of at most `limit` accounts that follow an ID.
   public func page(
     after id: String?, limit: Int
   ) async throws(SQOAuthError) -> [AccountRecord] {
     try await run { table throws(SQOAuthError) in try table.page(after: id, limit: limit) }
   }
 
-  /// Takes the exclusive right to change an account; it holds for all processes that use the
-  /// database.
+  /// Takes the exclusive right, among all processes that use the database, to change an account.
   ///
   /// Returns `nil` while another caller or process has that right.
   public func lease(_ id: String) async throws(SQOAuthError) -> AccountLease? {
     try await queue.run { [locks] () throws(SQOAuthError) in try locks.lease(id) }
   }
 
-  /// Names the process that has the right to change an account, if it is known.
+  /// Returns the name of the process that holds an account's lease; `nil` if it is not known.
   public func leaseHolder(_ id: String) async -> String? {
     try? await queue.run { [locks] () throws(SQOAuthError) in locks.holder(id) }
   }
 
-  /// Creates a file beside the database with space for the account's next record.
+  /// Creates a file next to the database with space for the account's next record.
   public func reserve(
     _ id: String, replacing record: AccountRecord?
   ) async throws(SQOAuthError) -> AccountReservation {
@@ -139,7 +139,7 @@ public final class SQLiteTokenStore: TokenStore {
         try database.checkMaking()
         return AccountReservation()
       }
-      // A new sign-in may have no lease here; this checks that its refreshes can get one.
+      // Before a sign-in, the caller holds no lease. Check that its refreshes will get one.
       if record == nil { try locks.lease(id)?.release() }
       return try database.use { table throws(SQOAuthError) in
         try table.reserve(id, replacing: record, syncingOn: queue)
@@ -147,13 +147,12 @@ public final class SQLiteTokenStore: TokenStore {
     }
   }
 
-  /// Seals all records and registrations under another key, or writes all of them in clear if `key`
-  /// is `nil`.
+  /// Encrypts all records and registrations with another key, or decrypts them if `key` is `nil`.
   ///
-  /// Either all records change or none. The call first waits until a refresh under way has ended,
-  /// for at most 30 s. Other processes that have the store open get
-  /// `SQOAuthError.Code.wrongPassphrase` from then on; they cannot damage the store. If the database
-  /// has the new key already, because an earlier call changed it, nothing is changed.
+  /// Either all records change or none. The call first waits at most 30 s for refreshes that are
+  /// under way. Afterwards, other processes that have the store open get
+  /// `SQOAuthError.Code.wrongPassphrase`; they cannot damage the store. If an earlier call has
+  /// already changed the key to this one, nothing changes.
   public func changeKey(to key: StoreKey?) async throws(SQOAuthError) {
     try await SQOAuthError.whileRefreshed { () throws(SQOAuthError) in
       try await queue.run { [database, locks] () throws(SQOAuthError) in

@@ -7,7 +7,7 @@ import SQBasics
   import Foundation
 #endif
 
-/// A value for a placeholder in a statement.
+/// A value for a parameter of a statement.
 enum Value: Redacted {
   case text(String)
   case blob(Data)
@@ -21,12 +21,12 @@ enum Value: Redacted {
 struct Statement {
   let pointer: OpaquePointer
 
-  /// Binds a value to `?1`, `?2` and so on; returns `false` if SQLite refuses it.
+  /// Binds a value to `?1`, `?2` and so on; returns `false` if SQLite rejects it.
   func bind(_ value: Value, at index: Int32) -> Bool {
     let result =
       switch value {
       case .text(var text):
-        // Bound with its length, since an account's name may contain a NUL.
+        // Bound with its length, because an account's ID may contain a NUL.
         text.withUTF8 { sq_bind_text(pointer, index, $0.baseAddress, UInt64($0.count)) }
       case .blob(let data):
         data.withUnsafeBytes { sq_bind_blob(pointer, index, $0.baseAddress, UInt64($0.count)) }
@@ -48,7 +48,7 @@ struct Statement {
     return Data(bytes: bytes, count: Int(sqlite3_column_bytes(pointer, column)))
   }
 
-  /// The text in a column; `nil` if the value is not text.
+  /// Returns the text in a column; `nil` if the value is not valid text.
   func text(_ column: Int32) -> String? {
     guard let bytes = sqlite3_column_text(pointer, column) else { return nil }
     let count = Int(sqlite3_column_bytes(pointer, column))

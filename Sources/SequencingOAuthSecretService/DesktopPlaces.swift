@@ -8,15 +8,15 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// Chooses the store of a desktop user's accounts, and remembers the choice in a file.
+/// Chooses the place of a desktop user's accounts, and stores the choice in a file.
 ///
-/// The choice is written before the first account is saved. So when the keyring does not answer
-/// later, the accounts do not seem to have disappeared. Every call blocks its thread.
+/// The choice is written before the first account is saved. So if the keyring does not answer
+/// later, calls fail instead of finding no accounts. Every call blocks its thread.
 struct DesktopPlaces: Sendable {
   let folder: String
   var keyring: Keyring
   private let silence = KeyringSilence()
-  /// Whether there is a screen on which the keyring can ask the user to unlock it.
+  /// Whether there is a display on which the keyring can ask the user to unlock it.
   let hasDisplay: Bool
 
   var sealedPath: String { folder + "/tokens.sealed" }
@@ -29,31 +29,31 @@ struct DesktopPlaces: Sendable {
     self.hasDisplay = hasDisplay
   }
 
-  /// The place of the accounts; `nil` while no place was chosen and no keyring answers.
+  /// Returns the place of the accounts; `nil` if none was chosen and no usable keyring answers.
   func current() throws(SQOAuthError) -> DesktopTokenStore.Place? {
     if let place = try remembered() { return place }
     switch try answer() {
     case .none: return nil
-    // Perhaps it asks for a password, which the user can give on a display only.
+    // It may be asking for a password, which the user can enter only on a display.
     case .silence: return hasDisplay ? .keyring : nil
     case .state(let state):
       return state.holdsAccounts || state.isOpen || hasDisplay ? .keyring : nil
     }
   }
 
-  /// The place of the accounts, or the place that a first save would choose now.
+  /// Returns the place of the accounts, or the place that a first save would choose now.
   func next() throws(SQOAuthError) -> DesktopTokenStore.Place {
     if let place = try remembered() { return place }
     switch try answer() {
     case .none: return file
     case .silence: return hasDisplay ? .keyring : file
-    // A locked keyring without a screen would refuse every save.
+    // Without a display, a locked keyring would reject every save.
     case .state(let state):
       return state.holdsAccounts || state.isOpen || hasDisplay ? .keyring : file
     }
   }
 
-  /// What the keyring answers; one that was silent is left alone for a minute.
+  /// Asks the keyring for its state; does not ask again for a minute after it was silent.
   private func answer() throws(SQOAuthError) -> KeyringAnswer {
     if silence.isRecent { return .silence }
     let answer = try keyring.state()
@@ -61,7 +61,7 @@ struct DesktopPlaces: Sendable {
     return answer
   }
 
-  /// Makes sure that the keyring will be remembered as the place of the accounts.
+  /// Makes sure that the choice of a place can be stored.
   func checkRemembering() throws(SQOAuthError) {
     guard try reported("read", { () throws(FileFailure) in try marker.read() }) == nil else {
       return
@@ -71,11 +71,12 @@ struct DesktopPlaces: Sendable {
     try reported("written") { () throws(FileFailure) in try marker.checkReplacing() }
   }
 
-  /// Saves a record if its place is the keyring, and returns its place; chooses it if needed.
+  /// Chooses the place if needed, saves a record if the place is the keyring, and returns the
+  /// place.
   func save(_ record: AccountRecord) throws(SQOAuthError) -> DesktopTokenStore.Place {
     if let place = try saveWhereRemembered(record) { return place }
     return try locked { () throws(SQOAuthError) in
-      // Another process may have chosen a place since the first look.
+      // Another process may have chosen a place in the meantime.
       if let place = try saveWhereRemembered(record) { return place }
       let place = try next()
       try remember(place)
@@ -92,7 +93,7 @@ struct DesktopPlaces: Sendable {
     return place
   }
 
-  /// Saves the first record into the keyring; if that fails, forgets the choice of the place.
+  /// Saves the first record in the keyring; if that fails, removes the choice of the place.
   private func saveFirst(_ record: AccountRecord) throws(SQOAuthError) {
     do throws(SQOAuthError) {
       try keyring.save(record)
@@ -106,7 +107,7 @@ struct DesktopPlaces: Sendable {
 
   private var file: DesktopTokenStore.Place { .encryptedFile(path: sealedPath) }
 
-  /// The place that was chosen; `nil` if no place was chosen yet.
+  /// Returns the chosen place; `nil` if no place was chosen yet.
   func remembered() throws(SQOAuthError) -> DesktopTokenStore.Place? {
     let content = try reported("read") { () throws(FileFailure) in try marker.read() }
     switch content.map({ String(decoding: $0, as: UTF8.self) }) {
@@ -116,7 +117,7 @@ struct DesktopPlaces: Sendable {
       throw SQOAuthError(
         .storeTooNew,
         "\(marker.path.printable) names a store that this program does not know")
-    // An encrypted file may be older than the choice.
+    // An encrypted file without a stored choice counts as the choice.
     case nil: return PrivateFile(path: sealedPath).isThere ? file : nil
     }
   }
@@ -141,7 +142,7 @@ struct DesktopPlaces: Sendable {
   }
 }
 
-/// The time since when a keyring has been silent.
+/// Remembers for a minute that a keyring did not answer.
 private final class KeyringSilence: Sendable {
   private static let duration = Duration.seconds(60)
   private let start = Locked<ContinuousClock.Instant?>(nil)

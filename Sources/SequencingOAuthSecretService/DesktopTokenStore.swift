@@ -7,22 +7,24 @@ public import SequencingOAuth
   import Foundation
 #endif
 
-/// The store for a desktop user: the keyring if there is one, and otherwise an encrypted file.
+/// A token store for desktop users: the keyring if there is one, otherwise an encrypted file.
 ///
-/// The store chooses when it saves the first account. It takes the keyring if one answers within ten
-/// seconds, and if that keyring is unlocked, or has accounts of this service, or can ask the user on a display; see
-/// ``SecretServiceTokenStore``. Otherwise it takes the file `tokens.sealed`, with its key in
-/// `tokens.key` beside it, both in `$XDG_STATE_HOME/SERVICE` or `~/.local/state/SERVICE`; see
-/// `EncryptedFileTokenStore`.
+/// The store chooses a place when it saves the first account. It uses the keyring, through a
+/// ``SecretServiceTokenStore``, if one answers within ten seconds and at least one of these is
+/// true: the keyring is unlocked, it has accounts of this service, or it can ask the user on a
+/// display. Otherwise the store uses an `EncryptedFileTokenStore`: the file `tokens.sealed` with
+/// its key in `tokens.key`. Both are in the folder `$XDG_STATE_HOME/SERVICE` or
+/// `~/.local/state/SERVICE`.
 ///
 /// If the calling task is cancelled, a call that waits for the keyring throws
 /// `SQOAuthError.Code.cancelled` at once, except a save.
 ///
-/// The file `tokens.place` in that folder remembers the choice. If the store has chosen the file,
-/// accounts stay there when a keyring appears later. If it has chosen the keyring and the keyring
-/// does not answer, calls throw `SQOAuthError.Code.storeFailed`, and do not act as if there were no
-/// accounts. If the keyring refuses the first save, the next save chooses again. To let the store
-/// choose again later, sign the accounts out and remove `tokens.place` and `tokens.sealed`.
+/// The file `tokens.place` in that folder stores the choice. If the store has chosen the file,
+/// accounts stay there even if a keyring appears later. If it has chosen the keyring and the
+/// keyring does not answer, calls throw `SQOAuthError.Code.storeFailed` instead of behaving as if
+/// there were no accounts. If the keyring rejects the first save, the next save chooses again. To
+/// make the store choose again later, sign out of all accounts and remove `tokens.place` and
+/// `tokens.sealed`.
 ///
 /// | can read the tokens | keyring | encrypted file |
 /// |---|---|---|
@@ -32,17 +34,17 @@ public import SequencingOAuth
 /// | a program of the same user | yes, while the keyring is unlocked | yes |
 /// | root | yes, while the keyring is unlocked | yes |
 ///
-/// If an app needs more protection than the file gives, it can ask for a passphrase and use an
-/// `EncryptedFileTokenStore` with that passphrase.
+/// If an app needs more protection than the file gives, it can ask the user for a passphrase and
+/// use an `EncryptedFileTokenStore` with that passphrase.
 public final class DesktopTokenStore: TokenStore {
-  /// The place in which the store keeps the accounts.
+  /// The place where the store keeps the accounts.
   public enum Place: Sendable, Hashable, CustomStringConvertible {
     /// The desktop's keyring.
     case keyring
-    /// An encrypted file, with a key file beside it.
+    /// An encrypted file, with a key file in the same folder.
     case encryptedFile(path: String)
 
-    /// The place in words that an app can show to the user.
+    /// A text about the place that an app can show to the user.
     public var description: String {
       switch self {
       case .keyring: "the desktop's keyring"
@@ -57,10 +59,11 @@ public final class DesktopTokenStore: TokenStore {
   private let file: EncryptedFileTokenStore
   private let queue = BlockingQueue("DesktopTokenStore")
 
-  /// Makes a store for a service, whose name separates an app's accounts from those of other apps.
+  /// Creates a store for a service, whose name separates an app's accounts from those of other
+  /// apps.
   ///
-  /// `whenWaiting` is called, on some thread, each time that a call has waited three seconds for the
-  /// keyring, which may be asking the user on another screen.
+  /// `whenWaiting` is called on any thread, each time a call has waited three seconds for the
+  /// keyring. The keyring may then be asking the user on another screen.
   ///
   /// - Throws: `SQOAuthError.Code.invalidConfiguration` if the name is empty, begins with a dot or
   ///   contains a slash; `SQOAuthError.Code.storeFailed` if there is no state folder.
@@ -74,7 +77,7 @@ public final class DesktopTokenStore: TokenStore {
       hasDisplay: ["WAYLAND_DISPLAY", "DISPLAY"].contains { environment[$0]?.isEmpty == false })
   }
 
-  /// Makes a store with a bus, a folder and a library of a test's choice.
+  /// Creates a store with a bus, a folder and a library that a test chooses.
   package convenience init(
     service: String, folder: String, bus: String, hasDisplay: Bool,
     limit: Duration = .seconds(120), library: String? = nil,
@@ -105,7 +108,7 @@ public final class DesktopTokenStore: TokenStore {
   /// Loads the record of an account, or `nil` if the store has none.
   public func load(_ id: String) async throws -> AccountRecord? { try await store()?.load(id) }
 
-  /// Saves a record; it replaces the account's earlier record.
+  /// Saves a record, replacing the account's earlier record.
   ///
   /// The first save chooses the place.
   public func save(_ record: AccountRecord) async throws {
@@ -124,13 +127,13 @@ public final class DesktopTokenStore: TokenStore {
   /// Removes the record of an account.
   public func erase(_ id: String) async throws { try await store()?.erase(id) }
 
-  /// Lists the ids of all accounts that have a record.
+  /// Lists the IDs of all accounts that have a record.
   public func list() async throws -> [String] { try await store()?.list() ?? [] }
 
   /// Loads the records of all accounts.
   public func all() async throws -> [AccountRecord] { try await store()?.all() ?? [] }
 
-  /// Loads the records of the accounts that follow an id, at most `limit` of them.
+  /// Loads the records of at most `limit` accounts that follow an ID.
   public func page(after id: String?, limit: Int) async throws -> [AccountRecord] {
     try await store()?.page(after: id, limit: limit) ?? []
   }
@@ -143,7 +146,7 @@ public final class DesktopTokenStore: TokenStore {
     case .keyring: return try await keyring.lease(id)
     case .encryptedFile: return try await file.lease(id)
     case nil:
-      // The leases of both places, since another process may choose a place while this one is held.
+      // Take the leases of both places, because another process may choose a place meanwhile.
       guard let first = try await keyring.lease(id) else { return nil }
       do {
         if let second = try await file.lease(id) {
@@ -161,13 +164,13 @@ public final class DesktopTokenStore: TokenStore {
     }
   }
 
-  /// Names the process that has the right to change an account, if it is known.
+  /// Returns the name of the process that holds an account's lease; `nil` if it is not known.
   public func leaseHolder(_ id: String) async -> String? {
     if let holder = await keyring.leaseHolder(id) { return holder }
     return await file.leaseHolder(id)
   }
 
-  /// Makes sure that the account's next record can be saved, in the keyring or beside the file.
+  /// Makes sure that the account's next record can be saved in its place.
   public func reserve(
     _ id: String, replacing record: AccountRecord?
   ) async throws(SQOAuthError) -> AccountReservation {

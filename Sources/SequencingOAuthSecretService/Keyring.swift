@@ -8,46 +8,46 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// What a keyring answers while it may ask the user nothing.
+/// The result of asking for a keyring's state without a question to the user.
 enum KeyringAnswer: Sendable, Hashable {
-  /// There is no keyring that could be used.
+  /// There is no usable keyring.
   case none
-  /// There is a keyring, which does not answer, perhaps because it asks the user by itself.
+  /// There is a keyring, but it does not answer, perhaps because it is asking the user.
   case silence
   case state(KeyringState)
 }
 
-/// The facts about a keyring that can be read without unlocking it.
+/// The state of a keyring that can be read without unlocking it.
 struct KeyringState: Sendable, Hashable {
   /// Whether the keyring has accounts of the service.
   let holdsAccounts: Bool
-  /// Whether a save would succeed without a question to the user.
+  /// Whether a save would succeed without asking the user.
   let isOpen: Bool
 }
 
 /// The accounts of a service in the keyring; every call blocks its thread.
 ///
-/// Each account is an item, whose secret is the record as ``PlainJSON``, and whose attributes are the
-/// service and a digest of the account's id. The id itself is no attribute, because the keyring
-/// keeps attributes in clear and D-Bus cannot carry a text with a NUL. The attributes do not have
-/// the usual names: when a program stores an item whose only attribute is a `service`, the keyring
+/// Each account is an item. Its secret is the record as ``PlainJSON``, and its attributes are the
+/// service and a digest of the account's ID. The ID itself is not an attribute, because the keyring
+/// does not encrypt attributes and D-Bus cannot carry a text with a NUL. The attributes do not have
+/// the usual names: if a program stores an item whose only attribute is a `service`, the keyring
 /// replaces any item with that `service`, even if that item has more attributes.
 struct Keyring: Sendable {
   /// The format of the items that this version writes.
   static let format = 1
 
-  /// How long the keyring's state and presence may take to find out.
+  /// The time limit for finding out whether there is a keyring and what its state is.
   private static let shortLimit = Duration.seconds(10)
 
   let service: String
   private let address: KeyringAddress
-  /// How long one call may take, including the user's answer to a prompt.
+  /// The time limit of one call, including the user's answer to a prompt.
   private(set) var limit: Duration
-  /// Called on some thread when a call has waited for 3 s.
+  /// Called on any thread when a call has waited for 3 s.
   let whenWaiting: (@Sendable () -> Void)?
-  /// Whether a save may ask the user; otherwise a locked keyring is an error.
+  /// Whether a save may ask the user; if not, it fails if the keyring is locked.
   private var asks = true
-  /// Ends the calls before their limit; `nil` if nothing does.
+  /// Ends calls before their time limit; `nil` if nothing does.
   private var interruption: Interruption?
 
   init(
@@ -60,7 +60,7 @@ struct Keyring: Sendable {
     self.whenWaiting = whenWaiting
   }
 
-  /// The keyring for one attempt to save a record.
+  /// Returns a copy with the settings of one attempt to save a record.
   func making(_ attempt: OwedRecords.Attempt) -> Keyring {
     var keyring = self
     keyring.asks = attempt.asks
@@ -68,7 +68,7 @@ struct Keyring: Sendable {
     return keyring
   }
 
-  /// The keyring whose calls an interruption ends.
+  /// Returns a copy whose calls an interruption ends.
   func ended(by interruption: Interruption) -> Keyring {
     var keyring = self
     keyring.interruption = interruption
@@ -79,9 +79,9 @@ struct Keyring: Sendable {
     try run { session throws(KeyringFailure) in try records(session, attributes(id)).first }
   }
 
-  /// The ids of all accounts, except those whose items cannot be understood; ``load(_:)`` tells why.
+  /// Lists the IDs of all accounts with readable items; ``load(_:)`` throws for unreadable ones.
   ///
-  /// Only the secret has the id, so such an item has none to list.
+  /// Only an item's secret contains the ID, so the ID of an unreadable item is not known.
   func list() throws(SQOAuthError) -> [String] {
     try run { session throws(KeyringFailure) in
       var ids: Set<ExactText> = []
@@ -106,14 +106,14 @@ struct Keyring: Sendable {
     let secret = try Self.secret(of: record)
     try run { session throws(KeyringFailure) in
       let items = try items(session, attributes(record.id), asks: asks)
-      // An item that cannot be understood must not be overwritten.
+      // An unreadable item must not be overwritten.
       for item in items { _ = try decode(item) }
       guard let newest = items.first else {
         if !asks, try !session.isOpen() { throw .locked }
         return try session.store(
           secret, label: label(record.id), attributes: newAttributes(record.id))
       }
-      // The item stays in its collection, which need not be the present default collection.
+      // The item stays in its collection, which need not be the current default collection.
       try session.replace(newest, by: secret)
       for other in items.dropFirst() { try session.delete(other) }
     }
@@ -121,7 +121,7 @@ struct Keyring: Sendable {
 
   /// Unlocks the account's item, or the default collection if there is no item.
   ///
-  /// A default collection that is missing is created, as a save would create it.
+  /// If the default collection is missing, it is created, as a save would do.
   func unlock(_ id: String) throws(SQOAuthError) {
     guard try load(id) == nil else { return }
     try run { session throws(KeyringFailure) in try session.open() }
@@ -143,7 +143,7 @@ struct Keyring: Sendable {
     }
   }
 
-  /// Finds out the keyring's state, within ten seconds and without a question to the user.
+  /// Returns the keyring's state within ten seconds, without asking the user.
   func state() throws(SQOAuthError) -> KeyringAnswer {
     do throws(KeyringFailure) {
       return .state(try beside { session throws(KeyringFailure) in try state(session) })
@@ -151,7 +151,7 @@ struct Keyring: Sendable {
       switch error {
       case .noLibrary, .noFunction, .noBus, .noService, .noSession: return .none
       case .tooLong, .silentBus, .noAnswer: return .silence
-      // There is a keyring, but what it contains is not known.
+      // There is a keyring, but its content is not known.
       default: throw error.error
       }
     }
@@ -164,7 +164,7 @@ struct Keyring: Sendable {
       holdsAccounts: try !session.items(attributes()).isEmpty, isOpen: try session.isOpen())
   }
 
-  /// Whether a keyring answers within ten seconds, locked or not.
+  /// Returns whether a keyring answers within ten seconds, locked or unlocked.
   func answers() -> Bool {
     (try? beside { _ in true }) ?? false
   }
@@ -188,13 +188,13 @@ extension Keyring {
           limit: limit, whenWaiting: whenWaiting, interruption: interruption, body)
       } catch {
         attempts -= 1
-        // Another process erased an item after the search had found it.
+        // Try again if another process erased an item after the search had found it.
         guard error == .vanished, attempts > 0 else { throw error.error }
       }
     }
   }
 
-  /// Finds the items with these attributes and unlocks them; the newest comes first.
+  /// Finds the items with these attributes and unlocks them; the newest item comes first.
   private func items(
     _ session: KeyringSession, _ attributes: [String: String], asks: Bool = true
   ) throws(KeyringFailure) -> [KeyringItem] {
@@ -202,7 +202,7 @@ extension Keyring {
     return try session.openItems(attributes, asks: asks).sorted { $0.modified > $1.modified }
   }
 
-  /// Unlocks a default collection that hides its items, so that none seems to be missing.
+  /// Unlocks a default collection that hides its items, so that the search finds all items.
   private func uncover(_ session: KeyringSession, asks: Bool) throws(KeyringFailure) {
     guard try session.hidesItems() else { return }
     guard asks else { throw .locked }
@@ -216,7 +216,7 @@ extension Keyring {
     var records = TextDictionary<AccountRecord>()
     for item in try items(session, attributes) {
       let record = try decode(item)
-      // An older item of the account is in a collection that was the default before.
+      // An older item of the account may be in a collection that was the default before.
       if records[record.id] == nil { records[record.id] = record }
     }
     return Array(records.all)
@@ -233,17 +233,17 @@ extension Keyring {
     return record
   }
 
-  /// The secret of an account's item.
+  /// Returns the secret of an account's item.
   static func secret(of record: AccountRecord) throws(SQOAuthError) -> Data {
     PlainJSON.escapingBraces(try record.json())
   }
 
-  /// The attributes of an account's new item.
+  /// Returns the attributes of an account's new item.
   func newAttributes(_ id: String) -> [String: String] {
     attributes(id).merging(["oauth-format": "\(Self.format)"]) { $1 }
   }
 
-  /// The attributes by which to find an account's item; without an id, the items of all accounts.
+  /// Returns the attributes to find an account's item, or without an ID the items of all accounts.
   private func attributes(_ id: String? = nil) -> [String: String] {
     var attributes = ["oauth-service": service]
     if let id { attributes["oauth-account"] = digest(id) }
@@ -254,9 +254,9 @@ extension Keyring {
     Hexadecimal.encode(Digest.sha256(id))
   }
 
-  /// The item's label, which the user sees in the desktop's keyring program.
+  /// Returns the item's label, which the user sees in the desktop's keyring program.
   ///
-  /// It has no braces either; see ``PlainJSON``.
+  /// It contains no braces, for the reason that ``PlainJSON`` explains.
   private func label(_ id: String) -> String {
     "\(service.printable): account \"\(id.printable.prefix(100))\""
       .replacing("{", with: "(").replacing("}", with: ")")

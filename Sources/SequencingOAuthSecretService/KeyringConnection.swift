@@ -1,18 +1,17 @@
 import CSQSecret
 import Glibc
 
-/// A private connection to the session bus, with a context of its own for GLib's signal that the
-/// connection was closed.
+/// A private connection to the session bus, with a separate GLib context for its "closed" signal.
 ///
-/// The thread's own context is busy while libsecret waits. So the thread that closes the connection
-/// also delivers the signal from this context, which ends the wait. GLib lets any thread close a
-/// connection.
+/// The calling thread's context is busy while libsecret waits. So the thread that closes the
+/// connection also delivers the signal from this context, which ends the wait. GLib lets any thread
+/// close a connection.
 final class KeyringConnection: @unchecked Sendable {
   let pointer: OpaquePointer
   private let library: KeyringLibrary
   private let context: OpaquePointer?
 
-  /// Connects to the bus at an address; if it is `nil`, takes the address from the environment.
+  /// Connects to a bus; if `bus` is `nil`, uses the address from the environment.
   init(bus: String?, limit: KeyringLimit) throws(KeyringFailure) {
     let library = limit.library
     let context = library.c.g_main_context_new()
@@ -36,7 +35,7 @@ final class KeyringConnection: @unchecked Sendable {
   /// Closes the connection and ends the calls that wait on it; a second call has no effect.
   func close() {
     _ = library.c.g_dbus_connection_close_sync(pointer, nil, nil)
-    // The signal comes from GLib's own thread a moment later, unless it was delivered already. If
+    // The signal comes from GLib's own thread a moment later, unless it was already delivered. If
     // it stayed in the context, it would keep the connection and the context alive.
     let timeout = library.c.g_timeout_source_new(1000)
     library.c.g_source_set_callback(timeout, { _ in 0 }, nil, nil)
@@ -72,7 +71,7 @@ final class KeyringConnection: @unchecked Sendable {
         return connection
       }
     }
-    // GLib's own text about an address; nothing secret has been sent yet.
+    // GLib's own text about an address. Nothing secret has been sent yet.
     let reason = error.map { String(cString: $0.pointee.message) } ?? "no address"
     let failure = KeyringFailure(adopting: error, limit: limit)
     switch failure {
@@ -82,10 +81,10 @@ final class KeyringConnection: @unchecked Sendable {
     }
   }
 
-  /// The address of the session bus if the environment names neither the bus nor its folder; `nil`
-  /// lets GLib find it.
+  /// Returns an address if the environment names neither the bus nor its folder; otherwise `nil`.
   ///
-  /// GLib would make a folder `.cache` in the home folder, to look for the bus there.
+  /// With `nil`, GLib finds the bus. Without these variables, GLib would create a folder `.cache`
+  /// in the home folder to look for the bus there.
   private static func environmentsBus() throws(KeyringFailure) -> String? {
     let isSet = { (name: String) in getenv(name).map { $0.pointee != 0 } ?? false }
     guard !isSet("DBUS_SESSION_BUS_ADDRESS"), !isSet("XDG_RUNTIME_DIR") else { return nil }
@@ -95,10 +94,10 @@ final class KeyringConnection: @unchecked Sendable {
     return "autolaunch:"
   }
 
-  /// The bytes to and from a bus.
+  /// The byte stream to and from a bus.
   ///
-  /// GLib gives a new connection no limit for its first message, so only the end of the bytes ends
-  /// that wait.
+  /// GLib waits for the first message of a new connection without a time limit. Only the end of the
+  /// stream ends that wait.
   private final class Wire: @unchecked Sendable {
     private let stream: UnsafeMutableRawPointer
     private let library: KeyringLibrary
@@ -111,7 +110,7 @@ final class KeyringConnection: @unchecked Sendable {
     deinit { library.c.g_object_unref(stream) }
 
     func cut() {
-      // The stream of a program that the address starts has no socket.
+      // If the address starts a program, the stream to that program has no socket.
       guard
         library.c.g_type_check_instance_is_a(
           stream.assumingMemoryBound(to: GTypeInstance.self),

@@ -4,41 +4,41 @@ import SequencingOAuth
 
 /// The reason why a call to the keyring failed.
 ///
-/// It contains no text from the keyring, since such a text might contain a secret.
+/// It contains no text from the keyring, because such a text might contain a secret.
 enum KeyringFailure: Error, Hashable {
-  /// There is no session bus, for the reason that GLib gives.
+  /// There is no session bus, with GLib's reason.
   case noBus(String)
-  /// The library libsecret cannot be loaded, for the reason that the system gives.
+  /// The library libsecret cannot be loaded, with the system's reason.
   case noLibrary(String)
-  /// The library libsecret has no function of this name.
+  /// The library libsecret has no function with this name.
   case noFunction(String)
   /// No program on the bus offers the Secret Service.
   case noService
-  /// The keyring opens no session, for the reason with this name: the two sides do not agree on how
-  /// to encrypt.
+  /// The keyring opens no session because the encryption could not be agreed on, with D-Bus's name
+  /// of the error.
   case noSession(String)
-  /// The keyring does not answer, or ended during the call.
+  /// The keyring does not answer or ended during the call.
   case noAnswer
-  /// The limit in seconds has passed, perhaps while a prompt waited for the user.
+  /// The call's time limit, in seconds, has passed, perhaps while a prompt waited for the user.
   case tooLong(Int)
-  /// The session bus has let no program connect within so many seconds.
+  /// The session bus accepted no connection within this number of seconds.
   case silentBus(Int)
-  /// The app no longer wants the call.
+  /// The app cancelled the call.
   case cancelled
-  /// The keyring stays locked: the user was not asked, or refused to unlock it.
+  /// The keyring is still locked: the user was not asked, or refused to unlock it.
   case locked
-  /// The keyring has no default collection: the user was not asked for one, or refused it.
+  /// The keyring has no default collection: the user was not asked to create it, or refused.
   case noCollection
   /// An item that existed a moment ago no longer exists.
   case vanished
-  /// An item of the service is not an account.
+  /// An item of the service does not contain a valid account.
   case damaged(service: String)
   /// An item of the service has a format that this version does not know.
   case tooNew(service: String, format: Int)
   /// Any other error, with the domain and the code of its `GError`.
   case other(String, Int32)
 
-  /// Whether only one item cannot be understood.
+  /// Whether the failure concerns only one item, which cannot be read.
   var concernsOneItem: Bool {
     switch self {
     case .damaged, .tooNew: true
@@ -46,7 +46,7 @@ enum KeyringFailure: Error, Hashable {
     }
   }
 
-  /// Finds the reason for an error of GLib, and frees that error.
+  /// Converts a GLib error, and frees it.
   init(adopting error: UnsafeMutablePointer<GError>?, limit: KeyringLimit) {
     guard let error else {
       self = .noAnswer
@@ -71,14 +71,14 @@ enum KeyringFailure: Error, Hashable {
     }
   }
 
-  /// Finds the reason why no session was opened, and frees the error.
+  /// Converts the GLib error of a failed attempt to open a session, and frees it.
   init(opening error: UnsafeMutablePointer<GError>?, limit: KeyringLimit) {
     let library = limit.library
-    // No secret is under way yet, so the bus's name of the error can be shown.
+    // No secret was sent yet, so it is safe to show D-Bus's name of the error.
     let name = error.flatMap { library.c.g_dbus_error_get_remote_error($0) }
     defer { library.c.g_free(name) }
     switch Self(adopting: error, limit: limit) {
-    // No item was found yet, so the missing object is the service.
+    // No item was requested yet, so the missing object is the service.
     case .vanished: self = .noService
     case .other(let domain, let code):
       self = .noSession(name.map { String(cString: $0) } ?? "\(domain) \(code)")
@@ -96,7 +96,7 @@ enum KeyringFailure: Error, Hashable {
 
   private init(io code: Int32) {
     switch UInt32(bitPattern: code) {
-    // The end of the limit was recognized before, so here the user has cancelled.
+    // The end of the time limit was handled before, so here the user has cancelled.
     case G_IO_ERROR_CANCELLED.rawValue: self = .locked
     case G_IO_ERROR_CLOSED.rawValue, G_IO_ERROR_TIMED_OUT.rawValue,
       G_IO_ERROR_CONNECTION_CLOSED.rawValue:
@@ -123,9 +123,10 @@ enum KeyringFailure: Error, Hashable {
 }
 
 extension KeyringFailure {
-  /// Whether a new session may succeed where this one failed.
+  /// Whether the call may succeed in a new session.
   ///
-  /// A user who has closed KeePassXC's question has refused it for as long as the connection lasts.
+  /// If the user closes KeePassXC's question, KeePassXC refuses for as long as the connection
+  /// lasts.
   var mayEndWithSession: Bool {
     switch self {
     case .noBus, .noService, .noSession, .noAnswer, .vanished, .locked, .other: true

@@ -6,9 +6,9 @@ import CSQSecret
   import Foundation
 #endif
 
-/// One item of the keyring: a secret, and the facts that can be read without unlocking it.
+/// An item of the keyring: a secret, and properties that can be read while it is locked.
 ///
-/// It may be used only on the thread and in the ``KeyringSession`` that found it.
+/// Use it only on the thread and in the ``KeyringSession`` that found it.
 final class KeyringItem {
   let pointer: UnsafeMutablePointer<SecretItem>
   private let library: KeyringLibrary
@@ -16,7 +16,7 @@ final class KeyringItem {
   init(adopting pointer: UnsafeMutableRawPointer, of library: KeyringLibrary) {
     self.library = library
     self.pointer = pointer.assumingMemoryBound(to: SecretItem.self)
-    // The session's limit counts instead of D-Bus's own.
+    // The session's time limit applies instead of D-Bus's own.
     library.c.g_dbus_proxy_set_default_timeout(
       pointer.assumingMemoryBound(to: GDBusProxy.self), Int32.max)
   }
@@ -27,10 +27,10 @@ final class KeyringItem {
 
   var isLocked: Bool { library.c.secret_item_get_locked(pointer) != 0 }
 
-  /// The time at which the item was last changed, in seconds since 1970.
+  /// The time of the item's last change, in seconds since 1970.
   var modified: UInt64 { UInt64(library.c.secret_item_get_modified(pointer)) }
 
-  /// Returns the attribute with this name; the keyring keeps attributes in clear.
+  /// Returns the value of an attribute, which the keyring does not encrypt.
   func attribute(_ name: String) -> String? {
     guard let attributes = library.c.secret_item_get_attributes(pointer) else { return nil }
     defer { library.c.g_hash_table_unref(attributes) }
@@ -41,7 +41,7 @@ final class KeyringItem {
     }
   }
 
-  /// The item's secret; `nil` until it was loaded.
+  /// The item's secret; `nil` until it is loaded.
   var secret: Data? {
     guard let value = library.c.secret_item_get_secret(pointer) else { return nil }
     defer { library.c.secret_value_unref(UnsafeMutableRawPointer(value)) }

@@ -4,23 +4,23 @@ import SQBasics
 
 /// libsecret with GLib, GObject and GIO, loaded when a keyring is used for the first time.
 ///
-/// No program links them, since to load them takes an eighth of the start of a program that keeps
-/// its token in a file, and a machine without a keyring need not have them.
+/// Programs are not linked with these libraries, because loading them would take an eighth of the
+/// start time of a program that keeps its token in a file. A machine without a keyring also need
+/// not have them.
 final class KeyringLibrary: @unchecked Sendable {
-  /// The libraries that were loaded, by the names of their files; tests load others than apps do.
+  /// The loaded libraries by file name; tests load other files than apps.
   private static let loaded = Locked<[String: KeyringLibrary]>([:])
 
-  /// The functions of C, each under its own name.
+  /// The C functions, each under its own name.
   var c: SQSecretFunctions { functions.pointee }
   private let functions: UnsafePointer<SQSecretFunctions>
 
-  /// Loads the system's library or the one in a file, unless it is loaded; it stays loaded until the
-  /// process ends.
+  /// Loads a library file, or the system's library if `file` is `nil`, unless it is already loaded.
   ///
-  /// Any thread may call this. A failure is not remembered: a program that runs for long finds the
-  /// library after it was installed.
+  /// It stays loaded until the process ends. Any thread may call this method. After a failure, the
+  /// next call tries again, because the library may have been installed meanwhile.
   static func load(_ file: String?) throws(KeyringFailure) -> KeyringLibrary {
-    // The libraries that it needs come with it.
+    // Loading it also loads the libraries that it needs.
     let file = file ?? "libsecret-1.so.0"
     return try loaded.withLock { loaded throws(KeyringFailure) in
       if let library = loaded[file] { return library }
@@ -31,7 +31,7 @@ final class KeyringLibrary: @unchecked Sendable {
   }
 
   private init(opening file: String) throws(KeyringFailure) {
-    // At once, so that a library that is not complete is an error here and no crash later.
+    // RTLD_NOW resolves all symbols: an incomplete library fails here and does not crash later.
     guard let library = dlopen(file, RTLD_NOW) else {
       throw .noLibrary(dlerror().map { String(cString: $0) } ?? file)
     }

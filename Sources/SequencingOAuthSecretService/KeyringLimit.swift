@@ -2,33 +2,32 @@ import CSQSecret
 import Dispatch
 import SQBasics
 
-/// Ends calls to the keyring that take too long, for example while a prompt waits for the user, or
-/// that the app no longer wants.
+/// Ends calls to the keyring that take too long or that the app has cancelled.
 ///
 /// First it cancels the calls, which removes a prompt from the screen. If the keyring does not
-/// react to that either, libsecret would wait forever, so the connection is then closed.
+/// react to that, it closes the connection, because libsecret would otherwise wait forever.
 final class KeyringLimit {
-  /// How long a cancelled call has to end by itself.
+  /// The time that a cancelled call has to end before the connection is closed.
   private static let grace = Duration.seconds(2)
-  /// How long a call takes before the app learns that it waits.
+  /// The time after which the app is notified that a call waits.
   private static let quiet = Duration.seconds(3)
-  /// How long the bus and the keyring may take to open a session, which asks the user nothing.
+  /// The time limit for opening a session, which never asks the user.
   private static let opening = Duration.seconds(10)
 
   let library: KeyringLibrary
   let cancellable: UnsafeMutablePointer<GCancellable>?
   private let duration: Duration
-  /// The time that the present calls have, which is shorter while a session is opened.
+  /// The time limit of the current calls, which is shorter while a session is opened.
   private var present: Duration
   private let start = DispatchTime.now()
   private let end: KeyringEnd
   private let timer: any DispatchSourceTimer
   private var notice: (any DispatchSourceTimer)?
 
-  /// Starts the time.
+  /// Starts the time limit.
   ///
-  /// `whenWaiting` is called if the calls have not ended after 3 s, or after half of a shorter limit.
-  /// The interruption ends the calls earlier.
+  /// `whenWaiting` is called if the calls have not ended after 3 s or half of the limit, whichever
+  /// is shorter. The interruption ends the calls earlier.
   init(
     _ duration: Duration, _ library: KeyringLibrary, whenWaiting: (@Sendable () -> Void)? = nil,
     interruption: Interruption? = nil
@@ -61,7 +60,7 @@ final class KeyringLimit {
   /// Whether the calls were ended.
   var isOver: Bool { end.reason != nil }
 
-  /// The reason for which the calls were ended; `nil` if they were not.
+  /// The reason why the calls were ended; `nil` if they were not ended.
   var failure: KeyringFailure? {
     switch end.reason {
     case .time: .tooLong(seconds)
@@ -70,10 +69,10 @@ final class KeyringLimit {
     }
   }
 
-  /// The limit in whole seconds for a message, at least 1.
+  /// The current limit in whole seconds, at least 1, for a message.
   var seconds: Int { max(1, Int(present.components.seconds)) }
 
-  /// Runs a body that opens a session, in ten seconds at most.
+  /// Runs a body that opens a session, for at most ten seconds.
   func opening<Value>(
     _ body: () throws(KeyringFailure) -> Value
   ) throws(KeyringFailure) -> Value {
@@ -90,7 +89,7 @@ final class KeyringLimit {
   /// Closes a connection if its calls have not ended 2 s after they were cancelled.
   func govern(_ connection: KeyringConnection) { end.govern { connection.close() } }
 
-  /// Ends the connecting to a bus as soon as its time is over.
+  /// Ends an attempt to connect to a bus as soon as the time limit passes.
   func governConnecting(_ cut: @escaping @Sendable () -> Void) {
     end.govern(atOnce: true, cut)
   }
@@ -98,20 +97,20 @@ final class KeyringLimit {
   private static func timer(
     _ action: @escaping @Sendable () -> Void
   ) -> any DispatchSourceTimer {
-    // Not on the store's own queue, which waits for the call.
+    // Not on the store's own queue, which is blocked by the call.
     let timer = DispatchSource.makeTimerSource(queue: .global())
     timer.setEventHandler(handler: action)
     return timer
   }
 }
 
-/// The end of calls to the keyring, which any thread may bring about.
+/// Ends calls to the keyring, from any thread.
 private final class KeyringEnd: @unchecked Sendable {
   enum Reason { case time, interruption }
 
   private struct State {
     var reason: Reason?
-    /// What ends calls that do not react to their cancellation.
+    /// Ends calls that do not react to their cancellation.
     var cut: (@Sendable () -> Void)?
     var cutsAtOnce = false
   }
@@ -130,7 +129,7 @@ private final class KeyringEnd: @unchecked Sendable {
 
   var reason: Reason? { state.withLock(\.reason) }
 
-  /// Cancels the calls, and cuts them off if they have not ended after the grace.
+  /// Cancels the calls, and closes their connection if they have not ended after `grace`.
   func end(_ reason: Reason, grace: Duration) {
     let (isFirst, cut) = state.withLock { state in
       defer { state.reason = state.reason ?? reason }
@@ -144,7 +143,7 @@ private final class KeyringEnd: @unchecked Sendable {
     }
   }
 
-  /// Sets what cuts the present calls off; `nil` when they have ended.
+  /// Sets the action that ends calls that ignore their cancellation; `nil` when they have ended.
   func govern(atOnce: Bool = false, _ cut: (@Sendable () -> Void)?) {
     let isOver = state.withLock { state in
       (state.cut, state.cutsAtOnce) = (cut, atOnce)

@@ -1,29 +1,28 @@
 import CSQSecret
 
-/// An open session with the keyring, on a connection of its own; its calls block their thread.
+/// An open session with the keyring on a private connection; its calls block their thread.
 ///
-/// The SDK does not use the connection that GLib shares in a process. That one ends the process
-/// when the bus ends, and a session on it stays open after the keyring that opened it has ended.
-/// Only one thread at a time may use a link.
+/// The SDK does not use GLib's shared connection of the process. GLib ends the process when the bus
+/// of that connection ends, and a session on it stays open after its keyring has ended. Only one
+/// thread at a time may use a link.
 ///
 /// - SeeAlso: Secret Service API specification, freedesktop.org
 final class KeyringLink: @unchecked Sendable {
-  /// How often a session is requested that the keyring refuses.
+  /// The number of attempts to open a session if the keyring refuses.
   ///
-  /// KWallet refuses a public key that begins with a zero byte, which is one of 256.
+  /// KWallet refuses a public key that begins with a zero byte, as one of 256 keys does.
   private static let attempts = 3
 
   let service: UnsafeMutablePointer<SecretService>
   private let library: KeyringLibrary
   private let connection: KeyringConnection
   private let context: KeyringContext
-  /// The keyring's own name on the bus, which no later keyring has; `nil` if it is not known.
+  /// The keyring's unique name on the bus, which no later keyring has; `nil` if it is not known.
   private let owner: String?
 
-  /// Connects to the bus at an address and opens a session; if the address is `nil`, takes it from
-  /// the environment.
+  /// Connects to a bus and opens a session; if `bus` is `nil`, uses the environment's address.
   ///
-  /// This takes ten seconds at most, because no keyring asks the user before there is a session.
+  /// This takes at most ten seconds, because no keyring asks the user before there is a session.
   init(bus: String?, limit: KeyringLimit) throws(KeyringFailure) {
     let context = KeyringContext(limit.library)
     let (connection, service) = try limit.opening { () throws(KeyringFailure) in
@@ -60,7 +59,7 @@ final class KeyringLink: @unchecked Sendable {
     }
   }
 
-  /// Runs a body with a session whose calls end with a limit.
+  /// Runs a body with a session whose calls end at a time limit.
   func run<Value>(
     _ limit: KeyringLimit, _ body: (KeyringSession) throws(KeyringFailure) -> Value
   ) throws(KeyringFailure) -> Value {
@@ -68,14 +67,14 @@ final class KeyringLink: @unchecked Sendable {
     return try context.run { () throws(KeyringFailure) in try body(KeyringSession(self, limit)) }
   }
 
-  /// Whether the connection is closed, or another keyring has taken the place of this one.
+  /// Whether the connection is closed or another keyring has replaced this one.
   var isGone: Bool {
     context.deliverSignals()
     if library.c.g_dbus_connection_is_closed(connection.pointer) != 0 { return true }
     return owner != nil && Self.owner(of: service, library) != owner
   }
 
-  /// Ends the session; called once.
+  /// Ends the session; call it once.
   func close() {
     context.run {
       library.c.g_object_unref(service)
@@ -93,9 +92,10 @@ final class KeyringLink: @unchecked Sendable {
   }
 }
 
-/// A context of GLib's own, for the signals of one connection.
+/// A separate GLib context for the signals of one connection.
 ///
-/// So the signals neither reach the app's main loop, nor collect in memory if the app has none.
+/// With it, the signals do not reach the app's main loop, and do not collect in memory if the app
+/// has no main loop.
 private final class KeyringContext {
   private let library: KeyringLibrary
   private let pointer: OpaquePointer?

@@ -6,8 +6,7 @@ import CSQSecret
   import Foundation
 #endif
 
-/// A session with the keyring during one call, which ends with a limit; its calls block their
-/// thread.
+/// A session with the keyring during one call, with a time limit; its calls block their thread.
 struct KeyringSession {
   private let link: KeyringLink
   private let limit: KeyringLimit
@@ -22,7 +21,7 @@ struct KeyringSession {
 }
 
 extension KeyringSession {
-  /// Finds the items that have these attributes, in all collections, locked or not.
+  /// Finds the items that have these attributes, in all collections, locked or unlocked.
   func items(_ attributes: [String: String]) throws(KeyringFailure) -> [KeyringItem] {
     let list = try withTable(attributes) { table, error in
       library.c.secret_service_search_sync(
@@ -78,10 +77,10 @@ extension KeyringSession {
     guard unlocked == count else { throw refusal }
   }
 
-  /// The reason if libsecret unlocks or stores nothing and reports no error.
+  /// The failure to report if libsecret unlocks or stores nothing and reports no error.
   private var refusal: KeyringFailure { limit.failure ?? .locked }
 
-  /// Adds an item to the default collection; it replaces an item with these attributes there.
+  /// Adds an item to the default collection, replacing an item with these attributes there.
   func store(
     _ secret: Data, label: String, attributes: [String: String]
   ) throws(KeyringFailure) {
@@ -91,11 +90,10 @@ extension KeyringSession {
           library.c.secret_service_store_sync(
             service, sq_account_schema(), table, "default", label, value, limit.cancellable, error)
         }
-        // If the user refuses, there need not be an error.
+        // If the user refuses, libsecret may report no error.
         guard stored != 0 else { throw refusal }
       } catch {
-        // libsecret creates a missing default collection; here the keyring or the user refused
-        // that.
+        // libsecret creates a missing default collection; the keyring or the user refused that.
         throw error == .vanished ? .noCollection : error
       }
     }
@@ -118,7 +116,7 @@ extension KeyringSession {
     }
   }
 
-  /// Whether the default collection exists and is unlocked, so a save does not ask the user.
+  /// Returns whether the default collection is unlocked, so that a save does not ask the user.
   func isOpen() throws(KeyringFailure) -> Bool {
     guard let collection = try defaultCollection() else { return false }
     defer { library.c.g_object_unref(collection) }
@@ -133,10 +131,10 @@ extension KeyringSession {
     try unlock(UnsafeMutableRawPointer(collection))
   }
 
-  /// Whether the default collection is locked and does not tell which items it has.
+  /// Returns whether the default collection is locked and does not show its items.
   ///
-  /// KeePassXC knows nothing of a locked database, not even when it was created. A search in it
-  /// finds nothing, or asks the user to unlock a database and finds nothing if the user refuses.
+  /// While a database is locked, KeePassXC does not even know when it was created. A search in it
+  /// finds nothing, or asks the user to unlock the database and finds nothing if the user refuses.
   func hidesItems() throws(KeyringFailure) -> Bool {
     guard let collection = try defaultCollection() else { return false }
     defer { library.c.g_object_unref(collection) }
@@ -151,7 +149,7 @@ extension KeyringSession {
 
   private func makeDefaultCollection() throws(KeyringFailure) {
     var error: UnsafeMutablePointer<GError>?
-    // By the name that libsecret gives it when it saves the first item.
+    // With the name that libsecret uses when it saves the first item.
     let collection = library.c.secret_collection_create_sync(
       service, "Default keyring", "default", SECRET_COLLECTION_CREATE_NONE, limit.cancellable,
       &error)
@@ -174,7 +172,7 @@ extension KeyringSession {
 extension KeyringSession {
   private typealias ErrorPointer = UnsafeMutablePointer<UnsafeMutablePointer<GError>?>
 
-  /// Makes a call that returns whether it succeeded, and throws its error if it failed.
+  /// Makes a call that returns `false` on failure, and throws its error.
   private func call(_ body: (ErrorPointer) -> Bool) throws(KeyringFailure) {
     var error: UnsafeMutablePointer<GError>?
     guard body(&error) else { throw KeyringFailure(adopting: error, limit: limit) }
@@ -212,7 +210,7 @@ extension KeyringSession {
     items.reversed().reduce(nil) { library.c.g_list_prepend($0, $1.pointer) }
   }
 
-  /// Takes over the elements of a list, and frees the list.
+  /// Takes ownership of the elements of a list, and frees the list.
   private func adopt<Element>(
     _ list: UnsafeMutablePointer<GList>?, _ adopt: (UnsafeMutableRawPointer) -> Element
   ) -> [Element] {

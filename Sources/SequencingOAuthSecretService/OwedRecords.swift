@@ -1,44 +1,43 @@
 import SQBasics
 import SequencingOAuth
 
-/// The accounts whose next record has a token that the server gives only once, and how such a
-/// record is saved while the keyring is locked or gone.
+/// The accounts whose next record must not be lost, because the server issues its token only once.
 ///
-/// The store writes no token to another place, so a record that is not saved is lost with the
-/// process.
+/// It saves such a record with several attempts if the keyring is locked or has ended. The store
+/// writes no token to a file, so a record that is not saved is lost when the process ends.
 final class OwedRecords: Sendable {
   /// One attempt to save a record.
   struct Attempt: Sendable {
     /// Whether the keyring may ask the user.
     let asks: Bool
-    /// How long the attempt may take; `nil` for the store's own limit.
+    /// The time limit of the attempt; `nil` for the store's own limit.
     let limit: Duration?
   }
 
-  /// The time for which a save is repeated, including the user's answers.
+  /// The time during which a save is repeated, including the user's answers.
   private static let patience = Duration.seconds(150)
-  /// The shortest limit of an attempt.
+  /// The shortest time limit of an attempt.
   private static let shortest = Duration.seconds(10)
-  /// How long a user who has refused is not asked again.
+  /// The pause before asking again after the user has refused to unlock the keyring.
   private static let rest = Duration.seconds(20)
 
   private let ids = Locked(TextDictionary<Bool>())
   private let patience: Duration
 
-  /// Makes an empty set; a test may choose another patience.
+  /// Creates an empty set; a test may choose for how long a save is repeated.
   init(patience: Duration? = nil) {
     self.patience = patience ?? Self.patience
   }
 
-  /// Notes that the next record of an account must not be lost.
+  /// Records that the next record of an account must not be lost.
   func add(_ id: String) { ids.withLock { $0[id] = true } }
 
-  /// Notes that the account has no such record any more.
+  /// Records that an account's next record may be lost again.
   func remove(_ id: String) { ids.withLock { $0[id] = nil } }
 
-  /// Makes one attempt to save a record, or attempts until the patience ends if its token is owed.
+  /// Makes one attempt to save a record, or several attempts if the record must not be lost.
   ///
-  /// `whenWaiting` is called once before the second attempt.
+  /// `whenWaiting` is called once, before the second attempt.
   func save(
     _ id: String, whenWaiting: (@Sendable () -> Void)?,
     by attempt: (Attempt) async throws(SQOAuthError) -> Void
@@ -57,7 +56,7 @@ final class OwedRecords: Sendable {
         let left = end - .now
         return try await attempt(Attempt(asks: asks, limit: max(left, Self.shortest)))
       } catch {
-        // A damaged item, or one of a newer format, stays as it is.
+        // Do not try again if the item is damaged or has a newer format: it stays unchanged.
         guard error.code == .storeFailed, .now + pause < end, !Task.isCancelled else { throw error }
       }
       whenWaiting?()

@@ -6,11 +6,11 @@
 
 /// JSON without braces in its strings, for keyrings that replace texts in braces.
 ///
-/// KeePassXC resolves its placeholders in what it gives out: `{USERNAME}` in a client's id would
-/// become the item's user name, and `{DB_DIR}` in a refresh token the folder of the user's
-/// database, which the next refresh would send to the server.
+/// KeePassXC replaces its placeholders when a program reads a secret. `{USERNAME}` in a client's ID
+/// would become the item's user name. `{DB_DIR}` in a refresh token would become the folder of the
+/// user's database, which the next refresh would send to the server.
 enum PlainJSON {
-  /// Writes each brace in a string as an escape sequence, which every reader of JSON understands.
+  /// Writes each brace in a string as an escape sequence, which every JSON parser understands.
   static func escapingBraces(_ json: Data) -> Data {
     var escaped = Data(capacity: json.count)
     var isInString = false

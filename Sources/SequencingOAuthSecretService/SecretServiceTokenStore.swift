@@ -1,54 +1,54 @@
 import SQBasics
 public import SequencingOAuth
 
-/// Keeps tokens in the desktop's keyring: GNOME Keyring, KWallet, KeePassXC or another program that
-/// offers the Secret Service.
+/// A token store in the desktop's keyring, such as GNOME Keyring, KWallet or KeePassXC.
 ///
-/// Each account is an item of the default collection. The item's label names the service and the
-/// account, and its secret is the record. The keyring keeps the label, the name of the service and
-/// a digest of the account's id in clear.
+/// The keyring can be any program that implements the Secret Service API. Each account is an item
+/// in the default collection. The item's label names the service and the account, and its secret is
+/// the record. The label, the service's name and a digest of the account's ID are not encrypted.
 ///
-/// The keyring encrypts the secret on disk with a key from the user's password. That protects the
-/// tokens against other users and against a person who has the disk or a backup, unless the
-/// keyring's password is empty, as for a login without a password. It does not protect them against
-/// programs that run as the same user while the keyring is unlocked, nor against root.
+/// The keyring encrypts the secret on disk with a key from the user's password. This protects the
+/// tokens against other users and against a person who has the disk or a backup. There is no such
+/// protection if the keyring's password is empty, for example because the user logs in without a
+/// password. Nothing protects the tokens against root, or against programs of the same user while
+/// the keyring is unlocked.
 ///
-/// A locked keyring asks the user. If a call takes two minutes, including that question, or finds
-/// no keyring, it throws `SQOAuthError.Code.storeFailed`, and the message says what to do. The bus
-/// and the keyring have ten of these seconds to open a session, because no user answers then. A new
-/// token that the server gives only once gets more time: if the keyring is locked, ends or hangs
-/// while the server answers, the save is repeated for two and a half minutes.
+/// A locked keyring asks the user to unlock it. If there is no keyring, or if a call takes more
+/// than two minutes including the user's answer, the call throws `SQOAuthError.Code.storeFailed`
+/// with a message that says what to do. Opening a session, which never asks the user, may take ten
+/// seconds of this time. A save gets more time if its new token cannot be requested again: if the
+/// keyring is locked, ends or hangs meanwhile, the store tries again for two and a half minutes.
 ///
-/// If the calling task is cancelled, a call other than ``save(_:)`` throws
-/// `SQOAuthError.Code.cancelled` at once, and a question to the user disappears. A save goes on,
-/// because its token may be the only one.
+/// If the calling task is cancelled, every call except ``save(_:)`` throws
+/// `SQOAuthError.Code.cancelled` at once, and a question on the user's screen disappears. A save
+/// continues, because its token may be the only one.
 ///
-/// All stores of a process share one connection to the keyring, which opens again when the keyring
-/// or the bus has ended. So KeePassXC, which asks the user before a program reads an item, asks once
-/// for each account and process. Calls are made one after the other.
+/// All stores of a process share one connection to the keyring and make their calls one after the
+/// other. The connection opens again after the keyring or the bus has ended. KeePassXC asks the
+/// user before a program reads an item, but only once for each account and connection.
 ///
-/// Several processes may use the keyring at once. Their leases are files in the user's state
-/// folder, `$XDG_STATE_HOME/SERVICE/locks` or `~/.local/state/SERVICE/locks`, so processes that
-/// share a keyring must share that folder too.
+/// Several processes can use the keyring at the same time. Their leases are files in the user's
+/// state folder, `$XDG_STATE_HOME/SERVICE/locks` or `~/.local/state/SERVICE/locks`. Processes that
+/// share a keyring must therefore also share that folder.
 ///
-/// The store writes no token to a file. So if a process is killed after the server has answered a
-/// refresh, and before the keyring has the new token, the sign-in is lost.
+/// The store writes no token to a file. If the process is killed after the server has answered a
+/// refresh and before the keyring has the new token, the user must sign in again.
 ///
-/// The store calls the Secret Service directly. In an app container such as Flatpak it does not use
-/// the portal for secrets.
+/// The store calls the Secret Service directly. In an app sandbox such as Flatpak, it does not use
+/// the secret portal.
 public final class SecretServiceTokenStore: TokenStore {
   /// The name that separates an app's accounts from those of other apps.
   public let service: String
   private let keyring: Keyring
   private let locks: AccountLocks
   private let owed: OwedRecords
-  // A queue, since libsecret blocks its thread, perhaps until the user answers.
+  // A queue, because libsecret blocks its thread, possibly until the user answers.
   private let queue = BlockingQueue("SecretServiceTokenStore")
 
-  /// Makes a store for the accounts of a service; the store's first call connects to the keyring.
+  /// Creates a store for the accounts of a service; its first call connects to the keyring.
   ///
-  /// `whenWaiting` is called, on some thread, each time that a call has waited three seconds for the
-  /// keyring, which may be asking the user on another screen.
+  /// `whenWaiting` is called on any thread, each time a call has waited three seconds for the
+  /// keyring. The keyring may then be asking the user on another screen.
   ///
   /// - Throws: `SQOAuthError.Code.invalidConfiguration` if the name is empty, begins with a dot or
   ///   contains a slash; `SQOAuthError.Code.storeFailed` if there is no state folder.
@@ -60,7 +60,7 @@ public final class SecretServiceTokenStore: TokenStore {
       folder: try StateFolder.path(service: service))
   }
 
-  /// Makes a store with a bus, time limits and a library of a test's choice.
+  /// Creates a store with a bus, time limits and a library that a test chooses.
   package convenience init(
     service: String, folder: String, bus: String, limit: Duration = .seconds(120),
     patience: Duration? = nil, library: String? = nil, whenWaiting: (@Sendable () -> Void)? = nil
@@ -79,15 +79,15 @@ public final class SecretServiceTokenStore: TokenStore {
     owed = OwedRecords(patience: patience)
   }
 
-  /// Whether a keyring answers, locked or not.
+  /// Returns whether a keyring answers, locked or unlocked.
   ///
-  /// This takes at most ten seconds, and the keyring does not ask the user. In a cancelled task it
-  /// returns `false` at once.
+  /// This takes at most ten seconds, and the keyring does not ask the user. If the task is
+  /// cancelled, it returns `false` at once.
   public static func isAvailable() async -> Bool {
     await isAvailable(bus: nil)
   }
 
-  /// Whether a keyring answers, with a bus and a library of a test's choice.
+  /// Returns whether a keyring answers on a bus and with a library that a test chooses.
   package static func isAvailable(bus: String?, library: String? = nil) async -> Bool {
     let keyring = Keyring(service: "", address: KeyringAddress(bus: bus, library: library))
     let queue = BlockingQueue("SecretServiceTokenStore.isAvailable")
@@ -102,34 +102,34 @@ public final class SecretServiceTokenStore: TokenStore {
     try await run { keyring throws(SQOAuthError) in try keyring.load(id) }
   }
 
-  /// Saves a record; it replaces the account's earlier record.
+  /// Saves a record, replacing the account's earlier record.
   ///
-  /// If the earlier record cannot be understood, this throws and changes nothing.
+  /// If the earlier record cannot be read, this method throws and changes nothing.
   public func save(_ record: AccountRecord) async throws(SQOAuthError) {
     try await save(record.id) { attempt throws(SQOAuthError) in
-      // A save goes on if the caller is cancelled: its token may be the only one.
+      // A save continues if the caller is cancelled: its token may be the only one.
       try await queue.run { [keyring] () throws(SQOAuthError) in
         try keyring.making(attempt).save(record)
       }
     }
   }
 
-  /// Saves a record by an attempt, which is repeated if the record must not be lost.
+  /// Saves a record with a closure, which is repeated if the record must not be lost.
   func save(
     _ id: String, by attempt: (OwedRecords.Attempt) async throws(SQOAuthError) -> Void
   ) async throws(SQOAuthError) {
     try await owed.save(id, whenWaiting: keyring.whenWaiting, by: attempt)
   }
 
-  /// Removes the record of an account, even if the record cannot be understood.
+  /// Removes the record of an account, even if the record cannot be read.
   public func erase(_ id: String) async throws(SQOAuthError) {
     try await run { keyring throws(SQOAuthError) in try keyring.erase(id) }
   }
 
-  /// Lists the ids of all accounts that have a record.
+  /// Lists the IDs of all accounts that have a readable record.
   ///
-  /// An item that cannot be understood has no id, so it is passed over; ``load(_:)`` of its account
-  /// reports it.
+  /// The ID of an unreadable item is not known, so the list does not contain it. ``load(_:)``
+  /// throws an error for its account.
   public func list() async throws(SQOAuthError) -> [String] {
     try await run { keyring throws(SQOAuthError) in try keyring.list() }
   }
@@ -139,9 +139,9 @@ public final class SecretServiceTokenStore: TokenStore {
     try await run { keyring throws(SQOAuthError) in try keyring.all() }
   }
 
-  /// Loads the records of the accounts that follow an id, at most `limit` of them.
+  /// Loads the records of at most `limit` accounts that follow an ID.
   ///
-  /// The keyring gives out all records at once, so each page costs as much as ``all()``.
+  /// The keyring returns all records at once, so each page costs as much as ``all()``.
   public func page(
     after id: String?, limit: Int
   ) async throws(SQOAuthError) -> [AccountRecord] {
@@ -155,18 +155,18 @@ public final class SecretServiceTokenStore: TokenStore {
     try await queue.run { [locks] () throws(SQOAuthError) in try locks.lease(id) }
   }
 
-  /// Names the process that has the right to change an account, if it is known.
+  /// Returns the name of the process that holds an account's lease; `nil` if it is not known.
   public func leaseHolder(_ id: String) async -> String? {
     try? await queue.run { [locks] () throws(SQOAuthError) in locks.holder(id) }
   }
 
-  /// Unlocks the keyring and saves the account's record again, which shows that saving works.
+  /// Unlocks the keyring and saves the account's record again, to check that saving works.
   ///
-  /// Before a sign-in, it also creates the keyring's default collection if that is missing, and
-  /// checks that refreshes will get the account's lease.
+  /// Before a sign-in, it also creates the keyring's default collection if it is missing, and
+  /// checks that a lease for the account is available.
   ///
-  /// The store writes no token to another place. So if the process is killed after the server's
-  /// answer and before the keyring has the new token, that token is lost.
+  /// The store writes no token to a file. If the process is killed after the server's answer and
+  /// before the keyring has the new token, the token is lost.
   public func reserve(
     _ id: String, replacing record: AccountRecord?
   ) async throws(SQOAuthError) -> AccountReservation {

@@ -1,33 +1,33 @@
 import SQBasics
 
-/// The bus on which a keyring is asked, and the library that asks it.
+/// The D-Bus address of a keyring, and the library to call it with.
 struct KeyringAddress: Sendable, Hashable {
   /// The address of the session bus; `nil` takes it from the environment.
   var bus: String?
-  /// The file of the library; `nil` for the system's.
+  /// The file of libsecret; `nil` for the system's.
   var library: String?
 }
 
-/// The one session that all stores of the process have with a keyring.
+/// The session with a keyring that all stores of the process share.
 ///
-/// KeePassXC asks the user before a program reads an item, and remembers the answer as long as that
-/// program's connection lasts. With a connection for each call, it would ask several times for one
-/// refresh, the last time when the server has used up the refresh token already.
+/// KeePassXC asks the user before a program reads an item, and remembers the answer while that
+/// program's connection lasts. With a connection for each call, it would ask several times during
+/// one refresh, even after the server has already consumed the refresh token.
 final class SharedKeyring: Sendable {
   private static let all = Locked<[KeyringAddress: SharedKeyring]>([:])
 
   private let address: KeyringAddress
   /// The open session, if there is one.
   ///
-  /// Its user has the lock for a whole call, perhaps until a question on the screen is answered.
-  /// Other calls of the process wait for their turn.
+  /// A call holds the lock until it ends, possibly until the user answers a question. Other calls
+  /// of the process wait for their turn.
   private let link = Locked<KeyringLink?>(nil)
 
   private init(_ address: KeyringAddress) {
     self.address = address
   }
 
-  /// The session with the keyring at an address.
+  /// Returns the session with the keyring at an address.
   static func at(_ address: KeyringAddress) -> SharedKeyring {
     all.withLock { all in
       if let shared = all[address] { return shared }
@@ -37,10 +37,10 @@ final class SharedKeyring: Sendable {
     }
   }
 
-  /// Runs a body with the session, and opens the session if there is none.
+  /// Runs a body with the session, and opens a session first if there is none.
   ///
-  /// If the body fails in a session that was open before, perhaps because the keyring or the bus
-  /// has ended meanwhile, it runs once more in a new session. So the body must allow that.
+  /// If the body fails in an earlier session, perhaps because the keyring or the bus has ended, it
+  /// runs once more in a new session. So running the body twice must be harmless.
   func use<Value: Sendable>(
     limit duration: Duration, whenWaiting: (@Sendable () -> Void)?, interruption: Interruption?,
     _ body: (KeyringSession) throws(KeyringFailure) -> Value
@@ -56,7 +56,7 @@ final class SharedKeyring: Sendable {
         } catch {
           guard error.mayEndWithSession else { throw error }
           Self.close(&link)
-          // A question that the user has refused is not asked again at once.
+          // If the user has refused to unlock, do not ask again at once.
           guard error != .locked, !limit.isOver else { throw error }
         }
       }
@@ -76,9 +76,9 @@ final class SharedKeyring: Sendable {
     link = nil
   }
 
-  /// Runs a body with a session that is not shared, beside a call that may wait for the user.
+  /// Runs a body with a separate session, without waiting for calls that may wait for the user.
   ///
-  /// The body must read no secret: KeePassXC would ask the user for this connection too.
+  /// The body must read no secret: KeePassXC would ask the user again for this connection.
   static func beside<Value>(
     _ address: KeyringAddress, limit duration: Duration, interruption: Interruption?,
     _ body: (KeyringSession) throws(KeyringFailure) -> Value

@@ -1,5 +1,5 @@
-// The functions of GLib, GIO and libsecret that the keyring's store calls, in one list for several
-// uses. Before it includes this list, a file defines SQ_FUNCTION(result, name, parameters).
+// The functions of GLib, GIO and libsecret that the keyring store calls, in one list for several
+// uses. A file that includes this list must first define SQ_FUNCTION(result, name, parameters).
 
 // GLib
 

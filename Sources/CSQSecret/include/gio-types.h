@@ -1,7 +1,7 @@
 #pragma once
 #include "glib-types.h"
 
-// The types of GIO and libsecret, as their headers have them.
+// The types of GIO, as its headers declare them.
 
 typedef struct _GAsyncResult GAsyncResult;
 typedef struct _GDBusAuthObserver GDBusAuthObserver;

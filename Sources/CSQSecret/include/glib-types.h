@@ -1,11 +1,12 @@
 #pragma once
 #include <stdint.h>
 
-// The types of GLib, GIO and libsecret that the library uses, as their headers have them.
+// The types of GLib and GObject that this module uses, as their headers declare them.
 //
-// They are written out here so that no build needs those headers. These lie in folders that only
-// pkg-config can name, and GLib's answer to pkg-config holds a flag at which SwiftPM warns in every
-// build of every app. A test compiles these declarations beside the real ones.
+// The types of GLib, GIO and libsecret are declared in this module so that no build needs those
+// headers. The headers are in folders that only pkg-config can name, and GLib's flags in pkg-config
+// make SwiftPM warn in every build of every app. A test compiles these declarations together with
+// the real ones.
 
 typedef char gchar;
 typedef int gint;

@@ -8,7 +8,7 @@ typedef struct {
 #undef SQ_FUNCTION
 } SQSecretFunctions;
 
-/// Finds every function in a library that dlopen(3) has loaded.
+/// Finds all functions in a library that dlopen(3) has loaded.
 ///
-/// Returns NULL, or the name of the first function that the library does not have.
+/// Returns NULL on success, or the name of the first function that the library does not have.
 const char *sq_secret_functions_find(void *library, SQSecretFunctions *functions);

@@ -1,7 +1,7 @@
 #pragma once
 #include "secret-types.h"
 
-/// What the SDK's items are called, and the attributes they are found by.
+/// Returns the schema of the SDK's items: its name, and the attributes to find items by.
 ///
-/// The name is not searched for: gnome-keyring does not know it of an item that is locked.
+/// A search does not use the schema's name, which gnome-keyring does not know for locked items.
 const SecretSchema *sq_account_schema(void);

@@ -1,7 +1,7 @@
 #pragma once
 #include "gio-types.h"
 
-// The types of libsecret, as its headers have them.
+// The types of libsecret, as its headers declare them.
 
 typedef struct _SecretValue SecretValue;
 

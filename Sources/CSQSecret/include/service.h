@@ -1,13 +1,14 @@
 #pragma once
 #include "library.h"
 
-/// Registers the SDK's class of keyring services, which works with these functions.
+/// Registers the SDK's subclass of SecretService, which calls these functions.
 ///
-/// GLib never forgets a class, so the functions must stay where they are. A later call has no
-/// effect. Only one thread at a time may call this.
+/// GLib never removes a class, so the pointer must stay valid. A second call has no effect. Only
+/// one thread at a time may call this.
 void sq_secret_service_register(const SQSecretFunctions *functions);
 
-/// `secret_service_open_sync` on a connection of the caller's, with prompts that end.
+/// Opens a session on the caller's connection; unlike with `secret_service_open_sync`, every prompt
+/// ends.
 ///
 /// The class must have been registered.
 SecretService *sq_secret_service_open(GDBusConnection *connection, GCancellable *cancellable,

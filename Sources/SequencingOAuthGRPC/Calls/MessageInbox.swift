@@ -1,23 +1,23 @@
 import SQBasics
 
-/// The messages that have arrived from the server and that the app has not read yet.
+/// A buffer of messages that have arrived from the server but are still unread.
 ///
-/// The server may send only as much as the app has read, and a fixed number of bytes more.
+/// The server can send only a fixed number of bytes more than the app has read.
 final class MessageInbox: Sendable {
   private struct State {
-    /// The messages to read next, in reverse: the last is read first.
+    /// The messages to read next, in reverse order: the last is read first.
     var frames: [MessageFrame] = []
-    /// The messages to read after those, in order.
+    /// The messages to read after ``frames``, in order.
     var arrived: [MessageFrame] = []
     var end: Result<Void, RPCError>?
     var readers: [CheckedContinuation<Void, Never>] = []
-    /// How many bytes the app has read since the transport was told.
+    /// The bytes that the app has read since ``tell`` was last called.
     var read = 0
     /// Tells the transport how many bytes the app has read.
     var tell: (@Sendable (Int) -> Void)?
   }
 
-  /// How many bytes the app reads before the transport is told, since that costs as much as a
+  /// The bytes that the app reads before ``State/tell`` is called, which costs as much as a
   /// message.
   private static let batch = 32 * 1024
 
@@ -25,7 +25,7 @@ final class MessageInbox: Sendable {
 
   // MARK: The transport's side
 
-  /// Sets the closure that is told how many bytes the app has read, on the reader's thread.
+  /// Sets the closure that gets the number of bytes that the app has read, on the reader's thread.
   func whenRead(_ tell: @escaping @Sendable (Int) -> Void) {
     state.withLock { $0.tell = tell }
   }
@@ -40,10 +40,10 @@ final class MessageInbox: Sendable {
     for reader in readers { reader.resume() }
   }
 
-  /// Marks the end: no further message comes.
+  /// Records that no more messages will arrive.
   ///
-  /// After an error of this side, the messages that were not read are dropped; after the server's,
-  /// they can still be read.
+  /// If `end` is an error of this side, unread messages are dropped. After an error from the
+  /// server, they can still be read.
   func finish(_ end: Result<Void, RPCError>) {
     let readers = state.withLock { state in
       if state.end == nil { state.end = end }
@@ -73,7 +73,7 @@ final class MessageInbox: Sendable {
     _ state: inout State
   ) -> (Result<MessageFrame?, RPCError>?, read: Int, tell: (@Sendable (Int) -> Void)?) {
     if state.frames.isEmpty {
-      // Each message is moved once, however many wait.
+      // Each message is moved only once, even if many are unread.
       state.frames = state.arrived.reversed()
       state.arrived = []
     }

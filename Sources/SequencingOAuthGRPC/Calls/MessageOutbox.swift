@@ -6,28 +6,28 @@ import SQBasics
   import Foundation
 #endif
 
-/// The messages that the app has sent and that the transport has not taken yet.
+/// A queue of messages that the app has sent but the transport has not taken yet.
 ///
-/// The sender waits until the transport has taken the message, and so until the server has read
-/// enough of the earlier messages.
+/// The sender waits until the transport has taken its message, and therefore until the server has
+/// read enough of the earlier messages.
 final class MessageOutbox: Sendable {
   private struct Item {
     let id: Int
     let bytes: Data
-    /// The waiting sender; it gets `true` if the transport took the message.
+    /// The waiting sender, which gets `true` if the transport took the message.
     let sender: CheckedContinuation<Bool, Never>
   }
 
   private struct State {
     var items: [Item] = []
     var lastID = 0
-    /// How many bytes of the first message the transport has taken.
+    /// The number of bytes of the first message that the transport has taken.
     var taken = 0
-    /// The sender has announced the end: no further message is accepted.
+    /// Whether the app has finished sending, so that no further message is accepted.
     var isFinished = false
-    /// The call has ended: the transport takes no further message.
+    /// Whether the call has ended, so that the transport takes no further message.
     var isClosed = false
-    /// Tells the transport that there is something to take.
+    /// Tells the transport that there are bytes to take.
     var wake: (@Sendable () -> Void)?
   }
 
@@ -35,11 +35,11 @@ final class MessageOutbox: Sendable {
 
   // MARK: The caller's side
 
-  /// What happened to a message.
+  /// The result of sending a message.
   enum Outcome {
     case taken
     case refused
-    /// The sender was cancelled, and the message is withdrawn.
+    /// The sender was cancelled before the message was sent.
     case withdrawn
   }
 
@@ -69,7 +69,7 @@ final class MessageOutbox: Sendable {
     wake?()
   }
 
-  /// Takes a message back, unless the transport has begun to send it.
+  /// Removes a message, unless the transport has begun to send it.
   private func withdraw(_ id: Int) {
     let item = state.withLock { state -> Item? in
       guard let index = state.items.firstIndex(where: { $0.id == id }),
@@ -80,7 +80,7 @@ final class MessageOutbox: Sendable {
     item?.sender.resume(returning: false)
   }
 
-  /// Ends the request after the waiting messages.
+  /// Ends the request after the messages in the queue.
   func finish() {
     let wake = state.withLock { state in
       state.isFinished = true
@@ -91,12 +91,12 @@ final class MessageOutbox: Sendable {
 
   // MARK: The transport's side
 
-  /// Sets the closure that is called when there is more to take, on the sender's thread.
+  /// Sets the closure that is called on the sender's thread when there are more bytes to take.
   func whenFilled(_ wake: @escaping @Sendable () -> Void) {
     state.withLock { $0.wake = wake }
   }
 
-  /// What the transport got.
+  /// The result of taking bytes.
   enum Piece {
     case bytes(Int)
     case wait
@@ -129,7 +129,7 @@ final class MessageOutbox: Sendable {
     return (state.isFinished || state.isClosed ? .end : .wait, [])
   }
 
-  /// Ends the outbox with the call: waiting senders continue without success.
+  /// Closes the queue because the call has ended; waiting senders fail.
   func close() {
     let items = state.withLock { state in
       state.isClosed = true

@@ -8,9 +8,9 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// One attempt to make a call, and the reading of its answer.
+/// Sends one attempt of a call and reads the answer.
 extension RPCCall {
-  /// Sends the call once; the fields replace metadata with the same names.
+  /// Sends the call once and returns its result; the fields replace metadata with the same names.
   func attempt(
     _ metadata: RPCMetadata, _ fields: HTTPFields = [:]
   ) async throws(RPCError) -> Data {
@@ -22,7 +22,7 @@ extension RPCCall {
     return kind.receivesMany ? try end(of: answer) : try message(of: answer, head)
   }
 
-  // MARK: What is sent
+  // MARK: Sending
 
   private func stream(
     _ metadata: RPCMetadata, _ fields: HTTPFields
@@ -55,7 +55,7 @@ extension RPCCall {
     let peer = channel.peer
     outbox?.whenFilled { [weak stream] in if let stream { peer.resume(stream) } }
     inbox?.whenRead { [weak stream] count in if let stream { peer.consume(count, of: stream) } }
-    // Afterwards there is nothing more to end, and nothing to keep.
+    // Afterwards there is nothing to interrupt, and the closure must not keep the stream alive.
     defer { interruption.whenRaised {} }
     return try await withCheckedContinuation { continuation in
       stream.continuation = continuation
@@ -64,16 +64,16 @@ extension RPCCall {
     }.get()
   }
 
-  // MARK: What comes back
+  // MARK: Receiving
 
   /// Stores the headers; does nothing if the call has ended.
   private func take(_ head: RPCResponseHead) {
     state.withLock { if case .running = $0.phase { $0.head = head } }
-    // If the head is the whole answer, the server reads no further message.
+    // If the head is the complete answer, the server reads no further messages.
     if head.isWholeAnswer { outbox?.close() }
   }
 
-  /// The one message of a call that succeeded.
+  /// Returns the only message of a successful answer.
   private func message(
     of answer: RPCStream.Answer, _ head: RPCResponseHead
   ) throws(RPCError) -> Data {
@@ -87,7 +87,7 @@ extension RPCCall {
       encoding: head.encoding, limit: channel.options.maximumResponseBytes)
   }
 
-  /// The empty result of a call whose messages went to the inbox.
+  /// Returns empty data for a call whose messages went to the inbox.
   private func end(of answer: RPCStream.Answer) throws(RPCError) -> Data {
     guard answer.isAtEnd else {
       throw RPCError(

@@ -7,7 +7,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The work of a call after its start, from top to bottom.
+/// Performs a call after its start.
 extension RPCCall {
   func run() async {
     let result: Result<Data, RPCError>
@@ -23,7 +23,7 @@ extension RPCCall {
     let metadata = requestMetadata
     try metadata.checkSendable()
     if metadata["authorization"] != nil {
-      // A credential that the app set for this call wins over the channel's.
+      // A credential that the app set for this call takes precedence over the channel's.
       try checkOrigin()
       return try await attempt(metadata)
     }
@@ -40,7 +40,7 @@ extension RPCCall {
     }
   }
 
-  /// Throws if the server must not get a token: without TLS, others on the network could read it.
+  /// Throws if the server must not get a token, for example because the connection has no TLS.
   private func checkOrigin() throws(RPCError) {
     do throws(SQOAuthError) {
       _ = try channel.origin.get()
@@ -91,7 +91,7 @@ extension RPCCall {
     }
   }
 
-  /// Waits for another token after the server refused the call's; returns `nil` if there is none.
+  /// Waits for a new token after the server rejected the call's; returns `nil` if there is none.
   private func replacement(of use: AddressedToken) async throws(RPCError) -> AddressedToken? {
     do throws(SQOAuthError) {
       return try await inTime { () throws(SQOAuthError) in try await use.replaced() }
@@ -100,7 +100,7 @@ extension RPCCall {
     }
   }
 
-  /// Runs a body in a task that ends with the call, by its time or by a cancellation.
+  /// Runs a body in a task that is cancelled when the call times out or is cancelled.
   private func inTime<Value: Sendable>(
     _ body: @escaping @Sendable () async throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
@@ -120,7 +120,7 @@ extension RPCError {
   var refusesToken: Bool {
     guard isFromServer, status == .unauthenticated else { return false }
     let reason = challenge?.error
-    // Without a reason, the server may mean the token; it would name a malformed request.
+    // Without a reason, the server may mean the token. For a malformed request, it would give one.
     return reason == nil || reason == .invalidToken
   }
 }

@@ -1,10 +1,10 @@
-/// The attempts to reach a server, and the pauses between those that fail.
+/// The attempts to connect to a server, and the pauses after failed attempts.
 ///
 /// All times are nanoseconds of the clock of `SocketLoop`; `UInt64.max` means never.
 struct ConnectionAttempts {
-  /// How long one attempt may take.
+  /// The longest time of one attempt.
   static let limit = Duration.seconds(20)
-  /// The pause after the first failure; each further one doubles it.
+  /// The pause after the first failure; each further failure doubles it.
   private static let shortestPause: UInt64 = 100_000_000
   private static let longestPause: UInt64 = 5_000_000_000
 
@@ -14,10 +14,10 @@ struct ConnectionAttempts {
   private var pauseEnd: UInt64 = 0
   private var lastFailure: RPCError?
 
-  /// When the pause ends; never if there is none.
+  /// The end of the current pause; never if there is none.
   var due: UInt64 { pauseEnd == 0 ? .max : pauseEnd }
 
-  /// Whether a connection may be opened now; if so, the attempt counts as begun.
+  /// Returns whether a connection may be opened now; if so, records the attempt.
   mutating func mayBegin(at now: UInt64) -> Bool {
     guard !isUnderWay, pauseEnd <= now else { return false }
     isUnderWay = true
@@ -25,24 +25,24 @@ struct ConnectionAttempts {
     return true
   }
 
-  /// Notes that a connection has carried a call.
+  /// Records that a connection has carried a call.
   mutating func succeeded() {
     failures = 0
     pauseEnd = 0
     lastFailure = nil
   }
 
-  /// Notes that there was no connection, or one that was of no use.
+  /// Records that no connection could be opened, or that the connection carried no call.
   mutating func failed(_ error: RPCError?, at now: UInt64) {
     isUnderWay = false
     lastFailure = error
     let pause = min(Self.shortestPause << UInt64(min(failures, 10)), Self.longestPause)
     failures += 1
-    // Many hosts that lost one server come back at different times.
+    // Random pauses, so that many clients of one server do not all return at the same time.
     pauseEnd = now + pause * UInt64.random(in: 80...120) / 100
   }
 
-  /// The error of a call whose time was over before there was a connection.
+  /// The error of a call that timed out before there was a connection.
   var timeIsUp: RPCError {
     guard let lastFailure else {
       return RPCError(

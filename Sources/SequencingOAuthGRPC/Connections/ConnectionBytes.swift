@@ -1,23 +1,24 @@
 import SQHTTP2
 import SequencingOAuth
 
-/// The bytes of one connection: those of the network on one side, those of HTTP/2 on the other, and
-/// TLS between them if the server's URL says so.
+/// The byte stream of one connection: it moves bytes between the network and HTTP/2.
+///
+/// If the server's URL is `https`, TLS is in between.
 final class ConnectionBytes {
   private let wire: any Wire
-  /// The TLS of the connection; `nil` in clear.
+  /// The TLS side of the connection; `nil` without encryption.
   let tls: TLSLayer?
-  /// Room for bytes of the network, and for the same bytes without TLS.
+  /// The buffers for bytes from the network and for the decrypted bytes.
   private let rooms: (UnsafeMutableRawBufferPointer, UnsafeMutableRawBufferPointer)
-  /// What has arrived in clear, until it is read.
+  /// Bytes that arrived without encryption and are still unread.
   private var arrived: UnsafeRawBufferPointer?
-  /// What the network takes next, and how many bytes of it the network has taken.
+  /// The bytes to send next; the first ``sent`` bytes of them are sent.
   private var output: [UInt8] = []
   private var sent = 0
-  /// Whether the network takes nothing at present; then the socket is watched for writing, too.
+  /// Whether the socket's send buffer is full; the socket is then also watched for writing.
   private(set) var isBlocked = false
 
-  /// How many bytes are received at once, and how many are collected before they are sent.
+  /// The most bytes that are received at once or collected before they are sent.
   static let capacity = 64 * 1024
 
   private static func allocateRoom() -> UnsafeMutableRawBufferPointer {
@@ -41,9 +42,9 @@ final class ConnectionBytes {
 
   var socket: Int32 { wire.socket }
 
-  // MARK: What comes
+  // MARK: Receiving
 
-  /// Takes what has arrived from the network, so many bytes at most.
+  /// Receives at most `limit` bytes from the network, for ``read()``.
   func receive(_ limit: Int = capacity) -> SocketIO.Outcome {
     let outcome = wire.receive(into: UnsafeMutableRawBufferPointer(rebasing: rooms.0[..<limit]))
     guard case .bytes(let count) = outcome else { return outcome }
@@ -52,16 +53,16 @@ final class ConnectionBytes {
     return outcome
   }
 
-  /// What came of an attempt to read.
+  /// The result of an attempt to read.
   enum Reading {
-    /// Bytes of HTTP/2, until the next attempt.
+    /// Bytes of HTTP/2, valid until the next attempt.
     case bytes(UnsafeRawBufferPointer)
     case wait
-    /// TLS has ended, or the server sent what is not TLS.
+    /// TLS ended or the server sent invalid TLS, with OpenSSL's reason if it has one.
     case end(TLSLayer, String?)
   }
 
-  /// Reads bytes of HTTP/2 from what has arrived.
+  /// Reads bytes of HTTP/2 from the received bytes.
   func read() -> Reading {
     guard let tls else {
       defer { arrived = nil }
@@ -74,14 +75,14 @@ final class ConnectionBytes {
     }
   }
 
-  // MARK: What goes
+  // MARK: Sending
 
-  /// Whether the network has all that was taken from the session.
+  /// Whether all bytes that were taken from the session are sent.
   var isSent: Bool { sent == output.count }
 
-  /// Takes what a session has to say, once the network has all that was taken before.
+  /// Takes the session's next bytes to send, if all earlier bytes are sent.
   ///
-  /// Returns the reason if the connection cannot go on.
+  /// Returns the reason if the connection cannot continue.
   func refill(from session: HTTP2Session?) -> String? {
     guard isSent else { return nil }
     output.removeAll(keepingCapacity: true)
@@ -101,7 +102,7 @@ final class ConnectionBytes {
     }
   }
 
-  /// Sends as much as the network takes.
+  /// Sends as many bytes as the socket accepts.
   func send() -> SocketIO.Outcome {
     let outcome = output.withUnsafeBytes {
       wire.send(UnsafeRawBufferPointer(rebasing: $0[sent...]))
@@ -110,7 +111,7 @@ final class ConnectionBytes {
     return outcome
   }
 
-  /// Watches the socket for writing, or no longer.
+  /// Starts or stops watching the socket for writing.
   func watch(isBlocked: Bool) {
     guard isBlocked != self.isBlocked else { return }
     self.isBlocked = isBlocked

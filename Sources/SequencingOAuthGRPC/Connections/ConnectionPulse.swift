@@ -1,34 +1,33 @@
 import SQBasics
 import SQHTTP2
 
-/// The signs of life of one connection: when to ask the server whether it is there, and when to give
-/// the connection up.
+/// The keep-alive rules of one connection: when to ping the server, and when to close it.
 ///
 /// All times are nanoseconds of the clock of ``SocketLoop``; `UInt64.max` means never.
 struct ConnectionPulse {
-  /// What is due.
+  /// The action that is due.
   enum Task {
     case none
     case ping
-    /// The server has not answered the handshake, or a ping, in time.
+    /// End the connection, because the server did not begin HTTP/2 or answer a ping in time.
     case giveUp(String)
-    /// Nobody has used the connection for a while.
+    /// Close the connection, because it was unused for ``ConnectionPulse/idleTime``.
     case close
   }
 
-  /// How long the server may take for its first bytes of HTTP/2, and for the answer to a ping.
+  /// The time limit for the server's first bytes of HTTP/2 and for the answer to a ping.
   static let patience: UInt64 = 20_000_000_000
-  /// How long a connection without calls is kept.
+  /// The time that a connection without calls stays open.
   static let idleTime: UInt64 = 120_000_000_000
 
-  /// How long a connection with calls may be silent before the server is asked.
+  /// The longest silence on a connection with calls before a ping.
   private(set) var interval: UInt64
-  /// Whether the server's settings have come: it certainly speaks HTTP/2.
+  /// Whether the server's settings have arrived, which proves that it speaks HTTP/2.
   var isProven = false
   private var lastReceived: UInt64
   private let start: UInt64
   private var pingSent: UInt64?
-  /// Since when there is no call; `nil` while there are calls.
+  /// The time since which there is no call; `nil` while there are calls.
   private var idleSince: UInt64?
 
   init(interval: Duration?) {
@@ -40,7 +39,7 @@ struct ConnectionPulse {
   }
 
   mutating func isBusy(at now: UInt64) {
-    // After a time without calls, the silence counts from the first call on.
+    // After a time without calls, silence is measured from the first call.
     if idleSince != nil { lastReceived = now }
     idleSince = nil
   }
@@ -59,7 +58,7 @@ struct ConnectionPulse {
     pingSent = nil
   }
 
-  /// Doubles the interval, since the server finds it too short.
+  /// Doubles the interval, because the server complained about too many pings.
   mutating func slowDown() {
     interval = interval > .max / 2 ? .max : interval * 2
   }
@@ -69,7 +68,7 @@ struct ConnectionPulse {
     interval = max(interval, other)
   }
 
-  /// The time at which ``task(at:)`` has something to do, if nothing happens until then.
+  /// The time at which ``task(at:)`` returns an action, if nothing else happens before.
   var due: UInt64 {
     if !isProven { return start + Self.patience }
     if let pingSent { return pingSent + Self.patience }

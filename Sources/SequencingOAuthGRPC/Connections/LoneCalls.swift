@@ -1,24 +1,25 @@
 import SQHTTP2
 
-/// Lets the thread of a call that is alone read its answer, if the server is near.
+/// Lets a call's own thread read the answer, if it is the only call and the server answers fast.
 ///
-/// To wake the loop's thread and then the caller's costs more than a small call. So the caller's
-/// thread looks for the answer itself, for ``longestWait`` at most, if the last such call was
+/// Waking the loop's thread and then the caller's costs more than a small call. So the caller's
+/// thread polls for the answer itself, at most for ``longestWait``, if the previous such call was
 /// answered within that time.
 ///
-/// This is only a shortcut. Without this file and the lines in ``RPCPeer`` that name it, the loop's
-/// thread reads every answer.
+/// This is only an optimization. Without this file and the lines in ``RPCPeer`` that use it, the
+/// loop's thread reads every answer.
 struct LoneCalls {
-  /// How long a caller's thread looks for an answer, in nanoseconds.
+  /// The longest time that a caller's thread polls for an answer, in nanoseconds.
   private static let longestWait: UInt64 = 200_000
 
-  /// How long the last call that was alone took, in nanoseconds.
+  /// The duration of the last call that was the only one, in nanoseconds.
   private var lastTime = UInt64.max
-  /// The call that is alone, with its start.
+  /// The only call under way, with its start time.
   private var current: (stream: ObjectIdentifier, start: UInt64)?
 
-  /// Notes a call that was just sent, if it is alone; returns until when its thread may look for the
-  /// answer, or `nil` if it must not.
+  /// Records a call that was just sent, if it is the only one.
+  ///
+  /// Returns the time until which the call's thread may poll for the answer; `nil` if it must not.
   mutating func begin(_ stream: RPCStream, on connection: RPCConnection) -> UInt64? {
     guard current == nil, connection.hasOnly(stream) else { return nil }
     let now = SocketLoop.now()
@@ -26,7 +27,7 @@ struct LoneCalls {
     return lastTime < Self.longestWait ? now + Self.longestWait : nil
   }
 
-  /// Notes that calls have ended.
+  /// Records that calls have ended.
   mutating func ended(_ streams: [RPCStream]) {
     guard let (stream, start) = current,
       streams.contains(where: { ObjectIdentifier($0) == stream })
@@ -37,7 +38,7 @@ struct LoneCalls {
 }
 
 extension RPCPeer {
-  /// Reads the answer to an attempt on this thread, if the attempt is alone and the server is near.
+  /// Polls for the answer to an attempt on this thread, if it is the only attempt.
   func lookForAnswer(to stream: RPCStream) {
     guard let (socket, end) = beginAlone(stream) else { return }
     var isOver = false
@@ -53,7 +54,7 @@ extension RPCPeer {
     if !isOver { act { $0.connection(on: socket)?.watchAgain() } }
   }
 
-  /// Keeps the loop's thread from the socket of an attempt that is alone.
+  /// Stops the loop from watching the socket, if an attempt is the only one and may poll.
   private func beginAlone(_ stream: RPCStream) -> (socket: Int32, end: UInt64)? {
     var alone: (Int32, UInt64)?
     act { state in

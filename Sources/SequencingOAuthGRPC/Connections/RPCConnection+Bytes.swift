@@ -2,18 +2,18 @@ import SQBasics
 import SQHTTP2
 import SequencingOAuth
 
-/// The bytes of a connection: the handshake, what is read and what is sent.
+/// The handshake, reading and sending of a connection.
 extension RPCConnection {
-  // MARK: The beginning
+  // MARK: The handshake
 
-  /// Continues the handshake, and begins HTTP/2 after it.
+  /// Continues the handshake, and begins HTTP/2 when it is complete.
   func advance() {
     guard session == nil, failure == nil else { return }
     do throws(SQOAuthError) {
       let isDone = try bytes.tls?.advanceHandshake() ?? true
       if isDone { try beginSession() }
     } catch {
-      // The alert that tells the server why.
+      // Sends the TLS alert that tells the server why.
       flush()
       fail(RPCError(transport: error))
     }
@@ -26,10 +26,9 @@ extension RPCConnection {
     self.session = session
   }
 
-  // MARK: What comes
+  // MARK: Receiving
 
-  /// Reads what has arrived, so many bytes at most, and answers it; returns whether there may be
-  /// more.
+  /// Reads and handles at most `limit` bytes; returns whether more may have arrived.
   func read(_ limit: Int = ConnectionBytes.capacity) -> Bool {
     guard failure == nil else { return false }
     switch bytes.receive(limit) {
@@ -59,7 +58,7 @@ extension RPCConnection {
     }
   }
 
-  /// Ends the connection as TLS has ended.
+  /// Ends the connection because TLS has ended.
   private func end(_ tls: TLSLayer, _ reason: String?) {
     guard let reason else { return failBroken("was closed by the server") }
     if !pulse.isProven { return fail(RPCError(transport: tls.failure(reason))) }
@@ -81,15 +80,14 @@ extension RPCConnection {
     if session?.isTerminated == true { breakOff() }
   }
 
-  /// Tells the server which rule it broke, if the network takes that at once, and ends the
-  /// connection.
+  /// Ends the connection and tries once to tell the server which rule it broke.
   private func breakOff() {
     fill()
     if !bytes.isSent { _ = bytes.send() }
     fail(breaking: session?.brokenRule ?? "the server broke a rule and reads nothing")
   }
 
-  /// Ends a connection that brings far more bytes than content, and tells the server why.
+  /// Ends a connection on which far more bytes than content arrived, and tells the server why.
   private func breakOffFlood() {
     session?.terminate(.enhanceYourCalm)
     fill()
@@ -102,9 +100,9 @@ extension RPCConnection {
       ))
   }
 
-  // MARK: What goes
+  // MARK: Sending
 
-  /// Sends what there is to send, as far as the network takes it.
+  /// Sends as much as the socket accepts.
   func flush() {
     while failure == nil {
       fill()
@@ -126,7 +124,7 @@ extension RPCConnection {
     if let reason = bytes.refill(from: session) { failBroken("broke: \(reason)") }
   }
 
-  /// Takes what the server sent before it closed the connection: an answer, or its reason.
+  /// Reads what the server sent before it closed the connection, such as an answer or its reason.
   private func readLastWords() {
     if isOver { return }
     isOver = true

@@ -2,7 +2,7 @@ import SQBasics
 import SQHTTP2
 import SequencingOAuth
 
-/// What HTTP/2 tells and asks.
+/// Handles the events of the HTTP/2 session.
 extension RPCConnection: HTTP2SessionOwner {
   func sectionBegins(of stream: Int32) {
     streams[stream]?.sectionBegins()
@@ -13,7 +13,7 @@ extension RPCConnection: HTTP2SessionOwner {
   ) -> Bool {
     guard let attempt = streams[stream] else { return true }
     if attempt.take(name, value) { return true }
-    // With this answer, nghttp2 resets the stream.
+    // The return value `false` makes nghttp2 reset the stream.
     forget(attempt)
     return false
   }
@@ -39,7 +39,7 @@ extension RPCConnection: HTTP2SessionOwner {
     if let attempt = streams[stream] { finish(attempt) }
   }
 
-  /// Ends an attempt whose answer is complete, although the server may not have read all of it.
+  /// Ends an attempt whose answer is complete, even if the request was not sent completely.
   private func finish(_ attempt: RPCStream) {
     attempt.finish()
     if session?.isSending(attempt.id) == true { drop(attempt) } else { forget(attempt) }
@@ -68,7 +68,7 @@ extension RPCConnection: HTTP2SessionOwner {
 
   func closed(_ stream: Int32, _ code: HTTP2ErrorCode, isRemote: Bool) {
     guard let attempt = streams[stream] else { return }
-    // After a farewell, nghttp2 closes the streams that the server has not begun in this way.
+    // After a GOAWAY frame, nghttp2 uses this code for streams that the server has not begun.
     if code == .refusedStream, attempt.isMovable {
       streams[stream] = nil
       moved.append(attempt)

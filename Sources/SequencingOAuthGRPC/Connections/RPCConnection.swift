@@ -3,41 +3,42 @@ import SequencingOAuth
 
 /// One HTTP/2 connection to a server, with the attempts on it.
 ///
-/// It belongs to its ``RPCPeer``, whose lock protects it.
+/// The lock of its ``RPCPeer`` protects it.
 final class RPCConnection {
   let bytes: ConnectionBytes
   let settings: HTTP2Session.Settings
   let authority: String
-  /// What speaks HTTP/2; `nil` before the TLS handshake is complete.
+  /// The HTTP/2 session; `nil` until the TLS handshake is complete.
   var session: HTTP2Session?
   var streams: [Int32: RPCStream] = [:]
   var pulse: ConnectionPulse
 
-  /// The attempts that have ended since the peer looked.
+  /// The attempts that have ended and that the peer has not collected yet.
   var ended: [RPCStream] = []
-  /// The attempts that are to be made on another connection.
+  /// The attempts to make on another connection.
   var moved: [RPCStream] = []
-  /// Whether the connection takes no further attempt.
+  /// Whether the connection accepts no further attempts.
   private(set) var isDraining = false
-  /// Why the connection ended; `nil` while it lives.
+  /// The reason why the connection ended; `nil` while it is open.
   private(set) var failure: RPCError?
-  /// What the server said when it announced the end.
+  /// The server's reason when it announced the end of the connection (GOAWAY).
   private(set) var farewell: String?
-  /// Whether a byte of HTTP/2 has come.
+  /// Whether a byte of HTTP/2 has arrived.
   var hasReceived = false
-  /// Whether nothing more can be sent.
+  /// Whether sending has failed, so that nothing more can be sent.
   var isOver = false
-  /// Whether an attempt was made here.
+  /// Whether an attempt was made on this connection.
   private(set) var hasBegun = false
-  /// Whether the server has answered an attempt here.
+  /// Whether the server has answered an attempt on this connection.
   var hasAnswered = false
-  /// How many attempts ended before they could be sent; nghttp2 keeps these.
+  /// The number of attempts that ended before they could be sent; nghttp2 keeps them in memory.
   private var abandoned = 0
 
-  /// How many times a socket is read before other sockets, and times, get their turn: a server may
-  /// send faster than the client reads.
+  /// The number of reads from a socket before other sockets and timers get their turn.
+  ///
+  /// A server may send faster than the client reads.
   static let turns = 16
-  /// How many attempts may end before they could be sent.
+  /// The most attempts that may end before they could be sent.
   private static let maximumAbandoned = 1000
 
   /// Begins the TLS handshake or, without TLS, HTTP/2.
@@ -53,12 +54,12 @@ final class RPCConnection {
   }
 
   var socket: Int32 { bytes.socket }
-  /// Whether attempts can be made: the TLS handshake is complete.
+  /// Whether attempts can be made: the TLS handshake is complete, and the connection is not ending.
   var isReady: Bool { session != nil && !isDraining && failure == nil }
 
   // MARK: Attempts
 
-  /// Makes an attempt; returns `false` if the connection takes no further one.
+  /// Makes an attempt; returns `false` if the connection accepts no further attempts.
   func begin(_ stream: RPCStream, at now: UInt64) -> Bool {
     guard let session, session.acceptsStreams, let id = session.request(stream.block) else {
       isDraining = true
@@ -78,40 +79,40 @@ final class RPCConnection {
     drop(stream)
   }
 
-  /// Forgets an attempt that has a result, and tells the server to stop.
+  /// Removes an attempt that has a result, and tells the server to stop answering.
   func drop(_ stream: RPCStream) {
     session?.reset(stream.id, .cancel)
     if !stream.isSent { abandoned += 1 }
-    // A server that lets no stream begin must not fill the memory.
+    // A server that allows no streams must not make the client use ever more memory.
     if abandoned >= Self.maximumAbandoned { isDraining = true }
     forget(stream)
   }
 
-  /// Forgets an attempt that has a result.
+  /// Removes an attempt that has a result.
   func forget(_ stream: RPCStream) {
     streams[stream.id] = nil
     ended.append(stream)
     if streams.isEmpty { pulse.isIdle(at: SocketLoop.now()) }
   }
 
-  /// Whether a stream is the only one, and all of it was sent.
+  /// Returns whether a stream is the connection's only one and the socket accepts bytes.
   func hasOnly(_ stream: RPCStream) -> Bool {
     isReady && !bytes.isBlocked && streams.count == 1 && streams[stream.id] === stream
   }
 
-  /// Keeps the loop from the socket, because a caller's thread reads it.
+  /// Stops the loop from watching the socket, because a caller's thread reads it.
   func rest() {
     SocketLoop.shared?.rest(socket)
   }
 
-  /// Ends ``rest()``.
+  /// Makes the loop watch the socket again after ``rest()``.
   func watchAgain() {
     if failure == nil { SocketLoop.shared?.watch(socket, isWriting: bytes.isBlocked) }
   }
 
   // MARK: The end
 
-  /// Ends the connection and all attempts on it; those that the server cannot have seen are moved.
+  /// Ends the connection and its attempts; moves those that the server cannot have seen.
   func fail(_ error: RPCError) {
     guard failure == nil else { return }
     failure = error
@@ -128,7 +129,7 @@ final class RPCConnection {
   }
 
   func failBroken(_ reason: String) {
-    // With TLS 1.3, the server may refuse the client after the client's side of the handshake.
+    // With TLS 1.3, the server may reject the client after the client's part of the handshake.
     if let tls = bytes.tls, !pulse.isProven {
       let moment = session == nil ? "in" : "after"
       return fail(
@@ -143,14 +144,14 @@ final class RPCConnection {
     self.farewell = farewell
   }
 
-  /// Checks whether both sides are done with the connection.
+  /// Closes the connection if both sides have finished with it.
   func closeIfOver() {
     guard failure == nil, let session else { return }
     if let rule = session.brokenRule { return fail(breaking: rule) }
     if !session.isAlive || isDraining && streams.isEmpty { failBroken("is closed") }
   }
 
-  /// Ends the connection because of a rule that the server broke.
+  /// Ends the connection because the server broke a protocol rule.
   func fail(breaking rule: String) {
     if pulse.isProven {
       fail(RPCError(.unavailable, "\(authority) does not keep to HTTP/2: \(rule)"))
@@ -159,9 +160,9 @@ final class RPCConnection {
     }
   }
 
-  /// Does what is due.
+  /// Ends attempts whose time is over, and performs what the keep-alive rules require.
   func check(at now: UInt64) {
-    // The process may have been suspended, and an answer that came in that time counts.
+    // The process may have been suspended. An answer that arrived in the meantime counts.
     if streams.values.contains(where: { $0.deadline <= now }) {
       for _ in 0..<Self.turns where !read() { break }
     }
@@ -178,7 +179,7 @@ final class RPCConnection {
     flush()
   }
 
-  /// When something is due, by the clock of `SocketLoop`.
+  /// The next time at which something is due, on the clock of `SocketLoop`.
   var due: UInt64 {
     streams.values.reduce(pulse.due) { min($0, $1.deadline) }
   }

@@ -1,8 +1,8 @@
 import SQHTTP2
 
-/// What a peer does with its connections and attempts, under its lock.
+/// The handling of a peer's connections and attempts, under its lock.
 extension RPCPeer.State {
-  // MARK: Finding
+  // MARK: Finding connections
 
   func connection(of stream: RPCStream) -> RPCConnection? {
     if let current, current.streams[stream.id] === stream { return current }
@@ -16,9 +16,9 @@ extension RPCPeer.State {
 
   // MARK: Attempts
 
-  /// Takes an attempt, which waits until there is a connection.
+  /// Adds an attempt, which waits until there is a connection.
   mutating func add(_ stream: RPCStream) {
-    // It was cancelled before it started.
+    // The attempt was cancelled before it started.
     guard stream.result == nil else { return ended.append(stream) }
     nextCheck = min(nextCheck, stream.deadline)
     waiting.append(stream)
@@ -26,7 +26,7 @@ extension RPCPeer.State {
 
   // MARK: Opening
 
-  /// Whether a connection must be opened now; the caller opens it.
+  /// Returns whether the caller must open a connection now.
   mutating func mustOpen() -> Bool {
     guard !waiting.isEmpty, current == nil else { return false }
     if opening.mayBegin(at: SocketLoop.now()) { return true }
@@ -34,7 +34,7 @@ extension RPCPeer.State {
     return false
   }
 
-  /// Whether nothing can be due.
+  /// Whether there are no connections and no waiting attempts, so that nothing can become due.
   var isIdle: Bool { current == nil && draining.isEmpty && waiting.isEmpty }
 
   mutating func begin(_ connection: RPCConnection, for peer: RPCPeer) {
@@ -49,7 +49,7 @@ extension RPCPeer.State {
     connection.flush()
   }
 
-  /// Ends the attempts that wait, since there is no connection for them.
+  /// Ends the waiting attempts because no connection could be opened.
   mutating func cannotOpen(_ error: RPCError) {
     opening.failed(error, at: SocketLoop.now())
     for stream in waiting { stream.end(error) }
@@ -57,10 +57,9 @@ extension RPCPeer.State {
     waiting = []
   }
 
-  // MARK: In line
+  // MARK: Collecting results and making attempts
 
-  /// Collects what came of the attempts, puts connections aside that take no further one, and makes
-  /// the attempts that wait.
+  /// Collects the results of attempts, sets draining connections aside, and makes waiting attempts.
   mutating func settle() {
     while true {
       if let current {
@@ -86,8 +85,8 @@ extension RPCPeer.State {
   }
 
   private mutating func collect(_ connection: RPCConnection) {
-    // What happened may make something due earlier: after the answer to a ping, the next ping; after
-    // the last call, the end of the connection.
+    // What happened may bring the next due time forward: after the answer to a ping, it is the next
+    // ping; after the last call, it is the end of the connection.
     nextCheck = min(nextCheck, connection.pulse.due)
     pingInterval = max(pingInterval, connection.pulse.interval)
     if connection.failure != nil { SocketLoop.shared?.forget(connection.socket) }
@@ -102,7 +101,7 @@ extension RPCPeer.State {
     }
   }
 
-  /// Lets an attempt wait for the next connection, unless it has been moved too often.
+  /// Makes an attempt wait for the next connection; ends it if it was moved too often.
   private mutating func move(_ stream: RPCStream, from connection: RPCConnection) {
     if stream.restart() {
       waiting.append(stream)
@@ -111,27 +110,28 @@ extension RPCPeer.State {
         connection.failure
           ?? RPCError(
             .unavailable,
-            "\(connection.authority) refused the call again and again: "
+            "\(connection.authority) refused the call repeatedly: "
               + (connection.farewell ?? "REFUSED_STREAM")))
       ended.append(stream)
     }
   }
 
-  /// Counts a connection that ended before any attempt could be made on it, so that attempts
-  /// without a deadline do not wait for ever.
+  /// Counts a connection that ended before any attempt as a move of each waiting attempt.
+  ///
+  /// Attempts without a deadline would otherwise wait for ever.
   private mutating func moveWaiting(from connection: RPCConnection) {
     let streams = waiting
     waiting = []
     for stream in streams { move(stream, from: connection) }
   }
 
-  /// Takes a connection away from further attempts.
+  /// Removes the current connection, so that no further attempts use it.
   private mutating func retire(_ connection: RPCConnection) {
     current = nil
     if connection.hasAnswered {
       opening.succeeded()
     } else if let failure = connection.failure, !connection.pulse.isProven {
-      // A connection that never spoke HTTP/2 is as good as none.
+      // A connection that never spoke HTTP/2 counts as one that could not be opened.
       return cannotOpen(failure)
     } else {
       opening.failed(connection.failure, at: SocketLoop.now())
@@ -142,9 +142,9 @@ extension RPCPeer.State {
 
   // MARK: Time
 
-  /// Does what is due, and finds out when something is due again.
+  /// Does what is due, and computes the next due time.
   mutating func check(at now: UInt64) {
-    // The end of a pause between attempts comes in with `mustOpen`, if a call waits for it.
+    // `mustOpen` adds the end of a pause between attempts, if a call waits for it.
     nextCheck = .max
     for connection in (current.map { [$0] } ?? []) + draining {
       connection.check(at: now)

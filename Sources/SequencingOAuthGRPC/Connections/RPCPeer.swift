@@ -8,13 +8,12 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// A server, for all channels with the same settings: its connection, and the attempts that wait for
-/// one.
+/// A server that channels with the same settings share: its connection and the waiting attempts.
 ///
-/// There is one connection at a time, which carries any number of attempts. A connection that takes
-/// no further one finishes those that it has, beside the next connection.
+/// New attempts all use one connection. A connection that accepts no further attempts finishes its
+/// current ones while the next connection is in use.
 final class RPCPeer: SocketOwner {
-  /// What two channels must have in common to share a connection.
+  /// The settings that two channels must have in common to share a connection.
   struct Key: Hashable {
     let url: URL
     let configuration: HTTPClientConfiguration
@@ -24,28 +23,30 @@ final class RPCPeer: SocketOwner {
   struct State {
     /// The connection for the next attempts; `nil` if there is none.
     var current: RPCConnection?
-    /// Connections that finish the attempts that they have.
+    /// Connections that only finish their current attempts.
     var draining: [RPCConnection] = []
     /// The attempts that wait for a connection.
     var waiting: [RPCStream] = []
     var opening = ConnectionAttempts()
-    /// The longest interval of pings of a connection so far: one of them may have doubled it.
+    /// The longest interval between pings of any connection so far.
+    ///
+    /// A connection doubles its interval if the server complains.
     var pingInterval: UInt64 = 0
-    /// Nothing is due before this time.
+    /// The time before which nothing is due.
     var nextCheck = UInt64.max
-    /// The time for which ``SocketLoop`` will call; never if it has called since it was told one.
+    /// The time at which ``SocketLoop`` will call; never if none is set.
     var alarm = UInt64.max
     var lone = LoneCalls()
-    /// The attempts that have ended, and whose callers do not know it.
+    /// Attempts that have ended, but whose callers still have to be resumed.
     var ended: [RPCStream] = []
   }
 
-  /// What callers leave for the loop, so that they do not wait for the lock of the state.
+  /// New attempts for the loop; callers add them here without waiting for the state's lock.
   private struct Arrivals {
     var streams: [RPCStream] = []
-    /// How many attempts were started and have not ended.
+    /// The number of attempts that have started and not ended.
     var count = 0
-    /// Whether the loop was asked to take the streams, and has not done so.
+    /// Whether the loop was asked to take the streams and has not taken them yet.
     var isAnnounced = false
   }
 
@@ -61,7 +62,7 @@ final class RPCPeer: SocketOwner {
     client = CurlHTTPClient(configuration: key.configuration)
   }
 
-  // MARK: All of them
+  // MARK: Sharing
 
   private struct Weak {
     weak var peer: RPCPeer?
@@ -69,7 +70,7 @@ final class RPCPeer: SocketOwner {
 
   private static let all = Locked<[Key: Weak]>([:])
 
-  /// The peer with a key; channels and connections keep it alive.
+  /// Returns the peer for a key; channels and connections keep it alive.
   static func shared(_ key: Key) throws(SQOAuthError) -> RPCPeer {
     let target = try RequestTarget(key.url)
     return all.withLock { all in
@@ -83,10 +84,10 @@ final class RPCPeer: SocketOwner {
 
   // MARK: For calls
 
-  /// Makes an attempt, whose continuation must be set, as soon as there is a connection.
+  /// Makes an attempt as soon as there is a connection; its continuation must be set.
   ///
-  /// An attempt that is alone is made on the caller's thread. Of many at a time, the loop makes those
-  /// together that came together, which costs both sides less.
+  /// If no other attempt is under way, it is made on the caller's thread. Otherwise the loop makes
+  /// all attempts that arrived together in one step, which costs both sides less.
   func start(_ stream: RPCStream) {
     let (isAlone, mustAnnounce) = arrivals.withLock { arrivals in
       arrivals.count += 1
@@ -103,7 +104,9 @@ final class RPCPeer: SocketOwner {
     }
   }
 
-  /// Ends an attempt with an error, unless it has ended; one that is not started ends at its start.
+  /// Ends an attempt with an error, unless it has ended.
+  ///
+  /// An attempt that has not started ends as soon as it starts.
   func end(_ stream: RPCStream, _ error: RPCError) {
     act { state in
       if let index = state.waiting.firstIndex(where: { $0 === stream }) {
@@ -116,7 +119,7 @@ final class RPCPeer: SocketOwner {
     }
   }
 
-  /// Sends more of an attempt, because the app has sent more messages.
+  /// Continues to send an attempt, because the app has sent more messages.
   func resume(_ stream: RPCStream) {
     act { state in
       guard stream.isWaitingForContent, let connection = state.connection(of: stream) else {
@@ -127,7 +130,7 @@ final class RPCPeer: SocketOwner {
     }
   }
 
-  /// Lets the server send more, because the app has read messages of so many bytes.
+  /// Lets the server send more, because the app has read `count` bytes of messages.
   func consume(_ count: Int, of stream: RPCStream) {
     act { state in
       guard let connection = state.connection(of: stream) else { return }
@@ -136,11 +139,11 @@ final class RPCPeer: SocketOwner {
     }
   }
 
-  // MARK: What the network and time bring
+  // MARK: Events of the loop
 
   func socketIsReady(_ socket: Int32) {
     for turn in 0..<RPCConnection.turns {
-      // Few bytes first, so that the callers of the first answers go on while more is read.
+      // Read few bytes first, so that the callers of the first answers continue while more is read.
       let limit = turn == 0 ? 2048 : ConnectionBytes.capacity
       var hasMore = false
       act { hasMore = $0.connection(on: socket)?.read(limit) ?? false }
@@ -156,7 +159,7 @@ final class RPCPeer: SocketOwner {
     }
   }
 
-  /// Makes the attempts that callers have left.
+  /// Makes the attempts that callers have added.
   func isCalled() {
     var count = 0
     for _ in 0..<16 {
@@ -177,7 +180,7 @@ final class RPCPeer: SocketOwner {
 
   // MARK: Connections
 
-  /// Opens a connection in a task of its own, since many attempts may wait for it.
+  /// Opens a connection in a new task, because many attempts may wait for it.
   private func open() {
     Task {
       let result: Result<RPCConnection, SQOAuthError>
@@ -202,16 +205,16 @@ final class RPCPeer: SocketOwner {
       opened, host: target.host, authority: target.authority, keepAlive: key.keepAlive)
   }
 
-  // MARK: One step
+  // MARK: Changing the state
 
-  /// Changes the state and brings its parts in line with each other; then tells the callers, outside
-  /// the lock.
+  /// Changes the state under the lock and acts on the changes, then resumes callers outside the
+  /// lock.
   func act(_ body: (inout State) -> Void) {
     let (ended, mustOpen) = state.withLock { state -> ([RPCStream], Bool) in
       body(&state)
       state.settle()
       let mustOpen = state.mustOpen()
-      // The loop keeps this peer while it has a time for it.
+      // The loop keeps this peer alive while a time is set.
       if state.isIdle { state.nextCheck = .max }
       if state.nextCheck != state.alarm {
         state.alarm = state.nextCheck

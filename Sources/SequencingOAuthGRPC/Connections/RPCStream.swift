@@ -8,24 +8,23 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// One attempt to make a call: what it sends on a stream of a connection, and what came back.
+/// One attempt to make a call: what it sends on a stream, and what it receives.
 ///
-/// It belongs to its ``RPCPeer``, whose lock protects it, from the start until its continuation is
-/// resumed.
+/// The lock of its ``RPCPeer`` protects it from its start until its continuation is resumed.
 final class RPCStream: @unchecked Sendable {
   /// The content of a request.
   enum Content {
-    /// One message, framed.
+    /// One message with its frame.
     case message(Data)
     /// The messages that the app sends.
     case outbox(MessageOutbox)
   }
 
-  /// The answer of a server that ended the stream in order.
+  /// The answer of a server that ended the stream normally.
   struct Answer {
     let head: HTTPResponseHead
     let trailers: HTTPFields
-    /// The messages, unless they went to an inbox.
+    /// The messages; empty if they went to an inbox.
     let frames: [MessageFrame]
     /// Whether the last message is complete.
     let isAtEnd: Bool
@@ -33,11 +32,11 @@ final class RPCStream: @unchecked Sendable {
 
   let block: HeaderBlock
   private let content: Content
-  /// Where messages go as they arrive; `nil` if they are kept for the answer.
+  /// The inbox that gets messages as they arrive; `nil` to keep them for the answer.
   private let inbox: MessageInbox?
   /// Called with the head when it arrives.
   private let onHead: (HTTPResponseHead) -> Void
-  /// When the attempt must end, by the clock of ``SocketLoop``.
+  /// The time at which the attempt must end, on the clock of ``SocketLoop``.
   let deadline: UInt64
 
   /// Resumed with the result of the attempt.
@@ -48,17 +47,17 @@ final class RPCStream: @unchecked Sendable {
   var id: Int32 = 0
   /// Whether the server may have seen the request.
   var isSent = false
-  /// The rule of HTTP/2 that the server's last frame broke, in nghttp2's words.
+  /// The HTTP/2 rule that the server's last frame broke, in nghttp2's words.
   var brokenRule: String?
-  /// How often the attempt was made on a connection that did not take it.
+  /// The number of connections that did not accept the attempt.
   private var moves = 0
   private(set) var isWaitingForContent = false
 
   private var position = 0
-  /// The content of the outbox that was sent, as long as it may have to be sent again.
+  /// The sent content of the outbox, kept while it may have to be sent again.
   private var replay = Data()
   private var isReplayable = true
-  /// The largest number of bytes that are kept to be sent again.
+  /// The most bytes of content to keep for sending again.
   private static let replayLimit = 256 * 1024
 
   private var section = ReceivedSection()
@@ -68,7 +67,7 @@ final class RPCStream: @unchecked Sendable {
   private var parser: FrameParser
   private var frames: [MessageFrame] = []
   private var discarded = 0
-  /// How many bytes the server was allowed to send again, of those that were received.
+  /// The number of content bytes that were received.
   private var received = 0
   private var consumed = 0
   private var unread = 0
@@ -85,14 +84,14 @@ final class RPCStream: @unchecked Sendable {
     parser = FrameParser(limit: limit)
   }
 
-  /// Whether the server may answer at once: one message goes there, and one comes back.
+  /// Whether the call is unary, so that the server may answer at once.
   var isShort: Bool {
     if case .message = content, inbox == nil { true } else { false }
   }
 
-  // MARK: What is sent
+  // MARK: Sending
 
-  /// Whether the attempt can be made on another connection without harm.
+  /// Whether the attempt can be made again on another connection.
   var isMovable: Bool { isReplayable && head == nil }
 
   /// Prepares the attempt for another connection; returns `false` if it was moved too often.
@@ -165,13 +164,13 @@ final class RPCStream: @unchecked Sendable {
     position = 0
   }
 
-  // MARK: What comes back
+  // MARK: Receiving
 
   func sectionBegins() {
     section.begin()
   }
 
-  /// Takes a field; returns `false` if the response has too many, which ends the attempt.
+  /// Adds a field; returns `false` and ends the attempt if the response has too many.
   func take(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
     if section.take(name, value) { return true }
     end(.tooManyFields)
@@ -183,7 +182,7 @@ final class RPCStream: @unchecked Sendable {
       trailers = section.fields
       return
     }
-    // Heads of status 1xx come before the head.
+    // Informational heads (status 1xx) come before the final head.
     guard section.status >= 200 else { return }
     let head = HTTPResponseHead(status: section.status, headers: section.fields)
     self.head = head
@@ -192,7 +191,7 @@ final class RPCStream: @unchecked Sendable {
     onHead(head)
   }
 
-  /// Takes content, and returns how many bytes the server may send again.
+  /// Reads content, and returns by how many bytes to reopen the receive window.
   func take(_ bytes: UnsafeRawBufferPointer) -> Int {
     guard result == nil else { return bytes.count }
     guard hasMessages else { return discard(bytes.count) }
@@ -212,23 +211,24 @@ final class RPCStream: @unchecked Sendable {
     return credit()
   }
 
-  /// Notes that the app has read messages, and returns how many bytes the server may send again.
+  /// Records what the app has read, and returns by how many bytes to reopen the receive window.
   func hasRead(_ count: Int) -> Int {
     unread -= count
     return credit()
   }
 
-  /// What is not in a message that waits for the app may be replaced by more.
+  /// Returns by how many bytes to reopen the receive window.
   ///
-  /// The first parts of a long message were replaced before the message was complete. So nothing is
-  /// replaced until the app has read as much.
+  /// Only bytes of complete messages that the app has not read keep the window closed. While a
+  /// message is incomplete, its bytes reopen the window. When it is complete, the window stays
+  /// closed until the app has read as much.
   private func credit() -> Int {
     let more = max(received - unread - consumed, 0)
     consumed += more
     return more
   }
 
-  /// Drops the page of a server that does not speak gRPC; a long one ends the attempt.
+  /// Drops the content of a response that is not gRPC; more than 1 MiB of it ends the attempt.
   private func discard(_ count: Int) -> Int {
     discarded += count
     if discarded > 1 << 20 { finish() }
@@ -258,7 +258,7 @@ final class RPCStream: @unchecked Sendable {
     if self.result == nil { self.result = result }
   }
 
-  /// Tells the caller; outside the lock, once the attempt has a result.
+  /// Resumes the caller with the result; call it outside the lock.
   func resume() {
     guard let result else { return }
     continuation.take()?.resume(returning: result)

@@ -1,15 +1,15 @@
 import SequencingOAuth
 
-/// The section of a response that is being received, a head or the trailers, within limits.
+/// The header section of a response that is being received: a head or trailers, within limits.
 struct ReceivedSection {
   private(set) var status = 0
   private(set) var fields = HTTPFields()
-  /// How many bytes all sections of the response have so far, with 32 bytes more for each field.
+  /// The bytes of all sections of the response so far, plus 32 bytes for each field.
   private var bytes = 0
 
-  /// How many fields one section may have.
+  /// The most fields of one section.
   fileprivate static let maximumFields = 256
-  /// How many bytes all fields of a response may have, each with 32 bytes more.
+  /// The most bytes of all fields of a response, plus 32 bytes for each field.
   fileprivate static let maximumBytes = 256 * 1024
 
   /// Begins the next section of the same response.
@@ -17,13 +17,13 @@ struct ReceivedSection {
     fields = HTTPFields()
   }
 
-  /// Takes a field; returns `false` if the response has too many.
+  /// Adds a field; returns `false` if the response has too many fields or bytes.
   mutating func take(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
     bytes += name.count + value.count + 32
     guard bytes <= Self.maximumBytes, fields.count < Self.maximumFields else { return false }
     let text = String(decoding: value, as: UTF8.self)
     if name.first == UInt8(ascii: ":") {
-      // nghttp2 lets only sections pass that have one valid status or, as trailers, none.
+      // nghttp2 passes on only sections with one valid status or, for trailers, none.
       status = Int(text) ?? 0
     } else {
       fields.append(HTTPFields.Field(name: String(decoding: name, as: UTF8.self), value: text))

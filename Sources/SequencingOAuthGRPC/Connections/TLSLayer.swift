@@ -2,18 +2,18 @@ import CSQTLS
 import SQBasics
 import SequencingOAuth
 
-/// The TLS of one connection, by OpenSSL: it turns bytes of the network into those of HTTP/2 and
-/// back.
+/// The TLS side of one connection: OpenSSL encrypts and decrypts the bytes of HTTP/2.
 ///
-/// It reads and writes memory, not sockets. The context comes from libcurl, with its rules of trust;
-/// this class adds the name of the server and the choice of HTTP/2.
+/// It reads and writes memory, not sockets. The context comes from libcurl, which sets the trusted
+/// certificates; this class adds the server's name and selects HTTP/2.
 final class TLSLayer {
   private let tls: OpaquePointer
   private let incoming: OpaquePointer
   private let outgoing: OpaquePointer
   private let authority: String
 
-  /// `h2`, with its length before it (RFC 9113, section 3.2; RFC 7301, section 3.1).
+  /// The protocol list for ALPN: `h2` after its length (RFC 9113, section 3.2; RFC 7301, section
+  /// 3.1).
   private static let protocols: [UInt8] = [2, 0x68, 0x32]
 
   /// - Throws: `connectionFailed` if OpenSSL has no memory.
@@ -27,7 +27,7 @@ final class TLSLayer {
     self.incoming = incoming
     self.outgoing = outgoing
     self.authority = authority
-    // An address is in the certificate as an address, and has no name to announce.
+    // A certificate lists an IP address as an address, and SNI announces only names.
     let isAddress = X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(tls), host) == 1
     let isNamed =
       isAddress || SSL_set1_host(tls, host) == 1 && sq_ssl_set_server_name(tls, host) == 1
@@ -61,9 +61,9 @@ final class TLSLayer {
     throw failure(reason ?? "the server ended the handshake")
   }
 
-  /// Whether a step that did not succeed lacks bytes; if not, it has failed.
+  /// Returns whether a step only needs more bytes; if not, it has failed.
   ///
-  /// OpenSSL also says that it wants to read after a record that is no TLS, but with a reason.
+  /// After bytes that are not TLS, OpenSSL also asks for more bytes, but gives a reason.
   private func isWaiting(_ reason: String?) -> Bool {
     reason == nil && SSL_want(tls) == SSL_READING
   }
@@ -78,7 +78,7 @@ final class TLSLayer {
     }
   }
 
-  /// The error of a handshake that failed for a reason, or that the server's certificate ended.
+  /// Returns the error of a failed handshake: an untrusted certificate, or else the given reason.
   func failure(_ reason: String) -> SQOAuthError {
     let verification = SSL_get_verify_result(tls)
     if verification != X509_V_OK {
@@ -98,20 +98,20 @@ final class TLSLayer {
 
   // MARK: Bytes
 
-  /// Takes bytes of the network.
+  /// Adds encrypted bytes that arrived from the network.
   func feed(_ bytes: UnsafeRawBufferPointer) {
     BIO_write(incoming, bytes.baseAddress, Int32(bytes.count))
   }
 
-  /// What came of an attempt to read.
+  /// The result of an attempt to read.
   enum Reading {
     case bytes(Int)
     case wait
-    /// The server has ended the connection, or sent what is not TLS.
+    /// The server ended the connection or sent invalid TLS, with OpenSSL's reason if it has one.
     case end(String?)
   }
 
-  /// Decrypts into a buffer.
+  /// Decrypts bytes into a buffer.
   func read(into buffer: UnsafeMutableRawBufferPointer) -> Reading {
     let (count, reason) = withCleanErrors {
       SSL_read(tls, buffer.baseAddress, Int32(clamping: buffer.count))
@@ -120,7 +120,7 @@ final class TLSLayer {
     return isWaiting(reason) ? .wait : .end(reason)
   }
 
-  /// Encrypts bytes; ``takeOutput(into:)`` gives the result.
+  /// Encrypts bytes; call ``takeOutput(into:)`` to get the result.
   ///
   /// Returns `false` if the connection cannot be used any more.
   func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
@@ -128,7 +128,7 @@ final class TLSLayer {
     return withCleanErrors { SSL_write(tls, bytes.baseAddress, Int32(bytes.count)) }.code > 0
   }
 
-  /// Appends what is to be sent over the network.
+  /// Appends the encrypted bytes that must be sent over the network.
   func takeOutput(into output: inout [UInt8]) {
     while case let count = sq_bio_pending(outgoing), count > 0 {
       let start = output.count
@@ -139,10 +139,10 @@ final class TLSLayer {
     }
   }
 
-  /// Runs a call, and gives its last reason if it fails with one.
+  /// Runs an OpenSSL function and returns its code, and the last error if it failed with one.
   ///
-  /// The errors that other code left in this thread's queue do not count, and stay there unless
-  /// OpenSSL empties the queue.
+  /// Errors that other code left in this thread's error queue do not count. They stay in the queue
+  /// unless OpenSSL empties it.
   private func withCleanErrors(_ body: () -> Int32) -> (code: Int32, reason: String?) {
     let mark = sq_err_mark()
     defer { ERR_pop_to_mark() }

@@ -1,7 +1,7 @@
 import SQHTTP2
 import SequencingOAuth
 
-/// What carries the bytes of one connection: a socket or, in tests, memory.
+/// The transport of one connection's bytes: a socket or, in tests, memory.
 protocol Wire: AnyObject {
   /// The socket; negative if there is none.
   var socket: Int32 { get }
@@ -10,7 +10,7 @@ protocol Wire: AnyObject {
 
   func receive(into buffer: UnsafeMutableRawBufferPointer) -> SocketIO.Outcome
   func send(_ bytes: UnsafeRawBufferPointer) -> SocketIO.Outcome
-  /// Asks to be told when bytes can be sent, or no longer.
+  /// Starts or stops watching for the time when bytes can be sent.
   func watch(isWriting: Bool)
 }
 

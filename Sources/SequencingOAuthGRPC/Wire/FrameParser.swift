@@ -4,20 +4,21 @@
   import Foundation
 #endif
 
-/// Cuts the response's body, which arrives in pieces of any size, into messages.
+/// A parser that splits a response's body, which arrives in pieces of any size, into messages.
 struct FrameParser {
-  /// The largest message in bytes as it is sent, which may be compressed.
+  /// The largest message in bytes, as sent: possibly compressed.
   private let limit: Int
-  /// How many bytes of a message's prefix are here: the flag and the length.
+  /// The number of bytes read of a message's prefix, which is a flag and a length.
   private var prefixCount = 0
   private var isCompressed = false
-  /// The content of a message whose prefix is complete, as far as it is here.
+  /// The received part of the current message's content.
   private var content = Data()
-  /// How many bytes of the content are still to come; before the prefix is complete, the length as
-  /// far as it is here.
+  /// The bytes of content that are still missing.
+  ///
+  /// Before the prefix is complete, it is the part of the length that was read.
   private var missing = 0
 
-  /// How much memory is taken for a message before its bytes are here.
+  /// The most bytes of memory to reserve for a message before its content arrives.
   private static let advance = 64 * 1024
 
   init(limit: Int) {
@@ -27,7 +28,7 @@ struct FrameParser {
   /// Whether the last message is complete.
   var isAtEnd: Bool { prefixCount == 0 }
 
-  /// Adds a piece and returns the messages that are complete now.
+  /// Adds a piece and returns the messages that it completes.
   mutating func take(_ piece: UnsafeRawBufferPointer) throws(RPCError) -> [MessageFrame] {
     var frames: [MessageFrame] = []
     var position = 0
@@ -65,7 +66,7 @@ struct FrameParser {
     content.reserveCapacity(min(missing, Self.advance))
   }
 
-  /// Takes content, and returns the message if that is complete.
+  /// Adds content, and returns the message if it is complete.
   private mutating func takeContent(_ piece: UnsafeRawBufferPointer) -> MessageFrame? {
     content.append(contentsOf: piece)
     missing -= piece.count

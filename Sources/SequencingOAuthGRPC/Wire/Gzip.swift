@@ -10,7 +10,7 @@ import CSQZlib
 ///
 /// - SeeAlso: RFC 1952
 enum Gzip {
-  /// The most bytes that zlib reads or writes in one step: it counts in 32 bits.
+  /// The most bytes that zlib reads or writes in one step, because it counts in 32 bits.
   private static let largestPiece = 1 << 26
 
   /// Compresses data; returns `nil` if zlib has no memory or the data is too long for its counters.
@@ -26,8 +26,8 @@ enum Gzip {
 
   /// Decompresses data; throws if the result has more bytes than the limit.
   ///
-  /// The limit is checked after each piece, so a small message that would become a huge one takes
-  /// no more memory than the limit allows.
+  /// The limit is checked after each piece, so a small message that expands to a huge one uses no
+  /// more memory than the limit allows.
   static func decode(_ data: Data, limit: Int) throws(RPCError) -> Data {
     var stream = z_stream()
     let limit = max(limit, 0)
@@ -38,7 +38,7 @@ enum Gzip {
     var output = Data()
     var position = 0
     while true {
-      // With room for one byte more than the limit, a longer message shows itself.
+      // One byte more than the limit allows reveals a message that is too long.
       let left = min(limit - output.count, largestPiece - 1) + 1
       let room = min(max(4 * data.count, 4096), left)
       let input = data.dropFirst(position).prefix(largestPiece)
@@ -57,7 +57,7 @@ enum Gzip {
     }
   }
 
-  /// Calls zlib once, with all of the input and with new room for the output.
+  /// Calls zlib once, with all of the input and a new output buffer of `room` bytes.
   private static func run(
     _ stream: inout z_stream, _ input: Data, room: Int, _ step: (inout z_stream) -> Int32
   ) -> (code: Int32, consumed: Int, output: Data) {

@@ -1,8 +1,8 @@
 import SQHTTP2
 
-/// The gRPC status for each failure of HTTP.
+/// Converts HTTP errors to gRPC statuses.
 enum HTTPMapping {
-  /// The status of a response that has no `grpc-status`.
+  /// Returns the status of a response without `grpc-status`.
   ///
   /// - SeeAlso: gRPC's `doc/http-grpc-status-mapping.md`
   static func status(ofHTTP status: Int) -> RPCStatus {
@@ -16,7 +16,7 @@ enum HTTPMapping {
     }
   }
 
-  /// The status of a call whose stream the server reset.
+  /// Returns the status of a call whose stream was reset by the server.
   ///
   /// - SeeAlso: gRPC's `doc/PROTOCOL-HTTP2.md`, "Errors"
   static func status(ofReset code: HTTP2ErrorCode) -> RPCStatus {

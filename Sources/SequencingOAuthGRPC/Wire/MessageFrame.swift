@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// One message as it is sent: a flag, four bytes of length, the content.
+/// A message in its wire format: a compression flag, a length of four bytes, and the content.
 ///
 /// - SeeAlso: gRPC's `doc/PROTOCOL-HTTP2.md`, "Length-Prefixed-Message"
 struct MessageFrame: Sendable, Equatable {
@@ -13,7 +13,7 @@ struct MessageFrame: Sendable, Equatable {
   let isCompressed: Bool
   let content: Data
 
-  /// Creates the frame of a message, compressed if the option says so and it becomes smaller.
+  /// Creates the frame of a message; compresses the message if allowed and if it becomes smaller.
   init(_ message: Data, compression: RPCCompression, limit: Int) throws(RPCError) {
     guard message.count <= limit, message.count <= UInt32.max else {
       throw RPCError(
@@ -32,10 +32,10 @@ struct MessageFrame: Sendable, Equatable {
     self.content = content
   }
 
-  /// How many bytes the frame has.
+  /// The number of bytes of the frame.
   var wireLength: Int { Self.prefixLength + content.count }
 
-  /// The bytes that are sent.
+  /// The bytes to send.
   var bytes: Data {
     var data = Data(capacity: Self.prefixLength + content.count)
     data.append(isCompressed ? 1 : 0)
@@ -44,7 +44,7 @@ struct MessageFrame: Sendable, Equatable {
     return data
   }
 
-  /// The message, decompressed with the method that the response's `grpc-encoding` names.
+  /// Returns the message, decompressed if necessary; `encoding` is the response's `grpc-encoding`.
   func message(encoding: String?, limit: Int) throws(RPCError) -> Data {
     if !isCompressed { return content }
     guard encoding == "gzip" else {

@@ -6,7 +6,7 @@ import SQBasics
 enum PercentCoding {
   /// Decodes a text.
   ///
-  /// A `%` without two hexadecimal digits after it stays as it is; bytes that are not UTF-8 become
+  /// A `%` that no two hexadecimal digits follow stays unchanged. Bytes that are not UTF-8 become
   /// U+FFFD.
   static func decode(_ text: String) -> String {
     var rest = Array(text.utf8)[...]

@@ -8,18 +8,18 @@ package import SequencingOAuth
   import Foundation
 #endif
 
-/// The conversion of metadata to header fields and back.
+/// Converts metadata to header fields and back.
 extension RPCMetadata {
-  /// The names of fields that belong to the protocol itself.
+  /// The names of header fields that are part of the protocol and not metadata.
   private static let ownNames: Set<String> = [
     "content-type", "content-length", "grpc-status", "grpc-message", "grpc-encoding",
     "grpc-accept-encoding", "te", "trailer",
   ]
 
-  /// Reads header fields, except those of the protocol itself.
+  /// Creates metadata from header fields, except those of the protocol itself.
   ///
-  /// The field of a `-bin` name may contain several values with commas between them, as HTTP
-  /// allows. Each may have padding or not; a value that is not base64 is left out.
+  /// The field of a `-bin` name may contain several values separated by commas, as HTTP allows,
+  /// with or without padding. A value that is not base64 is left out.
   package init(fields: HTTPFields, removing secrets: SentSecrets = SentSecrets([])) {
     var entries: [Entry] = []
     for field in fields {
@@ -40,7 +40,7 @@ extension RPCMetadata {
     self.init(received: entries)
   }
 
-  /// Appends the fields to send; the others replace entries with the same names.
+  /// Appends the metadata to a header block; `others` replace entries with the same names.
   package func write(to block: inout HeaderBlock, replacing others: HTTPFields = [:]) {
     for entry in entries where others[entry.name] == nil {
       switch entry.value {
@@ -52,7 +52,7 @@ extension RPCMetadata {
   }
 }
 
-/// Base64 as gRPC uses it: written without padding, read with or without.
+/// Base64 in gRPC's form: written without padding, read with or without it.
 enum Base64 {
   static func encode(_ data: Data) -> String {
     var text = data.base64EncodedString()

@@ -1,12 +1,12 @@
 import SQBasics
 import SequencingOAuth
 
-/// The head of a response, and what it says about the rest.
+/// The head of a response, which tells how to read the rest.
 struct RPCResponseHead {
   let head: HTTPResponseHead
   private let secrets: CallSecrets
 
-  /// Wraps a head; the secrets are those of the request, to remove them from the server's texts.
+  /// Wraps a head; the request's secrets are removed from the server's texts.
   init(_ head: HTTPResponseHead, removing secrets: CallSecrets) {
     self.head = head
     self.secrets = secrets
@@ -14,12 +14,12 @@ struct RPCResponseHead {
 
   var hasMessages: Bool { head.hasMessages }
 
-  /// Whether the head is the whole response: it contains the status, or is not gRPC.
+  /// Whether the head is the complete response: it contains the status or is not gRPC.
   ///
-  /// Then the server reads no further message.
+  /// If so, the server reads no further messages.
   var isWholeAnswer: Bool { !hasMessages || head.headers["grpc-status"] != nil }
 
-  /// The compression method of the compressed messages.
+  /// The name of the compression of the compressed messages, such as `gzip`.
   var encoding: String? { head.headers["grpc-encoding"] }
 
   var metadata: RPCMetadata { RPCMetadata(fields: head.headers, removing: secrets.sent) }
@@ -28,14 +28,14 @@ struct RPCResponseHead {
     RPCMetadata(fields: fields, removing: secrets.sent)
   }
 
-  /// The metadata of the head and of the trailers together.
+  /// Returns the metadata of the head and the trailers together.
   func metadata(with trailers: HTTPFields) -> RPCMetadata {
     metadata.merged(with: self.trailers(trailers))
   }
 
-  /// The error that the trailers report; `nil` if the call succeeded.
+  /// Returns the error that the response reports; `nil` if the call succeeded.
   ///
-  /// A response without messages may contain everything in its head.
+  /// The status is in the trailers or, if the response has no messages, possibly in the head.
   func failure(_ trailers: HTTPFields) -> RPCError? {
     let last = trailers["grpc-status"]
     guard let text = last ?? head.headers["grpc-status"] else {
@@ -72,7 +72,7 @@ struct RPCResponseHead {
 }
 
 extension HTTPResponseHead {
-  /// Whether gRPC's messages follow; an HTTP error has a page instead.
+  /// Whether gRPC messages follow the head; after an HTTP error, a page may follow instead.
   var hasMessages: Bool {
     guard status == 200, let type = headers["content-type"] else { return false }
     if type == "application/grpc" { return true }
@@ -82,7 +82,7 @@ extension HTTPResponseHead {
   }
 }
 
-/// The secrets that a call sends; they are collected only when a text of the server is shown.
+/// The secrets that a call sends, collected only when a text from the server is used.
 struct CallSecrets {
   private let fields: HTTPFields
   private let metadata: RPCMetadata

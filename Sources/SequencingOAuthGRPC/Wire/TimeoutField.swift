@@ -4,11 +4,11 @@
 enum TimeoutField {
   private static let largest: Int64 = 99_999_999
 
-  /// Writes a duration in the finest unit in which eight digits are enough; `nil` if it is not
-  /// positive.
+  /// Returns a duration in the finest unit for which eight digits suffice; `nil` if not positive.
   ///
-  /// It is rounded up to three digits and zeros, so that the server never gives up before the
-  /// caller. Many calls then have the same text, of which HPACK sends only the number.
+  /// The duration is rounded up to three significant digits. Rounding up prevents the server from
+  /// giving up before the caller. With few digits, many calls have the same text, which HPACK sends
+  /// as an index.
   static func text(_ duration: Duration) -> String? {
     let (seconds, attoseconds) = duration.components
     guard duration > .zero else { return nil }

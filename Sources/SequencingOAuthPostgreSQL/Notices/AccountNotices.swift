@@ -1,18 +1,19 @@
 import SQBasics
 import SequencingOAuth
 
-/// What this process tells other hosts, and the accounts of which it wants to know when another host
-/// changes them.
+/// The notices of changed accounts that this process sends, and its observers of other hosts'
+/// notices.
 ///
-/// A notice never delays a save: PostgreSQL commits transactions with a notice one after the other,
-/// so it goes over a connection of its own, for several accounts at a time.
+/// A notice never delays a save. PostgreSQL commits transactions with a notice one after the other,
+/// so notices are sent on a separate connection, for several accounts at a time.
 final class AccountNotices: Sendable {
   /// The number of an observer.
   typealias Observer = Int
 
   private struct Account {
-    /// The version of the row as this process last saw it: `nil` if it does not know, and a `nil`
-    /// in it if there was no row.
+    /// The version of the row as this process last saw it.
+    ///
+    /// It is `nil` if the process has not seen it, and contains a `nil` if there was no row.
     var version: Int64??
     var observers: [Observer: @Sendable () -> Void] = [:]
   }
@@ -21,13 +22,13 @@ final class AccountNotices: Sendable {
     var accounts = TextDictionary<Account>()
     var ids: [NoticeName: String] = [:]
     var lastObserver = 0
-    /// The accounts that this process has changed, and has not announced yet.
+    /// The accounts that this process has changed and not announced yet.
     var changed: Set<NoticeName> = []
-    /// Arrives when the listener has sent what it has taken; `nil` if it has taken nothing.
+    /// Resolved when the listener has sent its current notice; `nil` if it has none.
     var sending: OneShot<Void>?
     /// The earliest time of the next announcement.
     var announcesAt = ContinuousClock.now
-    /// When something was last observed or changed.
+    /// The time of the last observation or change.
     var lastUse = ContinuousClock.now
     var isClosed = false
     /// The thread that announces and listens; `nil` while there is nothing to do.
@@ -36,15 +37,15 @@ final class AccountNotices: Sendable {
 
   private let settings: ConnectionSettings
   private let statements: AccountStatements
-  /// The name by which this store recognizes its own notices.
+  /// A random name by which this store recognizes its own notices.
   private let origin = NoticeName("\(UInt64.random(in: .min ... .max))").text
   private let state = Locked(State())
 
   /// The time between two announcements.
   private static let pause = Duration.milliseconds(20)
-  /// How long the connection stays open without a use.
+  /// The time that an unused connection stays open.
   private static let idleTime = Duration.seconds(60)
-  /// How many changes wait at most while the server cannot be reached; others look by themselves.
+  /// The most changes to keep while the server cannot be reached; other hosts also poll.
   private static let mostChanges = 10_000
 
   init(_ settings: ConnectionSettings, _ statements: AccountStatements) {
@@ -54,7 +55,7 @@ final class AccountNotices: Sendable {
 
   /// Whether notices arrive at once.
   ///
-  /// They do not through a connection pooler, and not while the server cannot be reached.
+  /// They do not arrive through a connection pooler or while the server cannot be reached.
   var areHeard: Bool { state.withLock { $0.listener?.isListening ?? false } }
 
   /// Calls a closure whenever an account may have changed, until ``end(_:of:)``.
@@ -74,7 +75,7 @@ final class AccountNotices: Sendable {
   func announce(_ id: String) {
     let name = NoticeName(id)
     let (new, old) = state.withLock { state in
-      // If there are changes, the thread knows of them.
+      // If there were changes already, the thread knows that it must send.
       let old = state.changed.isEmpty ? state.listener : nil
       if state.changed.count < Self.mostChanges { state.changed.insert(name) }
       return (newListener(&state), old)
@@ -106,12 +107,12 @@ final class AccountNotices: Sendable {
     }
   }
 
-  /// Notes the version of an account's row; `nil` if there is none.
+  /// Records the version of an account's row; `nil` if there is no row.
   func know(_ id: String, _ version: Int64?) {
     state.withLock { $0.accounts[id]?.version = .some(version) }
   }
 
-  /// Ends the listening, for ever, after one attempt to send what is not announced yet.
+  /// Stops listening for good, after one attempt to send the pending notices.
   func close() {
     let listener = state.withLock { state in
       state.isClosed = true
@@ -122,7 +123,7 @@ final class AccountNotices: Sendable {
 
   // MARK: For the listener
 
-  /// Whether the listener should go on; if not, the next use starts another one.
+  /// Returns whether the listener should continue; if not, the next use starts a new listener.
   func mayListen() -> Bool {
     state.withLock { state in
       let isIdle = state.accounts.isEmpty && .now - state.lastUse > Self.idleTime
@@ -131,17 +132,17 @@ final class AccountNotices: Sendable {
     }
   }
 
-  /// Notes that the server cannot be reached; then a closed store has nothing to announce any more.
+  /// Records that the server cannot be reached; a closed store then drops its pending notices.
   func didFail() {
     state.withLock { if $0.isClosed { $0.changed = [] } }
   }
 
-  /// When the next notice shall be sent; `nil` without one.
+  /// The time to send the next notice; `nil` if there is none.
   var announcesAt: ContinuousClock.Instant? {
     state.withLock { $0.changed.isEmpty ? nil : $0.announcesAt }
   }
 
-  /// Takes the next notice, if it is time for it or if it must be sent `now`.
+  /// Removes and returns the next notice, if it is due or if `isUrgent` is set.
   func takeNotice(now isUrgent: Bool = false) -> Notice? {
     state.withLock { state -> Notice? in
       guard !state.changed.isEmpty, isUrgent || state.announcesAt <= .now else { return nil }
@@ -152,7 +153,7 @@ final class AccountNotices: Sendable {
     }
   }
 
-  /// Takes the next notice for the listener, which calls ``didSend(_:)`` next.
+  /// Removes and returns the next notice for the listener, which must then call ``didSend(_:)``.
   func takeForListener() -> Notice? {
     state.withLock { if $0.sending == nil { $0.sending = OneShot() } }
     let notice = takeNotice(now: state.withLock(\.isClosed))
@@ -160,23 +161,23 @@ final class AccountNotices: Sendable {
     return notice
   }
 
-  /// Notes that the listener has sent a notice; one that it could not send is kept.
+  /// Records that the listener has sent a notice; a notice that it could not send is put back.
   func didSend(_ failed: Notice?) {
     if let failed { putBack(failed) }
     state.withLock { $0.sending.take() }?.resolve(())
   }
 
-  /// Waits until the listener has sent what it has taken, but not longer than until a time.
+  /// Waits until the listener has sent its current notice, at most until a time.
   func sent(until deadline: ContinuousClock.Instant) async {
     _ = await state.withLock(\.sending)?.wait(until: deadline)
   }
 
-  /// Keeps a notice that could not be sent.
+  /// Puts back a notice that could not be sent.
   func putBack(_ notice: Notice) {
     state.withLock { $0.changed.formUnion(notice.names) }
   }
 
-  /// Passes a notice on to the observers of its accounts.
+  /// Calls the observers of a notice's accounts, unless this store sent the notice.
   func hear(_ notice: Notice) {
     guard notice.origin != origin else { return }
     let observers = state.withLock { state in
@@ -190,7 +191,7 @@ final class AccountNotices: Sendable {
 
   var observedIDs: [String] { state.withLock { $0.accounts.texts } }
 
-  /// Compares what the database has of some accounts with what this process knows of them.
+  /// Compares accounts' versions in the database with those known here, and calls observers.
   func compare(_ ids: [String], with versions: TextDictionary<Int64>) {
     let observers = state.withLock { state in
       ids.flatMap { id -> [@Sendable () -> Void] in

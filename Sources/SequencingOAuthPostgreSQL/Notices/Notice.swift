@@ -1,13 +1,13 @@
 import SQBasics
 import SequencingOAuth
 
-/// What a store tells the others over `NOTIFY`: which accounts it has changed.
+/// A message that a store sends to other stores with `NOTIFY`: the accounts that it has changed.
 struct Notice: Sendable {
-  /// The store that sends the notice, by a random name.
+  /// The random name of the store that sends the notice.
   let origin: String
   let names: [NoticeName]
 
-  /// How many accounts fit into one notice: PostgreSQL takes less than 8000 bytes.
+  /// The most accounts in one notice: PostgreSQL accepts less than 8000 bytes.
   static let limit = 400
 
   init(from origin: String, _ names: [NoticeName]) {
@@ -15,7 +15,7 @@ struct Notice: Sendable {
     self.names = names
   }
 
-  /// Reads a notice; what is no name, as from another program, is ignored.
+  /// Reads a notice; ignores everything that is not a name, for example from another program.
   init(_ text: String) {
     let parts = text.split(separator: " ")
     origin = parts.first.map(String.init) ?? ""
@@ -24,7 +24,7 @@ struct Notice: Sendable {
 
   var text: String { ([origin] + names.map(\.text)).joined(separator: " ") }
 
-  /// The channel of the stores that use a schema of a database.
+  /// Returns the `NOTIFY` channel of the stores that use a schema.
   static func channel(schema: String) -> String {
     "sequencing_oauth_\(NoticeName(schema).text)"
   }

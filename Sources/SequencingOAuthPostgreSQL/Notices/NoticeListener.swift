@@ -8,23 +8,25 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// A connection and its thread, which send notices and wait for those of other hosts.
+/// A thread with a connection that sends notices and receives those of other hosts.
 ///
-/// Now and then, and after each new connection, it compares the versions of the observed accounts,
-/// since a notice may be lost. Through a connection pooler it only does that, and more often.
+/// Because a notice may be lost, it also compares the versions of the observed accounts after each
+/// new connection and every 30 s. Through a connection pooler, it receives no notices and compares
+/// versions every 5 s.
 final class NoticeListener: Sendable {
   private let notices: AccountNotices
   private let settings: ConnectionSettings
   private let statements: AccountStatements
-  /// Wakes the thread when there is something to do.
+  /// Wakes up the thread when there is work.
   private let bell = Bell()
   private let hears = Locked(false)
 
-  /// The time between two comparisons, on a connection that hears notices and on another one.
+  /// The time between two comparisons, on a connection that receives notices and on one that does
+  /// not.
   private static let periods = (listening: Duration.seconds(30), polling: Duration.seconds(5))
-  /// How long one statement may take.
+  /// The time limit of one statement.
   private static let limit = Duration.seconds(10)
-  /// How many accounts are compared at a time.
+  /// The number of accounts to compare with one statement.
   private static let pageSize = 1000
   private static let pauses = (first: Duration.milliseconds(100), longest: Duration.seconds(5))
 
@@ -38,10 +40,10 @@ final class NoticeListener: Sendable {
 
   var isListening: Bool { hears.withLock { $0 } }
 
-  /// Starts the thread; returns `false` if the system has none.
+  /// Starts the thread; returns `false` if the system cannot create one.
   func start() -> Bool { Threads.start { self.run() } }
 
-  /// Lets the thread look what there is to do.
+  /// Wakes up the thread to check for work.
   func wake() { bell.ring() }
 
   // MARK: On the thread
@@ -67,16 +69,16 @@ final class NoticeListener: Sendable {
     hears.withLock { $0 = false }
   }
 
-  /// Compares versions and passes notices on, until the connection breaks or no more is wanted.
+  /// Compares versions and handles notices until the connection breaks or the listener must end.
   private func serve(_ connection: Connection) throws(PostgreSQLError) {
     while true {
       try compare(connection)
       let period = isListening ? Self.periods.listening : Self.periods.polling
-      // Spread, so that the hosts do not look together.
+      // Random, so that hosts do not all compare at the same time.
       let next = ContinuousClock.now + period * Double.random(in: 0.8...1)
       while ContinuousClock.now < next {
-        // Notices that come during the announcement are read with its answer, so that the socket
-        // shows nothing of them. They must be taken after it and before the wait.
+        // Notices that arrive during the announcement are read together with its answer, and the
+        // socket then has nothing to read. So handle them after it and before the wait.
         try announce(on: connection)
         for text in try connection.notifications() { notices.hear(Notice(text)) }
         guard notices.mayListen() else { return }
@@ -111,7 +113,7 @@ final class NoticeListener: Sendable {
     }
   }
 
-  /// Waits for the server, the bell or a time.
+  /// Waits for bytes from the server, for a wake-up or for a time.
   private func wait(for socket: Int32?, until end: ContinuousClock.Instant) {
     var polled = [pollfd(fd: bell.socket, events: Int16(POLLIN), revents: 0)]
     if let socket { polled.append(pollfd(fd: socket, events: Int16(POLLIN), revents: 0)) }

@@ -7,9 +7,9 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The name of an account in a notice: a part of the digest of its id.
+/// The name of an account in a notice: the first 8 bytes of a digest of its ID.
 ///
-/// Every role of the database can listen to notices, and an id may be somebody's address.
+/// Every role of the database can receive notices, and an ID may be a person's email address.
 struct NoticeName: Hashable, Sendable {
   private let value: UInt64
 
@@ -17,7 +17,7 @@ struct NoticeName: Hashable, Sendable {
     value = Digest.sha256(id).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// Reads a name in a notice; `nil` if it is none.
+  /// Reads a name in a notice; `nil` if the text is not a name.
   init?(_ text: Substring) {
     guard text.utf8.count == Self.length, let value = UInt64(text, radix: 16) else { return nil }
     self.value = value
