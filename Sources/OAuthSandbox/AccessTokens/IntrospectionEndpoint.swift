@@ -16,7 +16,7 @@ enum IntrospectionEndpoint {
       try TokenEndpoint.checkForm(request)
       let client = try ClientAuthenticator.client(of: request, &sandbox)
       guard client.isConfidential else {
-        throw .invalidClient("The client must prove who it is here.")
+        throw .invalidClient("The client must authenticate here.")
       }
       guard let token = request.form("token") else { throw .invalidRequest("token is missing.") }
       let content = describe(token, sandbox)
@@ -29,7 +29,9 @@ enum IntrospectionEndpoint {
     }
   }
 
-  /// The answer as a JWT, by the algorithm of the client's ID tokens.
+  /// Returns the answer as a JWT, signed with the algorithm of the client's ID tokens.
+  ///
+  /// If that is an HMAC algorithm, the answer is signed with RS256 instead.
   ///
   /// - SeeAlso: RFC 9701, section 5
   private static func signed(

@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// A refusal of the token endpoint, with an error code of RFC 6749, section 5.2.
+/// An error that the token endpoint answers with (RFC 6749, section 5.2).
 struct OAuthFault: Error, Hashable {
   let code: String
   let description: String
@@ -51,7 +51,7 @@ enum ClientAuthenticator {
     return client
   }
 
-  /// Identifies a client by what it has signed.
+  /// Identifies a client by its signed assertion.
   ///
   /// - SeeAlso: RFC 7523, section 3
   private static func client(
@@ -105,8 +105,8 @@ enum ClientAuthenticator {
     return (id, secret, secret == nil ? .none : .post)
   }
 
-  /// Reads Basic credentials; both halves are form-encoded before joining (RFC 6749, section
-  /// 2.3.1).
+  /// Reads Basic credentials, whose halves are form-encoded before they are joined (RFC 6749,
+  /// section 2.3.1).
   private static func basic(
     _ field: String, decodes: Bool
   ) throws(OAuthFault) -> (String, String) {

@@ -18,7 +18,7 @@ enum DriveFile {
     }
   }
 
-  /// Changes the members that the request names; all others stay.
+  /// Changes the members that the request contains, and keeps all others.
   private static func change(
     _ id: String, _ request: SandboxRequest, _ access: DriveAPI.Access,
     _ sandbox: inout SandboxState

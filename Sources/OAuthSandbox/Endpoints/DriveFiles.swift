@@ -80,7 +80,7 @@ enum DriveFiles {
     return created(file, access, sandbox)
   }
 
-  /// The answer 201 with the new file and its address (RFC 9110, section 15.3.2).
+  /// Returns the answer 201 with the new file and its address (RFC 9110, section 15.3.2).
   static func created(
     _ file: SandboxFile, _ access: DriveAPI.Access, _ sandbox: SandboxState
   ) -> Answer {

@@ -2,7 +2,7 @@
 ///
 /// - SeeAlso: OpenID Connect Discovery 1.0, section 3
 enum MetadataEndpoint {
-  /// The values of `prompt` that the authorization endpoint knows.
+  /// The values of `prompt` that the authorization endpoint supports.
   static let prompts = ["none", "login", "consent", "select_account"]
 
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {

@@ -1,7 +1,7 @@
 import Basics
 import LoopbackPages
 
-/// The page that posts the parameters to the app: by itself, or when the user presses its button.
+/// The page that posts the parameters to the app, by a script or when the user presses its button.
 ///
 /// - SeeAlso: OAuth 2.0 Form Post Response Mode, section 2
 struct FormPostPage: Redacted {
