@@ -3,9 +3,9 @@ import SequencingOAuth
 /// The account that a command uses.
 struct Account: Sendable {
   let oauth: SQOAuth
-  /// An address of its authorization server, if one is known.
+  /// The address of its authorization server, if it is known.
   let server: String?
-  /// The name or the address of its server, to show to the user.
+  /// The name or address of its server, to show to the user.
   var place: String?
   /// The command that signs the account in again, to show to the user.
   var signInCommand = "sq-demo login"
@@ -15,7 +15,7 @@ struct Account: Sendable {
   var hasListedResources = false
   /// The store that keeps the account.
   let store: OpenStore
-  /// The way in which its user signs in, if it is known.
+  /// The way in which the account's user signs in, if it is known.
   let signIn: CommandLineSignIn?
 
   var id: String { oauth.module.accountID }

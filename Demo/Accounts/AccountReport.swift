@@ -6,7 +6,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// An account in the store, without its secrets.
+/// An account of the store as text or JSON, without its secrets.
 struct AccountReport: Encodable {
   private let account: String
   private let name: String?
@@ -19,7 +19,7 @@ struct AccountReport: Encodable {
   private let expiresAt: String?
   private let expiresIn: Int?
   private let canRefresh: Bool
-  /// Whether the account cannot be used before its user signs in again.
+  /// Whether the user must sign in again before the account can be used.
   private let needsSignIn: Bool
   /// The command that signs the account in again; `nil` if it is signed in.
   private let signInCommand: String?
@@ -48,7 +48,7 @@ struct AccountReport: Encodable {
     expiry = Self.expiry(record.token, at: date)
   }
 
-  /// The account as text for the user, with its name in the first line.
+  /// The account as text for the user, with its ID in the first line.
   var text: String {
     let client: [(name: String, value: String?)] = [
       ("name", name?.onScreen), ("client", clientId.onScreen),

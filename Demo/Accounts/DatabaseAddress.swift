@@ -1,13 +1,13 @@
 import SequencingOAuth
 
-/// The address of a PostgreSQL database, which contains no password.
+/// The address of a PostgreSQL database, without a password.
 struct DatabaseAddress: Sendable, Equatable {
   /// A connection string of libpq: `postgresql://user@host/database`.
   let text: String
 
-  /// Checks the value of `--store`; returns `nil` if it is no such address.
+  /// Checks the value of `--store`, and returns `nil` if it is not such an address.
   ///
-  /// - Throws: A failure of use if it contains a password, which every user of the machine could
+  /// - Throws: A usage failure if it contains a password, which every user of the machine could
   ///   see.
   init?(_ text: String) throws(Failure) {
     guard text.hasPrefix("postgresql://") || text.hasPrefix("postgres://") else { return nil }
@@ -26,7 +26,7 @@ struct DatabaseAddress: Sendable, Equatable {
     self.text = text
   }
 
-  /// The connection string, with the password from the environment if there is one.
+  /// Returns the connection string, with the password from the environment if there is one.
   func connection(_ password: Secret?) -> String {
     guard let password else { return text }
     let encoded = password.value.utf8.map { "%" + Hexadecimal.encode([$0]) }

@@ -50,7 +50,7 @@ enum StoreOption: Sendable, Equatable {
     }
   }
 
-  /// Replaces `~` with the home folder: a shell does not do that in `file:~/tokens`.
+  /// Replaces `~` with the home folder, because a shell does not do that in `file:~/tokens`.
   private static func expandingHome(_ path: String) throws(Failure) -> String {
     guard path.hasPrefix("~/") else { return path }
     let home: String?

@@ -1,4 +1,4 @@
-/// `help options`: the options that several commands share.
+/// The text of `help options`, about the options that several commands share.
 enum OptionsTopic: HelpTopic {
   static let name = "options"
   static let summary = "The options that many commands share."

@@ -1,14 +1,15 @@
 import Basics
 import Glibc
 
-/// The secrets from the environment of the program.
+/// The secrets from the program's environment.
 struct Secrets: Sendable {
   var client: Secret?
   var passphrase: Secret?
   var accessToken: Secret?
   var databasePassword: Secret?
 
-  /// Reads the secrets and removes them from the environment: a browser must not inherit them.
+  /// Reads the secrets and removes them from the environment, so that a browser does not inherit
+  /// them.
   ///
   /// Call it before the program has a second thread.
   static func takeFromEnvironment() throws(Failure) -> Secrets {
@@ -29,7 +30,7 @@ struct Secrets: Sendable {
     return value.isEmpty ? nil : Secret(kind, value)
   }
 
-  /// Throws if a word is an option for a secret, with a message that says what to do instead.
+  /// Fails if a word is an option for a secret, with a message that says what to do instead.
   static func refuseAsArgument(_ name: String) throws(Failure) {
     let (what, kind, option): (String, Secret.Kind, Option?)
     switch name {

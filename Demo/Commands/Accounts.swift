@@ -39,7 +39,7 @@ struct Accounts: Command {
   }
 
   func run(_ console: Console) async throws(Failure) {
-    // Standard output gets nothing but the list.
+    // Only the list goes to standard output.
     let console = console.reservingOutput
     let opened = try await store.openIfThere(console)
     var list = AccountList(store, console, printsJSON: printsJSON)
@@ -65,7 +65,7 @@ struct Accounts: Command {
     return try await store?.clients?.record(id)
   }
 
-  /// Adds the accounts of a store page by page, and those whose sessions have ended among them.
+  /// Adds the accounts of a store page by page, and those with ended sessions in the same order.
   private func addAll(
     of opened: OpenStore?, to list: inout AccountList, _ console: Console
   ) async throws(Failure) {
@@ -76,7 +76,7 @@ struct Accounts: Command {
       let last = page.last?.id
       page =
         try await opened?.attempt { try await $0.page(after: last, limit: Self.pageSize) } ?? []
-      // A database's place is known once it was read.
+      // The place of a database is known after the first read.
       if last == nil { await tellPlace(of: opened, console) }
       for record in page {
         while let other = ended.first, Self.comesFirst(other.id, record.id) {

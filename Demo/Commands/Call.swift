@@ -15,7 +15,7 @@ extension Option {
     help: "A header field of the request; may be given more than once.")
 }
 
-/// `call`: sends one request with the account's token.
+/// The command `call`, which sends a request with the account's token.
 struct Call: Command {
   static let name = "call"
   static let summary = "Send a request with the account's token and print the answer."
@@ -54,7 +54,7 @@ struct Call: Command {
 
   func run(_ console: Console) async throws(Failure) {
     let console = console.reservingOutput
-    // Read the body before a user signs in: if it cannot be read, no token is needed.
+    // Read the body before the user signs in: if it cannot be read, no token is needed.
     let body = try request.body()
     try await account.withAccount(console) { account throws(Failure) in
       let http = try request.http(
@@ -62,7 +62,7 @@ struct Call: Command {
       let response: HTTPResponse
       do throws(Failure) {
         response = try await Failure.translating { () throws(SQOAuthError) in
-          // The user named this server on the command line, which counts unless there is a list.
+          // The server on the command line may get the token, unless the user listed servers.
           if !account.hasListedResources {
             try account.oauth.allowTokens(at: http.url.absoluteString)
           }
@@ -103,7 +103,7 @@ private struct CallReport: Encodable {
 }
 
 extension HTTPResponse {
-  /// A short text of an HTML page about an error; `nil` for any other answer.
+  /// A one-line summary of an HTML error page; `nil` for any other answer.
   fileprivate var summaryOfErrorPage: String? {
     let isHTML = headers["content-type"]?.lowercased().hasPrefix("text/html") == true
     guard isHTML, !(200...299).contains(status) else { return nil }

@@ -14,7 +14,7 @@ extension Option {
       + "(ISO 8601) and type, as far as they are known.")
 }
 
-/// `files`: lists the account's files; downloads, uploads, renames and deletes them.
+/// The command `files`, which lists, downloads, uploads, renames and deletes the account's files.
 struct Files: Command {
   static let name = "files"
   static let summary = "List an account's files; get, put, rename and delete them."
@@ -60,7 +60,7 @@ struct Files: Command {
 
   func run(_ console: Console) async throws(Failure) {
     let console = console.reservingOutput
-    // Read the file before a user signs in: if it cannot be read, no token is needed.
+    // Read the file before the user signs in: if it cannot be read, no token is needed.
     let content = try work.prepare()
     try await account.withAccount(console) { account throws(Failure) in
       let address = try DriveAddress(drive, at: account.server)

@@ -7,7 +7,7 @@ extension Option {
       + "there.")
 }
 
-/// `logout`: erases an account from the store.
+/// The command `logout`, which erases an account from the store.
 struct Logout: Command {
   static let name = "logout"
   static let summary = "Forget an account on this machine."
@@ -38,7 +38,7 @@ struct Logout: Command {
   private let choice: AccountChoice
   private let store: StoreOptions
   private let printsJSON: Bool
-  /// The account with its provider, if the user logs out there too.
+  /// The options for a logout at the provider; `nil` for a logout on this machine only.
   private let everywhere: AccountOptions?
 
   init(_ arguments: Arguments) throws(Failure) {
@@ -64,7 +64,7 @@ struct Logout: Command {
         ? "Signed out." : "Signed out of the account \"\(record.id.onScreen)\".")
   }
 
-  /// Logs the user out at the provider and here; returns `false` if there is no such account.
+  /// Logs the user out at the provider and here, and returns `false` if there is no such account.
   private func logOut(
     _ options: AccountOptions, _ console: Console
   ) async throws(Failure) -> Bool {
@@ -84,7 +84,7 @@ struct Logout: Command {
     }
   }
 
-  /// Returns the failure of a logout with what became of the account on this machine.
+  /// Returns the failure of a logout, with a hint if the account was removed from this machine.
   private func explained(_ failure: Failure, of account: Account) async -> Failure {
     do {
       guard try await account.store.store.load(account.id) == nil else { return failure }
@@ -94,7 +94,7 @@ struct Logout: Command {
     }
   }
 
-  /// Forgets an account whose session has ended.
+  /// Removes the record of an account whose session has ended.
   private func forgetSignedOut(in store: OpenStore?, _ console: Console) async throws(Failure) {
     guard let record = try await choice.remembered(in: store) else {
       return try report(choice.id, hasForgotten: false, console, choice.nobodyText)

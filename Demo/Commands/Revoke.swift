@@ -1,6 +1,6 @@
 import SequencingOAuth
 
-/// `revoke`: makes the server end the tokens, and erases the account.
+/// The command `revoke`, which makes the server revoke the tokens and erases the account.
 struct Revoke: Command {
   static let name = "revoke"
   static let summary = "Make the server end the tokens, and forget the account."

@@ -6,7 +6,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// `token`: prints the access token, for scripts.
+/// The command `token`, which prints the access token for scripts.
 struct Token: Command {
   static let name = "token"
   static let summary = "Print only the access token, on one line."
@@ -44,7 +44,9 @@ struct Token: Command {
     }
   }
 
-  /// The token of an account, also if the server takes longer to refresh it than other callers wait.
+  /// Returns the token of an account.
+  ///
+  /// It waits longer than other callers if the server is slow to answer a refresh.
   private static func token(
     of oauth: SQOAuth, _ console: Console
   ) async throws(SQOAuthError) -> SQToken {
@@ -63,6 +65,6 @@ struct Token: Command {
     }
   }
 
-  /// How often the command waits as long as one call may; a refresh ends before.
+  /// The maximum number of waits, each as long as one call may take; a refresh ends earlier.
   private static let mostAttempts = 8
 }

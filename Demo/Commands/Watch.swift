@@ -11,7 +11,7 @@ extension Option {
     "--all", help: "Keep all accounts of the store fresh, together with other programs.")
 }
 
-/// `watch`: keeps the token valid, and prints a line for each refresh.
+/// The command `watch`, which keeps the token valid and prints a line for each refresh.
 struct Watch: Command {
   static let name = "watch"
   static let summary = "Keep the token fresh and print a line for each new token."
@@ -67,7 +67,7 @@ struct Watch: Command {
       account.oauth.refreshesAutomatically = true
       // The loop ends when a signal cancels the task.
       for await event in events { try report(event, console) }
-      // The shell's prompt must start below the "^C" that the terminal shows.
+      // The shell's prompt must start on the line below the "^C" that the terminal shows.
       if console.output.isTerminal, !printsJSON { try console.result("") }
     }
   }
@@ -129,7 +129,7 @@ private struct WatchedToken: Encodable {
   }
 }
 
-/// Learns of each new token and of the session's end, as an app's own screen would.
+/// The receiver of each new token and of the session's end, like an app's screen.
 private final class Watcher: TokenRefreshDelegate, Sendable {
   private let tell: @Sendable (SessionEvent) -> Void
 

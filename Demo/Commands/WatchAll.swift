@@ -6,7 +6,8 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// `watch --all`: keeps all accounts of a store fresh, and prints a line for each event.
+/// The work of `watch --all`, which keeps all accounts of a store fresh and prints a line per
+/// event.
 struct WatchAll: Sendable {
   let account: AccountOptions
   let printsJSON: Bool
@@ -16,7 +17,7 @@ struct WatchAll: Sendable {
     guard let opened = try await account.store.openIfThere(console) else {
       throw try await account.choice.isMissing(in: nil)
     }
-    // The first call tells whether the store can be read at all.
+    // The first call shows whether the store can be read at all.
     _ = try await opened.attempt { try await $0.load("") }
     console.progress(
       "Keeping the accounts in \(await opened.place ?? account.store.emptyPlace) fresh. "
