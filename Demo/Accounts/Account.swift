@@ -9,7 +9,7 @@ struct Account: Sendable {
   var place: String?
   /// The command that signs the account in again, to show to the user.
   var signInCommand = "sq-demo login"
-  /// The sandbox inside the program; `nil` at any other server.
+  /// The built-in sandbox; `nil` at any other server.
   var sandbox: EmbeddedSandbox?
   /// Whether the user listed the servers that may get its token.
   var hasListedResources = false

@@ -3,7 +3,7 @@ import SequencingOAuth
 /// The options that select a command's account: an account in the store, or one that signs in now.
 struct AccountOptions: Sendable {
   static let options = [Option.account] + SignInArguments.options + StoreOptions.options
-  /// The options of a command that can also use the sandbox inside the program.
+  /// The options of a command that can also use the built-in sandbox.
   static let optionsOrSandbox = options + [.sandbox]
 
   typealias Work = (Account) async throws(Failure) -> Void

@@ -10,7 +10,7 @@ import SequencingOAuth
 struct AccountReport: Encodable {
   private let account: String
   private let name: String?
-  /// Its authorization server, to show to the user.
+  /// The account's authorization server, to show to the user.
   private let server: String?
   private let clientId: String
   private let issuer: String?

@@ -6,7 +6,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// `accounts`: shows the accounts in the store.
+/// The command `accounts`, which lists the accounts in the store.
 struct Accounts: Command {
   static let name = "accounts"
   static let summary = "List the accounts that are kept."

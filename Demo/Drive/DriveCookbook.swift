@@ -82,7 +82,7 @@ struct DriveCookbook: Sendable {
     file = try await files.save(file, returning: File.self)
     try tell("rename", "\(file.id) is \"\(file.title)\"")
 
-    // Delete.
+    // Delete: remove the record with this `id`.
     try await files.remove(id: file.id)
     try tell("delete", "\(file.id) is gone")
 

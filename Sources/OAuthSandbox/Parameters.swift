@@ -24,7 +24,7 @@ extension SandboxParameter: Redacted {
   public var description: String { name }
 }
 
-/// Encodes and decodes `application/x-www-form-urlencoded` with Foundation.
+/// A codec for `application/x-www-form-urlencoded`, based on Foundation.
 ///
 /// The SDK has its own codec. If both sides shared one, they would share its mistakes.
 enum FormCoding {

@@ -2,7 +2,7 @@ public import Basics
 
 /// An app that is registered with the sandbox.
 public struct SandboxClient: Sendable, Hashable {
-  /// How a client proves its identity at the token endpoint.
+  /// A method by which a client authenticates at the token endpoint.
   public enum Authentication: String, Sendable, Hashable, CaseIterable {
     /// The identifier and the secret in an `Authorization: Basic` field, each form-encoded first.
     case basic = "client_secret_basic"

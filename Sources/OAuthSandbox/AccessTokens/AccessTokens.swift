@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// Creates access tokens: random strings or signed JWTs.
+/// The creation of access tokens: random strings or signed JWTs.
 ///
 /// - SeeAlso: RFC 9068, section 2
 enum AccessTokens {

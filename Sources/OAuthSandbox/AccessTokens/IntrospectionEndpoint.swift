@@ -4,9 +4,9 @@
   import Foundation
 #endif
 
-/// The introspection endpoint, `/introspect` (RFC 7662), for clients with a secret.
+/// The introspection endpoint, `/introspect` (RFC 7662), for confidential clients.
 ///
-/// It answers with plain JSON, or with a signed JWT if the client asks for that (RFC 9701).
+/// It answers with plain JSON or, if the client asks for it, with a signed JWT (RFC 9701).
 enum IntrospectionEndpoint {
   private static let mediaType = "application/token-introspection+jwt"
 

@@ -10,7 +10,7 @@ import Basics
 ///
 /// - SeeAlso: RFC 8628
 struct DeviceAuthorizations: Redacted {
-  /// What the user decided on another device.
+  /// The user's decision on another device.
   enum Decision: Redacted {
     case none
     case allowed(UserSignIn)
@@ -47,7 +47,7 @@ struct DeviceAuthorizations: Redacted {
     return code
   }
 
-  /// Makes a user code that no other device has, such as `WDJB-MJHT`.
+  /// Returns a new user code that no other device has, such as `WDJB-MJHT`.
   func newUserCode() -> String {
     while true {
       let letters = (0..<8).map { _ in Self.letters.randomElement() ?? "B" }

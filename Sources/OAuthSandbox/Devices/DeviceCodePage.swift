@@ -67,7 +67,7 @@ struct DeviceCodePage: Redacted {
 
   // MARK: The end
 
-  /// The page after the user has allowed or denied the access.
+  /// Returns the page after the user has allowed or denied the access.
   static func end(isAllowed: Bool) -> Answer {
     let page =
       isAllowed

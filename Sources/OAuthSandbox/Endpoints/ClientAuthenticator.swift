@@ -31,7 +31,8 @@ struct OAuthFault: Error, Hashable {
   }
 }
 
-/// Identifies the client of a request, which must use exactly one method (RFC 6749, section 2.3).
+/// The authentication of a request's client, which must use exactly one method (RFC 6749, section
+/// 2.3).
 enum ClientAuthenticator {
   static func client(
     of request: SandboxRequest, _ sandbox: inout SandboxState
@@ -122,7 +123,7 @@ enum ClientAuthenticator {
 
   private static func half(_ half: Substring, _ isEncoded: Bool) -> String? {
     guard isEncoded else { return String(half) }
-    // Decoded as the value of a form. A bare & or = means that the half was not encoded at all.
+    // Decode the half as a form value. A bare & or = means that it was not encoded.
     guard !half.contains("&"), !half.contains("=") else { return nil }
     return FormCoding.decode("v=" + half)?.first?.value
   }

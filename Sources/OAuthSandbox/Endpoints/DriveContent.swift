@@ -6,7 +6,7 @@ import Basics
   import Foundation
 #endif
 
-/// Serves the content of a file, whole or in part (RFC 9110, section 14).
+/// The endpoint for the content of a file, whole or in part (RFC 9110, section 14).
 ///
 /// Its address is `/drive/v2/files/ID?alt=media`.
 enum DriveContent {

@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// Lists the files of a drive and adds files without content: `/drive/v2/files`.
+/// The endpoint that lists a drive's files and adds files without content: `/drive/v2/files`.
 enum DriveFiles {
   private static let maximumPageSize = 1000
 

@@ -6,7 +6,7 @@ import Basics
   import Foundation
 #endif
 
-/// The metadata of a file that a client sends as JSON; unknown members are ignored.
+/// A file's metadata in a client's JSON, whose unknown members are ignored.
 struct DriveMetadata: Decodable {
   var title: String?
   var description: String?

@@ -6,7 +6,8 @@ import Basics
   import Foundation
 #endif
 
-/// Receives a new file's content or, if the path has an ID, new content for an existing file.
+/// The endpoint for a new file's content or, if the path has an ID, new content of an existing
+/// file.
 ///
 /// Its address is `/upload/drive/v2/files`.
 enum DriveUpload {

@@ -1,4 +1,4 @@
-/// Serves the public signing keys as a JWK set at `/jwks` (RFC 7517, section 5).
+/// The endpoint of the public signing keys, `/jwks`, as a JWK set (RFC 7517, section 5).
 enum KeySetEndpoint {
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     guard request.isGet else { return .methodNotAllowed("GET") }

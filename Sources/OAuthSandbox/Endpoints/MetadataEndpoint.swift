@@ -1,4 +1,4 @@
-/// Serves the metadata of RFC 8414, also at OpenID Connect's discovery address.
+/// The endpoint of the metadata of RFC 8414, also at OpenID Connect's discovery address.
 ///
 /// - SeeAlso: OpenID Connect Discovery 1.0, section 3
 enum MetadataEndpoint {

@@ -2,7 +2,7 @@ import Basics
 
 /// A redirect of the browser back to the app, with the request's `state`.
 struct RedirectBack: Redacted {
-  /// How the parameters reach the app, named as in `response_mode`.
+  /// The encoding of the parameters to the app, named as in `response_mode`.
   enum Mode: String, CaseIterable {
     case query
     case formPost = "form_post"

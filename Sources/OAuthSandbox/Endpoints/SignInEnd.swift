@@ -1,6 +1,6 @@
 import Basics
 
-/// How a sign-in at the sandbox ends: the app gets a redirect, or a device gets its token.
+/// The end of a sign-in at the sandbox: the app gets a redirect, or a device gets its token.
 enum SignInEnd: Redacted {
   case redirect(RedirectBack)
   /// A device gets its token; the value is the device code.

@@ -1,4 +1,4 @@
-/// Serves the claims about a token's user at `/userinfo`, as JSON or as a signed JWT.
+/// The endpoint of the claims about a token's user, `/userinfo`, as JSON or as a signed JWT.
 ///
 /// - SeeAlso: OpenID Connect Core 1.0, section 5.3
 enum UserInfoEndpoint {

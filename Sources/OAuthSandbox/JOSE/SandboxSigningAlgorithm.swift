@@ -31,7 +31,7 @@ public enum SandboxSigningAlgorithm: String, Sendable, Hashable, CaseIterable {
   /// HMAC with SHA-512 and the client's secret.
   case hs512 = "HS512"
 
-  /// The kinds of keys.
+  /// The family of an algorithm, which determines its keys.
   enum Family {
     case rsa
     case pss

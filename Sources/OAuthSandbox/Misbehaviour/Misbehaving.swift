@@ -6,7 +6,7 @@ import LoopbackHTTP
   import Foundation
 #endif
 
-/// Applies a misbehaviour to an endpoint's answer.
+/// The application of a misbehaviour to an endpoint's answer.
 enum Misbehaving {
   static func reply(
     _ kind: SandboxMisbehaviour.Kind?, to request: SandboxRequest,

@@ -65,7 +65,7 @@ enum ProtobufFields {
   }
 }
 
-/// Writes a message in protobuf's wire format.
+/// A writer of messages in protobuf's wire format.
 struct ProtobufWriter {
   private(set) var bytes: [UInt8] = []
 
