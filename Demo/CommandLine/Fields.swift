@@ -1,4 +1,4 @@
-/// The layout of names and values as a list, one field per line, for the user.
+/// Functions that lay out names and values as a list, one field per line, for the user.
 enum Fields {
   private static let indent = 11
   private static let width = 80

@@ -57,7 +57,7 @@ extension ArraySlice<UInt8> {
     }.map { $0 + text.count }
   }
 
-  /// The bytes outside tags, and those of a tag without an end.
+  /// The bytes outside tags; a tag without an end counts as text.
   fileprivate var withoutTags: [UInt8] {
     var text: [UInt8] = []
     var rest = self

@@ -1,4 +1,4 @@
-/// A search for the word that the user probably meant by a misspelt word.
+/// Functions that find the word that the user probably meant by a misspelt word.
 enum Suggestion {
   /// The maximum length of a word that is compared, in letters.
   private static let longest = 40

@@ -1,7 +1,7 @@
 import Basics
 import Glibc
 
-/// The check for resources that Swift's tasks need to run: threads and open files.
+/// A check for the resources that Swift's tasks need to run: threads and open files.
 ///
 /// Without a thread, the runtime waits for one forever, and without a file, it crashes, both
 /// without a message. So the program checks first.

@@ -8,7 +8,7 @@ import SequencingOAuth
 
 /// A browser that shows the address if no window opens, while the sign-in waits for the redirect.
 struct HelpfulBrowser: UserAgent {
-  /// The time in which a signal that ended the browser's command can also end the sign-in.
+  /// The wait after a failed browser command, in case a signal ended it and also ends the sign-in.
   private static let grace: Duration = .milliseconds(300)
 
   let browser: any UserAgent

@@ -1,4 +1,4 @@
-/// The format of byte counts for the user.
+/// Functions that format byte counts for the user.
 enum ByteCount {
   /// Returns a byte count in the largest unit that fits, such as 999 bytes or 1.5 MB.
   static func inWords(_ bytes: Int64) -> String {

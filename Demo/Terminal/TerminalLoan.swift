@@ -46,7 +46,7 @@ enum TerminalLoan {
 }
 
 extension SystemBrowser {
-  /// This browser, for which the program stops using the terminal while the browser uses it.
+  /// A copy of this browser that gets the terminal for itself while it needs it.
   var lentTheTerminal: SystemBrowser {
     var browser = self
     browser.willUseTerminal = { await TerminalLoan.begin() }

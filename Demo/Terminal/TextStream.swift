@@ -61,7 +61,7 @@ private func systemWrite(_ file: Int32, _ bytes: UnsafeRawPointer?, _ count: Int
   write(file, bytes, count)
 }
 
-/// The preparation of standard input, output and error before the program does anything else.
+/// Functions that prepare standard input, output and error before the program does anything else.
 enum StandardStreams {
   /// Makes sure that all three are open, and that writing to a closed pipe is only an error.
   static func prepare() {

@@ -68,8 +68,7 @@ enum FormCoding {
 }
 
 extension [SandboxParameter] {
-  /// Returns the value of the parameter with this name, or `nil` if it occurs never or more than
-  /// once.
+  /// Returns the value of the parameter with this name, or `nil` if it is missing or repeated.
   func value(_ name: String) -> String? {
     let found = filter { $0.name == name }
     return found.count == 1 ? found[0].value : nil

@@ -93,8 +93,7 @@ public struct SandboxRequest: Sendable {
     return lines.isEmpty ? nil : lines.joined(separator: ", ")
   }
 
-  /// Returns the value of the header field with this name, or `nil` if it occurs never or more than
-  /// once.
+  /// Returns the value of the header field with this name, or `nil` if it is missing or repeated.
   public func header(_ name: String) -> String? { headers.value(name.lowercased()) }
 
   /// The Bearer token in `Authorization`; `nil` if the field is missing or occurs more than once.
@@ -109,12 +108,11 @@ public struct SandboxRequest: Sendable {
     return String(parts[1])
   }
 
-  /// Returns the value of the query parameter with this name, or `nil` if it occurs never or more
-  /// than once.
+  /// Returns the value of the query parameter with this name, or `nil` if it is missing or
+  /// repeated.
   public func query(_ name: String) -> String? { query.value(name) }
 
-  /// Returns the value of the form parameter with this name, or `nil` if it occurs never or more
-  /// than once.
+  /// Returns the value of the form parameter with this name, or `nil` if it is missing or repeated.
   public func form(_ name: String) -> String? { form.value(name) }
 }
 

@@ -28,8 +28,7 @@ public struct SandboxGRPCCall: Sendable, Hashable {
     self.date = date
   }
 
-  /// Returns the value of the metadata with this name, or `nil` if it occurs never or more than
-  /// once.
+  /// Returns the value of the metadata with this name, or `nil` if it is missing or repeated.
   public func metadata(_ name: String) -> String? {
     let values = metadata.filter { $0.name == name.lowercased() }
     return values.count == 1 ? values[0].value : nil

@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// The creation of access tokens: random strings or signed JWTs.
+/// Functions that create access tokens: random strings or signed JWTs.
 ///
 /// - SeeAlso: RFC 9068, section 2
 enum AccessTokens {

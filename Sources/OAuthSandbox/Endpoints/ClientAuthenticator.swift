@@ -31,7 +31,7 @@ struct OAuthFault: Error, Hashable {
   }
 }
 
-/// The authentication of a request's client, which must use exactly one method (RFC 6749, section
+/// Functions that authenticate a request's client, which must use one method (RFC 6749, section
 /// 2.3).
 enum ClientAuthenticator {
   static func client(

@@ -1,4 +1,4 @@
-/// The check of a request's `redirect_uri` against the client's registered URIs.
+/// Functions that check a request's `redirect_uri` against the client's registered URIs.
 enum RedirectURIs {
   /// Compares character by character, but ignores a loopback URI's port (RFC 8252, section 7.3).
   ///

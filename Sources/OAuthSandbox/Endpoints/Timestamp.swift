@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// The formats of dates as text, in UTC and whole seconds.
+/// Functions that format dates as text, in UTC and whole seconds.
 enum Timestamp {
   private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
   private static let months = [

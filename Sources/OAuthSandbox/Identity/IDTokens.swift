@@ -6,7 +6,7 @@ import Basics
   import Foundation
 #endif
 
-/// The creation of ID tokens.
+/// Functions that create ID tokens.
 ///
 /// - SeeAlso: OpenID Connect Core 1.0, sections 2, 3.1.3 and 12.2
 enum IDTokens {

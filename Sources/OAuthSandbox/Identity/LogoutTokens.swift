@@ -6,7 +6,7 @@ struct LogoutNotice: Sendable, Redacted {
   let token: String
 }
 
-/// The creation of logout tokens.
+/// Functions that create logout tokens.
 ///
 /// - SeeAlso: OpenID Connect Back-Channel Logout 1.0, section 2.4
 enum LogoutTokens {

@@ -6,7 +6,7 @@ import LoopbackHTTP
   import Foundation
 #endif
 
-/// The application of a misbehaviour to an endpoint's answer.
+/// Functions that apply a misbehaviour to an endpoint's answer.
 enum Misbehaving {
   static func reply(
     _ kind: SandboxMisbehaviour.Kind?, to request: SandboxRequest,

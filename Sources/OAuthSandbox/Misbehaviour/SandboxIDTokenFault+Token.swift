@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// The creation of a faulty ID token from the right one.
+/// Functions that make a faulty ID token from the right one.
 extension SandboxIDTokenFault {
   /// Returns the faulty token, or `nil` if the token response has no ID token.
   func token(
