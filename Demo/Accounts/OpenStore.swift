@@ -27,7 +27,7 @@ struct OpenStore: Sendable {
     self.store = store
     self.clients = RememberedClients(clients)
     self.registrations = registrations
-    findPlace = { (try? await store.place)?.description ?? "a place that cannot be told" }
+    findPlace = { (try? await store.place)?.description ?? "an unknown place" }
   }
 
   /// Creates a store in memory, which ends with the program.

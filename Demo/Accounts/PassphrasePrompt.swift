@@ -23,7 +23,7 @@ struct PassphrasePrompt: Sendable {
     for path: String, _ console: Console
   ) async throws(Failure) -> Secret? {
     try? console.errors.write(
-      "\(path.onScreen) is new.\nGive it a passphrase, or none to keep its key in a file beside it.\n"
+      "\(path.onScreen) is new.\nEnter a passphrase, or none to keep its key in a file beside it.\n"
     )
     while true {
       let answer = try await line("Passphrase: ", console)

@@ -57,7 +57,7 @@ enum StoreOption: Sendable, Equatable {
     do throws(EnvironmentVariable.NotText) {
       home = try EnvironmentVariable.text("HOME")
     } catch {
-      throw .usage("\(error), so ~ in --store has no meaning")
+      throw .usage("\(error), so ~ in --store cannot be replaced")
     }
     guard let home, home.hasPrefix("/") else {
       throw .usage("~ in --store has no meaning: HOME names no absolute path")

@@ -23,7 +23,7 @@ struct Secrets: Sendable {
     do throws(EnvironmentVariable.NotText) {
       value = try EnvironmentVariable.text(kind.variable)
     } catch {
-      throw .usage("\(error), and holds no \(kind.name)")
+      throw .usage("\(error), so the \(kind.name) cannot be read")
     }
     guard let value else { return nil }
     unsetenv(kind.variable)

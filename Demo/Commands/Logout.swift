@@ -110,9 +110,9 @@ struct Logout: Command {
   }
 
   private static let hasNoProvider = Failure(
-    "not_registered", "the provider of the account is not known, so nobody can log out there",
+    "not_registered", "the account's provider is not known, so you cannot log out there",
     status: .notAuthorized
-  ).withHint("Without --everywhere the account is forgotten on this machine alone.")
+  ).withHint("Without --everywhere, the account is forgotten on this machine only.")
 
   private func report(
     _ id: String?, hasForgotten: Bool = true, at reach: LogoutReach? = nil, _ console: Console,

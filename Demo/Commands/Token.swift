@@ -60,7 +60,7 @@ struct Token: Command {
           throw error
         }
         guard attempts == 1 else { continue }
-        console.progress("Waiting for the server's answer to a refresh that is under way.")
+        console.progress("Waiting for the server's answer to a refresh in progress.")
       }
     }
   }

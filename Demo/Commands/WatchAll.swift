@@ -55,7 +55,7 @@ struct WatchAll: Sendable {
         "account \(id.onScreen): the session has ended; '\(account.store.signInCommand(id))' signs "
           + "in again")
     case .paused(let server, let time):
-      console.warn("\(server.onScreen) is left alone for \(Self.seconds(time)) s")
+      console.warn("\(server.onScreen) gets no requests for \(Self.seconds(time)) s")
     case .storeFailed(let error):
       console.warn("\(error.code.rawValue.onScreen): \(error.message)")
     }

@@ -12,7 +12,7 @@ struct DeviceSignIn: Sendable {
   let oauth: SQOAuth
   /// The server's name or address, to show to the user.
   let place: String
-  /// Whether the program plays the sandbox's user and enters the code.
+  /// Whether the program acts as the sandbox's user and enters the code.
   let isVisited: Bool
   /// The time limit for the user; `nil` for the lifetime of the code.
   let timeout: Duration?

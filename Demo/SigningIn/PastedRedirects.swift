@@ -39,7 +39,7 @@ final class PastedRedirects: Sendable {
   /// Asks for the redirect, and reads lines until one is the answer or standard input ends.
   func read(for redirectURI: RedirectURI) {
     let start = Self.start(of: redirectURI)
-    console.progress("When you have signed in, paste the address to which your browser is sent.")
+    console.progress("When you have signed in, paste the address that your browser is sent to.")
     console.progress("It starts with \(start). Paste all of it:")
     read(startingWith: start) { [self] in
       inputHasEnded.store(true, ordering: .releasing)

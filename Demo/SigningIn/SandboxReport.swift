@@ -78,7 +78,7 @@ struct SandboxReport: Encodable {
 
     \(apiLines)
 
-    Sign in there, in your browser or, with --browser sandbox, as its visitor:
+    Sign in there, in your browser or, with --browser sandbox, without one:
 
       sq-demo login --issuer \(issuer) --client-id \(clients.first?.clientId ?? "ID") \\
         --scope 'openid profile email demo files'

@@ -122,6 +122,6 @@ extension Failure {
       ("clientAuthentication to client_secret_basic", "\(Option.auth.name) basic"),
     ]
     return (quirks + others).first { error.message.contains($0.0) }
-      .map { "In sq-demo that is \($0.1)." }
+      .map { "In sq-demo, use \($0.1)." }
   }
 }

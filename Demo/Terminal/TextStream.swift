@@ -9,7 +9,7 @@ struct TextStream: Sendable {
     /// The system's error number; `nil` if the wait for the reader was ended.
     let errno: Int32?
     var description: String {
-      errno.map { String(cString: strerror($0)) } ?? "what reads it has stopped reading"
+      errno.map { String(cString: strerror($0)) } ?? "the program that reads it has stopped reading"
     }
   }
 

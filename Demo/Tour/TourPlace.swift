@@ -103,13 +103,13 @@ struct TourPlace: Sendable {
   private static func signInProblem(_ account: Account) -> Failure? {
     guard let signIn = account.signIn else {
       return Failure(
-        "not_registered", "the account does not say which server it is from", status: .notAuthorized
+        "not_registered", "the server of the account is not known", status: .notAuthorized
       )
     }
     guard !signIn.readsNoInput else { return nil }
     return Failure(
       "redirect_not_received",
-      "the redirect of this account does not reach the program by itself; sign in with "
+      "the redirect of this account does not reach the program; sign in with "
         + "'\(account.signInCommand)', which asks for it",
       status: .notAuthorized)
   }

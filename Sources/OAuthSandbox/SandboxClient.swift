@@ -74,7 +74,8 @@ public struct SandboxClient: Sendable, Hashable {
     authentication = secret == nil ? [.none] : [.basic, .post]
   }
 
-  /// Creates a client that signs with its private key, whose public key is the JSON Web Key `key`.
+  /// Creates a client that authenticates with a private key, whose public half is the JSON Web Key
+  /// `key`.
   public init(id: String, key: SandboxJSON, name: String? = nil) {
     self.init(id: id, name: name)
     keys = [key]

@@ -73,7 +73,7 @@ struct DeviceCodePage: Redacted {
       isAllowed
       ? SandboxPage.page(
         .success, "Your device is connected",
-        ["Go back to it: it goes on by itself. You can close this page."])
+        ["Go back to your device, which continues by itself. You can close this page."])
       : SandboxPage.page(
         .neutral, "Your device is not connected",
         ["It gets no access. You can close this page."])

@@ -146,7 +146,7 @@ enum Grants {
 }
 
 extension SandboxState {
-  /// Adds a grant that needed no page to the ledger, and returns its index.
+  /// Adds a grant without a consent page to the ledger, and returns its index.
   ///
   /// A user's grant with the scope `openid` begins a new session.
   mutating func open(

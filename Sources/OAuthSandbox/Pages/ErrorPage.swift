@@ -38,7 +38,7 @@ enum ErrorPage {
       [
         """
         It asks to send you to an address that <strong>\(client?.name ?? "its app")</strong> has \
-        not registered for the time after a sign-out. Nothing was sent there.
+        not registered for use after a sign-out. Nothing was sent there.
         """
       ],
       [

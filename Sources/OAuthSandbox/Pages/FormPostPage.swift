@@ -10,7 +10,7 @@ struct FormPostPage: Redacted {
 
   var answer: Answer {
     var page = SandboxPage.page(
-      .success, "Back to the app", ["If nothing happens, continue yourself."], form)
+      .success, "Back to the app", ["If nothing happens, press Continue."], form)
     page.script = "document.forms[0].submit()"
     return Answer(page.response(formTargets: RedirectURIs.formTarget(target).map { [$0] }))
   }
