@@ -13,8 +13,7 @@ package import LoopbackHTTP
 public enum SandboxError: Error, Sendable, Hashable {
   /// Another program uses the port.
   case portInUse(UInt16)
-  /// A system call failed with this `errno`, for example because the loopback address is not
-  /// available.
+  /// A system call failed with this `errno`; 0 means that the loopback address is not available.
   case system(Int32)
   /// A redirect leads to a server outside the loopback addresses, given as scheme and host.
   ///

@@ -54,7 +54,8 @@ struct ReceivedAssertion: Redacted {
     return text
   }
 
-  /// Verifies the signature and all claims except `sub`, and records the assertion as used.
+  /// Verifies the signature and all claims except `iss` and `sub`, and records the assertion as
+  /// used.
   func check(keys: [SandboxJSON], _ sandbox: inout SandboxState) throws(AssertionFault) {
     guard keys.contains(where: isSigned) else {
       throw AssertionFault("None of the client's keys matches its signature.")
