@@ -4,7 +4,7 @@ import SequencingOAuth
 extension Option {
   static let account = Option(
     "--account", value: "ID",
-    help: "The account, by the name that its login gave it. Without this option it is the account "
+    help: "The account, by the name from its login. Without this option, it is the account "
       + "\"default\" or, if there is none, the only account in the store.")
 }
 

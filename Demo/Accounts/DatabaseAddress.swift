@@ -20,7 +20,7 @@ struct DatabaseAddress: Sendable, Equatable {
       !query.split(separator: "&").contains(where: { $0.lowercased().hasPrefix("password=") })
     else {
       throw .usage(
-        "a password is never an argument, since every user of the machine can see arguments; put "
+        "a password is never an argument, because every user of the machine can see arguments; put "
           + "it into ~/.pgpass, or into the environment variable PGPASSWORD")
     }
     self.text = text

@@ -44,7 +44,7 @@ struct Secrets: Sendable {
       return
     }
     throw .usage(
-      "\(what) is never an argument, since every user of the machine can see arguments; put it "
+      "\(what) is never an argument, because every user of the machine can see arguments; put it "
         + "into the environment variable \(kind.variable)"
         + (option.map { ", or into a file that \($0.name) names" } ?? ""))
   }

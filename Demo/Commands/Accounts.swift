@@ -9,12 +9,12 @@ import SequencingOAuth
 /// The command `accounts`, which lists the accounts in the store.
 struct Accounts: Command {
   static let name = "accounts"
-  static let summary = "List the accounts that are kept."
+  static let summary = "List the stored accounts."
   static let details = """
     For each account it shows the client, the server, the scope of the token, when the
     token expires, and whether it can be refreshed without you. For an account whose
     session has ended it shows the command that signs it in again. With --account it shows
-    that account only, and the exit status is 1 if it is not kept. The command sends
+    that account only, and the exit status is 1 if it is not stored. The command sends
     nothing to a server.
 
     Standard error says where the command looked.

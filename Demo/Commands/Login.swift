@@ -43,7 +43,7 @@ struct Login: Command {
     Where the provider supports OpenID Connect, the command asks it who you are (the scope
     'openid profile email', unless --scope names another); 'sq-demo whoami' shows it later.
 
-    Only with --json the command prints the access token, since it is as valuable as a
+    The command prints the access token only with --json, because it is as valuable as a
     password: access_token, token_type, expires_at (ISO 8601), expires_in (seconds),
     scope and refresh_token, as far as the server sent them.
     """

@@ -13,18 +13,18 @@ struct Logout: Command {
   static let summary = "Forget an account on this machine."
   static let details = """
     The command erases the account from the store and forgets how it was signed in, so the
-    next login needs the provider's options again. The server does not learn of it, and
-    other programs stay signed in; 'sq-demo revoke' makes the server end the tokens too.
+    next login needs the provider's options again. The server is not informed, and
+    other programs stay signed in; 'sq-demo revoke' makes the server revoke the tokens, too.
 
     You can also forget an account whose session has ended; until then 'sq-demo login
     --account ID' signs it in again at its server.
 
     If there is no such account, the command says so, and the exit status is 0.
 
-    With --everywhere the command also makes the server end the tokens, and opens your
+    With --everywhere the command also makes the server revoke the tokens, and opens your
     browser at the provider, which logs you out there. It does not wait for that: the
     provider may ask you first. If no browser opens, it prints the address for you to open.
-    The account is forgotten here even if the server cannot end the tokens, or the provider
+    The account is forgotten here even if the server cannot revoke the tokens, or the provider
     cannot log users out; the command then says so, and the exit status is 1.
 
     With --json it prints one object: account, and forgotten, which is false if there was

@@ -11,7 +11,7 @@ extension Option {
     "--rpc", value: "URL", help: "A gRPC server that the main screen calls with the token.")
   static let plain = Option(
     "--plain",
-    help: "Print lines in place of screens, and read the letters of the keys, each with Enter: for "
+    help: "Print lines instead of screens, and read the letters of the keys, each with Enter: for "
       + "screen readers and braille displays.")
 }
 

@@ -21,7 +21,7 @@ struct Watch: Command {
     ends, because the server refuses to refresh it or because another program signed the
     account out, the exit status is 1.
 
-    The account is one that 'sq-demo login' has kept, or a new one, as for 'sq-demo token'.
+    The account is one that 'sq-demo login' has stored, or a new one, as for 'sq-demo token'.
     With --sandbox the tokens are valid for 15 seconds.
 
     With --all it keeps every account of the store fresh, until Ctrl-C. Any number of
