@@ -1,7 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// What a build is limited to: names of targets and of the lists of tests below, and spaces.
+/// The parts to build: names of targets and of the lists of tests below, separated by spaces.
+///
+/// If it is `nil`, everything but the benchmarks is built.
 let parts = Context.environment["SQ_PARTS"]
 
 let settings: [SwiftSetting] = [
@@ -10,17 +12,18 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-/// The settings of what apps link.
+/// The settings of the libraries that apps link.
 ///
-/// With SQ_OPTIMIZED it is optimized in a debug build: file by file, so that to build after a change
-/// of one file stays quick. Tests would take twice the time to build, and gain nothing.
+/// With SQ_OPTIMIZED, debug builds optimize these libraries. Each file is optimized separately, so
+/// a build after a change of one file stays quick. Optimized tests would take twice the time to
+/// build and gain nothing.
 let librarySettings =
   settings + (Context.environment["SQ_OPTIMIZED"] == nil ? [] : [.unsafeFlags(["-O"])])
 
-/// pkg-config's name for a library whose headers the compiler finds by itself on Linux.
+/// The pkg-config names of two libraries whose headers the compiler finds by itself on Linux.
 ///
-/// On Debian 13, libcurl and libpq name flags of Kerberos that SwiftPM does not allow. With them, each
-/// build of each app would show a warning.
+/// On Debian 13, their pkg-config files contain Kerberos flags that SwiftPM does not allow. With
+/// these names, each build of each app would show a warning.
 #if os(Linux)
   let curl: String? = nil
   let postgreSQL: String? = nil
@@ -43,7 +46,7 @@ let products: [Product] = [
   .executable(name: "sq-demo", targets: ["sq-demo"]),
 ]
 
-/// What apps use, and the demo.
+/// The libraries that apps use, and the demo.
 let libraries: [Target] = [
   .target(
     name: "SequencingOAuth",
@@ -51,7 +54,7 @@ let libraries: [Target] = [
       "SQBasics", "SQFiles", "SQCrypto", "SQLoopback", "SQLoopbackPages", "CSQCurl", "CSQSockets",
       "CSQTLS",
     ],
-    // To be copied; a resource would link Foundation, for its Bundle.
+    // These images are for copying. As a resource they would link Foundation, for its Bundle.
     exclude: ["SignInButton/Images"],
     swiftSettings: librarySettings),
   .target(
@@ -78,7 +81,8 @@ let libraries: [Target] = [
     name: "SequencingOAuthSecretService",
     dependencies: ["SequencingOAuth", "SQBasics", "SQFiles", "SQCrypto", "CSQSecret"],
     swiftSettings: librarySettings),
-  // It declares libsecret by itself and loads it, so it needs neither headers nor a linker's flag.
+  // CSecret declares libsecret's functions itself and loads the library at run time, so it needs
+  // neither headers nor linker flags.
   .target(name: "CSQSecret"),
   .target(
     name: "SequencingOAuthGRPC",
@@ -129,12 +133,12 @@ let libraries: [Target] = [
       "SQBasics", "CSQSockets",
     ],
     path: "Demo",
-    // The examples are a package of their own, so that no build of this one links them.
+    // The examples are a separate package, so that no build of this one links them.
     exclude: ["Examples", "Images"],
     swiftSettings: settings),
 ]
 
-/// A target of tests, in its folder of Tests, from which it has its name.
+/// Returns a test target, whose folder in Tests also gives it its name.
 @MainActor func tests(
   _ path: String, name: String? = nil, exclude: [String] = [], _ dependencies: [Target.Dependency]
 ) -> Target {
@@ -143,14 +147,14 @@ let libraries: [Target] = [
     path: "Tests/" + path, exclude: exclude, swiftSettings: settings)
 }
 
-/// What tests of a tier share, in a folder of Tests/Support.
+/// Returns a target of code that the tests of a tier share, in a folder of Tests/Support.
 @MainActor func support(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .target(
     name: name, dependencies: dependencies, path: "Tests/Support/" + name,
     swiftSettings: settings)
 }
 
-/// Tests of values: no socket, no process, no file but a temporary one.
+/// Tests of values, without sockets and processes, and with temporary files only.
 let values: [Target] = [
   tests(
     "Values/ProtocolTests", exclude: ["Vectors"],
@@ -196,13 +200,13 @@ let values: [Target] = [
     ]),
 ]
 
-/// What tests of `SequencingOAuth` against servers of their own process need.
+/// The dependencies of tests of `SequencingOAuth` against servers in their own process.
 let clientWithServers: [Target.Dependency] = [
   "SequencingOAuth", "SequencingOAuthPipes", "SequencingOAuthBackend", "SQFiles", "SQCrypto",
   "OAuthSandbox", "SQBasics", "SQLoopback", "TestSupport", "LoopbackSupport",
 ]
 
-/// Tests with servers of this process, on loopback addresses.
+/// Tests with servers in their own process, on loopback addresses.
 let loopback: [Target] = [
   tests("Loopback/TransportTests", clientWithServers),
   tests("Loopback/SignInTests", clientWithServers),
@@ -302,7 +306,7 @@ let programs: [Target] = [
     ]),
 ]
 
-/// What the tests share, by tier, and the programs that some tests start.
+/// The code that tests share, by tier, and the programs that some tests start.
 let helpers: [Target] = [
   support("TestSupport", ["SequencingOAuth", "SQCrypto", "SequencingOAuthPipes", "SQBasics"]),
   support(
@@ -343,7 +347,7 @@ let helpers: [Target] = [
   .target(name: "Charts", path: "Tests/Charts", swiftSettings: settings),
 ]
 
-/// No test needs it, so it is built only where it is named.
+/// The benchmarks, which are built only on request, because no test needs them.
 let benchmarks: [Target] = [
   .executableTarget(
     name: "benchmarks",
@@ -356,7 +360,7 @@ let benchmarks: [Target] = [
     path: "Tests/Benchmarks", exclude: ["Peers"], swiftSettings: settings)
 ]
 
-/// The parts with all that they need; without a limit everything but the benchmarks.
+/// Returns the named parts with all their dependencies, or everything but the benchmarks for `nil`.
 @MainActor func targets(of parts: String?) -> [Target] {
   let all = libraries + values + loopback + programs + helpers
   guard let parts else { return all }

@@ -1,16 +1,19 @@
 import Dispatch
 import Glibc
 
-/// The program: finds the command that the arguments name, runs it, and exits with its status.
+/// The program, which finds the command that the arguments name, runs it, and exits with its
+/// status.
 @main
 struct SQDemo {
-  /// Every command; to add a command, write a file for it and a line here.
+  /// All commands.
+  ///
+  /// To add a command, write a file for it and a line here.
   static let commands: [any Command.Type] = [
     Tour.self, Cookbook.self, Login.self, WhoAmI.self, Token.self, Call.self, Files.self,
     RPC.self, Watch.self, Accounts.self, Revoke.self, Logout.self, Sandbox.self, Completion.self,
   ]
 
-  /// Ends the program at once; all output was written before.
+  /// Ends the program at once, because all output is already written.
   ///
   /// A normal exit would first free OpenSSL's tables, which the threads of an interrupted transfer
   /// may still read.
@@ -18,11 +21,11 @@ struct SQDemo {
     _exit(status.rawValue)
   }
 
-  /// The arguments without the program's own name.
+  /// Returns the arguments without the program's own name.
   private static func words() throws(Failure) -> [String] {
     let arguments = CommandLine.arguments
-    // Swift reads them from /proc. Without that there is not even the program's name, and the
-    // program must not take this for a call without arguments, which is the tour.
+    // Swift reads the arguments from /proc. Without it, even the program's name is missing, and the
+    // program must not mistake that for a call without arguments, which starts the tour.
     guard !arguments.isEmpty else {
       throw Failure(
         "no_arguments",
@@ -30,8 +33,8 @@ struct SQDemo {
           + "the program without a library that is loaded before it (LD_PRELOAD)",
         status: .notAuthorized)
     }
-    // Swift puts another character for what is no UTF-8: a path would be another file's, and a name
-    // another account's.
+    // Swift replaces bytes that are not UTF-8: a path would be that of another file, and a name
+    // that of another account.
     let pointers = UnsafeBufferPointer(
       start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
     for (number, pointer) in pointers.enumerated() {

@@ -3,19 +3,19 @@ import SequencingOAuth
 /// The account that a command uses.
 struct Account: Sendable {
   let oauth: SQOAuth
-  /// An address of its authorization server, if one is known.
+  /// The address of its authorization server, if it is known.
   let server: String?
-  /// The name or the address of its server, to show to the user.
+  /// The name or address of its server, to show to the user.
   var place: String?
   /// The command that signs the account in again, to show to the user.
   var signInCommand = "sq-demo login"
-  /// The sandbox inside the program; `nil` at any other server.
+  /// The built-in sandbox; `nil` at any other server.
   var sandbox: EmbeddedSandbox?
   /// Whether the user listed the servers that may get its token.
   var hasListedResources = false
   /// The store that keeps the account.
   let store: OpenStore
-  /// The way in which its user signs in, if it is known.
+  /// The way in which the account's user signs in, if it is known.
   let signIn: CommandLineSignIn?
 
   var id: String { oauth.module.accountID }

@@ -4,21 +4,23 @@ import SequencingOAuth
 extension Option {
   static let account = Option(
     "--account", value: "ID",
-    help: "The account, by the name that its login gave it. Without this option it is the account "
+    help: "The account, by the name from its login. Without this option, it is the account "
       + "\"default\" or, if there is none, the only account in the store.")
 }
 
-/// The account that a command uses, of those in the store.
+/// The choice of the account in the store that a command uses.
 struct AccountChoice: Sendable {
-  /// The name of the account if the command line names none.
+  /// The account's name if the command line names none.
   static let defaultID = "default"
 
   /// The name of the account on the command line, if there is one.
   let id: String?
-  /// Whether an account belongs to the client on the command line; always if none is named.
+  /// Returns whether an account belongs to the client on the command line.
+  ///
+  /// It is always `true` if the command line names no client.
   var fits: @Sendable (AccountRecord) -> Bool = { _ in true }
 
-  /// The name for an account that a new sign-in creates.
+  /// The name of an account that a new sign-in creates.
   var newID: String { id ?? Self.defaultID }
 
   /// The sentence for the user if there is no such account.
@@ -26,7 +28,7 @@ struct AccountChoice: Sendable {
     id.map { "Nobody is signed in as \"\($0.onScreen)\"." } ?? "Nobody is signed in."
   }
 
-  /// Loads the account; returns `nil` if the store has none that is meant.
+  /// Loads the account, and returns `nil` if the store has no suitable one.
   func record(in store: OpenStore) async throws(Failure) -> AccountRecord? {
     let id = newID
     let record = try await store.attempt { try await $0.load(id) }
@@ -38,7 +40,7 @@ struct AccountChoice: Sendable {
     return fitting.first ?? record
   }
 
-  /// How an account that is no longer signed in was signed in before; `nil` if that is not known.
+  /// Loads how a signed-out account was signed in before, and returns `nil` if that is not known.
   func remembered(in store: OpenStore?) async throws(Failure) -> AccountRecord? {
     guard let clients = store?.clients else { return nil }
     if let record = try await clients.record(newID) { return record }
@@ -47,7 +49,8 @@ struct AccountChoice: Sendable {
     return fitting.count == 1 ? fitting.first : nil
   }
 
-  /// The failure if the store has no account of this name or, without a name, no account at all.
+  /// Returns the failure if the store has no account of this name or, without a name, no account at
+  /// all.
   func isMissing(in store: OpenStore?) async throws(Failure) -> Failure {
     guard id != nil else { return Self.nobodyIsSignedIn }
     let failure = Failure(
@@ -71,7 +74,7 @@ struct AccountChoice: Sendable {
     ).withHint(options(records.map(\.id)))
   }
 
-  /// The accounts as options that the user can copy.
+  /// Returns the accounts as command-line options that the user can copy.
   private static func options(_ ids: [String]) -> String {
     let shown = ids.prefix(20).map { "  --account \(ShellWords.quote($0.onScreen))" }
     let rest = ids.count - shown.count

@@ -6,7 +6,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The list of accounts, printed one by one.
+/// The printed list of accounts, which is written one account at a time.
 struct AccountList {
   private let store: StoreOptions
   private let console: Console

@@ -1,9 +1,9 @@
 import SQBasics
 import SequencingOAuth
 
-// Sign-ins at the provider that the options or an account name, or at the built-in sandbox.
+// Sign-ins at the provider of the options or of an account, or at the built-in sandbox.
 extension AccountOptions {
-  /// Does work with an account whose session has ended, after its user signs in there again.
+  /// Signs in the user of an account whose session has ended, then does work with the account.
   func resume(
     _ record: AccountRecord, _ opened: OpenStore?, _ console: Console, _ work: Work
   ) async throws(Failure) {
@@ -14,8 +14,9 @@ extension AccountOptions {
     try await resuming.signIn(options, opened, console, work)
   }
 
-  /// Signs in and does work with the new account; without a provider, at the built-in sandbox,
-  /// which ends with the work.
+  /// Signs in and does work with the new account.
+  ///
+  /// If the options name no provider, it uses the built-in sandbox, which ends with the work.
   func signIn(
     _ options: SignInArguments, _ opened: OpenStore?, _ console: Console, _ work: Work
   ) async throws(Failure) {
@@ -59,7 +60,7 @@ extension AccountOptions {
     oauth.register(configuration)
     oauth.module.attributes = KeptClient(configuration, at: server).attributes
     let signIn = CommandLineSignIn(oauth, options, at: place, console)
-    // A sandbox that ends with the program cannot sign its users in again.
+    // The built-in sandbox ends with the program, so its client is of no use later.
     let remember: () async -> Void = { [self] in
       guard sandbox == nil, oauth.module.hasAccessToken else { return }
       let client = KeptClient(configuration, at: server)
@@ -84,8 +85,9 @@ extension AccountOptions {
     }
   }
 
-  /// The client with a scope that asks who the user is, if the provider supports that and the user
-  /// names no scope.
+  /// Returns the client with scopes for the user's identity.
+  ///
+  /// Returns it unchanged if the provider does not support them or the user names a scope.
   private func askingWho(
     _ oauth: SQOAuth, _ configuration: ClientConfiguration
   ) async -> ClientConfiguration {
@@ -100,8 +102,9 @@ extension AccountOptions {
     return (try? configuration.with(scope: scope.joined(separator: " "))) ?? configuration
   }
 
-  /// Whether the store can be read; the account in it may be of another client or server, since the
-  /// sign-in replaces it.
+  /// Returns whether the store can be read.
+  ///
+  /// Its account may belong to another client or server, because the sign-in replaces it.
   private func canReadStore(_ oauth: SQOAuth) async -> Bool {
     do throws(SQOAuthError) {
       _ = try await oauth.restore()
@@ -113,7 +116,7 @@ extension AccountOptions {
 }
 
 extension ClientConfiguration {
-  /// This client with another scope.
+  /// Returns this client with another scope.
   fileprivate func with(scope: String) throws(SQOAuthError) -> ClientConfiguration {
     var client = try ClientConfiguration(
       clientID: clientID, clientSecret: clientSecret, redirectURI: redirectURI?.string,

@@ -1,9 +1,11 @@
 import SQBasics
 import SequencingOAuth
 
-// Accounts whose session has ended: what the store remembers of them, and their error messages.
+// Accounts whose session has ended: how they were signed in, and their error messages.
 extension AccountOptions {
-  /// Remembers how an account was signed in; if that fails, the command warns and continues.
+  /// Stores how an account was signed in.
+  ///
+  /// If that fails, the command warns and continues.
   func remember(
     _ id: String, _ clientID: String, _ client: KeptClient, in store: OpenStore, _ console: Console
   ) async {
@@ -16,7 +18,7 @@ extension AccountOptions {
     }
   }
 
-  /// The failure for an account whose session has ended.
+  /// Returns the failure for an account whose session has ended.
   func signedOut(_ record: AccountRecord) -> Failure {
     Failure(
       SQOAuthError.Code.notAuthorized.rawValue,
@@ -24,14 +26,17 @@ extension AccountOptions {
     ).withHint(Failure.signInAgain).naming(signInCommand(record))
   }
 
-  /// The command that signs an account in again; `nil` if the account's server is not known.
+  /// Returns the command that signs an account in again, or `nil` if the account's server is not
+  /// known.
   func signInCommand(_ record: AccountRecord) -> String? {
     KeptClient(record).server == nil ? nil : store.signInCommand(record.id)
   }
 }
 
 extension Failure {
-  /// Returns the failure with the command that signs the account in again, if it has such a hint.
+  /// Returns the failure with the command that signs the account in again in its hint.
+  ///
+  /// Other hints stay unchanged.
   func naming(_ command: String?) -> Failure {
     guard let command, let hint, [Self.signInAgain, Self.signInForMore].contains(hint) else {
       return self

@@ -1,31 +1,31 @@
 import SQBasics
 import SequencingOAuth
 
-/// The options for the account of a command: an account in the store, or one that signs in now.
+/// The options that select a command's account: an account in the store, or one that signs in now.
 struct AccountOptions: Sendable {
   static let options = [Option.account] + SignInArguments.options + StoreOptions.options
-  /// The options of a command that can also use the sandbox inside the program.
+  /// The options of a command that can also use the built-in sandbox.
   static let optionsOrSandbox = options + [.sandbox]
 
   typealias Work = (Account) async throws(Failure) -> Void
 
   let signIn: SignInArguments
-  /// The lifetime of the tokens of the built-in sandbox.
+  /// The lifetime of the built-in sandbox's tokens.
   var tokenLifetime: Duration = .seconds(3600)
-  /// Whether the user signs in only when a token is needed, and not before the work starts.
+  /// Whether the user signs in when a token is needed, instead of before the work starts.
   var signsInWhenNeeded = false
-  /// Whether the command signs in again if the session of its account has ended.
+  /// Whether the command signs in again if its account's session has ended.
   var resumesSignedOut = false
-  /// Whether a sign-in without a scope asks the provider who the user is.
+  /// Whether a sign-in without a scope requests the user's identity.
   private(set) var asksWho = false
-  /// The delegate that learns of each refresh, from the first token on.
+  /// The delegate that is notified of each refresh, from the first token on.
   var delegate: (any TokenRefreshDelegate & Sendable)?
   var choice: AccountChoice
   let store: StoreOptions
 
   /// Checks the options.
   ///
-  /// With `areForNew` the command signs in a new account: it uses one from the store only if
+  /// With `areForNew`, the command signs in a new account, and uses one from the store only if
   /// `--account` names it.
   init(_ arguments: Arguments, areForNew: Bool = false) throws(Failure) {
     let id = arguments[.account]
@@ -40,8 +40,8 @@ struct AccountOptions: Sendable {
 
   /// Does work with the account in the store.
   ///
-  /// If there is none, it signs in at the provider that the options name, or at the sandbox inside
-  /// the program if they ask for it; otherwise it fails. An account whose session has ended is not
+  /// If there is none, it signs in at the provider that the options name, or at the built-in
+  /// sandbox if they ask for it; otherwise it fails. An account whose session has ended is not
   /// signed in again unless ``resumesSignedOut`` is set: that is the task of 'login'.
   func withAccount(_ console: Console, _ work: Work) async throws(Failure) {
     guard !signIn.usesSandbox else { return try await self.signIn(signIn, nil, console, work) }
@@ -58,10 +58,10 @@ struct AccountOptions: Sendable {
     try await self.signIn(signIn, opened, console, work)
   }
 
-  /// Does work with the account in the store; returns `false` if there is none.
+  /// Does work with the account in the store, and returns `false` if there is none.
   ///
-  /// An account whose session has ended is forgotten and passed to `signedOut`; without that, the
-  /// method fails.
+  /// If the account's session has ended, it removes the account and passes it to `signedOut`, or
+  /// fails if `signedOut` is `nil`.
   func withKeptAccount(
     _ console: Console, signedOut: ((AccountRecord) throws(Failure) -> Void)? = nil, _ work: Work
   ) async throws(Failure) -> Bool {
@@ -73,9 +73,9 @@ struct AccountOptions: Sendable {
     return true
   }
 
-  /// Signs in and does work with that account, even if the store has it already.
+  /// Signs in and does work with that account, even if the store already contains it.
   ///
-  /// An account that `--account` names is signed in at its earlier server, unless the options name
+  /// An account that `--account` names is signed in at its previous server, unless the options name
   /// another one.
   func withNewAccount(_ console: Console, _ work: Work) async throws(Failure) {
     guard choice.id != nil, signIn.server == nil, let opened = try await store.openIfThere(console)
@@ -116,7 +116,8 @@ extension AccountOptions {
       }
     } catch {
       guard !oauth.module.hasAccessToken else { throw error.naming(signInCommand(record)) }
-      // If another program signed the account out, it also forgot how the account was signed in.
+      // If another program signed the account out, it also removed the information about its
+      // sign-in.
       guard error.code == SQOAuthError.Code.invalidGrant.rawValue else { throw error }
       await remember(record.id, record.clientID, KeptClient(record), in: opened, console)
       throw error.naming(signInCommand(record))
@@ -132,7 +133,7 @@ extension AccountOptions {
 }
 
 extension Failure {
-  /// This failure with a hint that also names the sandbox.
+  /// This failure with a hint that also offers the sandbox.
   fileprivate var offeringSandbox: Failure {
     withHint(
       [
@@ -142,7 +143,7 @@ extension Failure {
       .compactMap(\.self).joined(separator: "\n"))
   }
 
-  /// Returns this failure with a hint, if the account belongs to another client than the options.
+  /// Returns this failure, with a hint if the account belongs to another client than the options.
   fileprivate func isOfAnotherClient(_ error: SQOAuthError) -> Failure {
     guard error.code == .invalidConfiguration else { return self }
     return withHint(

@@ -7,11 +7,11 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// An account in the store, without its secrets.
+/// An account of the store as text or JSON, without its secrets.
 struct AccountReport: Encodable {
   private let account: String
   private let name: String?
-  /// Its authorization server, to show to the user.
+  /// The account's authorization server, to show to the user.
   private let server: String?
   private let clientId: String
   private let issuer: String?
@@ -20,7 +20,7 @@ struct AccountReport: Encodable {
   private let expiresAt: String?
   private let expiresIn: Int?
   private let canRefresh: Bool
-  /// Whether the account cannot be used before its user signs in again.
+  /// Whether the user must sign in again before the account can be used.
   private let needsSignIn: Bool
   /// The command that signs the account in again; `nil` if it is signed in.
   private let signInCommand: String?
@@ -49,7 +49,7 @@ struct AccountReport: Encodable {
     expiry = Self.expiry(record.token, at: date)
   }
 
-  /// The account as text for the user, with its name in the first line.
+  /// The account as text for the user, with its ID in the first line.
   var text: String {
     let client: [(name: String, value: String?)] = [
       ("name", name?.onScreen), ("client", clientId.onScreen),

@@ -1,14 +1,14 @@
 import SQCrypto
 import SequencingOAuth
 
-/// The address of a PostgreSQL database, which contains no password.
+/// The address of a PostgreSQL database, without a password.
 struct DatabaseAddress: Sendable, Equatable {
   /// A connection string of libpq: `postgresql://user@host/database`.
   let text: String
 
-  /// Checks the value of `--store`; returns `nil` if it is no such address.
+  /// Checks the value of `--store`, and returns `nil` if it is not such an address.
   ///
-  /// - Throws: A failure of use if it contains a password, which every user of the machine could
+  /// - Throws: A usage failure if it contains a password, which every user of the machine could
   ///   see.
   init?(_ text: String) throws(Failure) {
     guard text.hasPrefix("postgresql://") || text.hasPrefix("postgres://") else { return nil }
@@ -21,13 +21,13 @@ struct DatabaseAddress: Sendable, Equatable {
       !query.split(separator: "&").contains(where: { $0.lowercased().hasPrefix("password=") })
     else {
       throw .usage(
-        "a password is never an argument, since every user of the machine can see arguments; put "
+        "a password is never an argument, because every user of the machine can see arguments; put "
           + "it into ~/.pgpass, or into the environment variable PGPASSWORD")
     }
     self.text = text
   }
 
-  /// The connection string, with the password from the environment if there is one.
+  /// Returns the connection string, with the password from the environment if there is one.
   func connection(_ password: Secret?) -> String {
     guard let password else { return text }
     let encoded = password.value.utf8.map { "%" + Hexadecimal.encode([$0]) }

@@ -1,20 +1,20 @@
 /// The result of `logout` or `revoke`, as JSON for a program.
 struct EndReport: Encodable {
-  /// The account; `nil` if the command named none and the store had none.
+  /// The account's ID; `nil` if the command named none and the store had none.
   let account: String?
   var forgotten: Bool?
-  /// How far a logout at the provider came; `nil` if none was asked for.
+  /// The state of the logout at the provider; `nil` if none was requested.
   var providerLogout: LogoutReach?
   var revoked: Bool?
 }
 
-/// How far a logout at the provider came by the time that the command ended.
+/// The state of a logout at the provider when the command ended.
 enum LogoutReach: String, Encodable {
-  /// The sandbox's visitor has logged out.
+  /// The sandbox's simulated user has logged out.
   case done
-  /// The browser has the provider's page, which may ask the user.
+  /// The browser shows the provider's page, which may ask the user to confirm.
   case opened
-  /// The user has the address of that page.
+  /// The command printed the address of that page.
   case shown
 
   var sentence: String {

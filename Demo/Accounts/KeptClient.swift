@@ -1,18 +1,18 @@
 import SQBasics
 import SequencingOAuth
 
-/// The client that signed an account in, as the account's attributes store it.
+/// The client that signed an account in, in the form of the account's attributes.
 ///
-/// The attributes have the names that the standards use: `issuer`, `jwks_uri` and the endpoints, such
-/// as `token_endpoint` (RFC 8414), `client_secret`, `redirect_uri`, `scope`
-/// and `token_endpoint_auth_method` (RFC 7591). The record itself has the client's identifier.
-/// `provider` is the name that `--provider` takes, and `name` is the name of the account's user, if
-/// it is known. `resource_origins` lists the only servers that may get the tokens, with spaces
-/// between them. What the server does in its own way has names of ours, but for
+/// The attributes have the names of the standards: `issuer`, `jwks_uri` and the endpoints, such as
+/// `token_endpoint` (RFC 8414), `client_secret`, `redirect_uri`, `scope` and
+/// `token_endpoint_auth_method` (RFC 7591). The record itself contains the client's identifier.
+/// `provider` is a value of `--provider`, and `name` is the name of the account's user, if it is
+/// known. `resource_origins` lists the only servers that may get the tokens, separated by spaces.
+/// The exceptions for the server have the program's own names, except
 /// `id_token_signed_response_alg` (OpenID Connect Dynamic Client Registration).
 ///
 /// The secret is in the same record as the tokens, so it is as safe as they are. The records that
-/// remain after the tokens (``RememberedClients``) have `needs_client_secret` instead.
+/// remain without tokens (``RememberedClients``) contain `needs_client_secret` instead.
 struct KeptClient: Sendable, Equatable, Redacted {
   private enum Key: String {
     case provider
@@ -35,7 +35,7 @@ struct KeptClient: Sendable, Equatable, Redacted {
     case algorithm = "id_token_signed_response_alg"
     case noPKCE = "accepts_servers_without_pkce"
 
-    /// The key of an exception that the user accepts.
+    /// Returns the key of an exception that the user accepts.
     init(_ attribute: ServerExceptions.Attribute) {
       switch attribute {
       case .quirks: self = .quirks
@@ -48,7 +48,7 @@ struct KeptClient: Sendable, Equatable, Redacted {
 
   private var values: [Key: String]
 
-  /// Takes from a client what the store must keep.
+  /// Reads the values that the store must keep from a client.
   init(_ client: ClientConfiguration, at server: Server) {
     values = [:]
     switch server {
@@ -77,7 +77,7 @@ struct KeptClient: Sendable, Equatable, Redacted {
     values[.resources] = resources.isEmpty ? nil : resources.joined(separator: " ")
   }
 
-  /// Reads the client of an account; a record that names only its issuer is enough.
+  /// Reads the client of an account, for which a record with only an issuer is enough.
   init(_ record: AccountRecord) {
     let pairs = record.attributes.compactMap { name, value in
       Key(rawValue: name).map { ($0, value) }
@@ -91,7 +91,7 @@ struct KeptClient: Sendable, Equatable, Redacted {
     Dictionary(uniqueKeysWithValues: values.map { ($0.rawValue, $1) })
   }
 
-  /// The client without its secret, marked as a client that had one.
+  /// The client without its secret, with a note that it had one.
   var withoutSecret: KeptClient {
     var client = self
     if client.values.removeValue(forKey: .secret) != nil { client.values[.needsSecret] = "true" }
@@ -127,7 +127,7 @@ struct KeptClient: Sendable, Equatable, Redacted {
   var authentication: ClientAuthentication? {
     values[.authentication].map(ClientAuthentication.init(rawValue:))
   }
-  /// What the server does in its own way.
+  /// The exceptions from the standards that the server needs.
   var exceptions: ServerExceptions { ServerExceptions { values[Key($0)] } }
   /// The only servers that may get the tokens.
   var resources: Set<ResourceOrigin> {

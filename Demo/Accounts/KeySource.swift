@@ -1,6 +1,6 @@
 import SequencingOAuth
 
-/// Finds the key of an encrypted store: a passphrase or a key file.
+/// The source of an encrypted store's key: a passphrase or a key file.
 struct KeySource: Sendable {
   enum Key: Sendable, Equatable {
     case passphrase(Secret)
@@ -13,7 +13,7 @@ struct KeySource: Sendable {
       }
     }
 
-    /// The words about the key that follow the store's place in a message.
+    /// The words about the key after the store's place in a message.
     var inWords: String {
       switch self {
       case .passphrase: ""
@@ -24,17 +24,18 @@ struct KeySource: Sendable {
 
   /// The path of the store, which may not exist yet.
   let path: String
-  /// The name of the store in a question; without one, its path.
+  /// The store's name in a question; `nil` shows its path.
   var name: String?
-  /// The passphrase from the options or the environment; if there is one, it is the key.
+  /// The passphrase from the options or the environment, which is used as the key if there is one.
   let passphrase: Secret?
   var prompt: PassphrasePrompt? = .atTerminal
 
   /// The key file that belongs to the store.
   private var keyPath: String { path + ".key" }
 
-  /// Finds the key; asks the user for a passphrase only if there is neither a passphrase nor a key
-  /// file.
+  /// Finds the key.
+  ///
+  /// Asks the user for a passphrase only if there is neither a passphrase nor a key file.
   func find(_ console: Console) async throws(Failure) -> Key {
     if let passphrase { return .passphrase(passphrase) }
     if FileReading.isThere(keyPath) { return .file(keyPath) }

@@ -1,12 +1,12 @@
 import SequencingOAuth
 import SequencingOAuthSecretService
 
-/// A store of accounts, with its place in words.
+/// An opened store of accounts, with its place in words.
 struct OpenStore: Sendable {
   let store: any TokenStore
-  /// How the store's accounts were signed in; `nil` for a store in memory.
+  /// The stored clients with which accounts signed in; `nil` for a store in memory.
   let clients: RememberedClients?
-  /// Where the program keeps that it has registered itself at a server.
+  /// The store of the program's own registrations at servers.
   let registrations: any RegistrationStore
   private let findPlace: @Sendable () async -> String?
 
@@ -27,7 +27,7 @@ struct OpenStore: Sendable {
     self.store = store
     self.clients = RememberedClients(clients)
     self.registrations = registrations
-    findPlace = { (try? await store.place)?.description ?? "a place that cannot be told" }
+    findPlace = { (try? await store.place)?.description ?? "an unknown place" }
   }
 
   /// Creates a store in memory, which ends with the program.
@@ -40,7 +40,7 @@ struct OpenStore: Sendable {
     get async { await findPlace()?.onScreen }
   }
 
-  /// Calls the store, and turns its error into a failure.
+  /// Calls the store, and converts its error to a failure.
   func attempt<Value: Sendable>(
     _ body: @Sendable (any TokenStore) async throws -> Value
   ) async throws(Failure) -> Value {
@@ -49,7 +49,7 @@ struct OpenStore: Sendable {
 }
 
 extension Failure {
-  /// Calls a store, and turns its error into a failure.
+  /// Calls a store, and converts its error to a failure.
   static func calling<Value: Sendable>(
     _ store: any TokenStore, _ body: @Sendable (any TokenStore) async throws -> Value
   ) async throws(Failure) -> Value {

@@ -1,7 +1,7 @@
 import Dispatch
 import Glibc
 
-/// Asks for a passphrase on the terminal, which does not show the typed letters.
+/// A question for a passphrase on the terminal, which does not show the typed characters.
 struct PassphrasePrompt: Sendable {
   private static let input: Int32 = 0
 
@@ -18,12 +18,12 @@ struct PassphrasePrompt: Sendable {
     }
   }
 
-  /// Asks twice for the passphrase of a new store; returns `nil` if the user gives none.
+  /// Asks twice for the passphrase of a new store, and returns `nil` if the user gives none.
   func askForNew(
     for path: String, _ console: Console
   ) async throws(Failure) -> Secret? {
     try? console.errors.write(
-      "\(path.onScreen) is new.\nGive it a passphrase, or none to keep its key in a file beside it.\n"
+      "\(path.onScreen) is new.\nEnter a passphrase, or none to keep its key in a file beside it.\n"
     )
     while true {
       let answer = try await line("Passphrase: ", console)
@@ -43,7 +43,7 @@ struct PassphrasePrompt: Sendable {
     let terminal = HiddenInput(Self.input)
     defer { terminal.show() }
     try? console.errors.write(question)
-    // The read gets a thread of its own, since it waits for the user.
+    // The read gets its own thread, because it waits for the user.
     DispatchQueue(label: "sq-demo.passphrase").async {
       continuation.yield(Self.read())
     }
@@ -58,7 +58,7 @@ struct PassphrasePrompt: Sendable {
     return text
   }
 
-  /// Reads one line; a terminal returns at most one line for each read.
+  /// Reads a line, of which a terminal returns at most one per read.
   private static func read() -> Answer {
     var buffer = [UInt8](repeating: 0, count: 4096)
     while true {

@@ -2,9 +2,9 @@ import SequencingOAuth
 
 /// The clients and servers of accounts, stored apart from their tokens.
 ///
-/// When a session ends, the account's record is erased, and with it the client and the server. This
-/// store remains, so that the account can be signed in again by its name. It is beside the store of
-/// the tokens and as private as that, and its records contain no token and no secret.
+/// When a session ends, the account's record is erased, including the client and the server. This
+/// store remains, so that the account can be signed in again by its name. It is next to the store
+/// of the tokens and just as private, and its records contain no token and no secret.
 struct RememberedClients: Sendable {
   private let store: any TokenStore
 
@@ -12,7 +12,7 @@ struct RememberedClients: Sendable {
     self.store = store
   }
 
-  /// Stores how an account was signed in; replaces the earlier record of that account.
+  /// Stores how an account was signed in, and replaces the account's earlier record.
   func remember(_ id: String, _ clientID: String, _ client: KeptClient) async throws(Failure) {
     guard let record = client.record(id, clientID) else { return }
     try await Failure.calling(store) { try await $0.save(record) }
@@ -23,12 +23,12 @@ struct RememberedClients: Sendable {
     try await Failure.calling(store) { try await $0.load(id) }
   }
 
-  /// Loads how every account was signed in, in the order of their names.
+  /// Loads how every account was signed in, sorted by name.
   func all() async throws(Failure) -> [AccountRecord] {
     try await Failure.calling(store) { try await $0.all() }
   }
 
-  /// Forgets how an account was signed in; returns `false` if nothing was stored.
+  /// Removes the record of how an account was signed in, and returns `false` if there was none.
   @discardableResult
   func forget(_ id: String) async throws(Failure) -> Bool {
     guard try await record(id) != nil else { return false }
@@ -38,7 +38,8 @@ struct RememberedClients: Sendable {
 }
 
 extension KeptClient {
-  /// The record for an account without a token; `nil` if the account's server is not known.
+  /// Returns the record for an account without a token, or `nil` if the account's server is not
+  /// known.
   fileprivate func record(_ id: String, _ clientID: String) -> AccountRecord? {
     let (issuer, tokenEndpoint): (String?, String?)
     switch server {

@@ -2,9 +2,9 @@ import SQBasics
 import SequencingOAuth
 
 extension SQOAuth {
-  /// Does work, then waits until the store has the newest token, even if the work failed.
+  /// Does work, then waits until the store contains the newest token, even if the work failed.
   ///
-  /// Every command with an account ends here, also when a signal interrupts it.
+  /// Every command with an account ends with this wait, even if a signal interrupts it.
   func settling(
     _ console: Console, _ work: () async throws(Failure) -> Void
   ) async throws(Failure) {

@@ -7,18 +7,18 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The user of an account: what the ID token says, and what the provider says now.
+/// The user of an account, from the ID token and the provider's current information.
 struct SignedInUser: UserClaims {
   let idToken: IDToken
   let claims: [String: JSONValue]
-  /// Why the provider could not be asked; `nil` if it was.
+  /// The reason why the request to the provider failed; `nil` if it did not.
   let problem: SQOAuthError?
 
   var subject: String { idToken.subject }
 
-  /// Finds the user of an account; returns `nil` if the sign-in asked for no identity.
+  /// Finds the user of an account, and returns `nil` if the sign-in requested no identity.
   ///
-  /// The provider is asked only if the ID token does not say the user's name, or with `isFresh`.
+  /// It asks the provider only if the ID token does not contain the user's name, or if `isFresh`.
   static func find(_ oauth: SQOAuth, isFresh: Bool = false) async -> SignedInUser? {
     guard let idToken = oauth.currentToken?.idToken else { return nil }
     let kept = SignedInUser(idToken: idToken, claims: idToken.claims, problem: nil)
@@ -32,7 +32,7 @@ struct SignedInUser: UserClaims {
     }
   }
 
-  /// The name to greet the user with; `nil` if the provider says none.
+  /// The name for greeting the user; `nil` if the provider sent none.
   var shownName: String? { name ?? preferredUsername ?? email }
 }
 
@@ -53,13 +53,13 @@ extension SignedInUser {
       + Fields.text(fields.map { ($0.name, $0.value?.onScreen) })
   }
 
-  /// How the user was authenticated, in the provider's words.
+  /// The methods by which the user was authenticated, in the provider's words.
   private var how: String {
     (idToken.authenticationMethods + [idToken.authenticationContextClass].compactMap(\.self))
       .joined(separator: ", ")
   }
 
-  /// The user as one line of JSON: the account, and every claim by its own name.
+  /// Returns the user as one line of JSON: the account, and every claim by its own name.
   func json(account: String) throws(Failure) -> String {
     try oneLineOfJSON(
       .object([

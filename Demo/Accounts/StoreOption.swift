@@ -50,14 +50,14 @@ enum StoreOption: Sendable, Equatable {
     }
   }
 
-  /// Replaces `~` with the home folder: a shell does not do that in `file:~/tokens`.
+  /// Replaces `~` with the home folder, because a shell does not do that in `file:~/tokens`.
   private static func expandingHome(_ path: String) throws(Failure) -> String {
     guard path.hasPrefix("~/") else { return path }
     let home: String?
     do throws(EnvironmentVariable.NotText) {
       home = try EnvironmentVariable.text("HOME")
     } catch {
-      throw .usage("\(error), so ~ in --store has no meaning")
+      throw .usage("\(error), so ~ in --store cannot be replaced")
     }
     guard let home, home.hasPrefix("/") else {
       throw .usage("~ in --store has no meaning: HOME names no absolute path")

@@ -21,14 +21,14 @@ extension Option {
       + "the store, or the program asks for the passphrase.")
 }
 
-/// The store of a command, and how to open it.
+/// The options that select a command's store.
 struct StoreOptions: Sendable {
   static let options: [Option] = [.store, .passphraseFile]
 
   private let option: StoreOption?
   private let passphrase: Secret?
   private let databasePassword: Secret?
-  /// The options as the user typed them, to show in a command that signs in again.
+  /// The options as the user typed them, for the command that signs in again.
   private let words: [String]
 
   init(_ arguments: Arguments) throws(Failure) {
@@ -54,7 +54,7 @@ struct StoreOptions: Sendable {
   /// Whether the user named a store other than memory.
   var last: Bool { option != nil && option != .memory }
 
-  /// The command that signs an account of the store in again, to show to the user.
+  /// Returns the command that signs an account of the store in again, to show to the user.
   func signInCommand(_ id: String) -> String {
     (["sq-demo", "login", "--account", id] + words)
       .map { ShellWords.quote($0.onScreen) }.joined(separator: " ")
@@ -65,7 +65,9 @@ struct StoreOptions: Sendable {
     option?.path.map { "\($0.onScreen), which does not exist" } ?? "memory, which does not last"
   }
 
-  /// Opens the store; returns `nil` if its file does not exist yet, and asks for no new passphrase.
+  /// Opens the store, or returns `nil` if its file does not exist yet.
+  ///
+  /// It never asks for a new passphrase.
   func openIfThere(_ console: Console) async throws(Failure) -> OpenStore? {
     if let path = option?.path, !FileReading.isThere(path) { return nil }
     return try await open(console)
@@ -75,7 +77,7 @@ struct StoreOptions: Sendable {
 // MARK: - Opening
 
 extension StoreOptions {
-  /// Opens the store; its file is read, or created, at the first use.
+  /// Opens the store, whose file is read or created on first use.
   func open(_ console: Console) async throws(Failure) -> OpenStore {
     switch option {
     case .memory:
@@ -112,7 +114,7 @@ extension StoreOptions {
     }
   }
 
-  /// Opens a database; its key, and how its accounts were signed in, are in the state folder.
+  /// Opens a database, whose key and clients are in the state folder.
   private func open(
     _ address: DatabaseAddress, _ console: Console
   ) async throws(Failure) -> OpenStore {
@@ -122,7 +124,8 @@ extension StoreOptions {
     let key = try await KeySource(
       path: folder + "/database", name: "the database", passphrase: passphrase
     ).find(console)
-    // Not of another database's accounts, which may have the same names.
+    // The name depends on the address, because another database may have accounts of the same
+    // names.
     let name = Hexadecimal.encode(Digest.sha256(address.text).prefix(8))
     let store = PostgreSQLTokenStore(
       connection: address.connection(databasePassword), key: key.storeKey)
@@ -134,7 +137,7 @@ extension StoreOptions {
       place: "the database \(address.text)")
   }
 
-  /// Opens the default store; a second, sealed store remembers how its accounts were signed in.
+  /// Opens the default store, with a second, encrypted store of the accounts' clients.
   private func openDesktop(_ console: Console) throws(SQOAuthError) -> OpenStore {
     let folder = try StateFolder.path(service: Self.service)
     let key = StoreKey.file(folder + "/clients.key")
@@ -152,7 +155,9 @@ extension StoreOptions {
       place: "the desktop's keyring")
   }
 
-  /// What a store calls when it waits for the keyring: tells the user, at most once in two minutes.
+  /// Returns the closure that a store calls when it waits for the keyring.
+  ///
+  /// The closure tells the user at most once in two minutes.
   private func notice(_ console: Console) -> @Sendable () -> Void {
     let last = Locked<ContinuousClock.Instant?>(nil)
     return {
@@ -168,16 +173,17 @@ extension StoreOptions {
     }
   }
 
-  /// The path of the second store, which remembers how the accounts of a store were signed in.
+  /// Returns the path of the second store, which remembers how the accounts of a store were signed
+  /// in.
   private static func clients(of path: String) -> String { path + ".clients" }
 
-  /// The file that keeps that the program has registered itself.
+  /// Returns the store of the program's own registrations at servers.
   private static func registrations(
     of path: String, _ key: StoreKey? = nil
   ) -> FileRegistrationStore {
     FileRegistrationStore(path: path + ".registrations", key: key)
   }
 
-  /// The name that separates this program's accounts from those of other programs.
+  /// The name that distinguishes this program's accounts from those of other programs.
   private static let service = "sq-demo"
 }

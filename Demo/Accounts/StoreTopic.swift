@@ -1,4 +1,4 @@
-/// `help stores`: where accounts are kept.
+/// The text of `help stores`, about the places where accounts are kept.
 enum StoreTopic: HelpTopic {
   static let name = "stores"
   static let summary = "Where accounts are kept, and how safe they are there."

@@ -7,7 +7,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// A token as JSON for a program: the members of a token response, and the time when it expires.
+/// A token as JSON for a program: the members of a token response and the expiration date.
 struct TokenReport: Encodable {
   private let accessToken: String
   private let tokenType: String
@@ -26,7 +26,7 @@ struct TokenReport: Encodable {
     refreshToken = withRefreshToken ? token.refreshToken : nil
   }
 
-  /// The JSON object in one line, without members that the server did not send.
+  /// Returns the JSON object on one line, without members that the server did not send.
   func json() throws(Failure) -> String { try oneLineOfJSON(self) }
 }
 
@@ -36,8 +36,9 @@ extension TokenReport: Redacted {}
 struct TokenSummary {
   let text: String
 
-  /// Creates the summary of an account's token and its user; without an id, the account is not
-  /// kept.
+  /// Creates the summary of an account's token and its user.
+  ///
+  /// If `id` is `nil`, the account is not kept.
   init(
     _ token: SQToken, of user: SignedInUser?, at date: Date, account id: String?,
     keptIn place: String?
@@ -52,24 +53,25 @@ struct TokenSummary {
 }
 
 extension SQToken {
-  /// The scopes with spaces between them, safe to show.
+  /// The scopes separated by spaces, safe to show.
   var scopesInWords: String {
     scopes.isEmpty ? "not known" : scopes.joined(separator: " ").onScreen
   }
 
-  /// The seconds until the token expires: 0 if it has expired, `nil` if the time is not known.
+  /// Returns the seconds until the token expires: 0 if it has expired, `nil` if the time is not
+  /// known.
   func secondsLeft(at date: Date) -> Int? {
     expirationDate.map { Int(clamping: $0.timeIntervalSince(date)) }
   }
 
-  /// The time until the token expires, in words.
+  /// Returns the time until the token expires, in words.
   func expiryInWords(at date: Date) -> String {
     guard let expirationDate else { return "not known" }
     let seconds = expirationDate.timeIntervalSince(date)
     return seconds <= 0 ? "now" : "in \(Self.inWords(seconds: Int(clamping: seconds.rounded(.up))))"
   }
 
-  /// A number of seconds in words, in its two largest units.
+  /// Returns a number of seconds in words, in its two largest units.
   static func inWords(seconds: Int) -> String {
     switch seconds {
     case ..<60: "\(seconds) s"
@@ -81,7 +83,8 @@ extension SQToken {
 }
 
 extension Int {
-  /// A number of seconds that is never negative; a store may contain a date too far for an `Int`.
+  /// Creates a number of seconds that is never negative, also from a date that is too far for an
+  /// `Int`.
   fileprivate init(clamping seconds: Double) {
     self = Int(Swift.max(0, Swift.min(seconds, 1e15)))
   }

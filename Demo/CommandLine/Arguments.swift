@@ -1,24 +1,26 @@
-/// A form in which a command can be called: an optional action word, then its operands.
+/// A form of a command's arguments: an optional action word, then its operands.
 struct Form: Sendable, Equatable {
   var action: String?
   var operands: [String] = []
-  /// Whether the last operand can be left out.
+  /// Whether the last operand is optional.
   var isLastOptional = false
 }
 
 /// The words after a command, sorted into its operands and its options.
 struct Arguments: Sendable {
-  /// The secrets from the environment; they are never among the words.
+  /// The secrets from the environment, which are never among the words.
   let secrets: Secrets
   /// The action word of the command, if it has one.
   private(set) var action: String?
-  /// The words that are not options, in order: one for each operand of the form, except for a last
-  /// one that was left out.
+  /// The words that are not options, in order: one for each operand of the form, except an omitted
+  /// last one.
   private(set) var operands: [String] = []
   private(set) var wantsHelp = false
   private var values: [String: [String]] = [:]
 
-  /// Sorts the words; throws if there are too many or too few operands, or for an unknown option.
+  /// Sorts the words.
+  ///
+  /// - Throws: A usage failure for too many or too few operands, or for an unknown option.
   init(
     _ words: [String], forms: [Form] = [Form()], options: [Option], secrets: Secrets = Secrets()
   ) throws(Failure) {
@@ -39,13 +41,13 @@ struct Arguments: Sendable {
     try fit(plain, forms)
   }
 
-  /// The value of an option; `nil` if the option was not given.
+  /// Returns the value of an option, or `nil` if the option was not given.
   subscript(option: Option) -> String? { values[option.name]?.first }
 
-  /// All values of an option that may be given more than once, in order.
+  /// Returns all values of an option that may be given more than once, in order.
   func all(_ option: Option) -> [String] { values[option.name] ?? [] }
 
-  /// Whether an option was given.
+  /// Returns whether an option was given.
   func contains(_ option: Option) -> Bool { values[option.name] != nil }
 
   /// Finds the form whose action is the first word, or else the form without an action.
@@ -99,7 +101,7 @@ struct Arguments: Sendable {
       rest.removeFirst()
       return try nonEmpty(next, option, placeholder)
     }
-    // A word with two dashes is the next option; a value that starts so must follow an "=".
+    // A word that begins with two dashes is the next option; such a value must follow an "=".
     return try nonEmpty(attached ?? "", option, placeholder)
   }
 

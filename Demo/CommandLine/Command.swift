@@ -4,19 +4,19 @@ import SQBasics
 protocol Command: Sendable {
   /// The word that calls the command.
   static var name: String { get }
-  /// The line for the command in the list of commands.
+  /// The command's line in the list of commands.
   static var summary: String { get }
-  /// The rest of the help, in paragraphs.
+  /// The rest of the command's help, in paragraphs.
   static var details: String { get }
-  /// The forms in which it can be called, without options.
+  /// The forms of the command's arguments, without options.
   static var forms: [Form] { get }
   /// The options of the command, without `--help`.
   static var options: [Option] { get }
 
-  /// Checks the arguments, before the command starts, opens or asks for anything.
+  /// Checks the arguments before the command starts, opens or asks for anything.
   init(_ arguments: Arguments) throws(Failure)
 
-  /// Does the work; the command succeeds if this method returns.
+  /// Does the work, which succeeds if this method returns.
   func run(_ console: Console) async throws(Failure)
 }
 
@@ -29,7 +29,7 @@ enum Invocation {
   case run(any Command)
   case print(String)
 
-  /// Finds the command; without a name it is the first command, the tour.
+  /// Finds the command, which is the first one, the tour, if the words name none.
   init(
     _ words: [String], commands: [any Command.Type], secrets: Secrets = Secrets()
   ) throws(Failure) {
@@ -74,7 +74,9 @@ enum Invocation {
       try command(name, in: commands, orAmong: Help.topics.map { $0.name }))
   }
 
-  /// Finds a command by its name; an error may also suggest one of the `topics`.
+  /// Finds a command by its name.
+  ///
+  /// An error may also suggest one of the `topics`.
   private static func command(
     _ name: String, in commands: [any Command.Type], orAmong topics: [String] = ["help"]
   ) throws(Failure) -> any Command.Type {

@@ -1,8 +1,8 @@
-/// The output of a command: its result on standard output, and its progress and errors.
+/// The output of a command: its result on standard output, its progress, and its errors.
 struct Console: Sendable {
   var output = TextStream(descriptor: 1)
   var errors = TextStream(descriptor: 2)
-  /// Whether standard output gets only the result, so that a program can read it.
+  /// Whether only the result is written to standard output, so that a program can read it.
   var reservesOutput = false
 
   /// A copy of this console that writes only the result to standard output.
@@ -12,13 +12,14 @@ struct Console: Sendable {
     return console
   }
 
-  /// Prints the result or a part of it, and ends the line; on a terminal, without control
-  /// characters.
+  /// Prints the result or a part of it, and ends the line.
+  ///
+  /// On a terminal, it removes control characters.
   func result(_ text: String) throws(Failure) {
     try write(Array("\(output.isTerminal ? text.linesOnScreen : text)\n".utf8))
   }
 
-  /// Prints bytes unchanged; on a terminal, without control characters.
+  /// Prints bytes unchanged or, on a terminal, without control characters.
   func content(_ bytes: [UInt8]) throws(Failure) {
     guard output.isTerminal else { return try write(bytes) }
     let text = String(decoding: bytes, as: UTF8.self)
@@ -37,27 +38,27 @@ struct Console: Sendable {
     }
   }
 
-  /// Shows the progress to the user; a program that reads standard output never gets it.
+  /// Shows the progress to the user, but never to a program that reads standard output.
   func progress(_ text: String) {
     // The work continues even if the text cannot be written.
     try? progressStream.write(text.linesOnScreen + "\n")
   }
 
-  /// Shows a drawing of this program's own, with its control sequences for colours.
+  /// Shows the program's own drawing, with its control sequences for colors.
   func draw(_ drawing: String) {
     try? progressStream.write(drawing + "\n")
   }
 
-  /// Where the progress is shown.
+  /// The stream on which the progress is shown.
   var progressStream: TextStream { !reservesOutput && output.isTerminal ? output : errors }
 
-  /// Shows a text on which the user must act: on standard output, unless a program reads that.
+  /// Shows a text that asks the user to act: on standard output, unless a program reads that.
   func show(_ text: String) throws(Failure) {
     guard reservesOutput else { return try result(text) }
     try? errors.write(text.linesOnScreen + "\n")
   }
 
-  /// Prints a warning on standard error; the command continues.
+  /// Prints a warning on standard error.
   func warn(_ text: String) {
     try? errors.write("warning: \(text.abbreviated.linesOnScreen)\n")
   }

@@ -8,7 +8,7 @@ enum ExitStatus: Int32, Sendable {
   case wrongUsage = 2
   /// The user denied or cancelled the work, or it took too long.
   case cancelled = 3
-  /// The newest token could not be stored, so it is lost when the program ends.
+  /// The newest token could not be stored and is lost when the program ends.
   case notKept = 4
 }
 
@@ -17,9 +17,9 @@ struct Failure: Error, Equatable {
   let code: String
   private(set) var message: String
   let status: ExitStatus
-  /// The challenge of a resource server, which says what it requires.
+  /// The resource server's challenge, which says what it requires.
   var challenge: String?
-  /// A further line that tells the user what to do.
+  /// An additional line that tells the user what to do.
   var hint: String?
 
   init(_ code: String, _ message: String, status: ExitStatus) {
@@ -37,7 +37,7 @@ struct Failure: Error, Equatable {
     hint = Self.option(for: error) ?? Self.hint(error)
   }
 
-  /// Creates the failure for a token that could not be stored before the program ends.
+  /// Creates the failure for a token that was not stored before the end of the program.
   init(notKept error: SQOAuthError) {
     self.init(
       "not_kept", "the newest token could not be kept: \(error.code): \(error.message)",
@@ -71,7 +71,7 @@ struct Failure: Error, Equatable {
     }
   }
 
-  /// This failure of a sign-in, which advises no other sign-in.
+  /// This failure as that of a sign-in, without advice to sign in again.
   var ofSignIn: Failure {
     var failure = self
     if hint == Self.signInAgain { failure.hint = nil }
@@ -81,17 +81,17 @@ struct Failure: Error, Equatable {
   static let signInAgain = "Sign in again with 'sq-demo login'."
   static let signInForMore = "Sign in again with 'sq-demo login' and a wider --scope."
 
-  /// The failure for a command line that the command does not accept.
+  /// Returns the failure for a command line that the command does not accept.
   static func usage(_ message: String) -> Failure {
     Failure("usage", message, status: .wrongUsage)
   }
 
-  /// The failure for a well-formed command line with a value that the SDK refuses.
+  /// Returns the failure for a well-formed command line with a value that the SDK rejects.
   static func refused(_ error: SQOAuthError) -> Failure {
     Failure(error.code.rawValue, error.message, status: .wrongUsage)
   }
 
-  /// Runs code of the SDK and turns its error into a failure.
+  /// Runs code of the SDK, and converts its error to a failure.
   static func translating<Value>(
     _ body: () async throws(SQOAuthError) -> Value
   ) async throws(Failure) -> Value {
@@ -108,7 +108,8 @@ struct Failure: Error, Equatable {
     return failure
   }
 
-  /// Returns a copy of this failure without the token, which a server may have repeated.
+  /// Returns a copy of this failure without the token, which a server may have repeated in its
+  /// answer.
   func hiding(_ token: SQToken?) -> Failure {
     var failure = self
     for secret in [token?.accessToken, token?.refreshToken].compactMap(\.self) {

@@ -1,9 +1,9 @@
-/// Formats names and values below each other, for the user.
+/// Functions that lay out names and values as a list, one field per line, for the user.
 enum Fields {
   private static let indent = 11
   private static let width = 80
 
-  /// Returns a line for each field that has a value; a long value takes several lines.
+  /// Returns a line for each field that has a value, and several lines for a long value.
   static func text(_ fields: [(name: String, value: String?)]) -> String {
     let margin = String(repeating: " ", count: indent)
     return fields.compactMap { name, value in

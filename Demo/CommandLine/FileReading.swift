@@ -1,14 +1,14 @@
 import Glibc
 
-/// Reads files and standard input, and says why if that fails.
+/// Functions that read files and standard input, and say why if that fails.
 enum FileReading {
-  /// The longest time, in milliseconds, until an interruption ends a wait.
+  /// The maximum time in milliseconds until a wait notices an interruption.
   private static let pollInterval: Int32 = 100
 
   /// The reason why a read failed.
   struct ReadError: Error, CustomStringConvertible {
     let description: String
-    /// Whether the wait for a pipe or a terminal was interrupted.
+    /// Whether the wait for a pipe or a terminal was interrupted by a signal.
     let isInterruption: Bool
 
     init(_ description: String, isInterruption: Bool = false) {
@@ -20,22 +20,24 @@ enum FileReading {
     static var last: ReadError { ReadError(String(cString: strerror(errno))) }
   }
 
-  /// Reads the start of a file, which may have no end.
+  /// Reads at most `limit` bytes from the start of a file, which may have no end.
   static func start(of path: String, atMost limit: Int) throws(ReadError) -> [UInt8] {
     let file = try opened(path)
     defer { close(file) }
     return try bytes(of: file, atMost: limit)
   }
 
-  /// Reads the start of a file with a secret; refuses this user's file if other users can read it.
+  /// Reads the start of a file with a secret, and rejects this user's own file if other users can
+  /// read it.
   ///
-  /// A pipe is read as it is, and so is another owner's file: that owner has chosen its readers.
+  /// It reads a pipe and another owner's file without this check, because that owner chose the
+  /// readers.
   static func secret(of path: String, atMost limit: Int) throws(ReadError) -> [UInt8] {
     let file = try opened(path)
     defer { close(file) }
     var status = stat()
     guard fstat(file, &status) == 0 else { throw .last }
-    // Root's files may be a container's secrets, which every user of the container reads.
+    // Root's files may be the secrets of a container, which every user in the container may read.
     let isOwn = status.st_uid == geteuid() && status.st_uid != 0
     guard status.st_mode & S_IFMT != S_IFREG || !isOwn || status.st_mode & 0o077 == 0 else {
       throw ReadError(
@@ -46,7 +48,8 @@ enum FileReading {
     return try bytes(of: file, atMost: limit)
   }
 
-  /// Reads a pipe, a device or another source that can be read only once; returns `nil` for a file.
+  /// Reads a pipe, a device or another source that can be read only once, and returns `nil` for a
+  /// file.
   ///
   /// It waits until the writer of a pipe has finished.
   static func stream(at path: String, atMost limit: Int) throws(ReadError) -> [UInt8]? {
@@ -62,16 +65,15 @@ enum FileReading {
     }
   }
 
-  /// Whether a path leads to a regular file, whose name can serve as a title.
+  /// Returns whether a path leads to a regular file, whose name can serve as a title.
   static func isFile(_ path: String) -> Bool {
     var status = stat()
     return lookUp(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
-  /// Whether anything exists at a path, even a link that leads nowhere.
+  /// Returns whether anything exists at a path, even a broken link.
   ///
-  /// If the path cannot be looked up, the result is `true`: a later use of the path fails and says
-  /// why.
+  /// If the check fails, the result is `true`: a later use of the path then fails and says why.
   static func isThere(_ path: String) -> Bool {
     var status = stat()
     return lstat(path, &status) == 0 || errno != ENOENT
@@ -109,7 +111,9 @@ enum FileReading {
     return content
   }
 
-  /// Waits until there is something to read, or the end; throws if the task is cancelled first.
+  /// Waits until there are bytes to read or the end is reached.
+  ///
+  /// - Throws: A ``ReadError`` with `isInterruption` if the task is cancelled first.
   private static func waitForContent(of file: Int32) throws(ReadError) {
     var request = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
     while poll(&request, 1, pollInterval) == 0 {
@@ -119,11 +123,11 @@ enum FileReading {
 }
 
 extension Failure {
-  /// The failure for a file that the command line names and that cannot be read.
+  /// Returns the failure for a file of the command line that cannot be read.
   static func unreadable(_ what: String, _ error: FileReading.ReadError) -> Failure {
     error.isInterruption ? .interrupted : .usage("\(what.onScreen) cannot be read: \(error)")
   }
 }
 
-/// Calls the function `stat`, which has the same name as its type.
+/// Calls the function `stat`, whose type has the same name.
 private func lookUp(_ path: String, _ status: inout stat) -> Int32 { stat(path, &status) }

@@ -1,11 +1,11 @@
 /// A summary of an HTML page in one line: its heading.
 ///
-/// A server wrote the page, so each search goes over it once, whatever it contains.
+/// The page comes from a server, so each search scans it only once, whatever it contains.
 struct HTMLSummary: Sendable {
-  /// The most bytes of the page that are searched, and characters of its heading that are shown.
+  /// The maximum number of bytes of the page to search, and of characters of its heading to show.
   private static let (mostOfPage, mostOfHeading) = (1 << 16, 200)
 
-  /// The first heading that is not empty, or else the page's title; `nil` if both are missing.
+  /// The first heading with text, or else the page's title; `nil` if both are missing.
   let heading: String?
 
   init(_ page: String) {
@@ -13,21 +13,21 @@ struct HTMLSummary: Sendable {
     heading = Self.words(ofFirst: "h1", in: page) ?? Self.words(ofFirst: "title", in: page)
   }
 
-  /// The heading for a terminal, with a note that the page of so many bytes is not shown.
+  /// Returns the heading for a terminal, with a note that the page of `count` bytes is not shown.
   func text(ofBytes count: Int) -> String {
     let note =
       "(An HTML page, \(ByteCount.inWords(Int64(count))). Write to a file or a pipe to get all of it.)"
     return [heading, note].compactMap { $0?.onScreen }.joined(separator: "\n")
   }
 
-  /// The words of the first element with a name that has any; `nil` if there is none.
+  /// Returns the text of the first element with this name that has any, or `nil` if there is none.
   private static func words(ofFirst name: String, in page: [UInt8]) -> String? {
     var rest = page[...]
     while let start = rest.end(of: "<\(name)") {
       rest = page[start...]
-      // The name may go on, as in <header>.
+      // The tag's name may be longer, as in <header>.
       guard let next = rest.first, !next.isOfName else { continue }
-      // Without an end of the tag or of the element, no later element has one.
+      // If this tag or element has no end, no later element has one.
       guard let content = rest.end(of: ">"), let end = page[content...].end(of: "</\(name)>") else {
         return nil
       }
@@ -48,8 +48,7 @@ struct HTMLSummary: Sendable {
 }
 
 extension ArraySlice<UInt8> {
-  /// The index after the first occurrence of a short text of ASCII in lower case; the slice may have
-  /// capital letters.
+  /// Returns the index after the first occurrence of a lower-case ASCII text, ignoring case.
   fileprivate func end(of text: String) -> Int? {
     let text = Array<UInt8>(text.utf8)
     guard count >= text.count else { return nil }
@@ -75,7 +74,7 @@ extension ArraySlice<UInt8> {
 extension UInt8 {
   fileprivate var lowercased: UInt8 { (0x41...0x5A).contains(self) ? self + 0x20 : self }
 
-  /// Whether a byte may be part of the name of an element.
+  /// Whether a byte may be part of an element's name.
   fileprivate var isOfName: Bool {
     (0x61...0x7A).contains(lowercased) || (0x30...0x39).contains(self) || self == UInt8(ascii: "-")
       || self >= 0x80

@@ -1,4 +1,4 @@
-/// A subject with a page in the help that is not a command.
+/// A help page about a subject that is not a command.
 protocol HelpTopic: Sendable {
   static var name: String { get }
   static var summary: String { get }
@@ -6,7 +6,7 @@ protocol HelpTopic: Sendable {
   static var details: String { get }
 }
 
-/// Terms with their explanations, under an optional heading.
+/// A list of terms and their explanations, with an optional heading.
 struct HelpSection: Sendable {
   var heading: String?
   let rows: [(String, String)]
@@ -18,7 +18,7 @@ enum Help {
 
   private static let width = 80
 
-  /// The first page, with the list of commands.
+  /// Returns the first page, with the list of commands.
   static func overview(_ commands: [any Command.Type]) -> String {
     let list = commands.map { row($0.name, $0.summary, indent: 14) }
     return """
@@ -44,7 +44,7 @@ enum Help {
       """
   }
 
-  /// A command's page: its own options, and the names of the options that it shares with others.
+  /// Returns a command's page: its own options, and the names of its shared options.
   static func page(_ command: any Command.Type) -> String {
     let own = command.options.filter { !OptionsTopic.shared.contains($0) }
     let list = (own + [Option(Option.helpName, help: "Show this page.")]).map {
@@ -70,7 +70,7 @@ enum Help {
     return form.operands.dropLast() + ["[\(last)]"]
   }
 
-  /// The names of a command's shared options, with the command that explains them.
+  /// Returns the names of a command's shared options, with the command that explains them.
   private static func sharedOptions(of command: any Command.Type) -> String {
     let shared = OptionsTopic.shared.filter { command.options.contains($0) }.map(\.name)
     guard !shared.isEmpty else { return "" }
@@ -79,7 +79,7 @@ enum Help {
       + names.map { "  " + $0 }.joined(separator: "\n")
   }
 
-  /// The page of a topic.
+  /// Returns the page of a topic.
   static func page(_ topic: any HelpTopic.Type) -> String {
     let sections = topic.sections.map { section in
       (section.heading.map { ["\($0):"] } ?? []) + section.rows.map { row($0, $1) }
@@ -93,7 +93,7 @@ enum Help {
       """
   }
 
-  /// The hint after a usage error.
+  /// Returns the hint after a usage error.
   static func pointer(to command: any Command.Type) -> String {
     "Run 'sq-demo \(command.name) --help' for its arguments and options."
   }
@@ -105,7 +105,7 @@ enum Help {
       .joined(separator: "\n\n")
   }
 
-  /// A term with its explanation beside it, or below it if the term is long.
+  /// Returns a term with its explanation beside it, or below it if the term is long.
   private static func row(_ term: String, _ text: String, indent: Int = 28) -> String {
     let margin = String(repeating: " ", count: indent)
     let lines = TextLayout.wrap(text, width: width - indent).joined(separator: "\n" + margin)

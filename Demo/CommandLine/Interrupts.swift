@@ -1,9 +1,9 @@
 import SequencingOAuth
 
-/// Lets Ctrl-C, and the other signals that ask a program to end, cancel the work of a command.
+/// Cancels a command's work on Ctrl-C and on the other signals that ask a program to end.
 ///
-/// Every command ends in the same way then: its work stops, the program waits for the end of a
-/// refresh, and exits with status 3. A second signal ends the program at once, unless it comes
+/// Every command then ends in the same way: its work stops, and the program waits for the end of a
+/// refresh and exits with status 3. A second signal ends the program at once, unless it comes
 /// within half a second.
 enum Interrupts {
   /// Runs a body in a task that a signal cancels.

@@ -13,7 +13,7 @@ func oneLineOfJSON(_ value: some Encodable) throws(Failure) -> String {
   return try encoder.oneLine(value)
 }
 
-/// Encodes a JSON value as one line, with its members sorted by name, and each name as it is.
+/// Encodes a JSON value as one line, with its members sorted by name and all names unchanged.
 func oneLineOfJSON(_ value: JSONValue) throws(Failure) -> String {
   try JSONEncoder().oneLine(value)
 }
@@ -30,10 +30,10 @@ extension JSONEncoder {
 }
 
 extension String {
-  /// The JSON with escapes for all characters that could command a terminal.
+  /// The JSON with escapes for all characters that could control a terminal.
   ///
-  /// JSON lets control characters from U+007F on and characters that change the direction of text
-  /// stand as they are. They occur only in strings, where an escape means the same.
+  /// JSON allows unescaped control characters from U+007F on, and unescaped characters that change
+  /// the direction of text. They occur only in strings, where an escape has the same meaning.
   fileprivate var escapedForTerminals: String {
     guard unicodeScalars.contains(where: \.commandsTerminals) else { return self }
     var text = ""

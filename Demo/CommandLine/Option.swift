@@ -8,7 +8,7 @@ struct Option: Sendable, Hashable {
   let help: String
   /// Whether the option may be given more than once.
   let repeats: Bool
-  /// The words that the value may be, or begin with; empty if any text is allowed.
+  /// The words that the value may be or begin with; empty if any text is allowed.
   let choices: [String]
 
   /// Creates an option; a placeholder such as `a|b|NAME` gives the choices `a` and `b`.
@@ -24,13 +24,13 @@ struct Option: Sendable, Hashable {
     self.choices = choices ?? Self.alternatives(value).filter(Self.isWord)
   }
 
-  /// The name of the option that every command takes.
+  /// The name of the option that all commands have.
   static let helpName = "--help"
 
   /// Whether its value is the path of a file.
   var takesFile: Bool { Self.alternatives(value).contains { ["FILE", "PATH"].contains($0) } }
 
-  /// The option in the help: its names, and the placeholder for its value.
+  /// The option's entry in the help: its names, and the placeholder for its value.
   var term: String {
     [name + (short.map { ", \($0)" } ?? ""), value].compactMap(\.self).joined(separator: " ")
   }
@@ -39,7 +39,7 @@ struct Option: Sendable, Hashable {
     value?.split(separator: "|").map(String.init) ?? []
   }
 
-  /// Whether a text is a word to type, and not a placeholder.
+  /// Returns whether a text is a word to type rather than a placeholder.
   private static func isWord(_ text: String) -> Bool {
     text.contains { $0.isLowercase } && !text.contains { $0.isUppercase || $0 == "'" }
   }

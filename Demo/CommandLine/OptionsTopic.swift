@@ -1,4 +1,4 @@
-/// `help options`: the options that several commands share.
+/// The text of `help options`, about the options that several commands share.
 enum OptionsTopic: HelpTopic {
   static let name = "options"
   static let summary = "The options that many commands share."
@@ -7,7 +7,7 @@ enum OptionsTopic: HelpTopic {
     ("The account", [.account, .store, .passphraseFile]),
     ("The provider", Server.options),
     ("The client", [.clientID, .clientSecretFile, .redirectURI, .scope, .auth, .resource]),
-    ("A server with ways of its own", ServerExceptions.options),
+    ("A server with exceptions from the standards", ServerExceptions.options),
     ("The sign-in", [.browser, .timeout]),
     ("Without an account", [.sandbox]),
   ]
@@ -23,6 +23,6 @@ enum OptionsTopic: HelpTopic {
     account. If a command names them and the account does not exist yet, the command signs
     in first. If the account exists, the options of the command count for that run.
 
-    A secret is never an argument, since every user of the machine can see arguments.
+    A secret is never an argument, because every user of the machine can see arguments.
     """
 }

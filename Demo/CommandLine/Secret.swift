@@ -1,6 +1,6 @@
 import SQBasics
 
-/// A text that must not be an argument, and that no output shows.
+/// A text that must not be an argument and must not appear in any output.
 struct Secret: Sendable, Equatable {
   /// The purpose of a secret.
   enum Kind: Sendable {
@@ -15,7 +15,7 @@ struct Secret: Sendable, Equatable {
     self.value = value
   }
 
-  /// The longest first line of a file, in bytes; no secret is as long.
+  /// The maximum length of a file's first line in bytes, more than that of any secret.
   private static let longest = 64 * 1024
 
   /// Reads the first line of a file, which other users must not be able to read.
@@ -31,9 +31,9 @@ struct Secret: Sendable, Equatable {
   }
 
   private static func firstLine(of path: String) throws(FileReading.ReadError) -> String {
-    // The limit ends the read of a source without an end.
+    // The limit ends the read from a source without an end.
     let content = try FileReading.secret(of: path, atMost: longest + 1)
-    // By bytes, since a carriage return and a newline are one Character.
+    // Compare bytes, because a carriage return and a newline are a single Character.
     let line = content.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
     guard !line.contains(0) else {
       throw FileReading.ReadError("its first line has a NUL, so it is not text")
@@ -65,7 +65,7 @@ extension Secret.Kind {
     case .clientSecret: "SQ_CLIENT_SECRET"
     case .passphrase: "SQ_STORE_PASSPHRASE"
     case .accessToken: "SQ_ACCESS_TOKEN"
-    // The name that every program of PostgreSQL reads.
+    // PostgreSQL's own programs read this name.
     case .databasePassword: "PGPASSWORD"
     }
   }

@@ -1,14 +1,15 @@
 import Glibc
 import SQBasics
 
-/// The secrets from the environment of the program.
+/// The secrets from the program's environment.
 struct Secrets: Sendable {
   var client: Secret?
   var passphrase: Secret?
   var accessToken: Secret?
   var databasePassword: Secret?
 
-  /// Reads the secrets and removes them from the environment: a browser must not inherit them.
+  /// Reads the secrets and removes them from the environment, so that a browser does not inherit
+  /// them.
   ///
   /// Call it before the program has a second thread.
   static func takeFromEnvironment() throws(Failure) -> Secrets {
@@ -22,14 +23,14 @@ struct Secrets: Sendable {
     do throws(EnvironmentVariable.NotText) {
       value = try EnvironmentVariable.text(kind.variable)
     } catch {
-      throw .usage("\(error), and holds no \(kind.name)")
+      throw .usage("\(error), so the \(kind.name) cannot be read")
     }
     guard let value else { return nil }
     unsetenv(kind.variable)
     return value.isEmpty ? nil : Secret(kind, value)
   }
 
-  /// Throws if a word is an option for a secret, with a message that says what to do instead.
+  /// Fails if a word is an option for a secret, with a message that says what to do instead.
   static func refuseAsArgument(_ name: String) throws(Failure) {
     let (what, kind, option): (String, Secret.Kind, Option?)
     switch name {
@@ -43,7 +44,7 @@ struct Secrets: Sendable {
       return
     }
     throw .usage(
-      "\(what) is never an argument, since every user of the machine can see arguments; put it "
+      "\(what) is never an argument, because every user of the machine can see arguments; put it "
         + "into the environment variable \(kind.variable)"
         + (option.map { ", or into a file that \($0.name) names" } ?? ""))
   }

@@ -1,17 +1,18 @@
-/// Finds the word that the user probably meant when a word is misspelt.
+/// Functions that find the word that the user probably meant by a misspelt word.
 enum Suggestion {
-  /// The most letters of a word that is compared.
+  /// The maximum length of a word that is compared, in letters.
   private static let longest = 40
 
-  /// A question with the likeliest word, to append to an error about an unknown word; else empty.
+  /// Returns a question with the likeliest word for an error about an unknown word, or an empty
+  /// text.
   static func question(_ word: String, among words: [String]) -> String {
     nearest(to: word, among: words).map { "; did you mean \($0)?" } ?? ""
   }
 
-  /// The word that differs least, or `nil` if every word differs in more than a third.
+  /// Returns the most similar word, or `nil` if every word differs in more than a third.
   ///
-  /// A word that begins with the typed letters comes first. Letter case and leading dashes do not
-  /// count.
+  /// A word that begins with the typed letters comes first. Letter case and leading dashes are
+  /// ignored.
   static func nearest(to word: String, among words: [String]) -> String? {
     let typed = letters(word)
     guard (2...longest).contains(typed.count) else { return nil }
@@ -30,7 +31,7 @@ enum Suggestion {
     Array(word.lowercased().drop { $0 == "-" })
   }
 
-  /// The number of letters to add, remove, replace or swap with their neighbour.
+  /// Returns the number of letters to add, remove, replace or swap with their neighbor.
   static func distance(_ one: [Character], _ other: [Character]) -> Int {
     var before: [Int] = []
     var last = Array(0...other.count)

@@ -1,17 +1,17 @@
 import Glibc
 import SQBasics
 
-/// What the system must give a program before Swift's tasks can run: threads and open files.
+/// A check for the resources that Swift's tasks need to run: threads and open files.
 ///
-/// Without a thread the runtime waits for one for ever, and without a file it crashes, both in
-/// silence. So the program looks first.
+/// Without a thread, the runtime waits for one forever, and without a file, it crashes, both
+/// without a message. So the program checks first.
 enum SystemRoom {
-  /// The threads that a command has at the same time, at least.
+  /// The minimum number of threads that a command uses at the same time.
   private static let threads = 6
-  /// The files that a command has open at the same time, at least.
+  /// The minimum number of files that a command has open at the same time.
   private static let files = 8
 
-  /// Throws if the system gives the program too few threads or files.
+  /// Fails if the system gives the program too few threads or files.
   static func check() throws(Failure) {
     try checkFiles()
     try checkThreads()
@@ -23,14 +23,14 @@ enum SystemRoom {
     while opened.count < files {
       let file = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)
       guard file >= 0 else {
-        // The system's word for a number that no file may have is EINVAL.
+        // The system reports EINVAL for a number that no file may have.
         throw lacks("open files", "fcntl", errno == EINVAL ? EMFILE : errno, remedy: "ulimit -n")
       }
       opened.append(file)
     }
   }
 
-  /// Starts threads that wait for each other, and lets them end.
+  /// Starts threads that wait until all are started, then lets them end.
   private static func checkThreads() throws(Failure) {
     var gate = pthread_mutex_t()
     pthread_mutex_init(&gate, nil)
@@ -62,7 +62,7 @@ enum SystemRoom {
   }
 }
 
-/// A thread's whole work; an ordinary function, which no actor owns.
+/// The work of a thread, an ordinary function without an actor.
 private func waitAtGate(_ gate: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
   let gate = gate?.assumingMemoryBound(to: pthread_mutex_t.self)
   if let gate, pthread_mutex_lock(gate) == 0 { pthread_mutex_unlock(gate) }

@@ -7,15 +7,15 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// `accounts`: shows the accounts in the store.
+/// The command `accounts`, which lists the accounts in the store.
 struct Accounts: Command {
   static let name = "accounts"
-  static let summary = "List the accounts that are kept."
+  static let summary = "List the stored accounts."
   static let details = """
     For each account it shows the client, the server, the scope of the token, when the
     token expires, and whether it can be refreshed without you. For an account whose
     session has ended it shows the command that signs it in again. With --account it shows
-    that account only, and the exit status is 1 if it is not kept. The command sends
+    that account only, and the exit status is 1 if it is not stored. The command sends
     nothing to a server.
 
     Standard error says where the command looked.
@@ -40,7 +40,7 @@ struct Accounts: Command {
   }
 
   func run(_ console: Console) async throws(Failure) {
-    // Standard output gets nothing but the list.
+    // Only the list goes to standard output.
     let console = console.reservingOutput
     let opened = try await store.openIfThere(console)
     var list = AccountList(store, console, printsJSON: printsJSON)
@@ -66,7 +66,7 @@ struct Accounts: Command {
     return try await store?.clients?.record(id)
   }
 
-  /// Adds the accounts of a store page by page, and those whose sessions have ended among them.
+  /// Adds the accounts of a store page by page, and those with ended sessions in the same order.
   private func addAll(
     of opened: OpenStore?, to list: inout AccountList, _ console: Console
   ) async throws(Failure) {
@@ -77,7 +77,7 @@ struct Accounts: Command {
       let last = page.last?.id
       page =
         try await opened?.attempt { try await $0.page(after: last, limit: Self.pageSize) } ?? []
-      // A database's place is known once it was read.
+      // The place of a database is known after the first read.
       if last == nil { await tellPlace(of: opened, console) }
       for record in page {
         while let other = ended.first, Self.comesFirst(other.id, record.id) {

@@ -16,7 +16,7 @@ extension Option {
     help: "A header field of the request; may be given more than once.")
 }
 
-/// `call`: sends one request with the account's token.
+/// The command `call`, which sends a request with the account's token.
 struct Call: Command {
   static let name = "call"
   static let summary = "Send a request with the account's token and print the answer."
@@ -31,7 +31,7 @@ struct Call: Command {
     to those. It replaces an Authorization field of yours. A URL that begins with a slash
     is an address at the authorization server.
 
-    The account is one that 'sq-demo login' has kept, or a new one, as for 'sq-demo token'.
+    The account is one that 'sq-demo login' has stored, or a new one, as for 'sq-demo token'.
     Try it without an account: 'sq-demo call GET /api/me --sandbox'.
 
     With --json it prints one object: status, headers (by names in lower case), and body,
@@ -55,7 +55,7 @@ struct Call: Command {
 
   func run(_ console: Console) async throws(Failure) {
     let console = console.reservingOutput
-    // Read the body before a user signs in: if it cannot be read, no token is needed.
+    // Read the body before the user signs in: if it cannot be read, no token is needed.
     let body = try request.body()
     try await account.withAccount(console) { account throws(Failure) in
       let http = try request.http(
@@ -63,7 +63,7 @@ struct Call: Command {
       let response: HTTPResponse
       do throws(Failure) {
         response = try await Failure.translating { () throws(SQOAuthError) in
-          // The user named this server on the command line, which counts unless there is a list.
+          // The server on the command line may get the token, unless the user listed servers.
           if !account.hasListedResources {
             try account.oauth.allowTokens(at: http.url.absoluteString)
           }
@@ -104,7 +104,7 @@ private struct CallReport: Encodable {
 }
 
 extension HTTPResponse {
-  /// A short text of an HTML page about an error; `nil` for any other answer.
+  /// A one-line summary of an HTML error page; `nil` for any other answer.
   fileprivate var summaryOfErrorPage: String? {
     let isHTML = headers["content-type"]?.lowercased().hasPrefix("text/html") == true
     guard isHTML, !(200...299).contains(status) else { return nil }

@@ -6,9 +6,9 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The request that `call` sends, from the words of the command line.
+/// The request that `call` sends, read from the command line.
 struct CallRequest: Sendable {
-  /// The most bytes that are read from standard input, or that an answer may have.
+  /// The maximum size of standard input and of an answer, in bytes.
   private static let limit = HTTPRequestBody.mostInMemory
 
   private let method: String
@@ -42,14 +42,16 @@ struct CallRequest: Sendable {
     }
   }
 
-  /// The request; a path is resolved at `server`, which may be silent for as long as `answerLimit`.
+  /// Returns the request.
+  ///
+  /// A path is resolved at `server`, which may send no bytes for at most `answerLimit`.
   func http(
     body: HTTPRequestBody, at server: String?, answerLimit: Duration
   ) throws(Failure) -> HTTPRequest {
     var request = HTTPRequest(
       method: method, url: try Self.url(try address(at: server)), headers: headers, body: body)
     request.maximumResponseBytes = Int64(Self.limit)
-    // A large body may take any time while bytes move.
+    // A large body may take any time as long as bytes arrive.
     request.timeout = nil
     request.idleTimeout = answerLimit
     return request
@@ -75,7 +77,9 @@ struct CallRequest: Sendable {
     return url
   }
 
-  /// Reads a header field; messages never repeat its value, which may be a secret.
+  /// Parses a header field.
+  ///
+  /// Messages never repeat its value, which may be a secret.
   private static func field(_ text: String) throws(Failure) -> HTTPFields.Field {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, !parts[0].isEmpty else {

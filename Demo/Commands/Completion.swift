@@ -1,4 +1,4 @@
-/// `completion`: prints a script with which a shell completes the commands and their options.
+/// The command `completion`, which prints a shell's script to complete commands and their options.
 struct Completion: Command {
   enum Shell: String, CaseIterable {
     case bash

@@ -1,7 +1,7 @@
 import SequencingOAuth
 import SequencingOAuthPipes
 
-/// `cookbook`: shows what an app does with an API, step by step, on a drive inside the program.
+/// The command `cookbook`, which shows an app's work with an API step by step, on a built-in drive.
 struct Cookbook: Command {
   static let name = "cookbook"
   static let summary = "See what an app does with an API, from sign-in to revocation."
@@ -58,7 +58,7 @@ struct Cookbook: Command {
 }
 
 extension Failure {
-  /// Creates a failure from an error of code whose errors have no declared type.
+  /// Creates a failure from an error without a declared type.
   fileprivate init(any error: any Error) {
     switch error {
     case let error as Failure: self = error

@@ -15,20 +15,20 @@ extension Option {
       + "(ISO 8601) and type, as far as they are known.")
 }
 
-/// `files`: lists the account's files; downloads, uploads, renames and deletes them.
+/// The command `files`, which lists, downloads, uploads, renames and deletes the account's files.
 struct Files: Command {
   static let name = "files"
   static let summary = "List an account's files; get, put, rename and delete them."
   static let details = """
-    Without an action it prints all files, one in a line: ID, bytes, date and title. FILE is
+    Without an action it prints all files, one per line: ID, bytes, date and title. FILE is
     an ID, or a title that only one file has. 'put' and 'rename' print the file after the
     change.
 
     A terminal shows the progress of 'get' and 'put'. If a 'get' was interrupted, run it
     again: it continues where it stopped. Until the content is complete, it is in
-    PATH.partial. A file with that name that no 'get' has left is not touched.
+    PATH.partial. A file with that name that is not from a 'get' is not touched.
 
-    The account is one that 'sq-demo login' has kept, or a new one, as for 'sq-demo token';
+    The account is one that 'sq-demo login' has stored, or a new one, as for 'sq-demo token';
     if nobody is signed in, the first request signs in. With --sandbox the command uses the
     drive of a sandbox inside the program, which ends with the run. There, reading needs the
     scope 'demo' or 'files', and changes need 'files'.
@@ -61,7 +61,7 @@ struct Files: Command {
 
   func run(_ console: Console) async throws(Failure) {
     let console = console.reservingOutput
-    // Read the file before a user signs in: if it cannot be read, no token is needed.
+    // Read the file before the user signs in: if it cannot be read, no token is needed.
     let content = try work.prepare()
     try await account.withAccount(console) { account throws(Failure) in
       let address = try DriveAddress(drive, at: account.server)

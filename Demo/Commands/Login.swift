@@ -12,7 +12,7 @@ extension Option {
     "--json", help: "Print one JSON object on standard output, and nothing else there.")
 }
 
-/// `login`: signs in and keeps the account.
+/// The command `login`, which signs in and stores the account.
 struct Login: Command {
   static let name = "login"
   static let summary = "Sign in, in your browser or without one."
@@ -44,7 +44,7 @@ struct Login: Command {
     Where the provider supports OpenID Connect, the command asks it who you are (the scope
     'openid profile email', unless --scope names another); 'sq-demo whoami' shows it later.
 
-    Only with --json the command prints the access token, since it is as valuable as a
+    The command prints the access token only with --json, because it is as valuable as a
     password: access_token, token_type, expires_at (ISO 8601), expires_in (seconds),
     scope and refresh_token, as far as the server sent them.
     """

@@ -8,24 +8,24 @@ extension Option {
       + "there.")
 }
 
-/// `logout`: erases an account from the store.
+/// The command `logout`, which erases an account from the store.
 struct Logout: Command {
   static let name = "logout"
   static let summary = "Forget an account on this machine."
   static let details = """
     The command erases the account from the store and forgets how it was signed in, so the
-    next login needs the provider's options again. The server does not learn of it, and
-    other programs stay signed in; 'sq-demo revoke' makes the server end the tokens too.
+    next login needs the provider's options again. The server is not informed, and
+    other programs stay signed in; 'sq-demo revoke' makes the server revoke the tokens, too.
 
     You can also forget an account whose session has ended; until then 'sq-demo login
     --account ID' signs it in again at its server.
 
     If there is no such account, the command says so, and the exit status is 0.
 
-    With --everywhere the command also makes the server end the tokens, and opens your
+    With --everywhere the command also makes the server revoke the tokens, and opens your
     browser at the provider, which logs you out there. It does not wait for that: the
     provider may ask you first. If no browser opens, it prints the address for you to open.
-    The account is forgotten here even if the server cannot end the tokens, or the provider
+    The account is forgotten here even if the server cannot revoke the tokens, or the provider
     cannot log users out; the command then says so, and the exit status is 1.
 
     With --json it prints one object: account, and forgotten, which is false if there was
@@ -39,7 +39,7 @@ struct Logout: Command {
   private let choice: AccountChoice
   private let store: StoreOptions
   private let printsJSON: Bool
-  /// The account with its provider, if the user logs out there too.
+  /// The options for a logout at the provider; `nil` for a logout on this machine only.
   private let everywhere: AccountOptions?
 
   init(_ arguments: Arguments) throws(Failure) {
@@ -65,7 +65,7 @@ struct Logout: Command {
         ? "Signed out." : "Signed out of the account \"\(record.id.onScreen)\".")
   }
 
-  /// Logs the user out at the provider and here; returns `false` if there is no such account.
+  /// Logs the user out at the provider and here, and returns `false` if there is no such account.
   private func logOut(
     _ options: AccountOptions, _ console: Console
   ) async throws(Failure) -> Bool {
@@ -85,7 +85,7 @@ struct Logout: Command {
     }
   }
 
-  /// Returns the failure of a logout with what became of the account on this machine.
+  /// Returns the failure of a logout, with a hint if the account was removed from this machine.
   private func explained(_ failure: Failure, of account: Account) async -> Failure {
     do {
       guard try await account.store.store.load(account.id) == nil else { return failure }
@@ -95,7 +95,7 @@ struct Logout: Command {
     }
   }
 
-  /// Forgets an account whose session has ended.
+  /// Removes the record of an account whose session has ended.
   private func forgetSignedOut(in store: OpenStore?, _ console: Console) async throws(Failure) {
     guard let record = try await choice.remembered(in: store) else {
       return try report(choice.id, hasForgotten: false, console, choice.nobodyText)
@@ -111,9 +111,9 @@ struct Logout: Command {
   }
 
   private static let hasNoProvider = Failure(
-    "not_registered", "the provider of the account is not known, so nobody can log out there",
+    "not_registered", "the account's provider is not known, so you cannot log out there",
     status: .notAuthorized
-  ).withHint("Without --everywhere the account is forgotten on this machine alone.")
+  ).withHint("Without --everywhere, the account is forgotten on this machine only.")
 
   private func report(
     _ id: String?, hasForgotten: Bool = true, at reach: LogoutReach? = nil, _ console: Console,

@@ -2,7 +2,7 @@ import SQBasics
 import SequencingOAuth
 import SequencingOAuthGRPC
 
-/// `rpc`: makes a gRPC call with the account's token.
+/// The command `rpc`, which makes a gRPC call with the account's token.
 struct RPC: Command {
   static let name = "rpc"
   static let summary = "Call a gRPC server with the account's token."
@@ -26,7 +26,7 @@ struct RPC: Command {
   static let forms = [Form(operands: ["URL"], isLastOptional: true)]
   static let options = [.authorities, .json] + AccountOptions.optionsOrSandbox
 
-  /// The server that the arguments name; `nil` for the one beside the sandbox.
+  /// The server that the arguments name; `nil` for the built-in sandbox's gRPC server.
   private let server: RPCServer?
   private let token: Secret?
   private let printsJSON: Bool
@@ -53,7 +53,7 @@ struct RPC: Command {
       return try RPCServer(
         url, authorities: arguments[.authorities], timeout: signIn.answerLimit)
     }
-    // No other server knows the tokens of a sandbox that starts now.
+    // No other server accepts the tokens of a sandbox that starts now.
     guard url == nil else { throw .usage("--sandbox has a gRPC server of its own; leave URL out") }
     guard !arguments.contains(.authorities) else {
       throw .usage("--ca is for a server whose URL begins with https")

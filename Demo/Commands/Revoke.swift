@@ -1,10 +1,10 @@
 import SQBasics
 import SequencingOAuth
 
-/// `revoke`: makes the server end the tokens, and erases the account.
+/// The command `revoke`, which makes the server revoke the tokens and erases the account.
 struct Revoke: Command {
   static let name = "revoke"
-  static let summary = "Make the server end the tokens, and forget the account."
+  static let summary = "Make the server revoke the tokens, and forget the account."
   static let details = """
     If the server cannot be reached, or if it refuses, the account is kept. If there is no
     such account, the command says so, and the exit status is 0. The command forgets

@@ -22,7 +22,7 @@ extension Option {
     "--json", help: "Describe the sandbox in one JSON object on one line.")
 }
 
-/// `sandbox`: runs the sandbox, an authorization server, until it is interrupted.
+/// The command `sandbox`, which runs an authorization server until it is interrupted.
 struct Sandbox: Command {
   static let name = "sandbox"
   static let summary = "Run an authorization server to play with, until interrupted."
@@ -76,7 +76,7 @@ struct Sandbox: Command {
     let grpc = try EmbeddedSandbox.startRPC(of: server, port: rpcPort)
     let report = SandboxReport(server, grpc, scopes: options.scopes)
     try console.result(printsJSON ? try report.json() : report.text)
-    // The server runs until a signal cancels the task. Nobody looks at its requests.
+    // The server runs until a signal cancels the task. Its recorded requests are not used.
     while !Task.isCancelled {
       server.forgetRequests()
       try? await Task.sleep(for: .seconds(60))

@@ -6,12 +6,12 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// `token`: prints the access token, for scripts.
+/// The command `token`, which prints the access token for scripts.
 struct Token: Command {
   static let name = "token"
   static let summary = "Print only the access token, on one line."
   static let details = """
-    The token is that of an account that 'sq-demo login' has kept, refreshed if it has
+    The token is that of an account that 'sq-demo login' has stored, refreshed if it has
     expired. Then no provider's option is needed; an option that you give counts for this
     run. If there is no such account, the command first signs in at the provider that the
     options name. Without a provider it fails with no_account and exit status 1.
@@ -44,7 +44,9 @@ struct Token: Command {
     }
   }
 
-  /// The token of an account, also if the server takes longer to refresh it than other callers wait.
+  /// Returns the token of an account.
+  ///
+  /// It waits longer than other callers if the server is slow to answer a refresh.
   private static func token(
     of oauth: SQOAuth, _ console: Console
   ) async throws(SQOAuthError) -> SQToken {
@@ -58,11 +60,11 @@ struct Token: Command {
           throw error
         }
         guard attempts == 1 else { continue }
-        console.progress("Waiting for the server's answer to a refresh that is under way.")
+        console.progress("Waiting for the server's answer to a refresh in progress.")
       }
     }
   }
 
-  /// How often the command waits as long as one call may; a refresh ends before.
+  /// The maximum number of waits, each as long as one call may take; a refresh ends earlier.
   private static let mostAttempts = 8
 }

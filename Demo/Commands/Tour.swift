@@ -12,12 +12,13 @@ extension Option {
     "--rpc", value: "URL", help: "A gRPC server that the main screen calls with the token.")
   static let plain = Option(
     "--plain",
-    help: "Print lines in place of screens, and read the letters of the keys, each with Enter: for "
+    help: "Print lines instead of screens, and read the letters of the keys, each with Enter: for "
       + "screen readers and braille displays.")
 }
 
-/// `tour`: shows the two screens of an app that signs its user in, at a server inside the program
-/// or at yours.
+/// The command `tour`, which shows the two screens of an app that signs its user in.
+///
+/// The server is the built-in sandbox or the user's own provider.
 struct Tour: Command {
   static let name = "tour"
   static let summary = "See a whole sign-in: login screen, browser, main screen."
@@ -85,7 +86,7 @@ struct Tour: Command {
       }
     }
     let signIn = account.signIn
-    // Short enough that the user sees the bar run down and the token refreshed.
+    // The lifetime is short, so that the user sees the bar run down and the token refreshed.
     try await EmbeddedSandbox.running(
       redirectURI: signIn.redirectURI.string, tokenLifetime: .seconds(30)
     ) { sandbox throws(Failure) in

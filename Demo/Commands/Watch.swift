@@ -12,7 +12,7 @@ extension Option {
     "--all", help: "Keep all accounts of the store fresh, together with other programs.")
 }
 
-/// `watch`: keeps the token valid, and prints a line for each refresh.
+/// The command `watch`, which keeps the token valid and prints a line for each refresh.
 struct Watch: Command {
   static let name = "watch"
   static let summary = "Keep the token fresh and print a line for each new token."
@@ -22,7 +22,7 @@ struct Watch: Command {
     ends, because the server refuses to refresh it or because another program signed the
     account out, the exit status is 1.
 
-    The account is one that 'sq-demo login' has kept, or a new one, as for 'sq-demo token'.
+    The account is one that 'sq-demo login' has stored, or a new one, as for 'sq-demo token'.
     With --sandbox the tokens are valid for 15 seconds.
 
     With --all it keeps every account of the store fresh, until Ctrl-C. Any number of
@@ -68,7 +68,7 @@ struct Watch: Command {
       account.oauth.refreshesAutomatically = true
       // The loop ends when a signal cancels the task.
       for await event in events { try report(event, console) }
-      // The shell's prompt must start below the "^C" that the terminal shows.
+      // The shell's prompt must start on the line below the "^C" that the terminal shows.
       if console.output.isTerminal, !printsJSON { try console.result("") }
     }
   }
@@ -130,7 +130,7 @@ private struct WatchedToken: Encodable {
   }
 }
 
-/// Learns of each new token and of the session's end, as an app's own screen would.
+/// The receiver of each new token and of the session's end, like an app's screen.
 private final class Watcher: TokenRefreshDelegate, Sendable {
   private let tell: @Sendable (SessionEvent) -> Void
 

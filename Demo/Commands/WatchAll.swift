@@ -7,7 +7,8 @@ import SequencingOAuthBackend
   import Foundation
 #endif
 
-/// `watch --all`: keeps all accounts of a store fresh, and prints a line for each event.
+/// The work of `watch --all`, which keeps all accounts of a store fresh and prints a line per
+/// event.
 struct WatchAll: Sendable {
   let account: AccountOptions
   let printsJSON: Bool
@@ -17,7 +18,7 @@ struct WatchAll: Sendable {
     guard let opened = try await account.store.openIfThere(console) else {
       throw try await account.choice.isMissing(in: nil)
     }
-    // The first call tells whether the store can be read at all.
+    // The first call shows whether the store can be read at all.
     _ = try await opened.attempt { try await $0.load("") }
     console.progress(
       "Keeping the accounts in \(await opened.place ?? account.store.emptyPlace) fresh. "
@@ -55,7 +56,7 @@ struct WatchAll: Sendable {
         "account \(id.onScreen): the session has ended; '\(account.store.signInCommand(id))' signs "
           + "in again")
     case .paused(let server, let time):
-      console.warn("\(server.onScreen) is left alone for \(Self.seconds(time)) s")
+      console.warn("\(server.onScreen) gets no requests for \(Self.seconds(time)) s")
     case .storeFailed(let error):
       console.warn("\(error.code.rawValue.onScreen): \(error.message)")
     }

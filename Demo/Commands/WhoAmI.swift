@@ -1,6 +1,6 @@
 import SequencingOAuth
 
-/// `whoami`: says who is signed in.
+/// The command `whoami`, which says who is signed in.
 struct WhoAmI: Command {
   static let name = "whoami"
   static let summary = "Say who is signed in."
@@ -35,7 +35,7 @@ struct WhoAmI: Command {
       }
       if let problem = user.problem {
         if problem.code == .cancelled { throw Failure(problem) }
-        // The kept ID token says who it was, but nobody is signed in any more.
+        // The stored ID token names the former user, but nobody is signed in any more.
         if !account.oauth.module.hasAccessToken { throw Failure(problem) }
         console.warn(
           "the provider could not be asked: \(problem.code.rawValue.onScreen): \(problem.message)")
@@ -44,7 +44,7 @@ struct WhoAmI: Command {
     }
   }
 
-  /// Why it is not known who the account's user is, and what helps.
+  /// Returns the failure for an account whose user is not known, with a hint.
   private func noIdentity(_ account: Account) async -> Failure {
     let reason: SQOAuthError?
     do throws(SQOAuthError) {

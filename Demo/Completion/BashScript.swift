@@ -1,4 +1,4 @@
-/// The completion for bash.
+/// The completion script for bash.
 struct BashScript {
   let table: ShellTable
 
@@ -8,7 +8,7 @@ struct BashScript {
     _sq_demo() {
       local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words= files=
       COMPREPLY=()
-      # Bash makes words of their own of "=" and ":".
+      # Bash treats "=" and ":" as separate words.
       if [[ $cur == "=" ]]; then cur=
       elif [[ $prev == "=" ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}
       elif [[ $cur == ":" ]]; then cur= prev=:
@@ -47,7 +47,7 @@ struct BashScript {
     }
   }
 
-  /// The cases for each command; before a command, its names and the options of the tour.
+  /// The cases for each command; the first case is for the word before any command.
   private var commands: [String] {
     let first = table.entries.map(\.name)
     let tour = table.entries.first?.options ?? []

@@ -1,4 +1,4 @@
-/// The completion for fish.
+/// The completion script for fish.
 struct FishScript {
   let table: ShellTable
 
@@ -36,7 +36,7 @@ struct FishScript {
     }
   }
 
-  /// Each option once, with the commands that take it.
+  /// The lines for all options, each option once with the commands that have it.
   private var options: [String] {
     var seen: Set<Option> = []
     return table.entries.flatMap(\.options).filter { seen.insert($0).inserted }.map { option in

@@ -3,7 +3,7 @@ struct ShellTable {
   struct Entry {
     let name: String
     let summary: String
-    /// The words that the command may be followed by.
+    /// The words that may follow the command.
     let words: [String]
     /// Whether one of its operands is the path of a file.
     let takesFile: Bool
@@ -21,9 +21,9 @@ struct ShellTable {
     entries = commands.map { Entry($0) } + [help]
   }
 
-  /// Every option with a value, once for each name, in the order of the commands.
+  /// All options with a value, once for each name, in the order of the commands.
   ///
-  /// Options of one name take the same kind of value.
+  /// Options with the same name take the same kind of value.
   var optionsWithValues: [Option] {
     var names: Set<String> = []
     return entries.flatMap(\.options).filter { $0.value != nil && names.insert($0.name).inserted }
@@ -48,7 +48,7 @@ extension ShellTable.Entry {
 }
 
 extension Option {
-  /// The long and the short name of the option.
+  /// The option's long name and, if there is one, its short name.
   var names: [String] { [name] + [short].compactMap(\.self) }
 
   /// The first clause of the help, for a list of options.

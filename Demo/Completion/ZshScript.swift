@@ -1,4 +1,4 @@
-/// The completion for zsh.
+/// The completion script for zsh.
 struct ZshScript {
   let table: ShellTable
 
@@ -32,7 +32,7 @@ struct ZshScript {
     table.entries.map { "    \(quote($0.name + ":" + escape($0.summary, ":")))" }
   }
 
-  /// The arguments of a command: one specification for each option, one for all other words.
+  /// Returns the case of a command: one specification for each option, and one for all other words.
   private func row(_ entry: ShellTable.Entry) -> String {
     var specifications = entry.options.flatMap { option in
       option.names.map { specification($0, option) }
@@ -48,7 +48,7 @@ struct ZshScript {
     return "    \(entry.name)) _arguments -S \(specifications.map(quote).joined(separator: " ")) ;;"
   }
 
-  /// An option in the form for `_arguments`: `--name=[hint]:value:action`.
+  /// Returns an option in the form for `_arguments`: `--name=[hint]:value:action`.
   private func specification(_ name: String, _ option: Option) -> String {
     let start = (option.repeats ? "*" : "") + name
     let hint = "[\(escape(option.hint, "[]:"))]"
@@ -61,7 +61,7 @@ struct ZshScript {
       } else {
         "(\(option.choices.map { escape($0, ":") }.joined(separator: " ")))"
       }
-    // After a single dash and a letter there is no "=".
+    // A short option, a dash and a letter, takes no "=".
     let mark = name.hasPrefix("--") ? "=" : ""
     return "\(start)\(mark)\(hint):\(escape(value, ":")):\(action)"
   }

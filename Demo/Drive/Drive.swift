@@ -10,7 +10,7 @@ import SequencingOAuthPipes
   import Foundation
 #endif
 
-/// The files of an account, read and changed with pipes, which sign the user in if necessary.
+/// The files of an account, accessed with pipes, which sign the user in if necessary.
 struct Drive: Sendable {
   typealias Progress = @Sendable (TransferProgress) -> Void
 
@@ -18,10 +18,10 @@ struct Drive: Sendable {
   private let uploads: Pipeline.Pipe
   private let failure: @Sendable (PipeError) -> Failure
 
-  /// Creates the pipes of a drive; nothing is sent yet.
+  /// Creates the pipes of a drive, without sending anything.
   ///
-  /// The files are at `base` and `/files`. Contents are sent to the same path after `/upload`, as
-  /// in Google's API.
+  /// The files are at `base` followed by `/files`. Contents are sent to the same path after
+  /// `/upload`, as in Google's API.
   init(
     _ base: String, _ module: AuthorizationModule, timeout: Duration = .seconds(60),
     failure: @escaping @Sendable (PipeError) -> Failure
@@ -67,7 +67,7 @@ struct Drive: Sendable {
     return file
   }
 
-  /// Finds a file by its ID; returns `nil` if there is none, or if the text cannot be an ID.
+  /// Finds a file by its ID, and returns `nil` if there is none or if the text cannot be an ID.
   private func file(id: String) async throws(Failure) -> DriveFile? {
     let isID = id.utf8.allSatisfy { byte in
       let letter = Character(UnicodeScalar(byte))
@@ -84,7 +84,8 @@ struct Drive: Sendable {
     }
   }
 
-  /// Downloads the content of a file to a path; with `replacing`, it replaces a file there.
+  /// Downloads the content of a file to a path, and with `replacing` replaces an existing file
+  /// there.
   func get(
     _ file: DriveFile, to path: String, replacing: Bool, progress: Progress?
   ) async throws(Failure) {
@@ -109,11 +110,11 @@ struct Drive: Sendable {
         content, parameters: ["uploadType": "media", "title": title],
         returning: DriveFile.self, progress: progress)
     }
-    // Google ignores the parameter with the title, so the title needs a second request.
+    // Google ignores the title parameter, so the title needs a second request.
     return file.title == title ? file : try await rename(file, to: title)
   }
 
-  /// Gives a file another title.
+  /// Changes a file's title.
   func rename(_ file: DriveFile, to title: String) async throws(Failure) -> DriveFile {
     struct Change: Encodable {
       let id: String

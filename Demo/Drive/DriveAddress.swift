@@ -15,14 +15,14 @@ extension Option {
       + "APIs of Google and of Sequencing, and /drive/v2 at any other provider.")
 }
 
-/// The address of the API that has the files of an account.
+/// The address of the API that provides an account's files.
 enum DriveAddress: Sendable, Equatable {
   /// The base URL of an API like Google Drive v2.
   case drive(String)
-  /// A list like Sequencing's, which can only be read.
+  /// A read-only list like Sequencing's.
   case sequencing(String)
 
-  /// Takes the address from the option or, without it, from the account's authorization server.
+  /// Creates the address from the option or, without it, from the account's authorization server.
   init(_ option: String?, at server: String?) throws(Failure) {
     if let option {
       self = try Self.named(option, at: server)
@@ -31,12 +31,12 @@ enum DriveAddress: Sendable, Equatable {
     }
   }
 
-  /// Whether an address is that of a list like Sequencing's.
+  /// Returns whether an address is that of a list like Sequencing's.
   static func isList(_ url: String) -> Bool {
     url.prefix { $0 != "?" }.hasSuffix("/DataSourceList")
   }
 
-  /// Refuses a text that cannot be an address for any account.
+  /// Fails if a text cannot be an address for any account.
   static func check(_ option: String?) throws(Failure) {
     if let option, !isPath(option) { _ = try origin(option) }
   }
@@ -67,7 +67,7 @@ enum DriveAddress: Sendable, Equatable {
     }
   }
 
-  /// Splits a URL into its server, and its path with the query.
+  /// Splits a URL into its server and the rest: the path with the query.
   static func parts(of url: String) throws(SQOAuthError) -> (origin: String, endpoint: String) {
     let endpoint = url.split(separator: "/").dropFirst(2).joined(separator: "/")
     return (try ResourceOrigin(url).description, endpoint)

@@ -4,13 +4,15 @@
   import Foundation
 #endif
 
-/// A file of a drive, with the members that the demo shows; `files --json` prints its encoded form.
+/// A file of a drive with the members that the demo shows.
+///
+/// `files --json` prints its encoded form.
 struct DriveFile: Sendable, Equatable, Encodable {
   let id: String
   let title: String
   /// The size in bytes; `nil` for a file without content, such as a folder.
   let size: Int64?
-  /// The time of the last change, in the form of ISO 8601.
+  /// The date of the last change in the format of ISO 8601.
   let modified: String?
   let type: String?
 }
@@ -20,9 +22,9 @@ extension DriveFile: Decodable {
     case id, title, fileSize, modifiedDate, mimeType
   }
 
-  /// Reads a file in the format of Google Drive v2, where sizes are texts.
+  /// Decodes a file in the format of Google Drive v2, in which sizes are strings.
   ///
-  /// Only the ID is needed. What is odd in one file must not hide the others.
+  /// Only the ID is required: an unexpected value in one file must not hide the other files.
   init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: Key.self)
     func text(_ key: Key) -> String? { try? values.decode(String.self, forKey: key) }
@@ -38,7 +40,7 @@ extension DriveFile: Decodable {
     type = text(.mimeType)
   }
 
-  /// A page of a drive's list; it can also read Sequencing's list, which has only one page.
+  /// A page of a drive's list, or the single page of Sequencing's list.
   struct Page: Decodable, Sendable {
     private enum CodingKeys: CodingKey {
       case items
@@ -81,7 +83,9 @@ extension DriveFile {
       type: file.category)
   }
 
-  /// A time to the second in UTC; a text that is not a date with a time zone stays, as one word.
+  /// Returns a date in UTC without fractions of a second.
+  ///
+  /// A text that is not a date with a time zone is returned as one word.
   private static func moment(_ text: String) -> String {
     let date =
       (try? Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(text))
@@ -91,20 +95,20 @@ extension DriveFile {
 }
 
 extension DriveFile {
-  /// The name for the file on this machine.
+  /// The name of a local copy of the file.
   ///
   /// A title can be any text, so it is changed: the name must not lead to another folder, hide the
-  /// file, be too long for a file system, or look like an option or a home folder to the commands
-  /// that get it.
+  /// file, be too long for a file system, or look like an option or a home folder to other
+  /// commands.
   var localName: String {
     let name = (title.isEmpty ? id : title).onScreen.replacing("/", with: "_")
     let isOdd = [".", "-", "~"].contains { name.hasPrefix($0) }
     return Self.shortened(isOdd ? "_" + name.dropFirst() : name)
   }
 
-  /// Cuts a name that is too long for a file system, before its extension.
+  /// Shortens a name that is too long for a file system, and keeps its extension.
   private static func shortened(_ name: String) -> String {
-    // File systems take 255 bytes, and a download adds endings of its own.
+    // File systems allow 255 bytes, and a download appends its own endings.
     let limit = 200
     guard name.utf8.count > limit else { return name }
     let end = name.lastIndex(of: ".").map { name[$0...] } ?? ""

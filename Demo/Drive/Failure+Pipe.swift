@@ -8,7 +8,7 @@ import SequencingOAuthPipes
 #endif
 
 extension Failure {
-  /// Creates a failure from a pipe's error; `signIn` is the sign-in that the pipe used, if any.
+  /// Creates a failure from a pipe's error and, if there was one, the sign-in that the pipe used.
   init(_ error: PipeError, signIn: CommandLineSignIn? = nil) {
     switch error {
     case .noAccess(let cause):
@@ -22,7 +22,7 @@ extension Failure {
     }
   }
 
-  /// Creates a failure from an API's refusal.
+  /// Creates a failure from an error answer of an API.
   private init(_ refusal: PipeError.Refusal) {
     self.init(
       refusal.challenge?.error?.rawValue.onScreen ?? "http_\(refusal.status)",
@@ -34,7 +34,7 @@ extension Failure {
     }
   }
 
-  /// The reason in the body of the answer, in the format of Google's APIs; `nil` if there is none.
+  /// Returns the reason in the body of the answer, in the format of Google's APIs, or `nil`.
   private static func reason(_ refusal: PipeError.Refusal) -> String? {
     struct Answer: Decodable {
       struct Fault: Decodable {

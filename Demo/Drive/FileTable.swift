@@ -1,7 +1,7 @@
-/// A table of files with a line for each: ID, size in bytes, date and title.
+/// A table of files with one line per file: ID, size in bytes, date and title.
 ///
-/// The title is last, since it may contain spaces. A dash means that a value is not known. A
-/// terminal and a script get the same table.
+/// The title is last, because it may contain spaces. A dash stands for an unknown value. A terminal
+/// and a script get the same table.
 struct FileTable {
   let text: String
 
@@ -23,14 +23,14 @@ struct FileTable {
     }.joined(separator: "\n")
   }
 
-  /// A server's text as one column, without spaces.
+  /// Returns a server's text as one column, without spaces.
   private static func word(_ text: String) -> String {
     text.isEmpty ? "-" : text.onScreen.replacing(" ", with: "_")
   }
 }
 
 extension String {
-  /// The text with spaces after it, or before it, up to a width.
+  /// Returns the text with spaces after or before it, up to a width.
   func padded(to width: Int, onTheLeft: Bool = false) -> String {
     let space = String(repeating: " ", count: max(0, width - TextLayout.columns(self)))
     return onTheLeft ? space + self : self + space

@@ -8,7 +8,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The task of the command `files`.
+/// The task of a call of the command `files`.
 enum FilesWork: Sendable, Equatable {
   case list
   case get(String, to: String?)
@@ -31,7 +31,7 @@ enum FilesWork: Sendable, Equatable {
     }
   }
 
-  /// Checks everything that needs no server, and returns the content of a new file.
+  /// Makes all checks that need no server, and returns the content of a new file.
   func prepare() throws(Failure) -> HTTPRequestBody {
     switch self {
     case .put(let path, let title):
@@ -52,7 +52,7 @@ enum FilesWork: Sendable, Equatable {
     }
   }
 
-  /// Does the task and reports its result; `content` is that of a new file.
+  /// Does the task and prints its result; `content` is the content of a new file.
   func run(_ drive: Drive, _ content: HTTPRequestBody, _ report: FilesReport) async throws(Failure)
   {
     switch self {
@@ -86,7 +86,7 @@ enum FilesWork: Sendable, Equatable {
     }
   }
 
-  /// Returns the name if no file here has it: a server's title must not replace a file.
+  /// Returns the name, or fails if a file with it exists, because a title must not replace a file.
   private static func unused(_ name: String) throws(Failure) -> String {
     guard !FileReading.isThere(name) else {
       throw Failure(
@@ -98,7 +98,7 @@ enum FilesWork: Sendable, Equatable {
 }
 
 extension Failure {
-  /// Returns this failure with a hint, if the download can be continued.
+  /// Returns this failure, with a hint if the download can be continued.
   fileprivate func tellingOf(_ partial: String) -> Failure {
     guard hint == nil, FileReading.isThere("\(partial).info") else { return self }
     return withHint(
@@ -121,7 +121,7 @@ struct FilesReport: Sendable {
     for file in files { try console.result(try oneLineOfJSON(file)) }
   }
 
-  /// Prints what was done with a file: the sentence, or the file as JSON.
+  /// Prints the result of a change to a file: the sentence, or the file as JSON.
   func done(_ file: DriveFile, _ sentence: String) throws(Failure) {
     try console.result(printsJSON ? try oneLineOfJSON(file) : sentence)
   }

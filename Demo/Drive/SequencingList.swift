@@ -1,7 +1,7 @@
 import SequencingOAuth
 import SequencingOAuthPipes
 
-/// The files that Sequencing lists for an account.
+/// The list of an account's files at Sequencing.
 struct SequencingList: Sendable {
   private let pipe: Pipeline.Pipe
   private let failure: @Sendable (PipeError) -> Failure

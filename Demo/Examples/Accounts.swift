@@ -1,12 +1,12 @@
-// Many accounts, each under a name. Each signs in once, and is kept in an encrypted file.
+// Several accounts, each with a name. Each signs in once and is kept in an encrypted file.
 //
 //   Scripts/demo sandbox --port 8989                      in another terminal: a server to sign in at
 //   swift run --package-path Demo/Examples accounts home work
-//   swift run --package-path Demo/Examples accounts       names the accounts that are kept
+//   swift run --package-path Demo/Examples accounts       lists the stored accounts
 //
 // Sign in as alice, with alice-password, then with "Use another account" as bob, with bob-password.
-// ISSUER, CLIENT_ID and API, in the environment, name another server, the app's client there, and an
-// address that answers with the user's name, such as the server's own for user information.
+// The environment variables ISSUER, CLIENT_ID and API name another server, the app's client there,
+// and an address that returns the user's name, such as the server's UserInfo endpoint.
 
 import Foundation
 import SequencingOAuth
@@ -23,13 +23,13 @@ do {
   let client = try ClientConfiguration(
     clientID: settings["CLIENT_ID"] ?? "sandbox-app", redirectURI: "http://127.0.0.1/callback",
     scope: "profile", provider: .issuer(issuer),
-    // The server lets the user choose an account, also when one is signed in there.
+    // The server lets the user choose an account, even if one is signed in there.
     authorizationParameters: ["prompt": "select_account"])
   let manager = AccountManager(store: try EncryptedFileTokenStore(service: "com.example.accounts"))
 
   for name in CommandLine.arguments.dropFirst() {
     let account = try await manager.account(client, id: name)
-    // The browser opens only if this account has no good token.
+    // The browser opens only if this account has no valid token.
     try await account.requestAccess()
     let answer = try await account.send(HTTPRequest(url: api))
     let me = try JSONDecoder().decode(Me.self, from: answer.body)

@@ -3,8 +3,8 @@
 //   Scripts/demo sandbox --port 8989                      in another terminal: a server to sign in at
 //   swift run --package-path Demo/Examples async          sign in as alice, with alice-password
 //
-// ISSUER, CLIENT_ID and API, in the environment, name another server, the app's client there, and an
-// address that answers with the user's name, such as the server's own for user information.
+// The environment variables ISSUER, CLIENT_ID and API name another server, the app's client there,
+// and an address that returns the user's name, such as the server's UserInfo endpoint.
 
 import Foundation
 import SequencingOAuth
@@ -23,9 +23,9 @@ do {
     try ClientConfiguration(
       clientID: settings["CLIENT_ID"] ?? "sandbox-app", redirectURI: "http://127.0.0.1/callback",
       scope: "profile", provider: .issuer(issuer)))
-  // In an encrypted file: after a restart the user is still signed in.
+  // The tokens are kept in an encrypted file, so the user is still signed in after a restart.
   try oauth.keepTokens(as: "com.example.async")
-  // The browser opens only if there is no good token.
+  // The browser opens only if there is no valid token.
   let token = try await oauth.requestAccess()
   print("Signed in, for: \(token.scopes.joined(separator: ", "))")
 
@@ -33,7 +33,7 @@ do {
   let answer = try await oauth.send(HTTPRequest(url: api))
   let me = try JSONDecoder().decode(Me.self, from: answer.body)
   print("Hello, \(me.name).")
-  // A refresh may be under way, and its token must be kept before the program ends.
+  // If a refresh is in progress, its token must be stored before the program ends.
   try await oauth.settle()
 } catch {
   print("Failed: \(error)")

@@ -1,10 +1,11 @@
-// A program without a user calls an API in its own name, with client credentials.
+// A program without a user, which calls an API with client credentials.
 //
 //   Scripts/demo sandbox --port 8989                      in another terminal: a server for the token
 //   CLIENT_SECRET=sandbox-secret swift run --package-path Demo/Examples daemon
 //
-// ISSUER, CLIENT_ID and API, in the environment, name another server, the daemon's client there, and
-// what it calls. The secret never comes as an argument: every user of the machine can see those.
+// The environment variables ISSUER, CLIENT_ID and API name another server, the daemon's client
+// there, and the address to call. The secret is never an argument, because every user of the
+// machine can see arguments.
 
 import Foundation
 import SequencingOAuth
@@ -22,11 +23,11 @@ do {
     clientID: settings["CLIENT_ID"] ?? "sandbox-service", clientSecret: secret, scope: "profile",
     provider: .issuer(issuer))
   client.usesClientCredentials = true
-  // In memory: a daemon gets a new token at any time, and has nothing to keep.
+  // The token stays in memory, because a daemon can get a new one at any time.
   let account = AuthorizationModule(configuration: client)
-  // A daemon of yours goes on until it is stopped.
+  // A real daemon runs until it is stopped.
   for round in 1...3 {
-    // The first request gets a token, the others use it until it expires.
+    // The first request gets a token, which the others use until it expires.
     let answer = try await account.send(HTTPRequest(url: api))
     print("Round \(round): status \(answer.status), \(answer.body.count) bytes")
     try await Task.sleep(for: .milliseconds(500))

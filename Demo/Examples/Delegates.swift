@@ -1,9 +1,9 @@
-// A screen signs its user in by the browser, and its methods say how that ended.
+// A screen that signs its user in with the browser and gets the result in its delegate methods.
 //
 //   Scripts/demo sandbox --port 8989                      in another terminal: a server to sign in at
 //   swift run --package-path Demo/Examples delegates      sign in as alice, with alice-password
 //
-// ISSUER and CLIENT_ID, in the environment, name another server and the app's client there.
+// The environment variables ISSUER and CLIENT_ID name another server and the app's client there.
 
 import Foundation
 import SequencingOAuth
@@ -27,7 +27,7 @@ final class LoginScreen: AuthorizationDelegate {
     exit(1)
   }
 
-  // The user said no or did not come back, for example from an error page of the server.
+  // The user denied the access or did not come back, for example from the server's error page.
   func userDidCancelAuthorization(because error: SQOAuthError) {
     print("Not signed in: \(error)")
     exit(3)

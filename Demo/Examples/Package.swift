@@ -1,9 +1,12 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The examples, each a file or a folder: swift run --package-path Demo/Examples delegates
+// The examples, each of which is a file or a folder.
 //
-// SwiftPM knows a package by its folder, so the SDK's own folder must not be called "examples" too.
+//   swift run --package-path Demo/Examples delegates
+//
+// SwiftPM identifies a package by its folder, so the SDK's own folder must not be named "examples"
+// too.
 let sdk: Target.Dependency = .product(name: "SequencingOAuth", package: "sequencing-oauth")
 let sqlite: Target.Dependency = .product(
   name: "SequencingOAuthSQLite", package: "sequencing-oauth")

@@ -1,13 +1,13 @@
-// A service that no developer registered: it registers itself with a key of its own, checks the access
-// tokens of its callers, and exchanges each for a token of the next service, in the user's name.
+// A service that registers itself with its own key, checks the access tokens of its callers, and
+// exchanges each for a token of the next service for the same user.
 //
 //   Scripts/demo sandbox --port 8989 --jwt                in another terminal: a server for the tokens
 //   Scripts/demo login --issuer http://127.0.0.1:8989     in another terminal: the caller
 //   Scripts/demo token | swift run --package-path Demo/Examples service
 //
-// A caller's token is a line of the standard input, as a request of a real service would bring it.
-// ISSUER, in the environment, names another server, which must let clients register themselves;
-// AUDIENCE is what that server calls this service. The sandbox's own tokens are for the sandbox.
+// Each line of standard input is a caller's token, which a real service would get in a request. The
+// environment variable ISSUER names another server, which must let clients register themselves.
+// AUDIENCE is that server's name for this service. The sandbox's own tokens are for the sandbox.
 
 import Foundation
 import SequencingOAuth
@@ -18,7 +18,7 @@ let audience = environment["AUDIENCE"] ?? issuer
 let nextService = "https://invoices.example.com"
 
 do {
-  // The private key never leaves this machine: the server gets its public half.
+  // The private key never leaves this machine: the server gets the public key.
   let key = try await KeyManager.makeClientKeyFile(service: "com.example.orders")
   var description = ClientMetadata(
     redirectURIs: [], clientAuthentication: .privateKeyJWT,
@@ -30,7 +30,7 @@ do {
 
   let service = AuthorizationModule(configuration: client)
   let callers = TokenIntrospector(client)
-  // The next service has a program of its own; its check is here to show what it gets.
+  // The next service is a separate program. Its check is here to show the token that it gets.
   let next = try AccessTokenValidator(provider: .issuer(issuer), audience: nextService)
   while let token = readLine() {
     guard let caller = try await callers.claims(of: token), let user = caller.subject,

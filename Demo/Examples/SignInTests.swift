@@ -1,4 +1,4 @@
-// Tests of an app that sign in by themselves, at a sandbox that each of them starts.
+// Tests of an app that sign in without a browser, at a sandbox that each test starts.
 //
 //   swift test --package-path Demo/Examples
 
@@ -6,7 +6,7 @@ import OAuthSandbox
 import SequencingOAuth
 import Testing
 
-/// An account at a sandbox, and a user who allows everything.
+/// Creates an account at a sandbox, whose user allows everything by default.
 func makeAccount(
   at sandbox: SandboxServer, visitor: SandboxVisitor = SandboxVisitor()
 ) throws -> AuthorizationModule {
@@ -29,7 +29,7 @@ func makeAccount(
   #expect(sandbox.requests(to: .token).count == 1)
 }
 
-@Test func `a user who says no is not signed in`() async throws {
+@Test func `a user who denies the access is not signed in`() async throws {
   let sandbox = try await SandboxServer.start()
   let account = try makeAccount(at: sandbox, visitor: SandboxVisitor(decision: .deny))
   let error = await #expect(throws: SQOAuthError.self) { try await account.signIn() }

@@ -1,7 +1,7 @@
-"""Draws screens of a terminal, in the output of `tmux capture-pane -e -p`, side by side as SVG.
+"""Draws terminal screens, saved with `tmux capture-pane -e -p`, side by side as SVG.
 
-It takes the files of the screens and writes to standard output. The picture follows the reader's
-light or dark theme, and its text is text.
+The arguments are the files of the screens. The SVG goes to standard output, follows the reader's
+light or dark theme, and keeps text as text.
 """
 
 import re
@@ -23,12 +23,12 @@ STYLE = """
   .line { fill: var(--text) }
 """ % FONT
 
-# Signs that are drawn as lines, since fonts leave gaps in them: length and thickness.
+# Characters that are drawn as lines, because fonts leave gaps in them: length and thickness.
 LINES = {"─": (1, 1), "━": (1, 2.6), "╸": (0.5, 2.6)}
 
 
 def colour(number):
-    """A colour of the 256 that look the same in every terminal; the first 16 are the theme's."""
+    """Returns a color of the 256-color palette, except the first 16, which the theme defines."""
     if number >= 232:
         return "#" + "%02x" % (8 + 10 * (number - 232)) * 3
     levels = [0, 95, 135, 175, 215, 255]
@@ -37,7 +37,7 @@ def colour(number):
 
 
 def change(style, codes):
-    """The style (bold or not, and the colour) after an escape sequence."""
+    """Returns the style (bold or not, and the color) after an escape sequence."""
     bold, fill = style
     codes = [int(code or 0) for code in codes.split(";")]
     while codes:
@@ -57,7 +57,7 @@ def change(style, codes):
 
 
 def screen(lines, left):
-    """The elements of one screen."""
+    """Yields the elements of one screen."""
     style = (False, None)
     for row, line in enumerate(lines):
         column = 0
@@ -66,7 +66,7 @@ def screen(lines, left):
             if not text:
                 style = change(style, codes)
                 continue
-            # Apart where there are two spaces, so that columns keep their places in any font.
+            # Split the text at two spaces, so that columns keep their places in any font.
             for part in re.finditer(r"[─━╸]+|[^─━╸\s]+(?: [^─━╸\s]+)*", text):
                 x = left + (column + part.start()) * COLUMN
                 yield element(part.group(), style, x, baseline)
@@ -74,7 +74,7 @@ def screen(lines, left):
 
 
 def element(text, style, x, baseline):
-    """A piece of text, or the line that replaces it."""
+    """Returns a piece of text, or the line that replaces it."""
     bold, fill = style
     looks = (["fill: " + fill] if fill else []) + (["font-weight: bold"] if bold else [])
     look = ' style="%s"' % "; ".join(looks) if looks else ""
@@ -90,7 +90,7 @@ def element(text, style, x, baseline):
 def main(paths):
     screens = [open(path, encoding="utf-8").read().split("\n") for path in paths]
     plain = [[re.sub(r"\x1b\[[\d;]*m", "", line).rstrip() for line in lines] for lines in screens]
-    # The demo leaves the first row free, and as many columns on the right as on the left.
+    # The demo leaves the first row and two columns on each side free.
     columns = 2 + max(len(line) for lines in plain for line in lines)
     rows = max(row for lines in plain for row, line in enumerate(lines) if line)
     width, height = columns * COLUMN, rows * ROW + 2 * MARGIN

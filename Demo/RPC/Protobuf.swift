@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// The part of protobuf's wire format that two small messages need.
+/// The part of protobuf's wire format that the demo's two small messages need.
 ///
 /// A message is a sequence of fields, each with a number, a kind and a value.
 ///
@@ -16,24 +16,24 @@ enum Protobuf {
   enum Value: Equatable {
     case number(UInt64)
     case bytes(Data)
-    /// A number of a fixed width, which no message of the demo uses.
+    /// A number of fixed width, which the demo's messages do not contain.
     case fixed
   }
 
   // MARK: Writing
 
-  /// Encodes a `bool` field; a false value is left out.
+  /// Encodes a `bool` field, and leaves out the value `false`.
   static func field(_ number: UInt64, _ value: Bool) -> Data {
     value ? varint(number << 3) + varint(1) : Data()
   }
 
-  /// Encodes a `string` field; an empty text is left out.
+  /// Encodes a `string` field, and leaves out an empty text.
   static func field(_ number: UInt64, _ value: String) -> Data {
     let bytes = Data(value.utf8)
     return bytes.isEmpty ? bytes : varint(number << 3 | 2) + varint(UInt64(bytes.count)) + bytes
   }
 
-  /// Encodes a number with seven bits in each byte, the lowest bits first.
+  /// Encodes a number with seven bits in each byte, lowest bits first.
   ///
   /// The highest bit of a byte says that another byte follows.
   private static func varint(_ value: UInt64) -> Data {
@@ -47,7 +47,7 @@ enum Protobuf {
 
   // MARK: Reading
 
-  /// Decodes the fields of a message by their numbers; if a field comes twice, the last counts.
+  /// Decodes the fields of a message by number, and keeps the last one if a field occurs twice.
   static func fields(_ message: Data) throws -> [UInt64: Value] {
     var fields: [UInt64: Value] = [:]
     var rest = message[...]
@@ -77,7 +77,7 @@ enum Protobuf {
 
   private static func takeVarint(_ rest: inout Data) throws -> UInt64 {
     var value: UInt64 = 0
-    // Ten bytes have more than 64 bits; the highest are dropped, as protobuf requires.
+    // Ten bytes hold more than 64 bits; the highest bits are dropped, as protobuf requires.
     for shift in stride(from: UInt64(0), to: 70, by: 7) {
       guard let byte = rest.popFirst() else { throw Malformed() }
       value |= UInt64(byte & 0x7F) << shift
@@ -98,7 +98,7 @@ extension Protobuf.Value {
   /// Whether a `bool` field is set.
   var isTrue: Bool { self != .number(0) }
 
-  /// The text of a `string` field.
+  /// Returns the text of a `string` field.
   func text() throws -> String {
     guard case .bytes(let bytes) = self, let text = String(validating: bytes, as: UTF8.self) else {
       throw Protobuf.Malformed()

@@ -27,18 +27,20 @@ struct RPCAnswer: Encodable {
   var sentence: String { "Used scope: \(scope.onScreen) on behalf of user \(user.onScreen)" }
 }
 
-/// A gRPC server that the command line names, and the call that the demo makes there.
+/// A gRPC server, and the call that the demo makes there.
 struct RPCServer: Sendable {
-  /// The text that is shown until the call has ended.
+  /// The text shown until the call has ended.
   static let waiting = "Waiting for RPC to complete..."
-  /// The most bytes of a file of certificates.
+  /// The maximum size of a file of certificates, in bytes.
   private static let limit = 1 << 20
 
   private let url: URL
   private let configuration: HTTPClientConfiguration
   private let timeout: Duration
 
-  /// Checks the address and reads the certificates; a call to the server may take `timeout`.
+  /// Checks the address and reads the certificates.
+  ///
+  /// A call to the server may take `timeout`.
   init(
     _ text: String, authorities path: String?, timeout: Duration = .seconds(60)
   ) throws(Failure) {
@@ -80,8 +82,8 @@ struct RPCServer: Sendable {
 
   /// Calls the server and returns its answer about the token.
   ///
-  /// The call carries the credential's token. An account's token is refreshed if necessary, also
-  /// when the server refuses it.
+  /// The call carries the credential's token. An account's token is refreshed if it has expired or
+  /// the server rejects it.
   func ask(with credential: RPCCredential) async throws(Failure) -> RPCAnswer {
     let channel = try channel(credential)
     do throws(RPCError) {

@@ -6,8 +6,7 @@ import SequencingOAuthGRPC
   import Foundation
 #endif
 
-/// The service of gRPC's own authentication examples, with its method that returns the user of a
-/// token.
+/// The service of gRPC's authentication examples, with the method that returns a token's user.
 ///
 /// ```proto
 /// package grpc.testing;
@@ -28,7 +27,7 @@ enum TestService {
   static let unaryCall = RPCMethod(
     "/grpc.testing.TestService/UnaryCall", request: Request.Codec(), response: Response.Codec())
 
-  /// The request: whether the answer must have the token's user and its scope.
+  /// The request, which says whether the answer must contain the token's user and scope.
   struct Request: Sendable, Equatable {
     var fillUsername = false
     var fillOAuthScope = false
@@ -46,7 +45,7 @@ enum TestService {
     }
   }
 
-  /// The response: the token's user and its scope.
+  /// The response with the token's user and scope.
   struct Response: Sendable, Equatable {
     var username = ""
     var oauthScope = ""

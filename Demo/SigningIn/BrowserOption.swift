@@ -16,7 +16,7 @@ extension Option {
       + "the address as its last word.")
 }
 
-/// The value of `--browser`: the way in which the server's pages are opened.
+/// The value of `--browser`, which says how the server's pages are opened.
 enum BrowserOption: Sendable, Equatable {
   case system
   case print
@@ -47,7 +47,7 @@ enum BrowserOption: Sendable, Equatable {
     }
   }
 
-  /// The browser of the user that opens the pages, if one does.
+  /// The user's browser that opens the pages; `nil` if none does.
   var browser: SystemBrowser? {
     switch self {
     case .system: SystemBrowser().lentTheTerminal
@@ -56,9 +56,9 @@ enum BrowserOption: Sendable, Equatable {
     }
   }
 
-  /// The lines that tell the user how the sign-in goes on.
+  /// Returns the lines that tell the user how the sign-in continues.
   ///
-  /// A browser may say that it has opened a page, and no window comes. So the address is told at once.
+  /// They contain the address, because a browser may report success although no window opens.
   func announcement(_ wait: SignInWait, at url: URL) -> [String] {
     let name: String
     switch self {
@@ -77,10 +77,10 @@ enum BrowserOption: Sendable, Equatable {
     ]
   }
 
-  /// The user agent that opens the pages; it fails if a browser does not open.
+  /// Returns the user agent that opens the pages, and that fails if a browser does not open.
   ///
-  /// With `print` it calls `show` with the address. The sandbox's visitor calls `pass` with a
-  /// redirect that it cannot request itself.
+  /// For `print`, it calls `show` with the address. For `sandbox`, the simulated user calls `pass`
+  /// with a redirect that it cannot request itself.
   func userAgent(
     show: @escaping @Sendable (String) throws -> Void,
     pass: @escaping @Sendable (String) -> Void = { _ in }
@@ -92,8 +92,9 @@ enum BrowserOption: Sendable, Equatable {
     }
   }
 
-  /// The user agent of a command; if a browser does not open, it prints the address and calls
-  /// `didShow`.
+  /// Returns the user agent of a command.
+  ///
+  /// If a browser does not open, it prints the address and calls `didShow`.
   func commandLine(
     _ console: Console, for act: String = "sign in", didShow: @escaping @Sendable () -> Void,
     pass: @escaping @Sendable (String) -> Void = { _ in }

@@ -7,11 +7,11 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// Signs an account's user in from the command line, at once or when a token is needed.
+/// The sign-in of an account's user from the command line, at once or when a token is needed.
 struct CommandLineSignIn: Sendable {
   private let oauth: SQOAuth
   private let options: SignInArguments
-  /// The server, in words.
+  /// The server's name or address, to show to the user.
   private let place: String
   private let console: Console
   private let pasted: PastedRedirects
@@ -24,10 +24,10 @@ struct CommandLineSignIn: Sendable {
     pasted = PastedRedirects(oauth, console)
   }
 
-  /// Whether the program gets the redirect by itself, so that it does not read standard input.
+  /// Whether the program gets the redirect without reading standard input.
   var readsNoInput: Bool { options.readsNoInput }
 
-  /// The longest time that the user may take.
+  /// The time limit for the user.
   var timeout: Duration { options.timeout }
 
   /// Signs in at once, in a browser or on another device.
@@ -53,12 +53,12 @@ struct CommandLineSignIn: Sendable {
     }
   }
 
-  /// Lets the SDK sign in when a request needs a token; a line announces the sign-in.
+  /// Makes the SDK sign in when a request needs a token, and announces the sign-in then.
   func whenNeeded() {
     useBrowser { announceServer() }
   }
 
-  /// Ends the tokens and the user's session at the provider, in the browser, and forgets the
+  /// Revokes the tokens, ends the user's session at the provider in the browser, and removes the
   /// account.
   func logOut() async throws(Failure) -> LogoutReach {
     let reach = Locked(options.browser == .sandbox ? LogoutReach.done : .opened)
@@ -67,7 +67,7 @@ struct CommandLineSignIn: Sendable {
       pass: { [oauth] in _ = oauth.module.handleRedirect($0) })
     console.progress("Logging out at \(place.onScreen).")
     if options.browser.isOfUser, options.browser.browser?.takesTerminal != true {
-      // The address names the user, so it is not told without a need.
+      // The address names the user, so it is printed only if necessary.
       console.progress("If no browser opens: --browser print shows the address.")
     }
     try await Failure.translating { () throws(SQOAuthError) in
@@ -76,12 +76,12 @@ struct CommandLineSignIn: Sendable {
     return reach.withLock(\.self)
   }
 
-  /// Whether the user wants to sign in on another device, or cannot do it here.
+  /// Returns whether the user wants or needs to sign in on another device.
   ///
-  /// A server that does not answer here would not answer the sign-in either.
+  /// Fails if the server does not answer, because the sign-in would then fail, too.
   private func usesOtherDevice() async throws(Failure) -> Bool {
     guard !options.usesDevice else { return true }
-    // The sandbox inside the program is on this machine, and so must be its users' browser.
+    // The built-in sandbox is on this machine, and so must be its users' browser.
     guard options.browser == .system, options.server != nil, !SystemBrowser.isAvailable else {
       return false
     }
@@ -96,7 +96,7 @@ struct CommandLineSignIn: Sendable {
     }
   }
 
-  /// Tells why another device takes the place of the browser that the user has named.
+  /// Warns why another device is used instead of the browser that the user has named.
   private func tellOfNamedBrowser() {
     guard ProcessInfo.processInfo.environment["BROWSER"]?.isEmpty == false,
       let error = SystemBrowser.unavailability
@@ -105,7 +105,7 @@ struct CommandLineSignIn: Sendable {
     console.warn("no browser of this machine is used (BROWSER): \(reason)")
   }
 
-  /// Whether the server refused this kind of sign-in, and not the user or the client itself.
+  /// Returns whether the server rejected this kind of sign-in rather than the user or the client.
   private static func refusesDevice(_ failure: Failure) -> Bool {
     let codes: [SQOAuthError.Code] = [
       .unauthorizedClient, .unsupportedGrantType, .deviceAuthorizationUnsupported,
@@ -119,7 +119,7 @@ struct CommandLineSignIn: Sendable {
     return ["SSH_CONNECTION", "SSH_TTY"].contains { environment[$0]?.isEmpty == false }
   }
 
-  /// The failure for a sign-in that ended with an error.
+  /// Returns the failure for a sign-in that ended with an error.
   func failure(_ error: SQOAuthError) -> Failure {
     if error.code == .cancelled, let failure = pasted.failure { return failure }
     if error.code == .browserUnavailable, let failure = error.cause as? Failure { return failure }
@@ -139,8 +139,8 @@ struct CommandLineSignIn: Sendable {
       announce()
       options.browser.announcement(wait, at: url).forEach(console.progress)
       let takesTerminal = options.browser.browser?.takesTerminal == true
-      // A browser's command may run until it is closed, so read first; but print the address first,
-      // and read nothing that is typed in a text browser.
+      // A browser's command may run until the browser is closed, so start reading before it. But
+      // `print` shows the address first, and nothing typed in a text browser must be read.
       let readsFirst = options.browser != .print && !takesTerminal
       if !options.readsNoInput, readsFirst { pasted.read(for: options.redirectURI) }
       if options.redirectURI.isLoopback, options.browser.isOfUser, Self.isOverSSH, !takesTerminal {

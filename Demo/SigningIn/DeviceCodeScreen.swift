@@ -6,11 +6,13 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// Shows a user who signs in on another device the address, the code and the time that is left.
+/// The text for a user who signs in on another device: the address, the code and the time left.
 struct DeviceCodeScreen: Sendable {
   let console: Console
 
-  /// Shows all until the task is cancelled; the time that is left ends at `end`, if not before.
+  /// Shows everything until the task is cancelled.
+  ///
+  /// The countdown ends at `end` or when the code expires, whichever is first.
   func show(_ authorization: DeviceAuthorization, until end: Date?) async {
     let address = authorization.verificationURI.absoluteString
     console.progress("On any device with a browser, open this address:")
@@ -24,7 +26,7 @@ struct DeviceCodeScreen: Sendable {
     await countDown(to: min(end ?? .distantFuture, authorization.expirationDate))
   }
 
-  /// The address as a QR code, if a person looks at a terminal that is wide enough for it.
+  /// Returns the address as a QR code if the user has a terminal that is wide enough for it.
   private func qrCode(_ url: URL) -> String? {
     let environment = ProcessInfo.processInfo.environment
     let stream = console.progressStream
@@ -34,7 +36,7 @@ struct DeviceCodeScreen: Sendable {
       columns: stream.size.columns)
   }
 
-  /// Draws the time that is left each second, or says once how long it is.
+  /// Draws the time left each second or, without a terminal that can draw, prints it once.
   private func countDown(to end: Date) async {
     let stream = console.progressStream
     let canDraw =
@@ -50,7 +52,7 @@ struct DeviceCodeScreen: Sendable {
     try? stream.write("\r\u{1B}[K")
   }
 
-  /// The time until a date, as minutes and seconds.
+  /// Returns the time until a date in minutes and seconds.
   private static func left(until end: Date) -> String {
     let seconds = Int(max(0, end.timeIntervalSinceNow).rounded())
     let rest = String(seconds % 60)

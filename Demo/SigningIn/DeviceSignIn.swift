@@ -7,14 +7,14 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// Signs an account's user in on another device, where the user enters a code.
+/// The sign-in of an account's user on another device, where the user enters a code.
 struct DeviceSignIn: Sendable {
   let oauth: SQOAuth
-  /// The server, in words.
+  /// The server's name or address, to show to the user.
   let place: String
-  /// Whether the sandbox's visitor plays the user.
+  /// Whether the program acts as the sandbox's user and enters the code.
   let isVisited: Bool
-  /// The longest time that the user may take; `nil` for the lifetime of the code.
+  /// The time limit for the user; `nil` for the lifetime of the code.
   let timeout: Duration?
   let console: Console
 
@@ -45,7 +45,7 @@ struct DeviceSignIn: Sendable {
     if case .failure(let error) = outcome { throw failure ?? Failure(error).ofSignIn }
   }
 
-  /// Cancels the sign-in when the user's time is over; the task's value says whether it did.
+  /// Starts a task that cancels the sign-in after the time limit; its value says whether it did.
   private func endAfterTimeout() -> Task<Bool, Never>? {
     guard let timeout else { return nil }
     return Task {
@@ -62,7 +62,9 @@ struct DeviceSignIn: Sendable {
         + (timeout.map { SignInWait(timeout: $0).limit } ?? "in time"), status: .cancelled)
   }
 
-  /// Shows the code until the sign-in is over; returns the reason why the visitor cannot enter it.
+  /// Shows the code, or enters it for the sandbox's user.
+  ///
+  /// Returns the reason if the code could not be entered.
   private func show(
     _ authorization: DeviceAuthorization, on screen: DeviceCodeScreen
   ) async -> Failure? {

@@ -16,20 +16,20 @@ struct SandboxDescription: Sendable, Equatable, Redacted {
   let password: String
 }
 
-/// The authorization server inside the program, and its client.
+/// The sandbox inside the program: an authorization server and its client.
 final class EmbeddedSandbox: Sendable {
   let clientID = "sq-demo"
   let scope = "openid profile demo files"
   let description: SandboxDescription
   private let server: SandboxServer
-  /// The gRPC server beside it, once it was asked for.
+  /// The sandbox's gRPC server, after its first use.
   private let rpc = Locked<SandboxGRPCServer?>(nil)
 
   var issuer: String { description.issuer }
-  /// The base URL of its drive.
+  /// The base URL of the sandbox's drive.
   var drive: String { server.driveURL.absoluteString }
 
-  /// Starts the sandbox, with a client that has this redirect URI.
+  /// Starts the sandbox with a client that has this redirect URI.
   init(
     redirectURI: String = SignInArguments.defaultRedirectURI, tokenLifetime: Duration
   ) async throws(Failure) {
@@ -44,7 +44,7 @@ final class EmbeddedSandbox: Sendable {
       issuer: server.issuer.absoluteString, user: user.name, password: user.password)
   }
 
-  /// Runs a body with a sandbox, and stops the sandbox after it.
+  /// Calls `body` with a sandbox, and stops the sandbox after it.
   static func running(
     redirectURI: String = SignInArguments.defaultRedirectURI, tokenLifetime: Duration,
     _ body: (EmbeddedSandbox) async throws(Failure) -> Void
@@ -61,7 +61,7 @@ final class EmbeddedSandbox: Sendable {
     try outcome.get()
   }
 
-  /// Starts a sandbox; throws a failure with the reason if it cannot start.
+  /// Starts a sandbox, or fails with the reason why it cannot start.
   static func start(_ options: SandboxOptions) async throws(Failure) -> SandboxServer {
     do throws(SandboxError) {
       return try await SandboxServer.start(options)
@@ -70,7 +70,7 @@ final class EmbeddedSandbox: Sendable {
     }
   }
 
-  /// Starts the gRPC server that takes the tokens of a sandbox, or throws a failure with the reason.
+  /// Starts the gRPC server for a sandbox's tokens, or fails with the reason why it cannot start.
   static func startRPC(
     of sandbox: SandboxServer, port: UInt16 = 0
   ) throws(Failure) -> SandboxGRPCServer {
@@ -81,7 +81,7 @@ final class EmbeddedSandbox: Sendable {
     }
   }
 
-  /// The gRPC server that takes its tokens; it starts when this is called for the first time.
+  /// Returns the gRPC server for the sandbox's tokens, which starts on first use.
   func rpcServer(timeout: Duration = .seconds(60)) throws(Failure) -> RPCServer {
     let url = try rpc.withLock { rpc throws(Failure) in
       if let running = rpc { return running.url.absoluteString }
@@ -92,18 +92,18 @@ final class EmbeddedSandbox: Sendable {
     return try RPCServer(url, authorities: nil, timeout: timeout)
   }
 
-  /// Stops the sandbox; its tokens cannot be used after that.
+  /// Stops the sandbox, whose tokens cannot be used after that.
   private func stop() async {
     await rpc.withLock(\.self)?.stop()
     await server.stop()
   }
 
-  /// Ends every session, as an administrator would; an app learns of it at its next request.
+  /// Ends all sessions like an administrator, which an app notices at its next request.
   func endSessions() {
     server.revokeEverything()
   }
 
-  /// The configuration of its client, with the values of the options.
+  /// Returns the configuration of the sandbox's client, with the values of the options.
   func configuration(for options: SignInArguments) throws(Failure) -> ClientConfiguration {
     do throws(SQOAuthError) {
       var configuration = try ClientConfiguration(

@@ -6,13 +6,13 @@ struct Endpoints: Sendable, Equatable {
   var token: String
   var revocation: String?
   var deviceAuthorization: String?
-  /// The address of the keys that sign the server's ID tokens.
+  /// The address of the server's public keys, which verify its ID tokens.
   var jwks: String?
   var userInfo: String?
   /// The name of the server in its ID tokens.
   var issuer: String?
 
-  /// The options that name an endpoint, and no issuer.
+  /// The options that name an endpoint, without the option for the issuer.
   static let options: [Option] = [
     .authorize, .tokenEndpoint, .revocationEndpoint, .deviceEndpoint, .jwks, .userInfo,
   ]
@@ -25,9 +25,10 @@ struct Endpoints: Sendable, Equatable {
   }
 }
 
-// In an extension, so that Swift still makes the initializer of the values.
+// The extension keeps the struct's memberwise initializer.
 extension Endpoints {
-  /// The endpoints that the options name; `nil` if they lack one that every sign-in needs.
+  /// Creates the endpoints that the options name, and fails if one that every sign-in needs is
+  /// missing.
   init?(_ arguments: Arguments) {
     guard let authorization = arguments[.authorize], let token = arguments[.tokenEndpoint] else {
       return nil

@@ -6,9 +6,9 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// A browser that shows the address if it does not open, while the sign-in waits for the redirect.
+/// A browser that shows the address if no window opens, while the sign-in waits for the redirect.
 struct HelpfulBrowser: UserAgent {
-  /// The time for a signal that ended the browser's command to end the sign-in too.
+  /// The wait after a failed browser command, in case a signal ended it and also ends the sign-in.
   private static let grace: Duration = .milliseconds(300)
 
   let browser: any UserAgent
@@ -22,7 +22,7 @@ struct HelpfulBrowser: UserAgent {
       switch error.code {
       case .browserUnavailable:
         try await Task.sleep(for: Self.grace)
-        // After the semicolon the message has advice for the developer of an app.
+        // After the semicolon, the message contains advice for an app's developer.
         try show(url.absoluteString, String(error.message.prefix { $0 != ";" }))
       default:
         throw error

@@ -7,7 +7,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// A provider that the SDK knows, by its name for `--provider`.
+/// A provider that the SDK knows by the name in `--provider`.
 enum KnownProvider: Sendable, Equatable {
   case sequencing
   case google
@@ -15,10 +15,12 @@ enum KnownProvider: Sendable, Equatable {
   /// A realm of a Keycloak server.
   case keycloak(baseURL: String, realm: String)
 
-  /// The words that `--provider` takes.
+  /// The values of `--provider`.
   static let names = ["sequencing", "google", "facebook", "keycloak"]
 
-  /// Finds a provider by its name; only Keycloak needs an issuer, and no other provider takes one.
+  /// Finds a provider by its name.
+  ///
+  /// Keycloak needs an issuer, and no other provider accepts one.
   init(_ name: String, issuer: String?) throws(Failure) {
     switch name {
     case "sequencing": self = .sequencing
@@ -65,7 +67,7 @@ enum KnownProvider: Sendable, Equatable {
     }
   }
 
-  /// The issuer in the records of its accounts; `nil` for a provider that has none.
+  /// The issuer in the records of the provider's accounts; `nil` for a provider without one.
   var issuer: String? {
     switch self {
     case .sequencing, .facebook: nil
@@ -74,7 +76,7 @@ enum KnownProvider: Sendable, Equatable {
     }
   }
 
-  /// An address of its authorization server.
+  /// The address of the provider's authorization server.
   var address: String {
     switch self {
     case .sequencing: "https://sequencing.com"
@@ -84,11 +86,11 @@ enum KnownProvider: Sendable, Equatable {
     }
   }
 
-  /// Splits a realm's issuer, which ends in `/realms/REALM`.
+  /// Parses a realm's issuer, which ends in `/realms/REALM`.
   private static func realm(_ issuer: String?) -> KnownProvider? {
     guard let issuer, let marker = issuer.firstRange(of: "/realms/") else { return nil }
     let realm = issuer[marker.upperBound...].prefix { $0 != "/" }
-    // A realm whose name needs escapes works with --issuer alone, without --provider.
+    // A realm whose name needs escapes works with `--issuer` and without `--provider`.
     let isPlain = realm.utf8.allSatisfy { byte in
       let letter = Character(UnicodeScalar(byte))
       return letter.isASCII && (letter.isLetter || letter.isNumber || "-_.".contains(letter))

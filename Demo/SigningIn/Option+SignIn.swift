@@ -21,7 +21,7 @@ extension Option {
     help: "The endpoint of that server for sign-ins on another device, which --device needs.")
   static let jwks = Option(
     "--jwks", value: "URL",
-    help: "The keys with which that server signs ID tokens. With it and --issuer the program "
+    help: "The address of that server's keys for ID tokens. With it and --issuer the program "
       + "learns who you are; without them a sign-in brings no identity.")
   static let userInfo = Option(
     "--userinfo", value: "URL",
@@ -39,21 +39,21 @@ extension Option {
       + "address, the redirect does not reach this program, which asks you to paste it.")
   static let scope = Option(
     "--scope", value: "SCOPE",
-    help: "The scope to ask for; several scopes with spaces between them.")
+    help: "The scope to request; several scopes are separated by spaces.")
   static let auth = Option(
     "--auth", value: "basic|basic-unescaped|post|none",
     help: "How the client authenticates, even if the server's metadata does not list it. With "
       + "basic-unescaped its identifier and secret are sent without escapes.")
   static let quirk = Option(
     "--quirk", value: "missing-token-type|any-content-type|form-encoded", repeats: true,
-    help: "A departure from the standard that the server's token endpoint makes and you accept; "
+    help: "A violation of the standard by the server's token endpoint that you accept; "
       + "may be given more than once.")
   static let trustAudience = Option(
     "--trust-audience", value: "ID", repeats: true,
     help: "An audience beside your client that an ID token may name; may be given more than once.")
   static let idTokenAlgorithm = Option(
     "--id-token-alg", value: "NAME",
-    help: "The algorithm by which the server signs your client's ID tokens, such as ES256, if it "
+    help: "The algorithm of your client's ID tokens at the server, such as ES256, if it "
       + "is not the usual one.")
   static let withoutPKCE = Option(
     "--without-pkce", help: "Accept a server whose metadata does not list PKCE with S256.")
@@ -74,6 +74,6 @@ extension Option {
   static let sandbox = Option(
     "--sandbox",
     help: "Sign in at a sandbox inside the program, for this run only: its account is in memory, "
-      + "and the accounts that are kept do not change. The program plays the user, unless "
+      + "and stored accounts do not change. The program acts as the user, unless "
       + "--browser lets you sign in yourself.")
 }

@@ -2,9 +2,9 @@ import Dispatch
 import SequencingOAuth
 import Synchronization
 
-/// Reads redirects from standard input, if the system does not deliver them to this program.
+/// A reader of redirects from standard input, for redirects that the system does not deliver.
 ///
-/// A user pastes them there, or a script writes them.
+/// A user pastes a redirect, or a script writes it.
 final class PastedRedirects: Sendable {
   private let oauth: SQOAuth
   private let console: Console
@@ -23,7 +23,7 @@ final class PastedRedirects: Sendable {
       SQOAuthError(.cancelled, "standard input ended before the redirect was pasted"))
   }
 
-  /// The message for a line that was not the answer: the reason, and what to do.
+  /// Returns the message for a line that was not the answer, with the reason and what to do.
   private static func refusal(of outcome: RedirectOutcome, _ start: String) -> String {
     switch outcome {
     case .foreignAddress:
@@ -39,7 +39,7 @@ final class PastedRedirects: Sendable {
   /// Asks for the redirect, and reads lines until one is the answer or standard input ends.
   func read(for redirectURI: RedirectURI) {
     let start = Self.start(of: redirectURI)
-    console.progress("When you have signed in, paste the address to which your browser is sent.")
+    console.progress("When you have signed in, paste the address that your browser is sent to.")
     console.progress("It starts with \(start). Paste all of it:")
     read(startingWith: start) { [self] in
       inputHasEnded.store(true, ordering: .releasing)
@@ -47,10 +47,10 @@ final class PastedRedirects: Sendable {
     }
   }
 
-  /// Offers to paste a redirect to this machine, which a browser on another one cannot follow.
+  /// Asks for a redirect to this machine that the browser on another machine cannot follow.
   ///
-  /// It does so only if a person types at standard input. The sign-in also gets a redirect that
-  /// reaches this machine.
+  /// It asks only if standard input is a terminal. The sign-in also accepts a redirect that reaches
+  /// this machine.
   func offer(for redirectURI: RedirectURI) {
     guard InputLines.isTerminal, !isReading.load(ordering: .acquiring) else { return }
     console.progress(
@@ -59,7 +59,7 @@ final class PastedRedirects: Sendable {
     read(startingWith: Self.start(of: redirectURI)) {}
   }
 
-  /// How every redirect begins; at a loopback address the port is another one for each sign-in.
+  /// Returns the start of every redirect, without the port at a loopback address.
   private static func start(of redirectURI: RedirectURI) -> String {
     let text = redirectURI.string.prefix { $0 != "?" }
     guard redirectURI.isLoopback else { return String(text).onScreen }
@@ -69,7 +69,7 @@ final class PastedRedirects: Sendable {
 
   private func read(startingWith start: String, atEnd end: @escaping @Sendable () -> Void) {
     isReading.store(true, ordering: .releasing)
-    // The read gets a thread of its own, since it waits for the user.
+    // The read gets its own thread, because it waits for the user.
     DispatchQueue(label: "sq-demo.redirects").async { [self] in
       defer { isReading.store(false, ordering: .releasing) }
       var lines = InputLines()

@@ -8,7 +8,7 @@ import SQBasics
   import Foundation
 #endif
 
-/// A description of a sandbox: its addresses, its API, its scopes, its clients and its users.
+/// A description of a sandbox: its addresses, API, scopes, clients and users.
 struct SandboxReport: Encodable {
   private struct Client: Encodable, Redacted {
     let clientId: String
@@ -20,7 +20,7 @@ struct SandboxReport: Encodable {
     let password: String
   }
 
-  /// The addresses that take a token.
+  /// The addresses that require a token.
   private struct API: Encodable {
     let me: String
     let list: String
@@ -46,7 +46,7 @@ struct SandboxReport: Encodable {
   private let clients: [Client]
   private let users: [User]
 
-  /// Describes a server that was started with these scopes, and the gRPC server beside it.
+  /// Creates a description of a server with these scopes, and of its gRPC server.
   init(_ server: SandboxServer, _ grpc: SandboxGRPCServer, scopes: [SandboxScope]) {
     issuer = server.issuer.absoluteString
     authorizationEndpoint = server.authorizationEndpoint.absoluteString
@@ -64,7 +64,7 @@ struct SandboxReport: Encodable {
     users = server.users.map { User(userName: $0.name, password: $0.password) }
   }
 
-  /// The description as JSON in one line, for a program.
+  /// Returns the description as one line of JSON, for a program.
   func json() throws(Failure) -> String { try oneLineOfJSON(self) }
 
   /// The description as text for the user, with commands to copy.
@@ -78,7 +78,7 @@ struct SandboxReport: Encodable {
 
     \(apiLines)
 
-    Sign in there, in your browser or, with --browser sandbox, as its visitor:
+    Sign in there, in your browser or, with --browser sandbox, without one:
 
       sq-demo login --issuer \(issuer) --client-id \(clients.first?.clientId ?? "ID") \\
         --scope 'openid profile email demo files'

@@ -8,11 +8,11 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// Visits to a sandbox, here or in another process, by a program that plays the user.
+/// Visits to a sandbox, in this or another process, by a simulated user.
 extension EmbeddedSandbox {
-  /// Creates a user agent that plays the user without a browser.
+  /// Creates a user agent that acts as the user without a browser.
   ///
-  /// It requests a redirect on a loopback address itself, and calls `pass` with any other redirect.
+  /// It requests a redirect to a loopback address itself, and calls `pass` with any other redirect.
   /// A visit that ends on a page of the sandbox fails with the text of that page.
   static func visitor(pass: @escaping @Sendable (String) -> Void = { _ in }) -> any UserAgent {
     CustomUserAgent { url in
@@ -28,7 +28,7 @@ extension EmbeddedSandbox {
     }
   }
 
-  /// Plays the user who enters a code on another device.
+  /// Enters a code like a user on another device.
   static func enterCode(of authorization: DeviceAuthorization) async throws(Failure) {
     do throws(SandboxError) {
       try await SandboxVisitor().enterCode(
@@ -38,7 +38,8 @@ extension EmbeddedSandbox {
     }
   }
 
-  /// Whether an address is on this machine: only there may the visitor type the sandbox's password.
+  /// Returns whether an address is on this machine, where the program may send the sandbox's
+  /// password.
   static func canBeVisited(_ address: String) -> Bool {
     guard let url = URL(string: address), url.scheme == "http", let host = url.host() else {
       return false

@@ -10,7 +10,7 @@ enum Server: Sendable, Equatable {
   /// The options that name a server.
   static let options: [Option] = [.provider, .issuer] + Endpoints.options
 
-  /// The server that the options name; `nil` if they name none, as for the sandbox.
+  /// Creates the server that the options name, and returns `nil` if they name none.
   init?(_ arguments: Arguments) throws(Failure) {
     let namesEndpoint = Endpoints.options.contains { arguments.contains($0) }
     if let name = arguments[.provider] {
@@ -44,7 +44,7 @@ enum Server: Sendable, Equatable {
     }
   }
 
-  /// An address of the server.
+  /// The address of the server.
   var address: String {
     switch self {
     case .known(let known): known.address
@@ -53,7 +53,7 @@ enum Server: Sendable, Equatable {
     }
   }
 
-  /// Whether an account was signed in at this server.
+  /// Returns whether an account was signed in at this server.
   func has(_ record: AccountRecord) -> Bool {
     switch self {
     case .known(let known):

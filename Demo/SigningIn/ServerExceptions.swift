@@ -1,27 +1,27 @@
 import SQBasics
 import SequencingOAuth
 
-/// What a server does in its own way, and the user accepts by an option.
+/// The exceptions from the standards for a server, which the user accepts with options.
 struct ServerExceptions: Sendable, Equatable {
   static let options: [Option] = [.quirk, .trustAudience, .idTokenAlgorithm, .withoutPKCE]
 
-  /// The departures from the standard in the answers of the token endpoint.
+  /// The accepted violations of the standard in the token endpoint's answers.
   private(set) var quirks: TokenResponseQuirks = []
-  /// The audiences beside the client that an ID token may name.
+  /// The audiences other than the client that an ID token may name.
   private(set) var audiences: Set<String> = []
-  /// The algorithm by which the server signs ID tokens; `nil` lets the SDK decide.
+  /// The algorithm of the server's ID tokens; `nil` lets the SDK decide.
   private(set) var algorithm: JWSAlgorithm?
-  /// Whether the server may say that it has no PKCE.
+  /// Whether the server's metadata may say that it does not support PKCE.
   private(set) var acceptsNoPKCE = false
 
-  /// The departures by the names that the option takes, and by those of the SDK.
+  /// The violations by their names in the option and in the SDK.
   static let quirkNames: [(option: String, sdk: String, quirk: TokenResponseQuirks)] = [
     ("missing-token-type", "missingTokenType", .missingTokenType),
     ("any-content-type", "anyContentType", .anyContentType),
     ("form-encoded", "formEncoded", .formEncoded),
   ]
 
-  /// Reads the options.
+  /// Reads the exceptions from the options.
   init(_ arguments: Arguments) throws(Failure) {
     for name in arguments.all(.quirk) { quirks.formUnion(try Self.quirk(name)) }
     audiences = Set(arguments.all(.trustAudience))
@@ -36,7 +36,7 @@ struct ServerExceptions: Sendable, Equatable {
     self.algorithm = algorithm
   }
 
-  /// Takes what a client was configured for, beyond what its provider does anyway.
+  /// Creates the exceptions that a client is configured for, without those of its provider.
   init(_ client: ClientConfiguration, beyond provider: Provider) {
     quirks = client.provider.tokenResponseQuirks.subtracting(provider.tokenResponseQuirks)
     audiences = client.trustedAudiences
@@ -53,7 +53,7 @@ struct ServerExceptions: Sendable, Equatable {
     return found.quirk
   }
 
-  /// These exceptions, with the earlier ones where these name none.
+  /// Returns these exceptions, completed with earlier ones.
   func completed(by earlier: ServerExceptions) -> ServerExceptions {
     var all = self
     if quirks.isEmpty { all.quirks = earlier.quirks }
@@ -63,7 +63,7 @@ struct ServerExceptions: Sendable, Equatable {
     return all
   }
 
-  /// A provider that answers in this way.
+  /// Returns the provider with these exceptions.
   func provider(_ provider: Provider) -> Provider {
     var provider = provider
     provider.tokenResponseQuirks.formUnion(quirks)
@@ -77,9 +77,9 @@ struct ServerExceptions: Sendable, Equatable {
   }
 }
 
-// The exceptions as an account's attributes store them, with spaces between names.
+// The exceptions in the form of an account's attributes, with names separated by spaces.
 extension ServerExceptions {
-  /// The attributes by name; `nil` for what is as usual.
+  /// The attributes by name; `nil` for the default behavior.
   var attributes: [Attribute: String?] {
     let names = Self.quirkNames.filter { quirks.contains($0.quirk) }.map(\.option)
     return [
@@ -96,7 +96,7 @@ extension ServerExceptions {
     case noPKCE
   }
 
-  /// Reads attributes; a name that this version does not know counts as none.
+  /// Reads the exceptions from attributes, and ignores unknown names.
   init(_ value: (Attribute) -> String?) {
     func words(_ attribute: Attribute) -> [String] {
       value(attribute)?.split(separator: " ").map(String.init) ?? []
@@ -109,7 +109,7 @@ extension ServerExceptions {
 }
 
 extension Failure {
-  /// The option for what an error of the SDK advises to set; `nil` if it advises nothing.
+  /// Returns a hint with the option for the setting that an SDK error advises, or `nil`.
   static func option(for error: SQOAuthError) -> String? {
     let quirks = ServerExceptions.quirkNames.map {
       (".\($0.sdk) to the provider", "\(Option.quirk.name) \($0.option)")
@@ -123,6 +123,6 @@ extension Failure {
       ("clientAuthentication to client_secret_basic", "\(Option.auth.name) basic"),
     ]
     return (quirks + others).first { error.message.contains($0.0) }
-      .map { "In sq-demo that is \($0.1)." }
+      .map { "In sq-demo, use \($0.1)." }
   }
 }

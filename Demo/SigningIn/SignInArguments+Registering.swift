@@ -1,9 +1,9 @@
 import SQBasics
 import SequencingOAuth
 
-// The client of a program that no developer has registered at the server.
+// Clients that register themselves because no developer registered them at the server.
 extension SignInArguments {
-  /// These options with a client that the server has registered, now or before.
+  /// Returns these options with a client that the server registers now or registered before.
   func registering(
     in store: any RegistrationStore, _ console: Console
   ) async throws(Failure) -> SignInArguments {
@@ -28,9 +28,10 @@ extension SignInArguments {
     return try completed(by: registration)
   }
 
-  /// The registration with the grant for a sign-in on another device, if the user may need it.
+  /// Returns the registration, with the grant for a sign-in on another device if the user may need
+  /// it.
   ///
-  /// Where that grant is only a possibility, a server that has no such grant is no reason to fail.
+  /// If the grant is only a possibility, a server that rejects it causes no failure.
   private func registration(
     by registrar: ClientRegistrar, in store: any RegistrationStore
   ) async throws(SQOAuthError) -> ClientRegistration {
@@ -44,7 +45,7 @@ extension SignInArguments {
     }
   }
 
-  /// What the program says of itself.
+  /// Returns the metadata that the program registers for itself.
   private func metadata(withDevice: Bool) -> ClientMetadata {
     var metadata = ClientMetadata(
       redirectURIs: [redirectURI.string], clientAuthentication: authentication,

@@ -1,6 +1,6 @@
 import SequencingOAuth
 
-// The meaning of the options' values, and the errors for values without a meaning.
+// Parsing of the options' values, and the errors for invalid ones.
 extension SignInArguments {
   static func redirectURI(_ text: String?) throws(Failure) -> RedirectURI {
     do throws(SQOAuthError) {
@@ -51,7 +51,7 @@ extension SignInArguments {
   static let placesOfSecret =
     "Put it into \(Secret.Kind.clientSecret.variable), or into a file that --client-secret-file names."
 
-  /// Refuses options for another server or account, together with the sandbox inside the program.
+  /// Fails if `--sandbox` is combined with options for another server or account.
   static func checkSandboxAlone(_ arguments: Arguments) throws(Failure) {
     let others = Server.options + [.account, .passphraseFile]
     guard let other = others.first(where: { arguments.contains($0) }) else { return }

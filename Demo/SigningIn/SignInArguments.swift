@@ -1,7 +1,8 @@
 import SQBasics
 import SequencingOAuth
 
-/// The server, the client and the way to sign in, for every command that may need a sign-in.
+/// The options for the server, the client and the sign-in, for all commands that may need a
+/// sign-in.
 struct SignInArguments: Sendable {
   static let options: [Option] =
     Server.options
@@ -12,34 +13,36 @@ struct SignInArguments: Sendable {
 
   /// The client at the named provider; `nil` for the built-in sandbox.
   private(set) var configuration: ClientConfiguration?
-  /// The provider that the options name, if they name one.
+  /// The provider that the options name; `nil` if they name none.
   private(set) var server: Server?
   private(set) var redirectURI: RedirectURI
   private(set) var scope: String?
   /// The only servers that may get the token; empty if the options name none.
   private(set) var resources: Set<ResourceOrigin>
-  /// What the server does in its own way.
+  /// The exceptions from the standards that the server needs.
   private(set) var exceptions: ServerExceptions
   let browser: BrowserOption
   /// Whether the user asks for a sign-in on another device.
   let usesDevice: Bool
   let timeout: Duration
-  /// The longest time for a sign-in on another device; `nil` for the lifetime of its code.
+  /// The time limit for a sign-in on another device; `nil` for the lifetime of its code.
   let deviceTimeout: Duration?
-  /// The longest time that a server may be silent during a request.
+  /// The maximum time without bytes from a server during a request.
   let answerLimit: Duration
   private var secret: Secret?
   private(set) var authentication: ClientAuthentication?
   /// Whether the options name a redirect URI.
   private let namesRedirectURI: Bool
-  /// The client's identifier, if the options name one.
+  /// The client's identifier; `nil` if the options name none.
   let clientID: String?
-  /// An option that the sandbox's client cannot use, if one was given.
+  /// A given option that the sandbox's client cannot use; `nil` if there is none.
   private let strayOption: Option?
-  /// Whether `--sandbox` was given: the command uses the sandbox inside the program.
+  /// Whether `--sandbox` was given, so the command uses the built-in sandbox.
   let usesSandbox: Bool
 
-  /// Checks the options; with `orAccount`, an account in the store may supply missing ones.
+  /// Checks the options.
+  ///
+  /// With `orAccount`, an account in the store may supply missing ones.
   init(_ arguments: Arguments, orAccount: Bool = false) throws(Failure) {
     server = try Server(arguments)
     clientID = arguments[.clientID]
@@ -73,11 +76,11 @@ struct SignInArguments: Sendable {
     authentication = try Self.authentication(arguments[.auth])
     guard let server else { return }
     guard let clientID else {
-      // At a server that can be asked for it, the program registers itself.
+      // At a server with an issuer, the program can register itself.
       guard case .issuer = server, secret == nil else {
         throw .usage("--client-id is missing: this provider needs it")
       }
-      // What is wrong for any client is refused before the server is asked for one.
+      // Reject options that are wrong for any client before asking the server to register one.
       var later = self
       later.authentication = nil
       _ = try later.client("registered later", of: server)
@@ -89,8 +92,8 @@ struct SignInArguments: Sendable {
 
   /// Returns these options, with missing values taken from an account's record.
   ///
-  /// If the options name another client or another server than the record, nothing is taken: a
-  /// client or a server must not get values that were stored for another one.
+  /// If the options name another client or server than the record, nothing is taken: a client or a
+  /// server must not get values that were stored for another one.
   func completed(by record: AccountRecord) throws(Failure) -> SignInArguments {
     guard fit(record) else { return self }
     let kept = KeptClient(record)
@@ -111,13 +114,15 @@ struct SignInArguments: Sendable {
     return options
   }
 
-  /// Whether an account was signed in by the named client; `true` if the options name none.
+  /// Returns whether an account was signed in by the named client, or `true` if the options name
+  /// none.
   func fit(_ record: AccountRecord) -> Bool {
     guard let server else { return true }
     return server.has(record) && (clientID == nil || record.clientID == clientID)
   }
 
-  /// Refuses options that the built-in sandbox cannot use: the user meant another provider.
+  /// Fails if there are options that the built-in sandbox cannot use, because the user meant
+  /// another provider.
   func checkForSandbox() throws(Failure) {
     if let strayOption { throw Self.needsProvider(strayOption) }
   }
@@ -125,7 +130,7 @@ struct SignInArguments: Sendable {
   /// Whether the program gets the redirect without a user who pastes it.
   var readsNoInput: Bool { redirectURI.isLoopback || browser == .sandbox }
 
-  /// Refuses to send the visitor, who types the sandbox's password, to another machine.
+  /// Fails if the sandbox's password would be sent to another machine.
   func checkVisitor() throws(Failure) {
     guard browser == .sandbox, let server, !EmbeddedSandbox.canBeVisited(server.address) else {
       return
@@ -133,7 +138,7 @@ struct SignInArguments: Sendable {
     throw .usage("--browser sandbox plays the user of a sandbox on this machine only")
   }
 
-  /// Refuses a sign-in that would fail at its end because the client's secret is missing.
+  /// Fails if a sign-in would fail at its end because the client's secret is missing.
   func checkSecret() throws(Failure) {
     guard server == .known(.sequencing), secret == nil, authentication == nil else { return }
     throw Failure(
@@ -141,12 +146,12 @@ struct SignInArguments: Sendable {
     ).withHint(Self.placesOfSecret)
   }
 
-  /// These options with the client that the server has registered.
+  /// Returns these options with the client that the server has registered.
   func completed(by registration: ClientRegistration) throws(Failure) -> SignInArguments {
     guard let server else { return self }
     var options = self
     options.secret = registration.clientSecret.map { Secret(.clientSecret, $0) }
-    // The server has registered unescaped Basic by the name of Basic.
+    // A server registers unescaped Basic under the name of Basic.
     if authentication != .basicUnescaped || registration.clientAuthentication != .basic {
       options.authentication = registration.clientAuthentication
     }
@@ -175,7 +180,7 @@ struct SignInArguments: Sendable {
 extension RedirectURI {
   /// Whether the SDK receives the redirect.
   ///
-  /// The system delivers any other redirect to the app that is registered for its scheme, and this
+  /// The system delivers any other redirect to the app that is registered for its scheme, but this
   /// program is registered for none.
   var isLoopback: Bool { string.lowercased().hasPrefix("http:") }
 }

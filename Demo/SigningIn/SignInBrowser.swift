@@ -6,7 +6,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// Opens the pages of a command's sign-in, and says at once what may have gone wrong.
+/// The browser of a command's sign-in, which warns at once about redirects that the SDK rejects.
 struct SignInBrowser: UserAgent {
   private let console: Console
   private let opener: @Sendable (URL) async throws -> Void

@@ -1,19 +1,18 @@
-/// The time for which a command waits for the user to open an address, with advice for users
-/// without a browser.
+/// The time for which a command waits for the user, with advice for users without a browser.
 struct SignInWait: Sendable, Equatable {
-  /// The longest time that the user may take.
+  /// The time limit for the user.
   let timeout: Duration
   /// The option that changes the time; `nil` if the command has none.
   var option: Option? = .timeout
-  /// The address of the authorization server; `nil` for the sandbox inside the program.
+  /// The address of the authorization server; `nil` for the built-in sandbox.
   var server: String?
 
-  /// The longest time, in words that go on with a sentence.
+  /// The time limit in words, for the end of a sentence.
   var limit: String { "within \(timeout.components.seconds) s\(change)" }
 
   private var change: String { option.map { " (\($0.name) changes that)" } ?? "" }
 
-  /// The lines below the address.
+  /// The lines that are shown below the address.
   var inWords: String {
     let wait =
       "Waiting for you to sign in, \(timeout.components.seconds) s at most\(change). "
@@ -25,7 +24,7 @@ struct SignInWait: Sendable, Equatable {
     guard let server else {
       return "Without a browser: --browser sandbox plays the sandbox's user."
     }
-    // A server on this machine may be a sandbox; only its pages would show that.
+    // A server on this machine may be a sandbox, which only its pages would show.
     guard EmbeddedSandbox.canBeVisited(server) else { return nil }
     return "Without a browser: if the server is a sandbox, --browser sandbox plays its user."
   }

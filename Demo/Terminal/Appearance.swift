@@ -1,10 +1,10 @@
-/// The colours and signs that the terminal can show.
+/// The colors and symbols that the terminal can show.
 struct Appearance: Sendable, Equatable {
   enum Colours: Sendable {
     case none
-    /// The sixteen colours that the terminal's theme defines.
+    /// The sixteen colors that the terminal's theme defines.
     case basic
-    /// The palette of 256 colours, which look the same on every terminal.
+    /// The palette of 256 colors, which look the same on every terminal.
     case palette
   }
 
@@ -16,7 +16,7 @@ struct Appearance: Sendable, Equatable {
     self.glyphs = glyphs
   }
 
-  /// Reads the terminal's abilities and the user's wishes from the environment.
+  /// Reads the terminal's capabilities and the user's preferences from the environment.
   ///
   /// - SeeAlso: https://no-color.org
   init(environment: [String: String]) {
@@ -37,14 +37,14 @@ struct Appearance: Sendable, Equatable {
     glyphs = encoding.contains("utf8") ? .unicode : .ascii
   }
 
-  /// Whether a screen can be drawn on the terminal.
+  /// Returns whether a screen can be drawn on the terminal.
   static func canDraw(environment: [String: String]) -> Bool {
     let terminal = environment["TERM"] ?? ""
     return !terminal.isEmpty && terminal != "dumb"
   }
 }
 
-/// The signs with which screens are drawn.
+/// The symbols that screens are drawn with.
 struct Glyphs: Sendable, Equatable {
   let rule: String
   let dot: String

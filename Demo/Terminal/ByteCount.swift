@@ -1,6 +1,6 @@
-/// Formats numbers of bytes for the user.
+/// Functions that format byte counts for the user.
 enum ByteCount {
-  /// A number of bytes in the largest unit that fits: 999 bytes, 1.5 MB.
+  /// Returns a byte count in the largest unit that fits, such as 999 bytes or 1.5 MB.
   static func inWords(_ bytes: Int64) -> String {
     guard bytes >= 1000 else { return bytes == 1 ? "1 byte" : "\(bytes) bytes" }
     let units = ["kB", "MB", "GB", "TB", "PB", "EB"]

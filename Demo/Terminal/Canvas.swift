@@ -1,8 +1,8 @@
-/// The width and the signs with which a view draws, and the parts that views share.
+/// The width and the symbols that a view draws with, and the common parts of views.
 struct Canvas: Sendable, Equatable {
-  /// The largest width, in which a text is still easy to read.
+  /// The maximum width, in columns, at which a text is still easy to read.
   static let widest = 76
-  /// The column in which the values of fields begin.
+  /// The column where the values of fields begin.
   static let fieldIndent = 10
 
   let width: Int
@@ -13,17 +13,17 @@ struct Canvas: Sendable, Equatable {
     self.glyphs = glyphs
   }
 
-  /// A canvas of any width, for texts that no screen shows.
+  /// Creates a canvas of any width, for texts that are not shown on a screen.
   init(width: Int, glyphs: Glyphs) {
     (self.width, self.glyphs) = (width, glyphs)
   }
 
-  /// A paragraph over as many lines as it needs.
+  /// Returns a paragraph on as many lines as it needs.
   func paragraph(_ text: String, _ style: Style = .plain) -> [Line] {
     TextLayout.wrap(text.onScreen, width: width).map { Line(Span($0, style)) }
   }
 
-  /// A text on at most `most` lines; the last ends in an ellipsis if the text is cut.
+  /// Returns a text on at most `most` lines, with an ellipsis if the text is cut.
   func lines(_ text: String, indent: Int, atMost most: Int, _ style: Style) -> [Line] {
     let lines = TextLayout.wrap(text.onScreen, width: width - indent)
     guard lines.count > max(1, most) else { return lines.map { Line(Span($0, style)) } }
@@ -33,25 +33,25 @@ struct Canvas: Sendable, Equatable {
     return (kept + [last]).map { Line(Span($0, style)) }
   }
 
-  /// A name and its value.
+  /// Returns a line with a name and its value.
   func field(_ name: String, _ value: Span) -> Line {
     let padding = String(repeating: " ", count: max(1, Self.fieldIndent - TextLayout.columns(name)))
     return Line(Span(name + padding, .faint), value)
   }
 
-  /// A name with a value of several lines below each other.
+  /// Returns a name and its value of several lines.
   func field(_ name: String, _ lines: [Line]) -> [Line] {
     lines.enumerated().map { index, line in
       Line(spans: field(index == 0 ? name : "", Span("")).spans.prefix(1) + line.spans)
     }
   }
 
-  /// A horizontal line over the whole width.
+  /// A horizontal rule across the whole width.
   var rule: Line {
     Line(Span(String(repeating: glyphs.rule, count: width), .faint)).weighing(.rule)
   }
 
-  /// The keys that the user can press, on as many lines as they need.
+  /// Returns the keys that the user can press, on as many lines as they need.
   func keys(_ keys: [KeyHint]) -> [Line] {
     let separator = Span("  \(glyphs.dot)  ", .faint)
     return keys.reduce(into: [Line]()) { lines, hint in
@@ -65,7 +65,7 @@ struct Canvas: Sendable, Equatable {
     }
   }
 
-  /// A bar that is filled to a fraction.
+  /// Returns a bar that is filled to a fraction.
   func bar(_ fraction: Double, width: Int, _ style: Style) -> [Span] {
     let halves = Int((max(0, min(1, fraction)) * Double(width * 2)).rounded())
     let hasHalf = halves % 2 == 1

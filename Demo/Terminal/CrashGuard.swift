@@ -1,10 +1,10 @@
 import Glibc
 
-/// Restores the terminal if the program crashes while a screen is drawn.
+/// A guard that restores the terminal if the program crashes while a screen is drawn.
 enum CrashGuard {
   /// Switches to the alternate screen and hides the cursor.
   static let enterSequence = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[H\u{1B}[2J"
-  /// Restores the cursor, the normal colours and the earlier screen.
+  /// Restores the cursor, the normal colors and the previous screen.
   static var leaveSequence: StaticString { "\u{1B}[0m\u{1B}[?25h\u{1B}[?1049l" }
 
   private static let signals = [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV]
@@ -18,11 +18,11 @@ enum CrashGuard {
   }
 }
 
-/// Restores the terminal in a signal handler: it makes only calls that POSIX allows there, and uses
-/// no heap memory and no locks.
+/// Restores the terminal in a signal handler, with calls that POSIX allows there.
 ///
-/// It turns on the normal settings instead of restoring the saved ones, which would need a global
-/// variable.
+/// It uses no heap memory and no locks.
+///
+/// It sets normal settings instead of the saved ones, which would need a global variable.
 private func restoreTerminal(_ number: Int32) {
   var settings = termios()
   if tcgetattr(0, &settings) == 0 {

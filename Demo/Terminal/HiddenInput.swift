@@ -1,6 +1,6 @@
 import Glibc
 
-/// Hides the typed letters on a terminal until ``show()``.
+/// A terminal that does not show the typed characters until ``show()``.
 struct HiddenInput {
   private let terminal: Int32
   private let before: termios
@@ -12,9 +12,10 @@ struct HiddenInput {
     tcgetattr(terminal, &settings)
     before = settings
     settings.c_lflag &= ~tcflag_t(ECHO)
-    // The end of the line stays visible, so that the next text starts below the question.
+    // The end of the line is still shown, so that the next text starts on the line below the
+    // question.
     settings.c_lflag |= tcflag_t(ICANON | ISIG | ECHONL)
-    // If the user stopped the program, its shell would show the letters that are typed later.
+    // If the user could stop the program, the shell would show the characters that are typed later.
     stopHandler = signal(SIGTSTP, SIG_IGN)
     tcsetattr(terminal, TCSAFLUSH, &settings)
   }

@@ -1,21 +1,22 @@
 import Glibc
 
-/// The lines of standard input, read only as long as they are wanted.
+/// The lines of standard input, read only while they are wanted.
 ///
-/// No line is taken that comes later: it is for another part of the program.
+/// Later lines are not read, because they are for another part of the program.
 struct InputLines {
-  /// The longest line that is read; the rest of a longer one is the next line.
+  /// The maximum length of a line in bytes; the rest of a longer line is read as the next line.
   private static let maximumBytes = 65_536
 
   private var buffer: [UInt8] = []
   private var hasEnded = false
 
-  /// Whether a person types at standard input.
+  /// Whether standard input is a terminal.
   static var isTerminal: Bool { isatty(0) == 1 }
 
-  /// Waits for the next line; `nil` at the end of the input, or when it is not wanted any more.
+  /// Waits for the next line, and returns `nil` at the end of the input or when it is no longer
+  /// wanted.
   ///
-  /// It blocks its thread, and asks `isWanted` several times in a second.
+  /// It blocks its thread, and calls `isWanted` several times per second.
   mutating func next(while isWanted: () -> Bool) -> String? {
     while true {
       if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
@@ -31,7 +32,7 @@ struct InputLines {
     }
   }
 
-  /// Reads what comes within a moment.
+  /// Reads the bytes that arrive within 200 milliseconds.
   private mutating func read() {
     var request = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
     guard poll(&request, 1, 200) == 1 else { return }

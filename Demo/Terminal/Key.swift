@@ -8,7 +8,7 @@ enum Key: Sendable, Equatable {
   /// Ctrl-Z.
   case suspend
 
-  /// Reads the keys from the bytes of a terminal in raw mode; keys that no screen uses are skipped.
+  /// Decodes the keys from the bytes of a terminal in raw mode, and skips keys that no screen uses.
   static func decode(_ bytes: some Sequence<UInt8>) -> [Key] {
     var keys: [Key] = []
     var rest = Array(bytes)[...]
@@ -18,7 +18,7 @@ enum Key: Sendable, Equatable {
       case 0x1A: keys.append(.suspend)
       case 0x0A, 0x0D: keys.append(.enter)
       case 0x1B:
-        // A single byte is the Escape key; an arrow or a function key sends a sequence of bytes.
+        // A single byte is the Escape key; an arrow key or a function key sends several bytes.
         if rest.isEmpty { keys.append(.escape) } else { skipSequence(&rest) }
       case 0x20...0x7E: keys.append(.character(Character(Unicode.Scalar(byte))))
       default: break
@@ -27,7 +27,7 @@ enum Key: Sendable, Equatable {
     return keys
   }
 
-  /// Skips `[` with its parameters, or the one character after Alt.
+  /// Skips `[` with its parameters, or the single character after Alt.
   ///
   /// - SeeAlso: ECMA-48, section 5.4
   private static func skipSequence(_ rest: inout ArraySlice<UInt8>) {

@@ -13,7 +13,7 @@ struct Span: Sendable, Equatable, ExpressibleByStringLiteral {
   }
 }
 
-/// The meaning of a text, which decides how it looks.
+/// The meaning of a text, which determines its look.
 enum Style: Sendable {
   case plain
   case heading
@@ -23,10 +23,10 @@ enum Style: Sendable {
   case warning
   case bad
 
-  /// The terminal's code for the style.
+  /// Returns the terminal's code for the style.
   ///
-  /// The colours of the palette have a contrast of about 4.5 to 1 on white and on black, so the
-  /// program need not know the terminal's background.
+  /// The palette's colors have a contrast of about 4.5 to 1 on white and on black, so the program
+  /// does not need to know the terminal's background.
   func code(_ colours: Appearance.Colours) -> String? {
     switch (self, colours) {
     case (.plain, _): nil
@@ -47,15 +47,15 @@ enum Style: Sendable {
   }
 }
 
-/// The importance of a line: a screen that is too low drops the lines of the first cases first.
+/// The importance of a line: on a screen with too few rows, the first cases are dropped first.
 enum Weight: Int, Sendable, CaseIterable {
   case detail
   case context
-  /// A horizontal line, which only separates.
+  /// A horizontal line that only separates other lines.
   case rule
   /// The title of the screen.
   case title
-  /// A reason, such as that of an error.
+  /// A reason, such as the reason of an error.
   case reason
   /// The progress of the program's work.
   case progress
@@ -67,7 +67,7 @@ enum Weight: Int, Sendable, CaseIterable {
 /// One line of a screen.
 struct Line: Sendable, Equatable, ExpressibleByStringLiteral {
   var spans: [Span]
-  /// Whether the terminal itself wraps the line, from the first column, so that it can be copied.
+  /// Whether the terminal itself wraps the line from the first column, so that it can be copied.
   var isAddress = false
   var weight = Weight.essential
 
@@ -88,7 +88,7 @@ struct Line: Sendable, Equatable, ExpressibleByStringLiteral {
     self.init(Span(text))
   }
 
-  /// A line with a whole address.
+  /// Returns a line with a whole address.
   static func address(_ text: String) -> Line {
     var line = Line(Span(text, .accent))
     line.isAddress = true
@@ -98,14 +98,14 @@ struct Line: Sendable, Equatable, ExpressibleByStringLiteral {
   /// The text without its styles.
   var text: String { spans.map(\.text).joined() }
 
-  /// The line with another weight.
+  /// Returns the line with another weight.
   func weighing(_ weight: Weight) -> Line {
     var line = self
     line.weight = weight
     return line
   }
 
-  /// The line shortened to a width.
+  /// Returns the line, shortened to a width.
   func fitted(_ width: Int, _ glyphs: Glyphs) -> Line {
     guard !isAddress else { return self }
     var room = width
@@ -118,25 +118,25 @@ struct Line: Sendable, Equatable, ExpressibleByStringLiteral {
     return line
   }
 
-  /// The number of rows that the line needs: only an address may need more than one.
+  /// Returns the number of rows that the line needs, which is more than one only for an address.
   func height(_ columns: Int) -> Int {
     guard isAddress, columns > 0 else { return 1 }
     return (TextLayout.columns(text) + columns - 1) / columns
   }
 
-  /// The bytes that draw the line over its row or, for an address, over its rows.
+  /// Returns the text that draws the line over its row or, for an address, over its rows.
   func row(_ colours: Appearance.Colours, columns: Int) -> String {
     let clearRest = "\u{1B}[K"
     guard isAddress else {
       let indent = spans.isEmpty ? "" : String(repeating: " ", count: Page.margin)
       return indent + encoded(colours) + clearRest
     }
-    // In a full row the cursor is still on the last sign, and clearing would remove that.
+    // In a full row, the cursor is still on the last character, which clearing would remove.
     let isFull = TextLayout.columns(text).isMultiple(of: max(1, columns))
     return encoded(colours) + (isFull ? "" : clearRest)
   }
 
-  /// The text with the terminal's codes for its styles.
+  /// Returns the text with the terminal's codes for its styles.
   func encoded(_ colours: Appearance.Colours) -> String {
     spans.map { span in
       guard let code = span.style.code(colours), !span.text.isEmpty else { return span.text }
@@ -146,7 +146,7 @@ struct Line: Sendable, Equatable, ExpressibleByStringLiteral {
 }
 
 extension [Line] {
-  /// The lines with another weight.
+  /// Returns the lines with another weight.
   func weighing(_ weight: Weight) -> [Line] {
     map { $0.weighing(weight) }
   }

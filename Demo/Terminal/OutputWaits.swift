@@ -1,10 +1,11 @@
 import Glibc
 
-/// The waits for the readers of standard output and standard error, which a signal ends.
+/// The waits for the readers of standard output and standard error, which a signal can end.
 ///
-/// A reader may have stopped reading for ever. A program that is asked to end must not wait for it.
+/// A reader may have stopped reading forever, and a program that is asked to end must not wait for
+/// it.
 enum OutputWaits {
-  /// A pipe that has something to read once the waits have ended; `nil` if the system gives none.
+  /// A pipe that becomes readable when the waits end; `nil` if the system provides none.
   private static let bell: (reading: Int32, writing: Int32)? = {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { return nil }
@@ -12,15 +13,15 @@ enum OutputWaits {
     return (ends[0], ends[1])
   }()
 
-  /// How long a reader has after the waits have ended, in milliseconds.
+  /// The time that a reader still has after the waits have ended, in milliseconds.
   private static let grace: Int32 = 1000
 
-  /// Ends all waits, also later ones.
+  /// Ends all waits, including later ones.
   static func end() {
     if let bell { write(bell.writing, "!", 1) }
   }
 
-  /// Waits until a descriptor takes more; returns `false` if the waits have ended.
+  /// Waits until a descriptor accepts bytes, and returns `false` if the waits have ended.
   static func wait(for descriptor: Int32) -> Bool {
     let output = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     var polled = [output, pollfd(fd: bell?.reading ?? -1, events: Int16(POLLIN), revents: 0)]

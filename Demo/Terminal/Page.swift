@@ -1,4 +1,4 @@
-/// A whole screen: a head, a body and the keys, fitted into the terminal.
+/// A whole screen that fits into the terminal: a head, a body and the keys.
 struct Page: Sendable, Equatable {
   /// The free columns on each side.
   static let margin = 2
@@ -6,15 +6,16 @@ struct Page: Sendable, Equatable {
   var title: String
   var status: Span
   var body: [Line]
-  /// Bodies for terminals that are too low for `body`: the first that fits is shown, or the last.
+  /// Alternative bodies for terminals with too few rows: the first one that fits is shown, or the
+  /// last one.
   var shorterBodies: [[Line]] = []
   var keys: [KeyHint]
 
-  /// The lines from the top, none wider than the terminal and no more than it has rows.
+  /// Returns the lines from the top, not wider than the terminal and not more than its rows.
   ///
-  /// On a low terminal the empty lines are dropped first. Then a shorter body replaces the body.
-  /// Then the least important lines are dropped, and at last the end of the body. The keys stay. An
-  /// address is always whole, if necessary alone on the screen, without the keys.
+  /// On a terminal with few rows, the empty lines are dropped first. Then a shorter body replaces
+  /// the body. Then the least important lines are dropped, and finally the end of the body. The
+  /// keys stay. An address is always complete, if necessary alone on the screen without the keys.
   func lines(_ canvas: Canvas, columns: Int, rows: Int) -> [Line] {
     var foot = [canvas.rule] + canvas.keys(keys)
     var body = body(canvas, columns, room: rows - foot.count)
@@ -33,7 +34,7 @@ struct Page: Sendable, Equatable {
       .map { $0.fitted(canvas.width, canvas.glyphs) }
   }
 
-  /// The head and the longest body that fits, without empty lines if necessary.
+  /// Returns the head and the longest body that fits, without empty lines if necessary.
   private func body(_ canvas: Canvas, _ columns: Int, room: Int) -> [Line] {
     let head = [.blank, headline(canvas), canvas.rule, .blank]
     let whole = head + body + [.blank]
@@ -46,7 +47,7 @@ struct Page: Sendable, Equatable {
     return shorter
   }
 
-  /// The first lines, as many as fit.
+  /// Returns the first lines, as many as fit.
   private static func start(of lines: [Line], rows: Int, _ columns: Int) -> [Line] {
     var room = rows
     return Array(
@@ -56,13 +57,13 @@ struct Page: Sendable, Equatable {
       })
   }
 
-  /// The lines with a sign at the end of the last one that more would follow.
+  /// Returns the lines with an ellipsis at the end of the last one.
   private static func cutOff(_ lines: [Line], _ canvas: Canvas) -> [Line] {
     guard let last = lines.last, !last.isAddress else { return lines }
     return lines.dropLast() + [Line(spans: last.spans + [Span(canvas.glyphs.ellipsis)])]
   }
 
-  /// The title on the left and the status on the right, if both fit.
+  /// Returns the title on the left and, if both fit, the status on the right.
   private func headline(_ canvas: Canvas) -> Line {
     let gap = canvas.width - TextLayout.columns(title) - TextLayout.columns(status.text)
     guard gap >= 2 else { return Line(Span(title, .heading)).weighing(.title) }

@@ -7,15 +7,15 @@ import SequencingOAuthPipes
   import Foundation
 #endif
 
-/// The progress of a transfer, as one line.
+/// The progress of a transfer on one line.
 struct ProgressBar: Sendable, Equatable {
   private static let width = 16
-  /// The largest width of the numbers, so that the title always has the same width.
+  /// The maximum width of the numbers, reserved so that the title always has the same width.
   private static let numbers = "999.9 MB of 999.9 MB, 999.9 MB/s".count
 
   let title: String
 
-  /// The title, a bar if the total is known, the bytes, and the bytes per second.
+  /// Returns the line: the title, a bar if the total is known, the bytes, and the bytes per second.
   func line(_ progress: TransferProgress, perSecond: Int64? = nil, _ canvas: Canvas) -> Line {
     var spans: [Span] = []
     if let fraction = progress.fraction {
@@ -23,7 +23,7 @@ struct ProgressBar: Sendable, Equatable {
       spans = canvas.bar(fraction, width: Self.width, .good) + [Span("\(percent) %  ")]
     }
     let room = canvas.width - 2 - spans.reduce(Self.numbers) { $0 + TextLayout.columns($1.text) }
-    // If the line is too short for all, the title is dropped first.
+    // If the line is too short, the title is dropped first.
     if room >= 8 {
       let title = TextLayout.fit(title.onScreen, width: room, ellipsis: canvas.glyphs.ellipsis)
       spans.insert(Span(title + "  "), at: 0)
@@ -41,7 +41,7 @@ struct ProgressBar: Sendable, Equatable {
 }
 
 extension Console {
-  /// Runs a transfer and shows its progress on standard error, if that is a terminal.
+  /// Runs a transfer and, if standard error is a terminal, shows the progress there.
   func showingProgress<Value>(
     of title: String,
     _ work: ((@Sendable (TransferProgress) -> Void)?) async throws(Failure) -> Value
@@ -66,7 +66,7 @@ extension Console {
     return try outcome.get()
   }
 
-  /// Draws each report over the one before, at most ten in a second; the last one stays.
+  /// Draws each report over the previous one, at most ten per second, and keeps the last one.
   private func draw(
     _ bar: ProgressBar, _ reports: AsyncStream<TransferProgress>, _ appearance: Appearance
   ) async {
@@ -84,7 +84,7 @@ extension Console {
       drawn = .now
       waiting = nil
     }
-    // Until the first bytes move, a sign-in may use the terminal.
+    // Before the first bytes move, a sign-in may use the terminal.
     for await progress in reports where progress.completed > 0 || progress.total == 0 {
       first = first ?? progress
       if let drawn, ContinuousClock.now - drawn < .milliseconds(100) {

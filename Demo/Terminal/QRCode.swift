@@ -1,16 +1,17 @@
 import CSQSockets
 import Glibc
 
-/// A QR code for a terminal, drawn by the program `qrencode` where it is installed.
+/// A QR code for a terminal, drawn by the program `qrencode` if it is installed.
 enum QRCode {
-  /// The longest time in milliseconds for which the program may be silent.
+  /// The maximum time without output from the program, in milliseconds.
   private static let patience: Int32 = 3_000
 
-  /// The lines of a QR code; `nil` if the program is missing or fails, or the code is too wide.
+  /// Returns the lines of a QR code, or `nil` if the program is missing or fails or the code is too
+  /// wide.
   static func drawing(of text: String, _ appearance: Appearance, columns: Int) -> String? {
     let style: String
     switch (appearance.glyphs, appearance.colours) {
-    // Without colours the code is right on a dark background only, which is the usual one.
+    // Without colors, the code is right only on a dark background, which is the most common.
     case (.unicode, .none): style = "UTF8"
     case (.unicode, _): style = "ANSIUTF8"
     case (_, .none): return nil
@@ -22,14 +23,14 @@ enum QRCode {
     return lines.joined(separator: "\n")
   }
 
-  /// The number of characters in a line, without the control sequences for colours.
+  /// Returns the number of characters in a line, without the control sequences for colors.
   private static func width(_ line: Substring) -> Int {
     line.replacing(/\u{1B}\[[0-9;]*m/, with: "").count
   }
 
-  /// Runs a program and returns its output; `nil` if it does not end well.
+  /// Runs a program and returns its output, or `nil` if it fails.
   ///
-  /// The text goes through its standard input, since every user of the machine sees its arguments.
+  /// The text is sent to its standard input, because every user of the machine can see arguments.
   private static func run(_ words: [String], input: String) -> String? {
     var inputEnds: [Int32] = [-1, -1]
     var outputEnds: [Int32] = [-1, -1]
@@ -39,12 +40,12 @@ enum QRCode {
       close(inputEnds[1])
       return nil
     }
-    // The other ends are this process's, so the program must not keep them open.
+    // The other ends belong to this process, so the program must not keep them open.
     for descriptor in [inputEnds[1], outputEnds[0]] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
     defer { close(outputEnds[0]) }
     let process = spawn(words, reading: inputEnds[0], writing: outputEnds[1])
     close(outputEnds[1])
-    // An address fits into the pipe's buffer, so the write does not wait.
+    // An address fits into the pipe's buffer, so the write does not block.
     let bytes = Array(input.utf8.prefix(4096))
     let isWritten = process != nil && write(inputEnds[1], bytes, bytes.count) == bytes.count
     close(inputEnds[1])
@@ -56,7 +57,7 @@ enum QRCode {
     return status == 0 ? output : nil
   }
 
-  /// Starts a program without an environment, which may hold secrets.
+  /// Starts a program with an empty environment, because the environment may contain secrets.
   private static func spawn(
     _ words: [String], reading input: Int32, writing output: Int32
   ) -> pid_t? {
@@ -76,7 +77,7 @@ enum QRCode {
     return result == 0 ? process : nil
   }
 
-  /// Reads to the end; `nil` if the program is silent for too long.
+  /// Reads to the end, and returns `nil` if the program sends nothing for too long.
   private static func read(_ descriptor: Int32) -> String? {
     var output: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 16_384)

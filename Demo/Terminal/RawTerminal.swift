@@ -1,22 +1,22 @@
 import Glibc
 
-/// The terminal while a screen is drawn on it: keys arrive one by one and are not shown.
+/// A terminal on which a screen is drawn, with keys that arrive one by one and are not shown.
 ///
-/// ``leave()`` restores the earlier content; so does a crash of the program.
+/// ``leave()`` restores the previous content, and so does a crash of the program.
 final class RawTerminal {
   private static let input: Int32 = 0
   private static let output = TextStream(descriptor: 1)
 
   private var before = termios()
   private var isEntered = false
-  /// What stands on the screen; `nil` if that is not known.
+  /// The current content of the screen; `nil` if it is not known.
   private var shown: Frame?
 
-  /// The rows of a screen, and its size.
+  /// The content of a screen, and its size.
   private struct Frame {
     let columns: Int
     let rows: Int
-    /// The row at which each line begins, and the bytes that draw the line.
+    /// The row where each line begins, and the text that draws the line.
     var lines: [(row: Int, text: String)] = []
     var end = 1
 
@@ -28,7 +28,7 @@ final class RawTerminal {
       }
     }
 
-    /// The bytes that draw this frame over an earlier one: only the lines that differ.
+    /// Returns the text that draws this frame over an earlier one, with only the lines that differ.
     func changes(since before: Frame?) -> String {
       guard let before, (before.columns, before.rows, before.end) == (columns, rows, end),
         before.lines.map(\.row) == lines.map(\.row)
@@ -40,7 +40,7 @@ final class RawTerminal {
     }
   }
 
-  /// Whether standard input and output are a terminal on which a screen can be drawn.
+  /// Returns whether standard input and output are a terminal that can show a screen.
   static func isAvailable(environment: [String: String]) -> Bool {
     isatty(input) == 1 && output.isTerminal && Appearance.canDraw(environment: environment)
   }
@@ -72,25 +72,25 @@ final class RawTerminal {
     CrashGuard.remove()
   }
 
-  /// Stops the program as Ctrl-Z does; when it continues, switches to the screen again.
+  /// Stops the program like Ctrl-Z and, when it continues, switches to the screen again.
   func suspend() {
     leave()
-    // Send it to the process: the threads of the cooperative pool block signals.
+    // Send the signal to the process, because the threads of the cooperative pool block signals.
     kill(getpid(), SIGTSTP)
-    // Another thread gets the signal, so it takes a moment until all threads stop.
+    // Another thread gets the signal, so it takes a short time until all threads stop.
     usleep(50_000)
     enter()
   }
 
-  /// Forgets what stands on the screen, so that all of it is drawn again.
+  /// Marks the screen's content as unknown, so that all of it is drawn again.
   func forget() {
     shown = nil
   }
 
-  /// Draws lines from the top, each over the earlier content, so that nothing flickers.
+  /// Draws lines from the top, each over the previous content, so that nothing flickers.
   ///
-  /// Only lines that differ from those on the screen are written: a screen reader speaks what is
-  /// written, and a braille display shows it.
+  /// It writes only lines that differ from those on the screen, because a screen reader speaks all
+  /// that is written, and a braille display shows it.
   func draw(_ lines: [Line], _ colours: Appearance.Colours) {
     guard isEntered else { return }
     let (columns, rows) = size
@@ -98,7 +98,7 @@ final class RawTerminal {
     let changes = frame.changes(since: shown)
     shown = frame
     guard !changes.isEmpty else { return }
-    // Terminals that know these marks show all of it at once.
+    // Terminals that support these sequences show the whole update at once.
     try? Self.output.write("\u{1B}[?2026h" + changes + "\u{1B}[?2026l")
   }
 }

@@ -1,14 +1,14 @@
-// Any thread may use Dispatch's sources, but their declarations do not say so.
+// Any thread may use Dispatch's sources, although their declarations do not say so.
 @preconcurrency import Dispatch
 import Glibc
 
-/// The events of the terminal: keys, its end, and changes of its size.
+/// The source of the terminal's events: keys, changes of its size, and its end.
 final class TerminalInput: Sendable {
   enum Event: Sendable, Equatable {
     case key(Key)
-    /// The window has another size, or the program continues after it was stopped.
+    /// The window's size changed, or the program continues after it was stopped.
     case needsDrawing
-    /// No further event comes: the window was closed.
+    /// The window was closed, so no more events follow.
     case ended
   }
 
@@ -16,7 +16,7 @@ final class TerminalInput: Sendable {
   private let keys: any DispatchSourceRead
   private let signals: [any DispatchSourceSignal]
 
-  /// Delivers events until ``stop()``.
+  /// Creates a source that delivers events until ``stop()``.
   init(_ handler: @escaping @Sendable (Event) -> Void) {
     keys = DispatchSource.makeReadSource(fileDescriptor: 0, queue: queue)
     signals = [SIGWINCH, SIGCONT].map { [queue] in
@@ -36,7 +36,7 @@ final class TerminalInput: Sendable {
     }
   }
 
-  /// Stops the delivery of events; when it returns, no key is read any more.
+  /// Stops the delivery of events, so that no key is read after this returns.
   func stop() {
     keys.cancel()
     signals.forEach { $0.cancel() }
@@ -44,7 +44,7 @@ final class TerminalInput: Sendable {
   }
 }
 
-/// Reads the bytes that the terminal has sent; returns `nil` at its end.
+/// Reads the bytes that the terminal has sent, and returns `nil` at its end.
 private func readAvailable() -> [UInt8]? {
   var bytes = [UInt8](repeating: 0, count: 256)
   let count = bytes.withUnsafeMutableBytes { read(0, $0.baseAddress, $0.count) }

@@ -1,25 +1,25 @@
 import SequencingOAuth
 import Synchronization
 
-/// The terminal while the program has lent it to a text browser: nothing is read or drawn then.
+/// The use of the terminal by a text browser, during which the program does not read or draw.
 enum TerminalLoan {
-  /// The screen that is drawn on the terminal, if there is one.
+  /// The functions that leave and enter a screen on the terminal.
   struct Screen: Sendable {
     let leave: @MainActor @Sendable () -> Void
     let enter: @MainActor @Sendable () -> Void
   }
 
   private static let isLent = Atomic(false)
-  /// Held while a part of the program reads standard input.
+  /// A lock that is held while a part of the program reads standard input.
   private static let reading = Mutex(())
   private static let screen = Mutex<Screen?>(nil)
 
-  /// Sets the screen that is left before the terminal is lent, and entered again afterwards.
+  /// Sets the screen to leave before the terminal is lent and to enter again afterwards.
   static func use(_ screen: Screen?) {
     self.screen.withLock { $0 = screen }
   }
 
-  /// Gives the terminal away, when nobody in the program reads it any more.
+  /// Lends the terminal after no part of the program reads it any more.
   static func begin() async {
     isLent.store(true, ordering: .sequentiallyConsistent)
     reading.withLock { _ in }
@@ -32,8 +32,9 @@ enum TerminalLoan {
     isLent.store(false, ordering: .sequentiallyConsistent)
   }
 
-  /// Lets a part of the program read standard input for a moment; returns `false` if the terminal is
-  /// lent.
+  /// Lets a part of the program read standard input for a short time.
+  ///
+  /// Returns `false` if the terminal is lent.
   static func read(_ body: () -> Void) -> Bool {
     guard !isLent.load(ordering: .sequentiallyConsistent) else { return false }
     return reading.withLock { _ in
@@ -45,7 +46,7 @@ enum TerminalLoan {
 }
 
 extension SystemBrowser {
-  /// The browser, for which the program keeps away from the terminal as long as it has that.
+  /// A copy of this browser that gets the terminal for itself while it needs it.
   var lentTheTerminal: SystemBrowser {
     var browser = self
     browser.willUseTerminal = { await TerminalLoan.begin() }

@@ -1,6 +1,7 @@
-/// Fits text into columns.
+/// Functions that fit text into columns.
 enum TextLayout {
-  /// Breaks a paragraph between words into lines of at most a width; a longer word stays whole.
+  /// Breaks a paragraph between words into lines of at most `width` columns, and keeps longer words
+  /// whole.
   static func wrap(_ text: String, width: Int) -> [String] {
     var lines: [String] = []
     for word in text.split(separator: " ") {
@@ -13,7 +14,7 @@ enum TextLayout {
     return lines
   }
 
-  /// Shortens a text to a width; an ellipsis replaces the end.
+  /// Shortens a text to a width, with an ellipsis in place of the rest.
   static func fit(_ text: String, width: Int, ellipsis: String = "…") -> String {
     guard columns(text) > width else { return text }
     var fitted = ""
@@ -26,7 +27,7 @@ enum TextLayout {
     return width < columns(ellipsis) ? "" : fitted + ellipsis
   }
 
-  /// The number of columns that a terminal uses for a text.
+  /// Returns the number of columns that a terminal needs for a text.
   static func columns(_ text: some StringProtocol) -> Int {
     text.reduce(0) { $0 + columns($1) }
   }
@@ -43,7 +44,7 @@ enum TextLayout {
 }
 
 extension StringProtocol {
-  /// The text without control characters, so that texts of servers and users cannot command the
+  /// The text without control characters, so that texts of servers and users cannot control the
   /// terminal.
   var onScreen: String {
     var text = String.UnicodeScalarView()
@@ -51,8 +52,9 @@ extension StringProtocol {
     return String(text)
   }
 
-  /// The text with its long words shortened, so that an argument which it repeats does not fill the
-  /// screen; a text that is long all the same loses its middle.
+  /// The text with long words shortened, so that a repeated argument does not fill the screen.
+  ///
+  /// If the text is still too long, its middle is removed.
   var abbreviated: String {
     let words = split(separator: " ", omittingEmptySubsequences: false)
       .map { $0.shortened(to: 500) }.joined(separator: " ")
@@ -73,7 +75,8 @@ extension StringProtocol {
 }
 
 extension Unicode.Scalar {
-  /// Whether the character may move a terminal's cursor, change its text's direction, or hide in it.
+  /// Whether the character may move a terminal's cursor, change the direction of text, or be
+  /// invisible.
   var commandsTerminals: Bool {
     switch properties.generalCategory {
     case .control, .format, .surrogate, .lineSeparator, .paragraphSeparator: true

@@ -1,19 +1,19 @@
 import Glibc
 
-/// A file descriptor to which text is written at once and completely.
+/// A file descriptor whose writes are immediate and complete.
 struct TextStream: Sendable {
   let descriptor: Int32
 
-  /// The error of a write that failed, but not because the reader of a pipe has ended.
+  /// The error of a failed write, other than a closed pipe.
   struct WriteError: Error, CustomStringConvertible {
-    /// The system's number; `nil` if the wait for the reader was ended.
+    /// The system's error number; `nil` if the wait for the reader was ended.
     let errno: Int32?
     var description: String {
-      errno.map { String(cString: strerror($0)) } ?? "what reads it has stopped reading"
+      errno.map { String(cString: strerror($0)) } ?? "the program that reads it has stopped reading"
     }
   }
 
-  /// How many bytes a pipe takes without a wait when it takes any.
+  /// The number of bytes that a writable pipe accepts without blocking.
   private static let portion = 4096
 
   /// Whether the descriptor is a terminal.
@@ -27,18 +27,18 @@ struct TextStream: Sendable {
     return (Int(size.ws_col), Int(size.ws_row))
   }
 
-  /// Writes a whole text; ends the program quietly if the reader of a pipe has ended.
+  /// Writes a whole text, and ends the program silently if the reader has closed the pipe.
   ///
-  /// It waits for the reader, but not after a signal has asked the program to end.
+  /// It waits for the reader, but no longer after a signal has asked the program to end.
   func write(_ text: String) throws(WriteError) {
     try write(Array(text.utf8))
   }
 
-  /// Writes all bytes; ends the program quietly if the reader of a pipe has ended.
+  /// Writes all bytes, and ends the program silently if the reader has closed the pipe.
   func write(_ bytes: [UInt8]) throws(WriteError) {
     var rest = bytes[...]
     while !rest.isEmpty {
-      // A write could wait for the reader for ever.
+      // Wait here, because a write could block forever.
       guard OutputWaits.wait(for: descriptor) else { throw WriteError(errno: nil) }
       let count = rest.prefix(Self.portion).withUnsafeBytes {
         systemWrite(descriptor, $0.baseAddress, $0.count)
@@ -61,11 +61,11 @@ private func systemWrite(_ file: Int32, _ bytes: UnsafeRawPointer?, _ count: Int
   write(file, bytes, count)
 }
 
-/// Prepares standard input, output and error before the program does anything else.
+/// Functions that prepare standard input, output and error before the program does anything else.
 enum StandardStreams {
-  /// Makes sure that all three are open, and that a write to a closed pipe is only an error.
+  /// Makes sure that all three are open, and that writing to a closed pipe is only an error.
   static func prepare() {
-    // Otherwise a file that is opened later could get the number of a closed one, and its output.
+    // Otherwise a file that is opened later could get the number, and the output, of a closed one.
     for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) == -1 {
       // Open it for reading only, so that printing to it still fails.
       _ = open("/dev/null", O_RDONLY)

@@ -1,7 +1,7 @@
-/// The lines of the main screen about the gRPC call.
+/// The part of the main screen about the gRPC call.
 struct CallView {
   let call: Coordinator.Call
-  /// The most lines of the answer.
+  /// The maximum number of lines of the answer.
   var most = Int.max
 
   func lines(_ canvas: Canvas) -> [Line] {
@@ -15,7 +15,7 @@ struct CallView {
 
   private func field(_ text: String, _ style: Style, _ canvas: Canvas) -> [Line] {
     let paragraphs = text.split(separator: "\n").map(String.init)
-    // If there is little room, the paragraphs become one, so that a cut ends in an ellipsis.
+    // If there is little space, the paragraphs are joined, so that a cut ends in an ellipsis.
     let shown = most == Int.max ? paragraphs : [paragraphs.joined(separator: " ")]
     return canvas.field(
       "rpc",

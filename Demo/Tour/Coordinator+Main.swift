@@ -7,18 +7,18 @@ import SequencingOAuth
 #endif
 
 extension Coordinator {
-  /// The main screen: a session with its token, its files and its news.
+  /// The state of the main screen: a session with its token, its files and its notifications.
   struct Main: Sendable, Equatable {
     var token: SQToken
     var user: String?
     var files = Files.unread
     /// The state of the gRPC call; `nil` if there is no server to call.
     var call: Call?
-    /// Whether a refresh that the user asked for has not ended yet.
+    /// Whether a refresh that the user asked for is in progress.
     var isRefreshing = false
-    /// Whether the server has ended the session, while the app does not know it yet.
+    /// Whether the server has ended the session and the app does not know it yet.
     var isOverAtServer = false
-    /// The SDK's notifications about the token, the newest first.
+    /// The SDK's notifications about the token, newest first.
     var news: [News] = []
 
     init(_ token: SQToken, user: String? = nil, files: Files = .unread) {
@@ -58,7 +58,7 @@ extension Coordinator {
 }
 
 extension Coordinator.Main {
-  /// The most notifications that are kept.
+  /// The maximum number of notifications that are kept.
   static let mostNews = 5
 
   mutating func handle(_ event: Coordinator.Event) -> Coordinator.Action? {
@@ -105,12 +105,12 @@ extension Coordinator.Main {
   }
 
   private mutating func readFiles() -> Coordinator.Action {
-    // The files that were read before stay until the answer arrives.
+    // The files from the last answer stay until the new answer arrives.
     if case .read = files {} else { files = .reading }
     return .readFiles
   }
 
-  /// Makes the first call by itself, after the files were read.
+  /// Makes the first call automatically, after the files were read.
   private mutating func firstCall() -> Coordinator.Action? {
     call == .notMade ? makeCall() : nil
   }
@@ -121,7 +121,7 @@ extension Coordinator.Main {
   }
 
   private mutating func add(_ kind: Coordinator.News.Kind, at date: Date) {
-    // A failure that repeats, or that both the delegate and the caller report, is shown once.
+    // A repeated failure, or one that both the delegate and the caller report, is shown once.
     if kind != .refreshed, news.first?.kind == kind { news.removeFirst() }
     news.insert(Coordinator.News(kind: kind, date: date), at: 0)
     news = Array(news.prefix(Self.mostNews))

@@ -6,10 +6,13 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The screen that the demo shows, and the rules for the next: a value without terminal and server.
+/// The current screen of the demo, and the rules for the next one.
 ///
-/// Success leads from the login screen to the main screen, with the token; a failure stays on the
-/// login screen; signing out leads back to it, and the session's end too, with the reason.
+/// It is a value without a terminal or a server.
+///
+/// A successful sign-in leads from the login screen to the main screen with the token, and a failed
+/// one stays on the login screen. Signing out leads back to the login screen, and so does the end
+/// of the session, with its reason.
 struct Coordinator: Sendable, Equatable {
   enum Screen: Sendable, Equatable {
     case login(notice: Notice?)
@@ -21,27 +24,28 @@ struct Coordinator: Sendable, Equatable {
   enum Notice: Sendable, Equatable {
     case cancelled
     case failed(code: String, message: String)
-    /// The server, or another program, ended the session.
+    /// The server or another program ended the session.
     case ended(code: String, message: String)
   }
 
-  /// A sign-in that is under way.
+  /// A sign-in in progress.
   struct Waiting: Sendable, Equatable {
     var player: Player
-    /// The address of the server's page, once the SDK wants to open it.
+    /// The address of the server's page, after the SDK has asked to open it.
     var address: String?
     var showsAddress = false
     /// The reason why the page could not be opened.
     var problem: String?
-    /// What a redirect said that was refused, since it does not name the sign-in.
+    /// The message of a redirect that was rejected because it does not belong to the sign-in.
     var refusal: String?
-    /// Whether reading the files has started the sign-in.
+    /// Whether the sign-in was started by a request for the files.
     var isForFiles = false
-    /// The files, if they are read before the login screen gets the token.
+    /// The files, if they arrive before the login screen gets the token.
     var files: Files?
   }
 
-  /// The one who signs in on the server's pages: the user in a browser, or the sandbox's visitor.
+  /// The party that signs in on the server's pages: the user in a browser, or the sandbox's
+  /// simulated user.
   enum Player: Sendable, Equatable {
     case browser
     case visitor
@@ -53,7 +57,7 @@ struct Coordinator: Sendable, Equatable {
     case readFiles
     case filesAreRead(Files)
     case call
-    /// The user wants to see what the server says to a token that is not good.
+    /// The user wants to see the server's answer to an invalid token.
     case callWithBadToken
     case callHasEnded(Call)
     case pageIsReady(String)
@@ -97,7 +101,9 @@ struct Coordinator: Sendable, Equatable {
   var hasServerToCall = false
   private(set) var screen = Screen.login(notice: nil)
 
-  /// Goes to the next screen; an event without a meaning on the screen changes nothing.
+  /// Changes the screen after an event, and returns the app's next action.
+  ///
+  /// An event without a meaning on the screen changes nothing.
   mutating func handle(_ event: Event) -> Action? {
     switch (event, screen) {
     case (.quit, _):
@@ -117,7 +123,7 @@ struct Coordinator: Sendable, Equatable {
     case (.userIsNotAuthorized(let notice), .waiting):
       screen = .login(notice: notice)
     case (.pageIsReady(let address), .login):
-      // The session ended before the request for its files, so the pipe asks for access.
+      // The session ended before the request for the files, so the pipe asks for access.
       screen = .waiting(Waiting(player: .browser, address: address, isForFiles: true))
     case (.signOut, .main):
       screen = .login(notice: nil)
@@ -147,10 +153,10 @@ struct Coordinator: Sendable, Equatable {
 }
 
 extension Coordinator.Waiting {
-  /// What the user must know of the sign-in's way so far, a sentence each.
+  /// The sentences that the user must know about the sign-in so far.
   var remarks: [String] {
     [
-      // After the semicolon the message has advice for the developer of an app.
+      // After the semicolon, the message contains advice for an app's developer.
       problem.map { "No browser was opened: \($0.prefix { $0 != ";" })." },
       refusal.map { "Note: \($0). The sign-in still waits." },
     ].compactMap(\.self)

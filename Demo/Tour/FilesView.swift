@@ -1,9 +1,9 @@
-/// The lines of the main screen about the files.
+/// The part of the main screen about the files.
 struct FilesView {
   let files: Coordinator.Files
-  /// The most files that are shown.
+  /// The maximum number of files that are shown.
   var most = MainExtent.whole.files
-  /// The most lines for the reason why the files could not be read.
+  /// The maximum number of lines for the reason of a failure.
   var linesOfText = Int.max
 
   func lines(_ canvas: Canvas) -> [Line] {
@@ -25,7 +25,7 @@ struct FilesView {
     }
   }
 
-  /// The number of files that are not shown, in words.
+  /// Returns the number of hidden files in words, or `nil` if all are shown.
   private func rest(_ count: Int, _ isAll: Bool) -> String? {
     let atLeast = isAll ? "" : "at least "
     switch count - most {
@@ -35,7 +35,7 @@ struct FilesView {
     }
   }
 
-  /// A title, and its size at the end of the line.
+  /// Returns a line with a title, and the size at the end.
   private func line(_ file: DriveFile, _ canvas: Canvas) -> Line {
     let size = file.size.map { ByteCount.inWords($0) } ?? ""
     let width = max(1, canvas.width - Canvas.fieldIndent - TextLayout.columns(size) - 2)

@@ -1,6 +1,6 @@
 import SequencingOAuth
 
-/// The login screen: it starts a sign-in and is the delegate that learns of its end.
+/// The login screen, which starts a sign-in and is the delegate that gets its result.
 @MainActor
 final class LoginScreen: AuthorizationDelegate {
   private let oauth: SQOAuth

@@ -1,8 +1,8 @@
-/// Draws the login screen.
+/// The view that draws the login screen.
 struct LoginView {
   let server: TourServer
   let screen: Coordinator.Screen
-  /// Seconds since the sign-in began.
+  /// The seconds since the sign-in began.
   let seconds: Int
 
   func page(_ canvas: Canvas) -> Page {
@@ -24,7 +24,7 @@ struct LoginView {
     return page
   }
 
-  /// The key for a sign-in in which the sandbox's visitor plays the user.
+  /// The key for a sign-in by the sandbox's simulated user.
   private var alone: [KeyHint] {
     server.isSandbox ? [KeyHint("s", "sign in without a browser")] : []
   }
@@ -38,7 +38,7 @@ struct LoginView {
       + canvas.paragraph(words).weighing(.detail) + [.blank] + credentials(canvas)
   }
 
-  /// The server, with the account or with the name and the password to sign in there.
+  /// Returns the server, and the account or the name and password to sign in there.
   private func credentials(_ canvas: Canvas) -> [Line] {
     guard let user = server.user else { return Self.account(server, canvas).weighing(.context) }
     return [
@@ -48,14 +48,14 @@ struct LoginView {
     ]
   }
 
-  /// The server and the account; nothing for the sandbox inside the program.
+  /// Returns the server and the account, or nothing for the built-in sandbox.
   static func account(_ server: TourServer, _ canvas: Canvas) -> [Line] {
     guard !server.isSandbox else { return [] }
     return [canvas.field("server", Span(server.name))]
       + (server.account.map { [canvas.field("account", Span($0))] } ?? [])
   }
 
-  /// The result of the last sign-in.
+  /// Returns the result of the last sign-in.
   static func notice(_ notice: Coordinator.Notice?, _ canvas: Canvas) -> [Line] {
     switch notice {
     case nil: []
@@ -97,7 +97,7 @@ struct LoginView {
     return lines + credentials(canvas)
   }
 
-  /// The time so far, and the longest one if that is known.
+  /// The time so far and, if it is known, the time limit.
   private var time: String {
     server.limit.map { "\(seconds) of \($0.components.seconds) s" } ?? "\(seconds) s"
   }

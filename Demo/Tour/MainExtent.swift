@@ -1,22 +1,24 @@
-/// The amount of content on the main screen: less on a low terminal.
+/// The amount of content on the main screen, which is smaller on a terminal with few rows.
 struct MainExtent: Sendable, Equatable {
-  /// The most files that are shown.
+  /// The maximum number of files that are shown.
   var files = 5
-  /// The most notifications that are shown.
+  /// The maximum number of notifications that are shown.
   var news = Coordinator.Main.mostNews
-  /// Whether a bar shows the remaining time, besides the words.
+  /// Whether a bar also shows the remaining time.
   var hasBar = true
-  /// Whether the screen shows the scope and the kind of the token.
+  /// Whether the screen shows the scope and type of the token.
   var hasFacts = true
-  /// Whether the screen also says what will happen next.
+  /// Whether the screen also shows what will happen next.
   var hasOutlook = true
-  /// The most lines of one text, such as the reason of a failure.
+  /// The maximum number of lines of a text, such as the reason of a failure.
   var linesOfText = Int.max
 
-  /// The whole content.
+  /// The complete content.
   static let whole = MainExtent()
 
-  /// Smaller and smaller contents, until the last notification fits: it matters more than files.
+  /// Increasingly smaller contents.
+  ///
+  /// The last notification is kept longest, because it matters more than the files.
   static let shorter: [MainExtent] = {
     let steps: [(inout MainExtent) -> Void] = [
       { $0.hasBar = false }, { $0.news = 2 }, { $0.hasOutlook = false }, { $0.files = 3 },

@@ -8,9 +8,9 @@ import SequencingOAuthPipes
   import Foundation
 #endif
 
-/// The main screen: it asks for the user's name and files, and makes a gRPC call with the token.
+/// The main screen, which asks for the user's name and files and makes a gRPC call with the token.
 ///
-/// It also refreshes and revokes the token, signs out, and is the delegate that learns of each
+/// It also refreshes and revokes the token, signs out, and is the delegate that is notified of each
 /// refresh and of the session's end.
 @MainActor
 final class MainScreen: TokenRefreshDelegate {
@@ -30,7 +30,7 @@ final class MainScreen: TokenRefreshDelegate {
     oauth.tokenRefreshDelegate = self
   }
 
-  /// Finds the name of the user: by the ID token, by the provider, or as the account was named.
+  /// Finds the user's name in the ID token, at the provider or in the account's attributes.
   func askWhoSignedIn() {
     Task {
       let user = await SignedInUser.find(oauth)
@@ -38,7 +38,7 @@ final class MainScreen: TokenRefreshDelegate {
     }
   }
 
-  /// Reads the files; if nobody is signed in, the pipe lets the user sign in first.
+  /// Reads the files, for which the pipe signs the user in first if necessary.
   func readFiles() {
     files?.pages(DriveFile.Page.self).first { result in
       switch result {
@@ -56,10 +56,10 @@ final class MainScreen: TokenRefreshDelegate {
     call(with: .account(oauth.module))
   }
 
-  /// Calls the gRPC server with a token that no server has issued, to show its challenge.
+  /// Calls the gRPC server with an invalid token, to show the server's challenge.
   ///
-  /// A call with the account's token shows none: if that token is refused, the SDK refreshes it, and
-  /// a session that has ended leads to the login screen.
+  /// A call with the account's token shows no challenge: if that token is rejected, the SDK
+  /// refreshes it, and a session that has ended leads to the login screen.
   func callWithBadToken() {
     call(with: .accessToken("a-bad-token"))
   }
@@ -79,8 +79,8 @@ final class MainScreen: TokenRefreshDelegate {
   /// Refreshes the token even if it is still valid.
   func refresh() {
     oauth.refresh { result in
-      // Shortly after a failure the SDK returns the same error without a request, and without a
-      // call of the delegate.
+      // Shortly after a failure, the SDK returns the same error without a request and without
+      // calling the delegate.
       if case .failure(let error) = result, self.oauth.currentToken != nil {
         self.tokenRefreshDidFail(error)
       }
@@ -88,7 +88,7 @@ final class MainScreen: TokenRefreshDelegate {
     }
   }
 
-  /// Makes the server end the tokens; the delegate learns of the session's end.
+  /// Makes the server revoke the tokens, after which the delegate gets the session's end.
   func revoke() {
     oauth.revoke { result in
       guard case .failure(let error) = result else { return }

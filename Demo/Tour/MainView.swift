@@ -7,7 +7,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// Draws the main screen.
+/// The view that draws the main screen.
 struct MainView {
   let main: Coordinator.Main
   let date: Date
@@ -54,7 +54,7 @@ struct MainView {
     ]
   }
 
-  /// The remaining time, with a bar if the token's whole lifetime is known.
+  /// Returns the remaining time, with a bar if the token's whole lifetime is known.
   private func expiry(_ canvas: Canvas, hasBar: Bool) -> [Line] {
     let left = fractionLeft
     let style: Style =
@@ -76,7 +76,7 @@ struct MainView {
     canBeRefreshed ? "; it is refreshed as soon as possible" : "; sign out and in again"
   }
 
-  /// What happened at the server, and what will happen next.
+  /// Returns the lines about what happened at the server and what will happen next.
   private func outlook(_ canvas: Canvas, _ extent: MainExtent) -> [Line] {
     guard main.isOverAtServer else {
       guard canBeRefreshed, extent.hasOutlook else { return [] }
@@ -88,7 +88,7 @@ struct MainView {
     return [.blank] + canvas.paragraph("The server has ended the session." + outlook, .warning)
   }
 
-  /// The delegate's notifications, the newest first.
+  /// Returns the lines about the delegate's notifications, newest first.
   private func news(_ canvas: Canvas, _ extent: MainExtent) -> [Line] {
     guard !main.news.isEmpty else { return [] }
     return [.blank]

@@ -6,7 +6,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The app that the tour shows: the SDK with a client of a server, and two screens.
+/// The app that the tour shows: the SDK with a client at a server, and two screens.
 @MainActor
 final class TourApp {
   /// The events of the app, in order.
@@ -34,10 +34,10 @@ final class TourApp {
       tell: tell)
   }
 
-  /// The current token; the screens may get it a moment later.
+  /// The current token, which the screens may get a moment later.
   var token: SQToken? { oauth.result.token }
 
-  /// Performs an action that the coordinator has decided.
+  /// Performs an action that the coordinator returned.
   func perform(_ action: Coordinator.Action) {
     switch action {
     case .signIn(let player):
@@ -72,7 +72,7 @@ final class TourApp {
     }
   }
 
-  /// Tells the current screen why the files cannot be read.
+  /// Shows on the current screen why the files cannot be read.
   private func fail(_ failure: Failure, isSignedIn: Bool) {
     let (code, message) = (failure.code, failure.message)
     tell(

@@ -7,7 +7,7 @@ import Synchronization
   import Foundation
 #endif
 
-/// Opens the server's page; if that fails, the sign-in waits until the user opens the page.
+/// A browser that opens the server's page or, if that fails, lets the user open it.
 ///
 /// The SDK's own browser would end the sign-in with an error, but a screen can show the address.
 final class TourBrowser: UserAgent {
@@ -25,7 +25,7 @@ final class TourBrowser: UserAgent {
     self.tell = tell
   }
 
-  /// Chooses the browser or the visitor for the pages of the next sign-in.
+  /// Selects the browser or the simulated user for the pages of the next sign-in.
   func use(_ player: Coordinator.Player) {
     isPlayed.store(player == .visitor, ordering: .relaxed)
   }
@@ -45,7 +45,7 @@ final class TourBrowser: UserAgent {
     tell(.redirectIsRefused(error.message))
   }
 
-  /// Lets the visitor play the user on a page that no browser has opened.
+  /// Makes the simulated user sign in on a page that no browser has opened.
   func play(_ address: String) {
     guard let url = URL(string: address) else { return }
     Task {

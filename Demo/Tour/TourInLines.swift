@@ -6,10 +6,10 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The tour without a terminal: it prints lines and needs no keys.
+/// The tour without a terminal, which prints lines and needs no keys.
 ///
-/// It signs in, shows the files, and makes the gRPC call if it has a server. At the sandbox it then
-/// refreshes the token and signs out; an account from a store stays signed in with its token.
+/// It signs in, shows the files, and makes the gRPC call if it has a server. At the sandbox, it
+/// then refreshes the token and signs out. An account from a store stays signed in.
 @MainActor
 struct TourInLines {
   let app: TourApp
@@ -26,7 +26,7 @@ struct TourInLines {
       try console.result("Please sign in.")
       app.tell(.signIn(player))
     }
-    // The token that the tour's own refresh replaces; a refused call may have caused one before.
+    // The token before the tour's own refresh; a rejected call may have caused an earlier refresh.
     var replaced: SQToken?
     for await event in app.events {
       if let action = coordinator.handle(event) { app.perform(action) }
@@ -34,7 +34,7 @@ struct TourInLines {
     }
   }
 
-  /// Prints what happened and takes the next step; returns `true` at the end.
+  /// Prints what happened and starts the next step, and returns `true` at the end.
   private func report(
     _ event: Coordinator.Event, _ screen: Coordinator.Screen, _ console: Console,
     _ replaced: inout SQToken?
@@ -71,7 +71,7 @@ struct TourInLines {
       for file in files { try console.result("  \(file.title.onScreen)") }
       return try filesAreShown(console, &replaced)
     case (.callHasEnded(.done(let sentence)), .main), (.callHasEnded(.failed(let sentence)), .main):
-      // The tour does not fail if the server refuses the sandbox's token.
+      // The tour does not fail if the server rejects the sandbox's token.
       try console.result(sentence)
       return try isDone(console, &replaced)
     case (.filesAreRead(.failed(let code, let message)), .main) where !server.isSandbox:
@@ -108,7 +108,7 @@ struct TourInLines {
     return try isDone(console, &replaced)
   }
 
-  /// Ends the tour of an account from a store; at the sandbox, refreshes the token next.
+  /// Ends the tour of an account from a store or, at the sandbox, refreshes the token next.
   private func isDone(_ console: Console, _ replaced: inout SQToken?) throws(Failure) -> Bool {
     guard server.isSandbox else {
       try console.result("The account stays signed in.")

@@ -8,10 +8,9 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The tour for a screen reader or a braille display: it prints lines, and reads the keys' letters with
-/// Enter.
+/// The tour for a screen reader or a braille display, which prints lines and reads keys with Enter.
 ///
-/// It prints what has changed, and nothing twice: no time that runs, and no bar.
+/// It prints only changes and nothing twice, and it shows no running time and no bar.
 @MainActor
 struct TourInWords {
   private enum Input: Sendable {
@@ -36,7 +35,7 @@ struct TourInWords {
       events.cancel()
       isOver.withLock { $0 = true }
     }
-    // The read gets a thread of its own, since it waits for the user.
+    // The read gets its own thread, because it waits for the user.
     DispatchQueue(label: "sq-demo.words").async {
       var lines = InputLines()
       while let line = lines.next(while: { !isOver.withLock(\.self) }) {
@@ -77,14 +76,14 @@ struct TourInWords {
     app.perform(.quit)
   }
 
-  /// The lines of a screen: its words, and the keys.
+  /// The lines of a screen: its words and its keys.
   private struct Told {
     let words: [String]
     let prompt: String
 
     var all: String { (words + [prompt]).joined(separator: "\n") }
 
-    /// The lines that the user has not been told; `nil` if there is none.
+    /// Returns the lines that were not printed yet, or `nil` if there are none.
     func news(since before: Told) -> String? {
       let lines =
         words.filter { !before.words.contains($0) } + (prompt == before.prompt ? [] : [prompt])
@@ -98,7 +97,7 @@ struct TourInWords {
     key(in: line).flatMap { TourOnScreen.event(for: $0, on: screen, atSandbox: server.isSandbox) }
   }
 
-  /// The key that a line stands for: its first letter, or the name of the key.
+  /// Returns the key that a line stands for, from a single letter or the name of the key.
   nonisolated static func key(in line: String) -> Key? {
     switch line.split(whereSeparator: \.isWhitespace).joined().lowercased() {
     case "", "enter": .enter
@@ -108,7 +107,7 @@ struct TourInWords {
     }
   }
 
-  /// A width at which no line is broken: the terminal or the reader does that.
+  /// A canvas so wide that no line is broken, because the terminal or the reader breaks lines.
   private static let canvas = Canvas(width: 10_000, glyphs: .ascii)
 
   private func prompt(_ screen: Coordinator.Screen) -> String {
@@ -123,7 +122,7 @@ struct TourInWords {
     }
   }
 
-  /// What a screen says, without what changes by itself.
+  /// Returns the lines of a screen, without those that change by themselves.
   private func words(_ screen: Coordinator.Screen) -> [String] {
     switch screen {
     case .main(let main): words(main)

@@ -6,7 +6,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The tour on a terminal: it draws the screens and turns keys into events.
+/// The tour on a terminal, which draws the screens and turns keys into events.
 @MainActor
 struct TourOnScreen {
   private enum Input: Sendable {
@@ -26,7 +26,7 @@ struct TourOnScreen {
     let (inputs, continuation) = AsyncStream.makeStream(of: Input.self)
     let screen = TourScreen { continuation.yield(.terminal($0)) }
     screen.enter()
-    // A text browser gets the terminal, and the screen comes back when the user has left it.
+    // While a text browser uses the terminal, the screen is left.
     TerminalLoan.use(TerminalLoan.Screen(leave: screen.leave, enter: screen.enter))
     let feeders = [
       Task { [events = app.events] in
@@ -95,10 +95,10 @@ struct TourOnScreen {
     terminal.draw(page.lines(canvas, columns: columns, rows: rows), appearance.colours)
   }
 
-  /// The event of a key on a screen.
+  /// Returns the event of a key on a screen.
   ///
-  /// Only at the sandbox can a visitor play the user, the server end the session, and a call carry
-  /// a bad token.
+  /// Only the sandbox has keys for a simulated user, for the end of the session at the server, and
+  /// for a call with a bad token.
   nonisolated static func event(
     for key: Key, on screen: Coordinator.Screen, atSandbox: Bool = true
   ) -> Coordinator.Event? {

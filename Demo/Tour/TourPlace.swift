@@ -8,43 +8,43 @@ import SequencingOAuthPipes
   import Foundation
 #endif
 
-/// The server at which the tour's user signs in, with the texts for the screens.
+/// The server where the tour's user signs in, with its texts for the screens.
 struct TourServer: Sendable, Equatable {
-  /// A user whom the sandbox's visitor can play.
+  /// A user of the sandbox, whom the program can simulate.
   struct User: Sendable, Equatable, Redacted {
     let name: String
     let password: String
   }
 
-  /// The address or the name of the server.
+  /// The name or address of the server.
   let name: String
-  /// The user of the sandbox inside the program; `nil` at any other server.
+  /// The user of the built-in sandbox; `nil` at any other server.
   var user: User?
-  /// The account's name; `nil` at the sandbox inside the program.
+  /// The account's name; `nil` at the built-in sandbox.
   var account: String?
-  /// The longest time that a sign-in may take, if it is known.
+  /// The time limit of a sign-in, if it is known.
   var limit: Duration?
 
-  /// Whether it is the sandbox inside the program.
+  /// Whether it is the built-in sandbox.
   var isSandbox: Bool { user != nil }
 }
 
-/// The account of the tour: the SDK with a client of a server, and the files to read there.
+/// The account of the tour: the SDK with a client at a server, and the pipe for the files.
 struct TourPlace: Sendable {
   let oauth: SQOAuth
   let server: TourServer
-  /// The sandbox inside the program; `nil` at any other server.
+  /// The built-in sandbox; `nil` at any other server.
   let sandbox: EmbeddedSandbox?
   /// The pipe for the user's files; `nil` if no API for them is known.
   let files: Pipeline.Pipe?
-  /// The reason why a sign-in from the login screen cannot work, if there is one.
+  /// The reason why a sign-in from the login screen cannot work; `nil` if it can.
   var signInProblem: Failure?
 
-  /// The failure of reading files if no API for them is known.
+  /// The failure for reading files without a known API.
   static let noFiles = Failure(
     "no_drive", "no API for files is known; name one with --drive", status: .notAuthorized)
 
-  /// Creates the place for the sandbox inside the program.
+  /// Creates the place for the built-in sandbox.
   static func sandbox(
     _ sandbox: EmbeddedSandbox, _ options: SignInArguments, oauth: SQOAuth = .shared
   ) throws(Failure) -> TourPlace {
@@ -75,7 +75,7 @@ struct TourPlace: Sendable {
     return place
   }
 
-  /// The pipe for an account's files, at an API like Google Drive's or Sequencing's.
+  /// Returns the pipe for an account's files, at an API like Google Drive's or Sequencing's.
   private static func files(
     of account: Account, _ drive: String?
   ) throws(Failure) -> Pipeline.Pipe? {
@@ -98,19 +98,19 @@ struct TourPlace: Sendable {
     }
   }
 
-  /// The reason why the account cannot sign in from the login screen; `nil` if it can.
+  /// Returns the reason why the account cannot sign in from the login screen, or `nil` if it can.
   ///
-  /// A redirect that does not reach the program must be pasted, and the screens cannot take it.
+  /// A redirect that does not reach the program must be pasted, which the screens do not support.
   private static func signInProblem(_ account: Account) -> Failure? {
     guard let signIn = account.signIn else {
       return Failure(
-        "not_registered", "the account does not say which server it is from", status: .notAuthorized
+        "not_registered", "the server of the account is not known", status: .notAuthorized
       )
     }
     guard !signIn.readsNoInput else { return nil }
     return Failure(
       "redirect_not_received",
-      "the redirect of this account does not reach the program by itself; sign in with "
+      "the redirect of this account does not reach the program; sign in with "
         + "'\(account.signInCommand)', which asks for it",
       status: .notAuthorized)
   }

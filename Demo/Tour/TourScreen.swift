@@ -1,4 +1,4 @@
-/// The tour's hold of the terminal: its screen, and the keys that are pressed on it.
+/// The tour's use of the terminal: its screen and its keys.
 @MainActor
 final class TourScreen {
   let terminal = RawTerminal()
@@ -9,7 +9,7 @@ final class TourScreen {
     self.tell = tell
   }
 
-  /// Switches to the screen, and reads the keys.
+  /// Switches to the screen and starts reading keys.
   func enter() {
     guard keyboard == nil else { return }
     terminal.enter()
@@ -17,7 +17,7 @@ final class TourScreen {
     tell(.needsDrawing)
   }
 
-  /// Reads no key any more, and restores the terminal.
+  /// Stops reading keys and restores the terminal.
   func leave() {
     keyboard?.stop()
     keyboard = nil

@@ -9,9 +9,9 @@ struct TourStart: Sendable {
   /// The login screen without a notice.
   static let login = TourStart()
 
-  /// Starts on the main screen if the stored token can be used; refreshes an expired token first.
+  /// Returns the main screen if the stored token can be used, and refreshes an expired token first.
   ///
-  /// If the refresh fails but the session continues, the main screen tries it again.
+  /// If the refresh fails but the session continues, the main screen tries again.
   static func resuming(_ oauth: SQOAuth, _ console: Console) async -> TourStart {
     guard oauth.result.token != nil else { return .login }
     if oauth.validToken == nil { console.progress("The token has expired; refreshing it.") }
@@ -27,7 +27,7 @@ struct TourStart: Sendable {
   }
 
   private static func begin(_ oauth: SQOAuth, with token: SQToken) -> TourStart {
-    // As after a sign-in, the SDK refreshes the token by itself.
+    // From now on, the SDK refreshes the token automatically, as after a sign-in.
     oauth.module.refreshesAutomatically = true
     return TourStart(token: token)
   }

@@ -11,7 +11,7 @@ from mutants import Mutant, Sources
 
 CHANGED = "in a changed file"
 BY_CHANCE = "by chance"
-# Without another base, a change is what is this much newer than a commit.
+# By default, changes since a commit of this age count, in seconds before HEAD.
 BASE_AGE = 12 * 60 * 60
 
 
@@ -23,7 +23,7 @@ def base_commit(root: Path) -> str | None:
 
 
 def changed_paths(root: Path, base: str) -> set[str]:
-    """Lists the files that differ from a commit, committed or not. A mere move is no change."""
+    """Lists the files that differ from a commit, committed or not, except moved files."""
     changes = _git(root, "diff", "--name-status", "--find-renames", "-z", base).split("\0")
     paths = set(_git(root, "ls-files", "-z", "--others", "--exclude-standard").split("\0")) - {""}
     fields = iter(changes)
@@ -50,9 +50,9 @@ def choose(
     mutants: Sequence[Mutant], changed: Sequence[Mutant], seed: int,
     fits: Callable[[float], bool],
 ) -> Iterator[tuple[Mutant, str]]:
-    """Chooses mutants as long as one more fits into a share of the time.
+    """Yields mutants while one more fits into a share of the time.
 
-    Those in changed files get at most half of the time. The seed alone decides the order.
+    Mutants in changed files get at most half of the time. Only the seed decides the order.
     """
     order = random.Random(seed).sample(list(mutants), len(mutants))
     chosen = []

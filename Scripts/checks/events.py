@@ -1,4 +1,4 @@
-"""What a run of a Swift Testing program says of its tests: the program's event stream."""
+"""Reads the event stream of a Swift Testing program: what happened to each test."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# Swift Testing writes this when a test goes on for longer than its own `.timeLimit`.
+# Swift Testing writes this when a test exceeds its own `.timeLimit`.
 TIME_LIMIT_MESSAGE = "Time limit was exceeded"
 
 
@@ -21,7 +21,7 @@ class Test:
 
     @property
     def label(self) -> str:
-        """The name for people: target, suite, function, file and line."""
+        """The name to show: target, suite, function, file and line."""
         name = self.identifier.rsplit("/", 1)[0].replace("`", "")
         return f"{name} ({Path(self.file).name}:{self.line})"
 
@@ -33,7 +33,7 @@ class Test:
 
 @dataclass
 class Run:
-    """The tests of one run, as far as the stream has been read."""
+    """The tests of one run, up to the last line read from the stream."""
 
     tests: dict[str, Test] = field(default_factory=dict)
     started: set[str] = field(default_factory=set)
@@ -41,11 +41,11 @@ class Run:
     skipped: dict[str, str] = field(default_factory=dict)
     # Each failed test with its first message.
     failed: dict[str, str] = field(default_factory=dict)
-    # Tests beyond their own time limit that have not ended.
+    # Tests that exceeded their own time limit and have not ended.
     overdue: set[str] = field(default_factory=set)
     # Issues that belong to no test.
     other_issues: list[str] = field(default_factory=list)
-    # The seconds from the first start of a case to the last end, of each test whose cases are told.
+    # For each test with reported cases, the seconds from the first start of a case to the last end.
     seconds: dict[str, float] = field(default_factory=dict)
     has_ended: bool = False
 
@@ -56,11 +56,11 @@ class Run:
 
     @property
     def unfinished(self) -> set[str]:
-        """The tests that were neither skipped nor brought to their end."""
+        """The tests that neither ended nor were skipped."""
         return self.tests.keys() - self.ended - self.skipped.keys()
 
     def read(self, line: str) -> None:
-        """Takes one line of the stream."""
+        """Reads one line of the stream."""
         record = json.loads(line)
         payload = record["payload"]
         if record["kind"] == "test":

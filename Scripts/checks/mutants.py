@@ -1,7 +1,7 @@
 """Reads mutants, finds their places in the sources, and plants them.
 
 A mutant is a known bug: a sentence that says what it breaks, the filter of the tests that must
-catch it, and hunks. A hunk names neither a file nor a line. It fits where its lines stand.
+catch it, and hunks. A hunk names neither a file nor a line. It fits where its lines occur.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Hunk:
 
     @property
     def old(self) -> list[str]:
-        """The lines that must stand in the sources."""
+        """The lines that must occur in the sources."""
         return [text for mark, text in self.lines if mark != "+"]
 
 
@@ -43,7 +43,7 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a hunk fits: a file, and the index of the first line."""
+    """The place where a hunk fits: a file, and the index of the first line."""
 
     path: str
     line: int
@@ -120,7 +120,7 @@ class Sources:
         return "\n".join(self.files[path])
 
     def places(self, hunk: Hunk) -> list[Place]:
-        """Finds every place where the hunk's context and removed lines stand one after another."""
+        """Finds every place where the hunk's context and removed lines occur consecutively."""
         wanted = _flush(hunk.old)
         # Search for the rarest line, and compare the lines around it.
         rarest = min(
@@ -134,7 +134,7 @@ class Sources:
         return found
 
     def locate(self, mutant: Mutant) -> list[Place]:
-        """Returns the one place of each hunk. Fails if a hunk has none, or several."""
+        """Returns the place of each hunk. Fails if a hunk fits no place, or several."""
         located = []
         for number, hunk in enumerate(mutant.hunks, start=1):
             places = self.places(hunk)
@@ -154,7 +154,7 @@ class Sources:
     def plant(self, mutant: Mutant) -> dict[str, str]:
         """Returns the new text of each file that the mutant changes. Writes nothing."""
         changed: dict[str, list[str]] = {}
-        # From the last place to the first, so that the lines before a place keep their numbers.
+        # Go from the last place to the first, so that earlier lines keep their numbers.
         for place in reversed(self.locate(mutant)):
             lines = changed.setdefault(place.path, list(self.files[place.path]))
             lines[place.line : place.end] = _planted(place.hunk, lines[place.line : place.end])
@@ -162,7 +162,7 @@ class Sources:
 
 
 def _planted(hunk: Hunk, standing: list[str]) -> list[str]:
-    """Returns the lines that replace the hunk's standing lines."""
+    """Returns the lines that replace the lines at the hunk's place."""
     indentation = _indentation(hunk.old)
     place_indentation = _indentation(standing)
     rest = iter(standing)
@@ -182,19 +182,19 @@ def _moved(line: str, indentation: str, place_indentation: str) -> str:
     if line.startswith(indentation):
         text = line[len(indentation) :]
         return place_indentation + text if text else ""
-    # The line ends the block that its neighbours stand in, so it has less indentation than they.
+    # The line ends the block of its neighbors, so it has less indentation than they have.
     text = line.lstrip()
     less = len(indentation) - (len(line) - len(text))
     return place_indentation[: max(0, len(place_indentation) - less)] + text if text else ""
 
 
 def _indentation(lines: Iterable[str]) -> str:
-    """Returns the indentation that the lines have in common, empty lines aside."""
+    """Returns the common indentation of the lines, except empty ones."""
     return os.path.commonprefix(
         [line[: len(line) - len(line.lstrip())] for line in lines if line.strip()])
 
 
 def _flush(lines: list[str]) -> list[str]:
-    """Removes the indentation that the lines have in common."""
+    """Removes the common indentation of the lines."""
     width = len(_indentation(lines))
     return [line[width:] if line.strip() else "" for line in lines]

@@ -1,4 +1,4 @@
-"""Runs a test program once, watches it, and ends it if it hangs."""
+"""Runs a test program once, and ends it if it hangs."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from pathlib import Path
 
 from events import Run
 
-# No test may be silent for longer than the longest `.timeLimit` of all tests, which is 10 minutes.
+# The time without an event after which the program hangs: a minute more than the longest
+# `.timeLimit`.
 SILENCE = float(os.environ.get("TEST_SILENCE", 11 * 60))
-# After its own time limit, a test gets this long to notice that it was cancelled.
+# The time for a test to notice that it was cancelled, after its own time limit.
 GRACE = float(os.environ.get("TEST_GRACE", 60))
-# The time for a program that is told to abort to print where its threads are.
+# The time for an aborted program to print the backtraces of its threads.
 ABORT = 60
 BACKTRACE_END = "Backtrace took"
-# More tests than this at once would make those that wait take time from those that work.
+# With more tests at once, those that wait would take time from those that work.
 WIDTH = 8
 PR_SET_CHILD_SUBREAPER = 36
-# The status of a program that has no test that fits: EX_UNAVAILABLE of sysexits.h.
+# The status of a program that has no matching test: EX_UNAVAILABLE of sysexits.h.
 NO_TESTS = 69
 
 
@@ -35,14 +36,14 @@ class Ending:
     run: Run
     status: int
     output: list[str]
-    # Why the program was ended by force, or None.
+    # The reason why the program was killed, or None.
     hang: str | None
-    # The texts of the reports that sanitizers wrote, of this program and of those it started.
+    # The reports of sanitizers in this program and in the programs that it started.
     reports: list[str]
 
     @property
     def crash(self) -> str | None:
-        """The signal that ended the program, or how else it left without its end; else None."""
+        """The signal or status that ended the program in the middle of the tests, or None."""
         if self.hang or self.run.has_ended or self.status == NO_TESTS:
             return None
         if self.status < 0:
@@ -57,11 +58,12 @@ class Program:
         self.path = path
         self.environment = environment
         self.log = log
-        # Programs that tests start are then ours when the test program has ended, to be ended too.
+        # Programs that tests start become children of this process when the test program ends, so
+        # that they can be killed, too.
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
     def run(self, filters: list[str], skips: list[str] = [], show=lambda line: None) -> Ending:
-        """Runs the tests that fit a filter; `show` gets each line that the program prints."""
+        """Runs the tests that match a filter, and calls `show` with each line of output."""
         with tempfile.TemporaryDirectory(prefix="sq-tests-") as folder:
             stream = Path(folder, "events")
             reports = Path(folder, "reports")
@@ -118,14 +120,14 @@ class _Watch:
         self._overdue_since: dict[str, float] = {}
 
     def until_end(self) -> str | None:
-        """Waits for the program's end; if it hangs, aborts it and returns the reason."""
+        """Waits for the program's end or, if it hangs, aborts it and returns the reason."""
         with self._stream:
             while True:
                 has_ended = self._process.poll() is not None
                 self._read()
                 if has_ended:
                     return None
-                # Tests see whether what they have killed is gone.
+                # Tests check whether processes that they have killed are gone.
                 _reap(self._process)
                 if reason := self._hang():
                     self._abort()
@@ -133,7 +135,7 @@ class _Watch:
                 time.sleep(0.2)
 
     def _abort(self) -> None:
-        """Lets the program print where its threads are. It need not end by itself then."""
+        """Makes the program print its threads' backtraces, after which it may keep running."""
         self._process.send_signal(signal.SIGABRT)
         end = time.monotonic() + ABORT
         while self._process.poll() is None and time.monotonic() < end:
@@ -164,7 +166,7 @@ class _Watch:
 
 
 def _end(process: subprocess.Popen) -> None:
-    """Ends the program, if it still runs, and all that it has started."""
+    """Kills the program, if it still runs, and all processes that it started."""
     while processes := _descendants(os.getpid()):
         for identifier in processes:
             try:
@@ -178,7 +180,7 @@ def _end(process: subprocess.Popen) -> None:
 
 
 def _reap(process: subprocess.Popen) -> None:
-    """Collects the ended processes that have become ours, but not the program itself."""
+    """Reaps ended child processes of this process, except the program itself."""
     for identifier in _children(os.getpid()):
         if identifier != process.pid:
             try:
@@ -188,7 +190,7 @@ def _reap(process: subprocess.Popen) -> None:
 
 
 def _descendants(process: int) -> list[int]:
-    """All processes that are still there and stem from a process."""
+    """Returns all running descendants of a process."""
     found = []
     for child in _children(process):
         found += [child] + _descendants(child)

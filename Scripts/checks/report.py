@@ -1,4 +1,4 @@
-"""Verdicts as text for people, and as files from which the gate adds them up."""
+"""Writes verdicts as text for people, and as files that the gate adds up."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from verdict import MOST_UNSTEADY, Finding, Verdict
 
 
 def text(verdict: Verdict, before_counts: list[str] = []) -> str:
-    """All that a run found, in the order in which a reader needs it; the counts come last."""
+    """Returns everything that a run found, most useful first, with the counts at the end."""
     parts = _list("Skipped, with the reasons:", verdict.skipped)
     parts += _list("UNSTEADY: failed once, and passed three times alone. Find the cause:",
                    verdict.unsteady)
@@ -21,23 +21,23 @@ def text(verdict: Verdict, before_counts: list[str] = []) -> str:
 
 
 def are_too_many(unsteady: int) -> bool:
-    """Whether so many unsteady tests are a failure of their own."""
+    """Returns whether this number of unsteady tests is a failure by itself."""
     return unsteady > MOST_UNSTEADY
 
 
 def counts(verdict: Verdict) -> str:
-    """The last line of a run."""
+    """Returns the last line of a run."""
     return (f"{verdict.passed + len(verdict.unsteady)} passed, "
             f"{len(verdict.failures) + are_too_many(len(verdict.unsteady))} failed")
 
 
 def write(verdict: Verdict, path: Path) -> None:
-    """Keeps a verdict in a file."""
+    """Writes a verdict to a file."""
     path.write_text(json.dumps(dataclasses.asdict(verdict)), encoding="utf-8")
 
 
 def read(path: Path) -> Verdict:
-    """Reads what `write` has kept."""
+    """Reads a verdict that `write` has written."""
     content = json.loads(path.read_text(encoding="utf-8"))
     lists = {name: [Finding(**finding) for finding in content.get(name, [])]
              for name in ("failures", "unsteady", "skipped")}

@@ -1,4 +1,4 @@
-"""Runs a built test program with the fair rule, for Scripts/test."""
+"""Runs a built test program, and repeats failed tests as `verdict` says, for Scripts/test."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def main() -> int:
     start = time.monotonic()
 
     def run_tests(filters: list[str]):
-        # What is to run alone was chosen by name, and is not among what is skipped.
+        # Tests that run alone were chosen by name, and are not among the skipped ones.
         return program.run(filters, arguments.skip if filters == arguments.filter else [], _show)
 
     verdict = judge(arguments.filter, run_tests)
@@ -44,7 +44,7 @@ _shows_details = False
 
 
 def _show(line: str) -> None:
-    """Shows a failure when it happens; that a test began or passed is in the log."""
+    """Shows a failure when it happens. Other lines are only in the log."""
     global _shows_details
     if line.startswith(("✘", "↳")):
         if line.startswith("✘") or _shows_details:

@@ -1,4 +1,4 @@
-"""Runs the gate's steps, whatever an earlier one said, and adds up what they found."""
+"""Runs the gate's steps, also after a failed one, and adds up their results."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from pathlib import Path
 import report
 from verdict import Finding, Verdict
 
-# So many of the last lines of a step that failed say why.
+# The number of last lines that are shown of a failed step.
 LAST_LINES = 40
 
 
 @dataclass(frozen=True)
 class Step:
-    """A command that must succeed. One that judges tests keeps its verdict in a file."""
+    """A command that must succeed. If it runs tests, it writes its verdict to a file."""
 
     name: str
     command: list[str]
@@ -30,17 +30,17 @@ class Step:
 
 @dataclass
 class Result:
-    """What a step found, and what it took."""
+    """The findings of a step, and its use of time."""
 
     step: Step
     verdict: Verdict
     seconds: float
-    # The share of the processors' time in which they had nothing to do.
+    # The share of the processors' time that was idle.
     idle: float
 
 
 def run(group: list[Step], logs: Path) -> list[Result]:
-    """Runs steps at the same time; of their output only failures are shown, and files keep all."""
+    """Runs steps at the same time, shows only failures, and writes all output to files."""
     with ThreadPoolExecutor(max(len(group), 1)) as pool:
         return list(pool.map(lambda step: _result(step, logs), group))
 
@@ -61,7 +61,7 @@ def _result(step: Step, logs: Path) -> Result:
 
 
 def summary(results: list[Result], whole: float) -> str:
-    """The end of the gate's output: each failure in one list, the times, the counts."""
+    """Returns the end of the gate's output: a list of all failures, the times, the counts."""
     total = Verdict()
     for result in results:
         name = result.step.name
@@ -76,7 +76,7 @@ def summary(results: list[Result], whole: float) -> str:
 
 
 def is_red(results: list[Result]) -> bool:
-    """Whether a change must not land."""
+    """Returns whether a change must not be merged."""
     unsteady = sum(len(result.verdict.unsteady) for result in results)
     return any(result.verdict.failures for result in results) or report.are_too_many(unsteady)
 
@@ -115,7 +115,7 @@ def _last(status: int, lines: list[str]) -> str:
 
 
 def _processor_times() -> tuple[int, int]:
-    """The clock ticks in which the processors were idle, and all."""
+    """Returns the processors' idle clock ticks, and all their clock ticks."""
     fields = [int(value) for value in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
     return fields[3] + fields[4], sum(fields)
 

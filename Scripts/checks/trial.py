@@ -1,4 +1,4 @@
-"""Tries mutants: plants each, builds, runs its tests, and tells which test has caught it."""
+"""Tries mutants: plants each, builds, runs its tests, and says which test caught it."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from program import WIDTH
 from verdict import MOST_AGAIN, TRIES, Finding
 from workspace import Workspace
 
-# The longest time, in seconds, for the build and for the tests of a mutant.
+# The time limit for the build, and for the tests, of a mutant, in seconds.
 LIMIT = 300
-# The longest time for the tests of all mutants together, without any bug.
+# The time limit for the tests of all mutants together, without a bug, in seconds.
 UNCHANGED_LIMIT = 1800
-# One failure is enough. This time, in seconds, shows which other tests fail as well.
+# One failure is enough. This additional time, in seconds, shows which other tests also fail.
 AFTER_FAILURE = 5
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a mutant."""
+    """The result of a mutant's trial."""
 
     mutant: Mutant
     verdict: str
@@ -41,7 +41,7 @@ class Outcome:
 
 
 class Trial:
-    """Tries mutants in a workspace that it opens anew for each."""
+    """Tries mutants, each in a freshly opened workspace."""
 
     def __init__(
         self, workspace: Workspace, sources: Sources, program: Path, logs: Path
@@ -68,9 +68,9 @@ class Trial:
         return Outcome(mutant, verdict, is_caught, built - start, tested - built)
 
     def prove(self, mutants: Sequence[Mutant]) -> list[Finding]:
-        """Fails unless the tests of each mutant exist, and pass without any bug.
+        """Fails unless the tests of each mutant exist and pass without a bug.
 
-        Returns the tests that failed once, and passed each time when they ran again, alone.
+        Returns the tests that failed once and passed each time when they ran again alone.
         """
         log = self._new_log("unchanged")
         filters = sorted({mutant.tests for mutant in mutants})
@@ -93,7 +93,7 @@ class Trial:
         return unsteady
 
     def _passing_alone(self, run: Run, log: Path) -> list[Finding]:
-        """Runs each failed test again, alone, and returns those that pass each time."""
+        """Runs each failed test again alone, and returns those that pass each time."""
         return [
             Finding(run.tests[test].label, message) for test, message in run.failed.items()
             if all(self._test([run.tests[test].filter], log, LIMIT)[0] == 0
@@ -105,7 +105,7 @@ class Trial:
         return log
 
     def _build(self, name: str, log: Path, seconds: float) -> None:
-        # Programs that no test starts are left out.
+        # This leaves out programs that no test starts.
         command = ["Scripts/build", "--product", self._program.stem]
         with self._workspace.started(command, log) as process:
             try:
@@ -122,9 +122,9 @@ class Trial:
         self, filters: Sequence[str], log: Path, seconds: float,
         after_failure: float = AFTER_FAILURE
     ) -> tuple[int | None, Run]:
-        """Runs the tests that fit one of the filters, and reads what happened to them.
+        """Runs the tests that match one of the filters, and returns their results.
 
-        The status is None if they ran for too long, or for a while after one has failed.
+        The status is None if they exceeded the time limit, or the additional time after a failure.
         """
         stream = Path(".build/mutants.events")
         command = [
@@ -142,7 +142,7 @@ class Trial:
 def _watch(
     process: Popen, events: BinaryIO, seconds: float, after_failure: float
 ) -> tuple[int | None, Run]:
-    """Reads the events of a test program until it ends, or until its time is over."""
+    """Reads the events of a test program until it ends or its time is over."""
     run = Run()
     rest = b""
     end = time.monotonic() + seconds
@@ -160,7 +160,7 @@ def _watch(
 
 
 def _judge(status: int | None, run: Run) -> tuple[bool, str]:
-    """Returns whether a mutant is caught, and by what."""
+    """Returns whether a mutant is caught, and which test or crash caught it."""
     failures = _failures(run)
     if failures:
         more = f" and {len(failures) - 1} more" if len(failures) > 1 else ""
@@ -184,6 +184,6 @@ def _environment() -> dict[str, str]:
     settings = {"ASAN_OPTIONS": "detect_leaks=0", "LLVM_PROFILE_FILE": "/dev/null"}
     environment = {**os.environ, **settings}
     if environment.get("COVERAGE") == "1":
-        # The build for the coverage has no sanitizer, which the tests would ask for.
+        # The coverage build has no sanitizer, which the tests would ask for.
         environment.pop("SANITIZE", None)
     return environment

@@ -1,7 +1,7 @@
-"""The judgement of a test run: what has failed, what was unsteady, what did not run.
+"""Judges a test run: which tests failed, were unsteady, or did not run.
 
-A failed test runs again, alone, three times, in the same build. If all three pass, it is unsteady:
-listed, and no failure. A sanitizer's report, a crash or a hang is a failure at once.
+A failed test runs again alone, three times, in the same build. If it passes each time, it is
+unsteady: it is listed but is not a failure. A sanitizer report, a crash or a hang always fails.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from pathlib import Path
 from events import Run, Test
 from program import WIDTH, Ending
 
-# How often a failed test runs again, alone.
+# The number of times that a failed test runs again alone.
 TRIES = 3
 # More unsteady tests than this in one run of the gate are a failure.
 MOST_UNSTEADY = 3
-# If more tests than this fail, luck is not the reason, and only the first ones run again.
+# If more tests than this fail, chance is not the reason, and only the first ones run again.
 MOST_AGAIN = 12
 
 RunTests = Callable[[list[str]], Ending]
@@ -25,7 +25,7 @@ RunTests = Callable[[list[str]], Ending]
 
 @dataclass
 class Finding:
-    """A test with what was said of it."""
+    """A test and the message about it."""
 
     test: str
     message: str
@@ -33,7 +33,7 @@ class Finding:
 
 @dataclass
 class Verdict:
-    """All that people must know of a run."""
+    """All results of a run that people need to know."""
 
     passed: int = 0
     failures: list[Finding] = field(default_factory=list)
@@ -46,7 +46,7 @@ class Verdict:
 
 
 def judge(filters: list[str], run_tests: RunTests) -> Verdict:
-    """Runs the tests that fit a filter, and again those that failed."""
+    """Runs the tests that match a filter, and repeats those that failed."""
     verdict = Verdict()
     first = run_tests(filters)
     if not (first.run.tests or first.crash or first.hang):
@@ -57,7 +57,7 @@ def judge(filters: list[str], run_tests: RunTests) -> Verdict:
     guilty = _guilty(first)
     rest = [first.run.tests[test] for test in sorted(first.run.unfinished - guilty)]
     if (first.crash or first.hang) and rest:
-        # The others must not go untested because of one. A second crash ends it.
+        # Run the other tests in spite of the failure. A second crash ends the run.
         second = run_tests([test.filter for test in rest])
         runs.append(second.run)
         _note_ending(second, verdict)
@@ -69,7 +69,7 @@ def judge(filters: list[str], run_tests: RunTests) -> Verdict:
 def _note_tests(
     runs: list[Run], guilty: set[str], verdict: Verdict, run_tests: RunTests
 ) -> None:
-    """Notes what each test said; the guilty ones are noted already."""
+    """Records the result of each test, except the guilty ones, which are already recorded."""
     tests: dict[str, Test] = {}
     failed: dict[str, str] = {}
     passed: set[str] = set()
@@ -99,7 +99,7 @@ def _note_tests(
 
 
 def _second_failure(test: Test, verdict: Verdict, run_tests: RunTests) -> str | None:
-    """Runs a test again until it fails; returns what failed, or None if it passed each time."""
+    """Runs a test again, and returns how it failed, or None if it passed each time."""
     for number in range(1, TRIES + 1):
         ending = run_tests([test.filter])
         _note_ending(ending, verdict, test)
@@ -111,7 +111,7 @@ def _second_failure(test: Test, verdict: Verdict, run_tests: RunTests) -> str | 
 
 
 def _note_ending(ending: Ending, verdict: Verdict, test: Test | None = None) -> None:
-    """Notes what fails a run at once, whatever its tests say."""
+    """Records failures of the run itself: hangs, crashes, sanitizer reports, other issues."""
     name = test.label if test else "the test program"
     if ending.hang:
         names = [ending.run.tests[test].label for test in sorted(_guilty(ending))]
@@ -131,18 +131,18 @@ def _note_ending(ending: Ending, verdict: Verdict, test: Test | None = None) -> 
 
 
 def _guilty(ending: Ending) -> set[str]:
-    """The tests that crashed the program, or that it waited for when it was ended."""
+    """Returns the tests that crashed the program or made it hang."""
     run = ending.run
     if ending.crash:
         return {test.identifier for test in [crashed_test(ending)] if test}
     if not ending.hang:
         return set()
-    # So few can only be those that were under way.
+    # If only this many are unfinished, they were all running.
     return run.overdue or (run.unfinished if len(run.unfinished) <= WIDTH else set())
 
 
 def crashed_test(ending: Ending) -> Test | None:
-    """The test that the backtrace of the crashed thread names, by its file and line."""
+    """Returns the test that the crashed thread's backtrace names, by file and line."""
     for file, line in _frames(ending.output):
         before = [test for test in ending.run.tests.values()
                   if test.file == file and test.line <= line]
@@ -152,7 +152,7 @@ def crashed_test(ending: Ending) -> Test | None:
 
 
 def _frames(output: list[str]) -> list[tuple[str, int]]:
-    """The files and lines of the crashed thread's frames."""
+    """Returns the files and lines of the crashed thread's frames."""
     frames = []
     is_crashed = False
     for line in output:
@@ -166,7 +166,7 @@ def _frames(output: list[str]) -> list[tuple[str, int]]:
 
 
 def _where(ending: Ending) -> str:
-    """What the program printed last of itself: the error, and the frames of the crashed thread."""
+    """Returns the program's last error messages and the frames of the crashed thread."""
     errors = [line for line in ending.output if "Fatal error" in line or "*** " in line]
     frames = [f"{Path(file).name}:{line}" for file, line in _frames(ending.output)]
     return "\n".join(errors[-4:] + ([f"at {', '.join(frames[:8])}"] if frames else []))

@@ -1,4 +1,4 @@
-"""Folders of the package in which to plant a bug: an overlay over its build, or a copy."""
+"""Folders where a bug can be planted: an overlay over the package, or a copy of it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from pathlib import Path
 
 
 class Workspace(ABC):
-    """A folder of the package whose files may change, and in which commands run.
+    """A folder with the package, where files may change and commands run.
 
-    When it opens, its sources are those of the package.
+    When it is opened, its sources are those of the package.
     """
 
-    # The folder, as this process reaches it.
+    # The path of the folder for this process.
     root: Path
 
     @abstractmethod
@@ -32,7 +32,7 @@ class Workspace(ABC):
         """Returns the command that runs a command in the folder."""
 
     def write(self, path: str, text: str) -> None:
-        """Changes a file."""
+        """Writes a file in the folder."""
         (self.root / path).write_bytes(text.encode())
 
     @contextmanager
@@ -47,15 +47,16 @@ class Workspace(ABC):
 
 
 class Overlay(Workspace):
-    """Covers the package's folder with an overlay, in namespaces that no other process sees.
+    """Covers the package's folder with an overlay, in namespaces of its own.
 
-    The processes that run inside see changed files in the package's own folder, and continue its
-    build. The changes are in a temporary folder. If this process ends, in whatever way, its end of
+    The processes inside see changed files in the package's own folder, and continue its existing
+    build. The changes are in a temporary folder. When this process ends, even if killed, its end of
     a pipe closes. Then the first process of the PID namespace ends, the kernel kills all others in
     it and removes the mounts, and the shell outside removes the temporary folder.
     """
 
-    # The first process inside. It prints its ID outside, and stays until the pipe closes.
+    # The first process inside. It prints its ID as seen from outside, and stays until the pipe
+    # closes.
     FIRST = """
       read -r id rest </proc/self/stat
       mount -t proc proc /proc
@@ -96,7 +97,7 @@ class Overlay(Workspace):
         if os.geteuid() != 0:
             unshare.append("--map-root-user")
         first = ["sh", "-ec", self.FIRST, "sh", str(folder)]
-        # In a session of its own it outlives Ctrl-C until its pipe closes.
+        # In its own session, it survives Ctrl-C until its pipe closes.
         self._holder = subprocess.Popen(
             ["sh", "-c", self.OUTSIDE, "sh", str(folder), *unshare, *first],
             cwd=self._package, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -115,14 +116,14 @@ class Overlay(Workspace):
     def inside(self, command: Sequence[str]) -> list[str]:
         enter = ["nsenter", "--target", self._first, "--mount", "--pid"]
         if os.geteuid() != 0:
-            # Inside this user is root, but the tests must not be.
+            # Inside, this user is root, but the tests must not run as root.
             enter += ["--user", "--preserve-credentials", "unshare", "--user",
                       f"--map-user={os.geteuid()}", f"--map-group={os.getegid()}"]
         return [*enter, "sh", "-c", 'cd "$0" && exec "$@"', str(self._package), *command]
 
 
 class Copy(Workspace):
-    """A copy of the files that git would commit now, with a build of its own."""
+    """A copy of the files that git would commit now, with its own build."""
 
     def __init__(self, package: Path, folder: Path) -> None:
         self._package = package
@@ -152,7 +153,7 @@ class Copy(Workspace):
 
 @contextmanager
 def started(command: Sequence[str], **options) -> Iterator[subprocess.Popen]:
-    """Starts a command in a session of its own, and kills its processes if it is not done."""
+    """Starts a command in its own session, and kills its processes if it is not done."""
     process = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, start_new_session=True, **options)
     try:

@@ -8,7 +8,9 @@ import CSQCrypto
 
 /// Random values, hashes, and base64url.
 enum Crypto {
-  /// 256 random bits in base64url, after a prefix that tells a reader what they are.
+  /// Returns `prefix` followed by 256 random bits in base64url.
+  ///
+  /// The prefix tells a reader the kind of the secret.
   static func secret(_ prefix: String) -> String {
     var generator = SystemRandomNumberGenerator()
     var bytes = Data(capacity: 32)
@@ -18,17 +20,17 @@ enum Crypto {
     return prefix + base64URL(bytes)
   }
 
-  /// The S256 challenge of a verifier (RFC 7636, section 4.2).
+  /// Returns the S256 challenge of a verifier (RFC 7636, section 4.2).
   static func challenge(of verifier: String) -> String {
     digest(of: Data(verifier.utf8))
   }
 
-  /// SHA-256 in base64url.
+  /// Returns the SHA-256 hash of `data` in base64url.
   static func digest(of data: Data) -> String {
     base64URL(hash(data, EVP_sha256()))
   }
 
-  /// The left half of a token's hash in base64url, as `at_hash` and `c_hash` contain it (OpenID
+  /// Returns the left half of a token's hash in base64url, for `at_hash` and `c_hash` (OpenID
   /// Connect Core, section 3.1.3.6).
   static func halfHash(of token: String, for algorithm: SandboxSigningAlgorithm) -> String {
     let digest = hash(Data(token.utf8), algorithm.hash)
@@ -45,20 +47,19 @@ enum Crypto {
     return Data(digest.prefix(Int(count)))
   }
 
-  /// Keeps OpenSSL from cleaning up at exit, since the server's threads may use it until the app's
-  /// last moment.
+  /// Prevents OpenSSL's cleanup at exit, because the server's threads may still use it then.
   static func prepare() {
     OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
   }
 
-  /// The bytes of a text in base64url; `nil` if it is none.
+  /// Decodes base64url, and returns `nil` if the text is malformed.
   static func bytes(base64URL text: String) -> Data? {
     let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
     return Data(
       base64Encoded: text.replacing("-", with: "+").replacing("_", with: "/") + padding)
   }
 
-  /// Base64url without padding (RFC 7515, section 2).
+  /// Encodes bytes as base64url without padding (RFC 7515, section 2).
   static func base64URL(_ data: Data) -> String {
     data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
       .replacing("=", with: "")

@@ -6,7 +6,7 @@ public import SQBasics
   import Foundation
 #endif
 
-/// One decoded parameter of a query, a form or a header: its name and its value.
+/// A decoded parameter of a query, a form or a header: its name and its value.
 public struct SandboxParameter: Sendable, Hashable {
   /// The parameter's name, decoded.
   public let name: String
@@ -20,15 +20,15 @@ public struct SandboxParameter: Sendable, Hashable {
 }
 
 extension SandboxParameter: Redacted {
-  /// The name alone, since the value may be a secret.
+  /// Only the name, because the value may be a secret.
   public var description: String { name }
 }
 
-/// Encodes and decodes `application/x-www-form-urlencoded` with Foundation's own means.
+/// A codec for `application/x-www-form-urlencoded`, based on Foundation.
 ///
-/// The SDK has another codec: if both sides shared one, they would share its mistakes.
+/// The SDK has its own codec. If both sides shared one, they would share its mistakes.
 enum FormCoding {
-  /// Decodes the pairs in their order; `nil` if an escape is malformed or is not UTF-8.
+  /// Decodes the pairs in order, and returns `nil` if an escape is malformed or not UTF-8.
   static func decode(_ text: String) -> [SandboxParameter]? {
     guard !text.isEmpty else { return [] }
     let query = text.split(separator: "&").map { $0.replacing("+", with: "%20") }
@@ -45,7 +45,7 @@ enum FormCoding {
     return parameters
   }
 
-  /// Percent-encodes every character that RFC 3986 does not call unreserved.
+  /// Percent-encodes all bytes except RFC 3986's unreserved characters.
   static func encode(_ value: String) -> String {
     var text = ""
     for byte in value.utf8 {
@@ -68,12 +68,12 @@ enum FormCoding {
 }
 
 extension [SandboxParameter] {
-  /// The value of the parameter with this name; `nil` if it is missing or came more than once.
+  /// Returns the value of the parameter with this name, or `nil` if it is missing or repeated.
   func value(_ name: String) -> String? {
     let found = filter { $0.name == name }
     return found.count == 1 ? found[0].value : nil
   }
 
-  /// Whether a name came more than once, which RFC 6749, section 3.1, forbids.
+  /// Whether a name occurs more than once, which RFC 6749, section 3.1, forbids.
   var hasDuplicates: Bool { Set(map(\.name)).count != count }
 }

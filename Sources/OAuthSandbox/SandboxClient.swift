@@ -1,14 +1,14 @@
 public import SQBasics
 
-/// An app that is registered at the sandbox.
+/// An app that is registered with the sandbox.
 public struct SandboxClient: Sendable, Hashable {
-  /// How a client proves its identity at the token endpoint.
+  /// A method by which a client authenticates at the token endpoint.
   public enum Authentication: String, Sendable, Hashable, CaseIterable {
     /// The identifier and the secret in an `Authorization: Basic` field, each form-encoded first.
     case basic = "client_secret_basic"
     /// The identifier and the secret in the form.
     case post = "client_secret_post"
-    /// A token that the client signs with one of its ``SandboxClient/keys`` (RFC 7523, section 2.2).
+    /// A JWT that the client signs with one of its ``SandboxClient/keys`` (RFC 7523, section 2.2).
     case privateKeyJWT = "private_key_jwt"
     /// No proof: a public client sends only its identifier in the form.
     case none
@@ -21,45 +21,48 @@ public struct SandboxClient: Sendable, Hashable {
   public var id: String
   /// The client's secret, `client_secret`; `nil` for a public client.
   public var secret: String?
-  /// The public halves of the client's keys, each a JSON Web Key with its `alg`.
+  /// The client's public keys, each a JSON Web Key with its `alg`.
   ///
   /// - SeeAlso: RFC 7517, section 4
   public var keys: [SandboxJSON] = []
   /// The app's name on the consent page.
   public var name: String
-  /// The URIs to which the sandbox may send the user back.
+  /// The URIs that the sandbox may send the user back to.
   ///
-  /// They are compared character by character, except that an `http` URI with a loopback host
-  /// matches every port, as RFC 8252, section 7.3, requires.
+  /// They are compared character by character, except that an `http` URI with a loopback host and
+  /// no port matches every port (RFC 8252, section 7.3).
   public var redirectURIs: [String]
   /// The authentication methods that the sandbox accepts from this client.
   public var authentication: Set<Authentication>
-  /// The values of `grant_type` that the client may use; `nil` for all that suit its kind.
+  /// The values of `grant_type` that the client may use.
+  ///
+  /// `nil` allows every grant that suits the client: all but `client_credentials` for a public
+  /// client.
   public var grantTypes: Set<String>?
-  /// The scopes that the client may ask for; `nil` for all scopes of the sandbox.
+  /// The scopes that the client may request; `nil` for all scopes of the sandbox.
   public var scopes: Set<String>?
   /// The algorithm of the client's ID tokens, `id_token_signed_response_alg`.
   ///
-  /// The HMAC algorithms need a client with a secret.
+  /// The HMAC algorithms require a client with a secret.
   public var idTokenAlgorithm = SandboxSigningAlgorithm.rs256
   /// The algorithm of the client's UserInfo responses, `userinfo_signed_response_alg`.
   ///
-  /// `nil` makes the UserInfo endpoint answer with plain JSON.
+  /// If `nil`, the UserInfo endpoint answers with plain JSON.
   public var userInfoAlgorithm: SandboxSigningAlgorithm?
-  /// Further audiences of the client's ID tokens, which then name the client in `azp`.
+  /// Additional audiences of the client's ID tokens, which then name the client in `azp`.
   public var additionalAudiences: [String] = []
-  /// The URIs to which the sandbox may send the user back after a logout.
+  /// The URIs that the sandbox may send the user back to after a logout.
   ///
-  /// They are compared character by character, and the port too must be the registered one.
+  /// They are compared character by character, including the port.
   ///
   /// - SeeAlso: OpenID Connect RP-Initiated Logout 1.0, section 3.1
   public var postLogoutRedirectURIs: [String] = []
-  /// The loopback address to which the sandbox posts a logout token when a session ends.
+  /// The loopback address that receives a logout token when a session ends.
   ///
   /// - SeeAlso: OpenID Connect Back-Channel Logout 1.0, section 2.2
   public var backchannelLogoutURI: String?
 
-  /// Makes a client, which may authenticate in any way that fits its secret.
+  /// Creates a client that may authenticate in any way that suits its secret.
   public init(
     id: String, secret: String? = nil, name: String? = nil,
     redirectURIs: [String] = SandboxClient.loopbackRedirectURIs
@@ -71,18 +74,19 @@ public struct SandboxClient: Sendable, Hashable {
     authentication = secret == nil ? [.none] : [.basic, .post]
   }
 
-  /// Makes a client that signs with its key, whose public half is `key`.
+  /// Creates a client that authenticates with a private key, whose public half is the JSON Web Key
+  /// `key`.
   public init(id: String, key: SandboxJSON, name: String? = nil) {
     self.init(id: id, name: name)
     keys = [key]
     authentication = [.privateKeyJWT]
   }
 
-  /// Whether the client can prove who it is.
+  /// Whether the client authenticates, unlike a public client.
   var isConfidential: Bool { authentication != [.none] }
 
-  /// The redirect URIs of all loopback hosts with the path `/callback`, with `/`, and without a
-  /// path.
+  /// The default redirect URIs: each loopback host with the path `/callback`, with `/` and without
+  /// a path.
   public static let loopbackRedirectURIs = ["127.0.0.1", "[::1]", "localhost"].flatMap {
     ["http://\($0)/callback", "http://\($0)/", "http://\($0)"]
   }
@@ -107,7 +111,7 @@ public struct SandboxClient: Sendable, Hashable {
 }
 
 extension SandboxClient: Redacted {
-  /// The client's identifier alone, without the secret.
+  /// The client's identifier, without the secret.
   public var description: String { id }
   package var shownParts: KeyValuePairs<String, Any> {
     ["id": id, "name": name, "redirectURIs": redirectURIs]

@@ -1,14 +1,14 @@
 import SQLoopback
 
 extension SandboxCore {
-  /// The largest body, in bytes, that endpoints other than the upload read.
+  /// The size limit, in bytes, of a body at all endpoints but the upload.
   private static let ordinaryBytes = 1 << 20
 
-  /// Decides, when the head of a request has come, whether its body is read.
+  /// Decides whether to read a request's body, as soon as the head has arrived.
   ///
-  /// A small body is always read unless the client waits for `100 Continue`, so that a refused
-  /// request can be inspected whole. A large body that would be refused anyway is not read (RFC
-  /// 9110, section 10.1.1).
+  /// A small body is always read, unless the client waits for `100 Continue`, so that tests can
+  /// inspect a rejected request completely. A large body of a request that would be rejected anyway
+  /// is not read (RFC 9110, section 10.1.1).
   func admission(of head: LoopbackRequest) -> LoopbackAdmission {
     let request = SandboxRequest(head, date: withState { $0.now })
     guard let endpoint = request.endpoint else { return .ordinary }

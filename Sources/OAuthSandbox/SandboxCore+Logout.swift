@@ -4,12 +4,11 @@
   import Foundation
 #endif
 
-/// The logouts that the sandbox reports to clients with a server.
+/// Back-channel logout: the sandbox tells clients with a server that a session has ended.
 extension SandboxCore {
-  /// Posts the logout tokens that wait, and waits for the answers.
+  /// Posts the queued logout tokens one after the other, and waits for the answers.
   ///
-  /// An address that is not on this computer gets nothing, and a client that does not answer is
-  /// not asked again.
+  /// An address outside this computer is skipped. A failed request is not repeated.
   func sendLogoutNotices() async {
     for notice in withState({ $0.takeLogoutNotices() }) {
       guard let url = LoopbackURL(notice.uri) else { continue }

@@ -7,7 +7,8 @@ import SQLoopback
   import Foundation
 #endif
 
-/// Passes each request to its endpoint; the server's handler and ``SandboxServer`` share it.
+/// The sandbox's state and request handler, shared by the server's connections and
+/// ``SandboxServer``.
 final class SandboxCore: Sendable {
   let log = RequestLog()
   private let state: Locked<SandboxState>
@@ -16,14 +17,14 @@ final class SandboxCore: Sendable {
     self.state = Locked(state)
   }
 
-  /// Reads or changes the state, while no endpoint runs.
+  /// Calls `body` with the state while no endpoint runs.
   func withState<Result: Sendable>(_ body: (inout SandboxState) -> Result) -> Result {
     state.withLock { body(&$0) }
   }
 
   func reply(to request: LoopbackRequest) async -> LoopbackReply {
     let authority = withState { $0.issuer.dropFirst("http://".count) }
-    // Under another host name this address belongs to another site (DNS rebinding).
+    // With another host name the request may come from another site (DNS rebinding).
     guard let host = request.header("host"), Self.isOwn(host, authority: authority) else {
       return .response(LoopbackResponse(status: 421))
     }

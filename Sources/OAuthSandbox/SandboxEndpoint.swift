@@ -10,7 +10,7 @@ public enum SandboxEndpoint: String, Sendable, Hashable, CaseIterable {
   case consent
   /// The start of a sign-in on another device: `/device_authorization`.
   case deviceAuthorization
-  /// The page on which a user enters a device's code, and its form: `/device`.
+  /// The page where a user enters a device's code, and its form: `/device`.
   case device
   /// The token endpoint: `/token`.
   case token
@@ -18,21 +18,21 @@ public enum SandboxEndpoint: String, Sendable, Hashable, CaseIterable {
   case revocation
   /// The introspection endpoint: `/introspect`.
   case introspection
-  /// The endpoint at which clients register themselves: `/register`.
+  /// The endpoint where clients register themselves: `/register`.
   case registration
-  /// The address at which a client manages its registration: `/register/ID`.
+  /// The address where a client manages its registration: `/register/ID`.
   case clientConfiguration
-  /// The set of the keys that sign tokens: `/jwks`.
+  /// The set of the public signing keys: `/jwks`.
   case keys
-  /// The claims about the user whose token the request carries: `/userinfo`.
+  /// The claims about the user of the request's token: `/userinfo`.
   case userInfo
   /// The page that ends the user's session, and its form: `/logout`.
   case endSession
-  /// The API that tells whose token the request carries: `/api/me`.
+  /// The API that returns the user, scopes and lifetime of the request's token: `/api/me`.
   case me
   /// The API that lists the sample files and the user's own files: `/api/DataSourceList`.
   case files
-  /// The API that tells whose drive it is and how full: `/drive/v2/about`.
+  /// The API that returns a drive's owner, size and used bytes: `/drive/v2/about`.
   case driveAbout
   /// The API that lists a drive's files and adds files without content: `/drive/v2/files`.
   case driveFiles
@@ -40,11 +40,11 @@ public enum SandboxEndpoint: String, Sendable, Hashable, CaseIterable {
   case driveFile
   /// The content of one file: `/drive/v2/files/ID?alt=media`.
   case driveContent
-  /// The API that receives contents: `/upload/drive/v2/files`, with `/ID` to replace a file's
-  /// content.
+  /// The API that receives a new file's content, `/upload/drive/v2/files`, or with `/ID` an
+  /// existing file's.
   case driveUpload
 
-  /// Finds the endpoint for a request; `nil` for an unknown path.
+  /// Finds the endpoint of a request, and fails for an unknown path.
   init?(_ method: String, path: String, query: [SandboxParameter]) {
     if path == "/.well-known/openid-configuration" {
       self = .metadata
@@ -62,7 +62,7 @@ public enum SandboxEndpoint: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// The path below the issuer; for endpoints of one file, without its ID.
+  /// The path below the issuer, without the ID for endpoints of one file or client.
   public var path: String {
     switch self {
     case .metadata: "/.well-known/oauth-authorization-server"

@@ -7,37 +7,37 @@ package import SQLoopback
   public import Foundation
 #endif
 
-/// The reason why a sandbox did not start, or why a visitor was not sent back to the app.
+/// The reason why a sandbox did not start, or why a visitor did not get back to the app.
 ///
-/// Neither the error nor any text made from it contains a code or a state.
+/// Neither the error nor its text contains an authorization code or a `state`.
 public enum SandboxError: Error, Sendable, Hashable {
   /// Another program uses the port.
   case portInUse(UInt16)
-  /// The system refused the loopback address or something else; the value is its `errno`.
+  /// A system call failed with this `errno`; 0 means that the loopback address is not available.
   case system(Int32)
-  /// The visitor was sent to a server that is not on a loopback address, given as scheme and host.
+  /// A redirect leads to a server outside the loopback addresses, given as scheme and host.
   ///
-  /// A redirect to the app's own `https` address is no such error: it ends the visit.
+  /// A redirect to the app's own `https` address is not an error: it ends the visit.
   case notLoopback(String)
-  /// The visitor did not understand the answer of a server.
+  /// A server's answer was malformed or unexpected, as the text says.
   case unexpectedAnswer(String)
-  /// The visit ended on a page, and the visitor was not sent back to the app.
+  /// The visit ended on a page instead of a redirect back to the app.
   ///
-  /// Possible causes are a wrong user name or password, an unknown client, a redirect URI that is
-  /// not registered, and a failure of the server. `heading` is the page's heading, or the status of
-  /// an answer without one; `detail` is the page's alert or else its first paragraph.
+  /// Possible causes are a wrong user name or password, an unknown client, an unregistered redirect
+  /// URI, and a failure of the server. `heading` is the page's heading, or the status of an answer
+  /// without one. `detail` is the page's alert or else its first paragraph.
   case endedOnPage(heading: String, detail: String?)
 }
 
 extension SandboxError: CustomStringConvertible, LocalizedError {
-  /// A sentence for a developer that says what happened.
+  /// A description of the failure for a developer.
   public var description: String {
     switch self {
     case .portInUse(let port): "another program listens on port \(port)"
     case .system(let code):
       "the loopback address could not be used: \(CLibrary.meaning(of: code))"
     case .notLoopback(let address):
-      // The query is left out, since it may contain a code.
+      // Remove the query, because it may contain a code.
       "a redirect leads to \(address.prefix { $0 != "?" }), which is not on this computer"
     case .unexpectedAnswer(let text): text
     case .endedOnPage(let heading, let detail):
@@ -45,7 +45,7 @@ extension SandboxError: CustomStringConvertible, LocalizedError {
     }
   }
 
-  /// The sentence of ``description``, which `localizedDescription` returns.
+  /// The text of ``description``, which `localizedDescription` returns.
   public var errorDescription: String? { description }
 }
 
@@ -66,7 +66,7 @@ extension SandboxError {
     }
   }
 
-  /// The error for a visit that ended on a page, with the page's words but without secrets.
+  /// Creates the error for a visit that ended on a page, with the page's words but without secrets.
   static func ended(on page: SandboxVisitor.Page, after pages: [SandboxVisitor.Page]) -> Self {
     let text = PageText(page.body)
     let secrets = pages.flatMap { SandboxVisitor.secrets(in: $0.url) }

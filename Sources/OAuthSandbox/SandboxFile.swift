@@ -8,7 +8,7 @@
 public struct SandboxFile: Sendable, Identifiable {
   /// The file's ID in addresses; it consists of letters and digits.
   public let id: String
-  /// The file's name for people, which need not be unique.
+  /// The file's display name, which does not have to be unique.
   public internal(set) var title: String
   /// The owner's description of the file.
   public internal(set) var description: String?
@@ -16,13 +16,13 @@ public struct SandboxFile: Sendable, Identifiable {
   public internal(set) var contentType: String
   /// The file's bytes.
   public private(set) var content: Data
-  /// When the file was added.
+  /// The date when the file was added.
   public let created: Date
-  /// When the file's title or content last changed.
+  /// The date of the last change to the file's metadata or content.
   public internal(set) var modified: Date
   /// The strong entity tag of the content, in quotation marks (RFC 9110, section 8.8.3).
   public private(set) var etag: String
-  /// The file's number in the order of lists; numbers are never used again.
+  /// The file's position in lists, a number that is never reused.
   let number: Int
 
   init(
@@ -46,13 +46,13 @@ public struct SandboxFile: Sendable, Identifiable {
     etag = Self.etag(of: content)
   }
 
-  /// The tag depends on the content alone, so that a client can continue with a part it already
-  /// has.
+  /// Returns a tag that depends only on the content, so that a client can continue a partial
+  /// download.
   private static func etag(of content: Data) -> String { "\"\(Crypto.digest(of: content))\"" }
 }
 
 extension SandboxFile: CustomReflectable {
-  /// A mirror with the ID, the title, the type and the tag, without the content.
+  /// A mirror of the ID, title, type and tag, without the content.
   public var customMirror: Mirror {
     Mirror(
       self, children: ["id": id, "title": title, "contentType": contentType, "etag": etag])

@@ -4,11 +4,11 @@
   import Foundation
 #endif
 
-/// Reading a JSON text that came from outside.
+/// Parsing of JSON text from clients.
 extension SandboxJSON {
-  /// Reads JSON with Foundation's decoder; `nil` if the text is malformed.
+  /// Parses JSON with Foundation's decoder, and returns `nil` if the text is malformed.
   ///
-  /// The members of an object come in the order of their names.
+  /// The members of an object are sorted by name.
   public init?(parsing text: String) {
     guard let json = try? JSONDecoder().decode(ParsedJSON.self, from: Data(text.utf8)) else {
       return nil
@@ -17,7 +17,7 @@ extension SandboxJSON {
   }
 }
 
-/// JSON of any form, as Foundation's decoder hands it out.
+/// Any JSON value in the form that Foundation's decoder provides.
 private struct ParsedJSON: Decodable {
   let value: SandboxJSON
 

@@ -1,4 +1,4 @@
-/// A JSON value that keeps the order of its members and can also be invalid on purpose.
+/// A JSON value that keeps the order of its members and can be invalid on purpose.
 public enum SandboxJSON: Sendable, Hashable {
   /// A JSON string.
   case string(String)
@@ -10,9 +10,9 @@ public enum SandboxJSON: Sendable, Hashable {
   case null
   /// A JSON array.
   case array([SandboxJSON])
-  /// A JSON object with its members in order; a name may come twice.
+  /// A JSON object with its members in order; a name may occur twice.
   case object([Member])
-  /// A text that is written without quotation marks or escapes, such as `1e999`.
+  /// A text that is written unquoted and unescaped, such as `1e999`.
   case literal(String)
 
   /// One member of an object: its name and its value.
@@ -22,7 +22,7 @@ public enum SandboxJSON: Sendable, Hashable {
     /// The member's value.
     public var value: SandboxJSON
 
-    /// Makes a member from a name and a value.
+    /// Creates a member from a name and a value.
     public init(_ name: String, _ value: SandboxJSON) {
       self.name = name
       self.value = value
@@ -43,9 +43,9 @@ public enum SandboxJSON: Sendable, Hashable {
     }
   }
 
-  /// The value of an object's member, which can also be set or, with `nil`, removed.
+  /// The value of an object's member; setting it to `nil` removes the member.
   ///
-  /// It is `nil` for any other kind of value, and setting a member changes only an object.
+  /// For any value other than an object, it is `nil`, and setting it has no effect.
   public subscript(_ name: String) -> SandboxJSON? {
     get {
       guard case .object(let members) = self else { return nil }
@@ -54,7 +54,9 @@ public enum SandboxJSON: Sendable, Hashable {
     set { self = setting(name, to: newValue) }
   }
 
-  /// This object with a member set, or removed if `value` is `nil`; no other kind of value changes.
+  /// Returns this object with a member set or, if `value` is `nil`, removed.
+  ///
+  /// Any other kind of value is returned unchanged.
   func setting(_ name: String, to value: SandboxJSON?) -> SandboxJSON {
     guard case .object(var members) = self else { return self }
     let index = members.firstIndex { $0.name == name }
@@ -85,15 +87,15 @@ public enum SandboxJSON: Sendable, Hashable {
 extension SandboxJSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
   ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-  /// Makes a JSON string from a string literal.
+  /// Creates a JSON string from a string literal.
   public init(stringLiteral value: String) { self = .string(value) }
-  /// Makes a JSON number from a whole number.
+  /// Creates a JSON number from an integer literal.
   public init(integerLiteral value: Int) { self = .integer(value) }
-  /// Makes the JSON value `true` or `false`.
+  /// Creates the JSON value `true` or `false` from a Boolean literal.
   public init(booleanLiteral value: Bool) { self = .bool(value) }
-  /// Makes a JSON array of the values.
+  /// Creates a JSON array from an array literal.
   public init(arrayLiteral elements: SandboxJSON...) { self = .array(elements) }
-  /// Makes a JSON object with its members in the order of the literal.
+  /// Creates a JSON object with its members in the order of the literal.
   public init(dictionaryLiteral elements: (String, SandboxJSON)...) {
     self = .object(elements.map { Member($0.0, $0.1) })
   }

@@ -1,45 +1,50 @@
 /// The settings of a sandbox as an OpenID provider; the defaults suit most tests.
 public struct SandboxOpenIDOptions: Sendable {
-  /// The algorithms that the discovery document lists.
+  /// The signing algorithms that the discovery document lists.
   ///
-  /// Each client has its own, ``SandboxClient/idTokenAlgorithm``, whether it is in the list or not.
+  /// Each client uses its own ``SandboxClient/idTokenAlgorithm``, even if it is not in this list.
   public var algorithms = SandboxSigningAlgorithm.allCases
-  /// How long an ID token is valid.
+  /// The lifetime of ID tokens.
   public var idTokenLifetime: Duration = .seconds(600)
-  /// Whether the claims of the scopes `profile`, `email`, `phone` and `address` are in the ID token
-  /// too.
+  /// Whether ID tokens also contain the claims of the scopes `profile`, `email`, `phone` and
+  /// `address`.
   ///
   /// If `false`, only the UserInfo endpoint returns them (OpenID Connect Core, section 5.4).
   public var putsUserClaimsIntoIDToken = false
-  /// Whether every ID token contains `auth_time`, not only after `max_age` or when it is asked for.
+  /// Whether every ID token contains `auth_time`.
+  ///
+  /// If `false`, an ID token contains it only if the app sent `max_age` or requested the claim.
   public var alwaysTellsAuthenticationTime = false
-  /// Whether every ID token contains `azp`, not only with several audiences.
+  /// Whether every ID token contains `azp`.
+  ///
+  /// If `false`, only ID tokens with several audiences contain it.
   public var alwaysTellsAuthorizedParty = false
-  /// Whether the ID token from a code contains `c_hash`, which only other flows require.
+  /// Whether an ID token from a code contains `c_hash`, which the code flow does not require.
   public var tellsCodeHash = false
-  /// Whether a refresh returns an ID token.
+  /// Whether a refresh returns a new ID token.
   public var issuesIDTokenOnRefresh = true
   /// Whether the ID token from a refresh repeats the `nonce` of the sign-in.
   public var repeatsNonceOnRefresh = false
-  /// The authentication contexts that a sign-in can reach, the default one first.
+  /// The authentication context classes that a sign-in can reach, with the default first.
   public var acrValues = ["urn:sandbox:password", "urn:sandbox:careful"]
-  /// Whether keys and tokens have the key's ID, `kid`.
+  /// Whether the key set and the tokens contain the key's ID, `kid`.
   public var namesKeys = true
-  /// The keys in the key set that sign nothing.
+  /// The additional keys in the key set that sign nothing.
   public var decoyKeys = DecoyKeys.ownIDs
-  /// The `Cache-Control` of the key set; `nil` sends none.
+  /// The value of `Cache-Control` for the key set; `nil` omits the field.
   public var keySetCacheControl: String? = "public, max-age=3600"
 
-  /// How the key set disturbs a client that does not look at a key's type, use and algorithm.
+  /// The decoy keys in the key set, which confuse a client that ignores a key's type, use and
+  /// algorithm.
   public enum DecoyKeys: Sendable, Hashable, CaseIterable {
-    /// The key set contains only keys that sign.
+    /// The key set contains only signing keys.
     case none
-    /// Keys of other types, uses and algorithms come first, each with another ID.
+    /// Keys of other types, uses and algorithms come first, each with its own ID.
     case ownIDs
-    /// Keys of other types, uses and algorithms come first, each with the ID of a key that signs.
+    /// Keys of other types, uses and algorithms come first, each with the ID of a signing key.
     case repeatedIDs
   }
 
-  /// Makes the default settings.
+  /// Creates the default settings.
   public init() {}
 }

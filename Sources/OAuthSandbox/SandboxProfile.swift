@@ -1,9 +1,10 @@
 public import SQBasics
 
-/// What an app can learn about a user: the standard claims of OpenID Connect, and any others.
+/// The information about a user that apps can get: the standard claims of OpenID Connect and any
+/// others.
 ///
-/// An app gets a claim if the user allowed the scope that the claim belongs to, or if the app asked
-/// for it with the parameter `claims`. A claim that is `nil` is left out.
+/// An app gets a claim if the user allowed the claim's scope, or if the app requested the claim
+/// with the parameter `claims`. A claim that is `nil` is left out.
 ///
 /// - SeeAlso: OpenID Connect Core 1.0, section 5.1
 public struct SandboxProfile: Sendable, Hashable {
@@ -15,9 +16,9 @@ public struct SandboxProfile: Sendable, Hashable {
   public var familyName: String?
   /// The casual name, `nickname`.
   public var nickname: String?
-  /// The name that the user likes to be called by, `preferred_username`.
+  /// The name by which the user wants to be called, `preferred_username`.
   public var preferredUserName: String?
-  /// The address of the user's page, `profile`.
+  /// The address of the user's profile page, `profile`.
   public var page: String?
   /// The address of the user's picture, `picture`.
   public var picture: String?
@@ -31,25 +32,25 @@ public struct SandboxProfile: Sendable, Hashable {
   public var timeZone: String?
   /// The language tag, `locale`.
   public var locale: String?
-  /// When the profile changed last, in seconds since 1970, `updated_at`.
+  /// The date of the last change to the profile, in seconds since 1970, `updated_at`.
   public var updatedAt: Int?
   /// The e-mail address, `email`.
   public var email: String?
-  /// Whether the e-mail address is the user's, `email_verified`.
+  /// Whether the server verified that the e-mail address belongs to the user, `email_verified`.
   public var isEmailVerified: Bool?
   /// The phone number, `phone_number`.
   public var phoneNumber: String?
-  /// Whether the phone number is the user's, `phone_number_verified`.
+  /// Whether the server verified that the phone number belongs to the user,
+  /// `phone_number_verified`.
   public var isPhoneNumberVerified: Bool?
-  /// The postal address, an object with members such as `locality`.
+  /// The postal address as an object with members such as `locality`, `address`.
   public var address: SandboxJSON?
   /// Any other claims, which belong to the scope `profile`.
   ///
-  /// These may also be localized claims, such as `name#ja`, and `_claim_names` with
-  /// `_claim_sources`.
+  /// They can be localized claims, such as `name#ja`, or `_claim_names` with `_claim_sources`.
   public var others: [SandboxJSON.Member] = []
 
-  /// Makes a profile from the names; everything else can be set afterwards.
+  /// Creates a profile from names and an e-mail address; set all other claims afterwards.
   public init(
     name: String? = nil, givenName: String? = nil, familyName: String? = nil,
     preferredUserName: String? = nil, email: String? = nil, isEmailVerified: Bool? = nil
@@ -99,7 +100,7 @@ public struct SandboxProfile: Sendable, Hashable {
 }
 
 extension SandboxProfile {
-  /// A claim with the scope that gives it.
+  /// A claim and the scope that includes it.
   struct Claim {
     let scope: String
     let name: String
@@ -144,6 +145,6 @@ extension String? {
 }
 
 extension SandboxProfile: Redacted {
-  /// A fixed text, which shows no claim.
+  /// A fixed text that shows no claim.
   public var description: String { "profile" }
 }

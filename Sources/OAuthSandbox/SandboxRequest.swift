@@ -9,7 +9,7 @@ import SQLoopback
 
 /// A request that the sandbox received, for a test to inspect.
 ///
-/// Printing it shows only the method and the path, since the rest may contain secrets.
+/// Its description shows only the method and the path, because the rest may contain secrets.
 public struct SandboxRequest: Sendable {
   /// The endpoint of the request; `nil` for an unknown path.
   public let endpoint: SandboxEndpoint?
@@ -23,25 +23,25 @@ public struct SandboxRequest: Sendable {
   public let form: [SandboxParameter]
   /// The header fields in order, with their names in lower case.
   public private(set) var headers: [SandboxParameter]
-  /// The body as the client sent it; empty if it was not read or has more than 1 MiB.
+  /// The body as the client sent it; empty if it was not read or is larger than 1 MiB.
   public private(set) var body: Data
   /// The number of bytes in the body.
   public let bodyLength: Int
   /// Whether the request was answered before its body was read.
   ///
   /// This happens to a request that ``SandboxMisbehaviour/unread(_:)`` answers. It also happens to
-  /// an upload that is refused because of its header fields, if it is large or waits for `100
-  /// Continue`.
+  /// an upload that is rejected because of its header fields, if the upload is large or waits for
+  /// `100 Continue`.
   public let hasUnreadBody: Bool
-  /// When the request arrived, by the sandbox's clock.
+  /// The date when the request arrived, on the sandbox's clock.
   public let date: Date
-  /// The port at the client's end, which differs between connections.
+  /// The client's port, which differs between connections.
   public let connection: UInt16
-  /// Whether both query and form could be decoded.
+  /// Whether the query and the form are valid, and there is no other body.
   let isWellFormed: Bool
   /// Whether the query could be decoded.
   let isQueryWellFormed: Bool
-  /// The decoded text after the path of the files: a file's ID.
+  /// The file's ID: the decoded rest of the path after the endpoint's path.
   let fileID: String?
 
   init(_ request: LoopbackRequest, date: Date) {
@@ -58,7 +58,7 @@ public struct SandboxRequest: Sendable {
     self.endpoint = endpoint
     fileID = Self.fileID(request.path, endpoint)
     let type = request.header("content-type")?.prefix { $0 != ";" }.lowercased()
-    // For the drive a form is a content like any other.
+    // For the drive, a form is content like any other.
     let isForm = type == "application/x-www-form-urlencoded" && endpoint != .driveUpload
     let form = isForm ? FormCoding.decode(String(decoding: request.body, as: UTF8.self)) : []
     self.query = query ?? []
@@ -72,7 +72,7 @@ public struct SandboxRequest: Sendable {
     return URLComponents(string: String(path.dropFirst(endpoint.path.count + 1)))?.path
   }
 
-  /// The request as tests get it, without a large body, which would fill the memory.
+  /// This request without a body of more than 1 MiB, which would use too much memory in the log.
   var remembered: SandboxRequest {
     guard bodyLength > 1 << 20 else { return self }
     var request = self
@@ -80,43 +80,43 @@ public struct SandboxRequest: Sendable {
     return request
   }
 
-  /// This request without some fields, whose names must be in lower case.
+  /// Returns this request without some header fields, whose names must be in lower case.
   func without(_ fields: Set<String>) -> SandboxRequest {
     var request = self
     request.headers.removeAll { fields.contains($0.name) }
     return request
   }
 
-  /// The members of a field that is a list, from all its lines; `nil` if the field is missing.
+  /// Returns the joined lines of a list field, or `nil` if the field is missing.
   func fieldList(_ name: String) -> String? {
     let lines = headers.filter { $0.name == name }.map(\.value)
     return lines.isEmpty ? nil : lines.joined(separator: ", ")
   }
 
-  /// The value of the header field with this name; `nil` if it is missing or came more than once.
+  /// Returns the value of the header field with this name, or `nil` if it is missing or repeated.
   public func header(_ name: String) -> String? { headers.value(name.lowercased()) }
 
-  /// The Bearer token in `Authorization`; `nil` if it is missing or the field came more than once.
+  /// The Bearer token in `Authorization`; `nil` if the field is missing or occurs more than once.
   public var bearerToken: String? {
     header("authorization").flatMap(Self.bearerToken)
   }
 
-  /// The token in the value of an `Authorization` field; `nil` if the value has another scheme.
+  /// Returns the token in an `Authorization` field's value, or `nil` if the scheme is not `Bearer`.
   package static func bearerToken(in value: String) -> String? {
     let parts = value.split(separator: " ", maxSplits: 1)
     guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
     return String(parts[1])
   }
 
-  /// The value of the query parameter with this name; `nil` if it is missing or came more than
-  /// once.
+  /// Returns the value of the query parameter with this name, or `nil` if it is missing or
+  /// repeated.
   public func query(_ name: String) -> String? { query.value(name) }
 
-  /// The value of the form parameter with this name; `nil` if it is missing or came more than once.
+  /// Returns the value of the form parameter with this name, or `nil` if it is missing or repeated.
   public func form(_ name: String) -> String? { form.value(name) }
 }
 
 extension SandboxRequest: Redacted {
-  /// The method and the path alone, since the rest may contain secrets.
+  /// The method and the path, without the rest, which may contain secrets.
   public var description: String { "\(method) \(path)" }
 }

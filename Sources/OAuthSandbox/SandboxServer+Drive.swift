@@ -5,18 +5,20 @@
 #endif
 
 extension SandboxServer {
-  /// The base address of the drive's API, `/drive/v2`: `files` and `about` are below it.
+  /// The base address of the drive's API, `/drive/v2`, for the paths `files` and `about`.
   public var driveURL: URL { issuer.appending(path: "/drive/v2") }
 
-  /// The base address for uploads, `/upload/drive/v2`: `files` is below it.
+  /// The base address for uploads, `/upload/drive/v2`, for the path `files`.
   public var driveUploadURL: URL { issuer.appending(path: "/upload/drive/v2") }
 
-  /// The files in a user's drive, in the order of lists.
+  /// Returns the files in a user's drive, in the order of lists.
   public func files(of user: String = SandboxUser.alice.name) -> [SandboxFile] {
     core.withState { $0.openedFiles(of: .user(user)) }
   }
 
-  /// The files in the drive of a client that acts in its own name, in the order of lists.
+  /// Returns the files in a client's own drive, in the order of lists.
+  ///
+  /// A client without a user, as in the client credentials grant, has such a drive.
   public func files(ofClient id: String) -> [SandboxFile] {
     core.withState { $0.openedFiles(of: .client(id)) }
   }
@@ -34,7 +36,7 @@ extension SandboxServer {
     }
   }
 
-  /// Replaces the content of a user's file, as another client of the user may at any moment.
+  /// Replaces the content of a user's file, like another client of that user.
   ///
   /// Returns the changed file, or `nil` if the user has no file with this ID.
   @discardableResult

@@ -4,7 +4,7 @@
   public import Foundation
 #endif
 
-/// The sandbox as an OpenID provider: its addresses, its keys, and logouts on demand.
+/// The sandbox as an OpenID provider: its addresses, keys and logouts.
 extension SandboxServer {
   /// The address of the key set, `/jwks`.
   public var keysEndpoint: URL { url(.keys) }
@@ -13,17 +13,17 @@ extension SandboxServer {
   /// The address of the logout endpoint, `/logout`.
   public var endSessionEndpoint: URL { url(.endSession) }
 
-  /// Signs tokens with new keys from now on.
+  /// Replaces the signing keys with new ones.
   ///
-  /// The old keys stay in the key set, so that tokens from before can still be verified; with
-  /// `false` they disappear at once.
+  /// The old keys stay in the key set, so that older tokens can still be verified. If `keepingOld`
+  /// is `false`, they disappear at once.
   public func rotateSigningKeys(keepingOld: Bool = true) {
     core.withState { $0.keys.rotate(keepsOld: keepingOld) }
   }
 
-  /// A logout token as a client with a server gets it when the user's session ends.
+  /// Returns a logout token like that for a client with a server when the user's session ends.
   ///
-  /// The session is that of the user's newest ID token for that client. If there is no such
+  /// The token's session is that of the user's newest ID token for that client. If there is no such
   /// session, or if `namesSession` is `false`, the token has no `sid`. If `namesUser` is `false`,
   /// it has no `sub`. The result is `nil` if the client is unknown, or if its algorithm is an HMAC
   /// and the client has no secret.
@@ -44,10 +44,10 @@ extension SandboxServer {
     }
   }
 
-  /// Ends all sessions of a user in browsers, as an administrator would.
+  /// Ends all browser sessions of a user, like an administrator.
   ///
-  /// Each client with a ``SandboxClient/backchannelLogoutURI`` has got its logout token when this
-  /// returns. The tokens of apps stay valid.
+  /// Before this returns, each client with a ``SandboxClient/backchannelLogoutURI`` gets its logout
+  /// token. The apps' tokens stay valid.
   public func signOut(_ user: String = SandboxUser.alice.name) async {
     core.withState { state in
       for (id, session) in state.browsers.sessions {

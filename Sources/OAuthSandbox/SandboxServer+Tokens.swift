@@ -1,26 +1,26 @@
 public import SQBasics
 
-/// A pair of tokens that the sandbox issued.
+/// The tokens that the sandbox issued for one grant.
 public struct SandboxTokens: Sendable, Hashable {
-  /// The access token of the pair.
+  /// The access token.
   public let accessToken: String
-  /// The refresh token of the pair.
+  /// The refresh token.
   public let refreshToken: String
-  /// The ID token beside the pair; `nil` without the scope `openid` or without a registered client.
+  /// The ID token; `nil` without the scope `openid` or if the client is not registered.
   public let idToken: String?
 }
 
 extension SandboxTokens: Redacted {
-  /// A fixed text, which shows neither token.
+  /// A fixed text that shows no token.
   public var description: String { "tokens" }
 }
 
 extension SandboxServer {
-  /// Issues tokens without a sign-in, as if the user had just allowed it.
+  /// Issues tokens without a sign-in, as if the user had just allowed the access.
   ///
-  /// The default is all scopes other than ``SandboxScope/openID``. Neither the client nor the user
-  /// needs to be registered. If access tokens are JWTs, the `audiences` are theirs; without any, it
-  /// is the issuer.
+  /// The default scopes are all but ``SandboxScope/openID``. Neither the client nor the user has to
+  /// be registered. If access tokens are JWTs, `audiences` are their audiences; if `audiences` is
+  /// empty, it is the issuer.
   public func issueTokens(
     to clientID: String = SandboxClient.app.id, for user: String = SandboxUser.alice.name,
     scopes: [String]? = nil, audiences: [String] = []
@@ -40,7 +40,7 @@ extension SandboxServer {
     }
   }
 
-  /// Whether the sandbox accepts this access token or refresh token now.
+  /// Returns whether the sandbox accepts this access token or refresh token now.
   public func isActive(_ token: String) -> Bool {
     core.withState {
       $0.ledger.activeAccessToken(token, at: $0.now) != nil
@@ -51,30 +51,31 @@ extension SandboxServer {
   /// The newest refresh token that the sandbox issued to any client.
   public var latestRefreshToken: String? { core.withState { $0.ledger.latestRefreshToken } }
 
-  /// The newest refresh token of a user, issued to one client or, if `client` is `nil`, to any.
+  /// Returns the newest refresh token of a user, issued to one client or, if `client` is `nil`, to
+  /// any.
   public func latestRefreshToken(for user: String, client: String? = nil) -> String? {
     core.withState { $0.ledger.latestRefreshToken(for: user, client: client) }
   }
 
-  /// The newest refresh token in the family of an access token or a refresh token.
+  /// Returns the newest refresh token in the family of an access token or a refresh token.
   ///
-  /// A family begins with the permission of a user or a client, and grows with each refresh.
+  /// A family begins when a user or a client gets a grant, and grows with each refresh.
   public func latestRefreshToken(inFamilyOf token: String) -> String? {
     core.withState { $0.ledger.latestRefreshToken(inFamilyOf: token) }
   }
 
-  /// How many times a refresh token came that had already been exchanged.
+  /// The number of times that clients sent a refresh token that they had already exchanged.
   ///
-  /// Each time, all tokens of the same permission were revoked (RFC 9700, section 4.14.2). Without
-  /// ``SandboxOptions/rotatesRefreshTokens`` the number stays zero.
+  /// Each time, all tokens of the same grant were revoked (RFC 9700, section 4.14.2). Without
+  /// ``SandboxOptions/rotatesRefreshTokens``, the number stays zero.
   public var refreshTokenReuses: Int { core.withState { $0.ledger.reuses } }
 
-  /// Makes all access tokens expire at once; refresh tokens stay valid.
+  /// Makes all access tokens expire at once, while refresh tokens stay valid.
   public func expireAccessTokens() {
     core.withState { $0.ledger.expireAccessTokens(now: $0.now) }
   }
 
-  /// Revokes every code and every token; users stay signed in in their browsers.
+  /// Revokes all codes and tokens, while users stay signed in in their browsers.
   public func revokeEverything() {
     core.withState { $0.ledger.revokeEverything() }
   }

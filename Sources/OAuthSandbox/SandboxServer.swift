@@ -17,16 +17,16 @@ import SQLoopback
 ///
 /// It has users, clients, login and consent pages, the grants of RFC 6749 with PKCE and rotating
 /// refresh tokens, OpenID Connect, revocation, discovery and a small drive. It records every
-/// request, its clock can be moved, and tests can make it misbehave. Everything is in memory. Any
-/// thread may call any method.
+/// request, and tests can move its clock and make it misbehave. All data is in memory. Any thread
+/// may call any method.
 public final class SandboxServer: Sendable {
-  /// The issuer identifier: `http://127.0.0.1:` and the port.
+  /// The issuer identifier, `http://127.0.0.1:` with the port.
   public let issuer: URL
   let core: SandboxCore
   private let server: Locked<LoopbackServer>
   private let listen: @Sendable (UInt16) throws(LoopbackError) -> LoopbackServer
 
-  /// Starts a sandbox; it ends with ``stop()``, or when its last reference is released.
+  /// Starts a sandbox, which ends with ``stop()`` or when its last reference is released.
   public static func start(
     _ options: SandboxOptions = SandboxOptions()
   ) async throws(SandboxError) -> SandboxServer {
@@ -61,15 +61,15 @@ public final class SandboxServer: Sendable {
     entrance.withLock { $0 = core }
   }
 
-  /// Stops the sandbox; its port is free when this returns.
+  /// Stops the sandbox, whose port is free when this returns.
   public func stop() async {
     await server.withLock(\.self).stop()
   }
 
-  /// Closes the port and every connection, and after a pause listens on that port again with all
-  /// its data.
+  /// Closes the port and all connections, and after a pause listens on that port again with all
+  /// data.
   ///
-  /// A request that is under way gets no answer, although it may have had its effect.
+  /// A request in progress gets no answer, but it may have taken effect.
   ///
   /// - Throws: ``SandboxError`` if another program has taken the port in the meantime.
   public func restart(after pause: Duration = .zero) async throws {
@@ -84,7 +84,7 @@ public final class SandboxServer: Sendable {
     }
   }
 
-  /// The address of an endpoint.
+  /// Returns the address of an endpoint.
   public func url(_ endpoint: SandboxEndpoint) -> URL {
     issuer.appending(path: endpoint.path)
   }
@@ -100,9 +100,9 @@ public final class SandboxServer: Sendable {
   /// The users who can sign in.
   public var users: [SandboxUser] { core.withState { $0.options.users } }
 
-  /// Registers a client, or replaces the client that has its ID.
+  /// Registers a client, or replaces the client with the same ID.
   ///
-  /// A test uses it for a redirect URI whose port is known only while it runs.
+  /// Use it in a test for a redirect URI whose port is known only at run time.
   public func register(_ client: SandboxClient) {
     core.withState { state in
       if let index = state.options.clients.firstIndex(where: { $0.id == client.id }) {
@@ -118,22 +118,23 @@ public final class SandboxServer: Sendable {
   /// Makes an endpoint misbehave for its next requests, or until ``behave(at:)`` if `times` is
   /// `nil`.
   ///
-  /// Several misbehaviours follow each other in the order of the calls. `times` counts requests. If
-  /// the misbehaviour alters a redirect or an ID token, `times` counts these.
+  /// Several misbehaviours take effect one after the other, in the order of the calls. `times`
+  /// counts requests. If the misbehaviour alters a redirect or a token, `times` counts redirects or
+  /// tokens.
   public func misbehave(
     at endpoint: SandboxEndpoint, _ misbehaviour: SandboxMisbehaviour, times: Int? = 1
   ) {
     core.withState { $0.plan.add(misbehaviour.kind, at: endpoint, times: times) }
   }
 
-  /// Ends all misbehaviour at one endpoint or, if `endpoint` is `nil`, at all of them.
+  /// Ends all misbehaviour at one endpoint or, if `endpoint` is `nil`, at all endpoints.
   public func behave(at endpoint: SandboxEndpoint? = nil) {
     core.withState { $0.plan.clear(endpoint) }
   }
 
   // MARK: Time
 
-  /// The time of the sandbox's clock.
+  /// The current time on the sandbox's clock.
   public var now: Date { core.withState { $0.now } }
 
   /// Moves the sandbox's clock forwards or, with a negative duration, back.
@@ -143,6 +144,6 @@ public final class SandboxServer: Sendable {
 }
 
 extension SandboxServer: Redacted {
-  /// The issuer alone.
+  /// A text that names the issuer.
   public var description: String { "sandbox at \(issuer.absoluteString)" }
 }

@@ -2,20 +2,20 @@ public import SQBasics
 
 /// A user who can sign in at the sandbox.
 public struct SandboxUser: Sendable, Hashable {
-  /// The name that the user types into the login form, and that the token's information contains.
+  /// The name that the user types into the login form, and that introspection and `/api/me` return.
   public var name: String
   /// The password, which no page and no description shows.
   public var password: String
-  /// The user's name on the pages.
+  /// The user's name on the sandbox's pages.
   public var displayName: String
-  /// The user's identifier for apps, `sub`; by default the name.
+  /// The user's identifier for apps, `sub`, which is the name by default.
   public var subject: String
-  /// What an app can learn about the user, by the scopes that the user allowed.
+  /// The claims about the user that apps can get with the scopes that the user allows.
   public var profile: SandboxProfile
 
-  /// Makes a user; if the display name is `nil`, the pages show the name.
+  /// Creates a user, whose display name is `name` if `displayName` is `nil`.
   ///
-  /// If the profile is `nil`, it contains only the two names.
+  /// If `profile` is `nil`, the profile contains only the two names.
   public init(
     name: String, password: String, displayName: String? = nil, profile: SandboxProfile? = nil
   ) {
@@ -36,7 +36,7 @@ public struct SandboxUser: Sendable, Hashable {
 }
 
 extension SandboxUser: Redacted {
-  /// The user's name alone, without the password.
+  /// The user's name, without the password.
   public var description: String { name }
   package var shownParts: KeyValuePairs<String, Any> {
     ["name": name, "displayName": displayName]

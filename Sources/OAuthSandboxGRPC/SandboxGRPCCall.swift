@@ -10,14 +10,15 @@ import SQLoopbackHTTP2
 
 /// A call that the server received, for a test to inspect.
 ///
-/// Printing it shows only the method, since the metadata may contain a token.
+/// Its description shows only the method, because the metadata may contain a token.
 public struct SandboxGRPCCall: Sendable, Hashable {
-  /// The method of the call as the client named it: `/` with the service, `/` with the method.
+  /// The call's path, which is `/`, the service, `/` and the method.
   public let method: String
-  /// The metadata in order, with names in lower case, and with the fields of the protocol itself,
-  /// such as `content-type`.
+  /// The metadata in order, including the protocol's own fields, such as `content-type`.
+  ///
+  /// The names are in lower case.
   public let metadata: [SandboxParameter]
-  /// When the call arrived, by the sandbox's clock.
+  /// The date when the call arrived, on the sandbox's clock.
   public let date: Date
 
   init(_ exchange: HTTP2Exchange, date: Date) {
@@ -27,24 +28,24 @@ public struct SandboxGRPCCall: Sendable, Hashable {
     self.date = date
   }
 
-  /// The value of the metadata with this name; `nil` if it is missing or came more than once.
+  /// Returns the value of the metadata with this name, or `nil` if it is missing or repeated.
   public func metadata(_ name: String) -> String? {
     let values = metadata.filter { $0.name == name.lowercased() }
     return values.count == 1 ? values[0].value : nil
   }
 
-  /// The Bearer token of the call; `nil` if it is missing or came more than once.
+  /// The call's Bearer token; `nil` if `authorization` is missing or occurs more than once.
   public var bearerToken: String? {
     metadata("authorization").flatMap(SandboxRequest.bearerToken)
   }
 }
 
 extension SandboxGRPCCall: Redacted {
-  /// The method alone, since the metadata may contain a token.
+  /// The method, without the metadata, which may contain a token.
   public var description: String { method }
 }
 
-/// The calls that have come.
+/// The calls so far.
 final class CallLog: Sendable {
   private let state = Locked<[SandboxGRPCCall]>([])
 

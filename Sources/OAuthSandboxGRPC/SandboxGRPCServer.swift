@@ -9,7 +9,7 @@ import SQLoopbackHTTP2
   public import Foundation
 #endif
 
-/// A gRPC server on 127.0.0.1 that takes the access tokens of a sandbox, without TLS.
+/// A gRPC server on 127.0.0.1 that accepts the access tokens of a sandbox, without TLS.
 ///
 /// ```swift
 /// let sandbox = try await SandboxServer.start()
@@ -19,26 +19,25 @@ import SQLoopbackHTTP2
 /// ```
 ///
 /// It serves two methods of `grpc.testing.TestService`: `UnaryCall` and `StreamingOutputCall`. Both
-/// return the token's user and its scopes. The sandbox decides about each token as for its own API,
-/// so a token that expired or was revoked there is refused here at once. Any thread may call any
-/// method.
+/// return the token's user and scopes. The sandbox checks each token as for its own API, so a token
+/// that expires or is revoked there is rejected here at once. Any thread may call any method.
 public final class SandboxGRPCServer: Sendable {
-  /// The address of the server: `http://127.0.0.1:` and the port.
+  /// The server's address, `http://127.0.0.1:` with the port.
   public let url: URL
   private let server: HTTP2Server
   private let log: CallLog
 
-  /// Starts a server, which ends with ``stop(grace:)``, or when its last reference is released.
+  /// Starts a server, which ends with ``stop(grace:)`` or when its last reference is released.
   ///
-  /// The server keeps the sandbox's state alive, also after the sandbox itself was stopped.
+  /// The server keeps the sandbox's state in memory, even after the sandbox is stopped.
   ///
   /// - Parameters:
-  ///   - sandbox: The sandbox that decides about the tokens.
-  ///   - port: The port on 127.0.0.1; 0 takes any free one.
-  ///   - scope: The scope that a token must have for every call, such as `demo`. With `nil` every
-  ///     valid token will do.
-  /// - Throws: `SandboxError.portInUse` if another program has the port, and
-  ///   `SandboxError.system` if the system refuses the loopback address.
+  /// - sandbox: The sandbox that checks the tokens.
+  /// - port: The port on 127.0.0.1; 0 selects a free one.
+  /// - scope: The scope that each token must have, such as `demo`. If `nil`, every valid token is
+  ///   accepted.
+  /// - Throws: `SandboxError.portInUse` if another program uses the port, and `SandboxError.system`
+  ///   if the system refuses the loopback address.
   public init(
     of sandbox: SandboxServer, port: UInt16 = 0, scope: String? = nil
   ) throws(SandboxError) {
@@ -69,26 +68,26 @@ public final class SandboxGRPCServer: Sendable {
     server.stop()
   }
 
-  /// Stops the server; its port is free when this returns.
+  /// Stops the server, whose port is free when this returns.
   ///
-  /// New calls are refused at once. Calls that are under way have the time `grace` to end; after it
-  /// their connections are closed, and clients see the status `UNAVAILABLE`.
+  /// New calls are rejected at once. Calls in progress have the time `grace` to end. Then their
+  /// connections are closed, and clients get the status `UNAVAILABLE`.
   public func stop(grace: Duration = .milliseconds(100)) async {
     await server.stop(within: grace)
   }
 
-  /// All calls so far, in the order of their arrival.
+  /// All calls so far, in order of arrival.
   ///
-  /// A call is in this list before its answer is sent, whatever the answer is.
+  /// A call is added before its answer is sent, whatever the answer is.
   public var calls: [SandboxGRPCCall] { log.calls }
 
-  /// Forgets all calls so far.
+  /// Removes all calls so far.
   public func forgetCalls() {
     log.clear()
   }
 }
 
 extension SandboxGRPCServer: Redacted {
-  /// The address alone.
+  /// A text that names the server's address.
   public var description: String { "gRPC server at \(url.absoluteString)" }
 }

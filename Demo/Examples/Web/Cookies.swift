@@ -1,7 +1,7 @@
 /// The names of the application's cookies.
 ///
-/// Behind https each begins with `__Host-`, so that no other host, such as one of a sibling domain,
-/// can plant it.
+/// With https, each begins with `__Host-`, so that no other host, such as one of a sibling domain,
+/// can set it.
 struct Cookies: Sendable {
   let isSecure: Bool
 
@@ -11,16 +11,16 @@ struct Cookies: Sendable {
 
   private var prefix: String { isSecure ? "__Host-" : "" }
 
-  /// The session: who is signed in.
+  /// The cookie of the session, which says who is signed in.
   var session: String { prefix + "session" }
-  /// A random text that is the browser's for good, to which its sign-ins are bound.
+  /// The cookie of a lasting random text to which the browser's sign-ins are bound.
   var browser: String { prefix + "browser" }
 
-  /// A sign-in that is under way.
+  /// Returns the cookie of an unfinished sign-in.
   func signIn(_ name: String) -> String { prefix + "sign-in-" + name }
 
   func isSignIn(_ cookie: String) -> Bool { cookie.hasPrefix(signIn("")) }
 
-  /// What is written after the name and the value.
+  /// The attributes after the name and the value.
   var attributes: String { "; Path=/; HttpOnly; SameSite=Lax" + (isSecure ? "; Secure" : "") }
 }

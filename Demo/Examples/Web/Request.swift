@@ -1,12 +1,12 @@
 import Foundation
 
-/// A request of a browser.
+/// A browser's request.
 struct Request: Sendable {
   let method: String
-  /// The path with the query, as it came.
+  /// The path with the query, unchanged.
   let target: String
   let cookies: [String: String]
-  /// The names of the cookies, those first that the browser has had longest.
+  /// The names of the cookies, oldest first.
   let cookieNames: [String]
   let body: Data
 
@@ -19,7 +19,7 @@ struct Request: Sendable {
     return Dictionary(fields.map { ($0.name, $0.value ?? "") }) { first, _ in first }
   }
 
-  /// Reads the head of a request; `nil` if it makes no sense.
+  /// Parses the head of a request, and fails if it is malformed.
   init?(head: String, body: Data) {
     let lines = head.split(separator: "\r\n")
     let words = lines.first?.split(separator: " ") ?? []
@@ -34,7 +34,7 @@ struct Request: Sendable {
     self.body = body
   }
 
-  /// How many bytes follow a head.
+  /// Returns the number of bytes after a head.
   static func bodyLength(head: String) -> Int {
     Int(field("content-length", head.split(separator: "\r\n"))) ?? 0
   }

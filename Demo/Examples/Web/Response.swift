@@ -16,7 +16,7 @@ struct Response: Sendable {
     return response
   }
 
-  /// Sets a cookie for a time, or until the browser ends.
+  /// Sets a cookie for a time or, if `time` is `nil`, until the browser ends.
   mutating func set(_ name: String, to value: String, for time: Duration? = nil, _ all: Cookies) {
     let age = time.map { "; Max-Age=\($0.components.seconds)" } ?? ""
     fields.append(("Set-Cookie", "\(name)=\(value)\(age)\(all.attributes)"))
@@ -64,7 +64,7 @@ struct Response: Sendable {
     text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing("\"", with: "&quot;")
   }
 
-  /// The answer as it is sent; the connection ends after it.
+  /// The bytes of the answer, after which the connection ends.
   var bytes: Data {
     let all = fields + [("Content-Length", "\(body.utf8.count)"), ("Connection", "close")]
     let head = all.map { "\($0.name): \($0.value)\r\n" }.joined()

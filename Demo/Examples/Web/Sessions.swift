@@ -1,15 +1,15 @@
 import Foundation
 
-/// What the application keeps of one browser.
+/// The data that the application stores for one browser.
 struct Session: Sendable {
-  /// A random text, which the browser has in a cookie.
+  /// A random text, which the browser stores in a cookie.
   private(set) var id = Self.newID()
   private(set) var values: [String: String] = [:]
-  /// The id under which it was kept before.
+  /// The ID under which the session was stored before.
   private(set) var oldID: String?
   private(set) var isChanged = false
 
-  /// Makes the session of a new browser, which is kept once there is something to keep.
+  /// Creates the session of a new browser, which is stored only after a change.
   init() {}
 
   init(id: String, values: [String: String]) {
@@ -21,20 +21,20 @@ struct Session: Sendable {
     set { (values[name], isChanged) = (newValue, true) }
   }
 
-  /// Gives the session another id.
+  /// Gives the session a new ID.
   mutating func renew() {
     (id, isChanged) = (Self.newID(), true)
   }
 
-  /// 256 bits of the system's random numbers.
+  /// Returns 256 bits of the system's random numbers as a text.
   static func newID() -> String {
     (0..<4).map { _ in String(UInt64.random(in: 0...UInt64.max), radix: 36) }.joined(separator: "-")
   }
 }
 
-/// The sessions of all browsers, each a file, for all processes of the application.
+/// The sessions of all browsers, one file each, for all processes of the application.
 ///
-/// A framework also forgets the old ones.
+/// A framework would also remove old sessions.
 struct Sessions: Sendable {
   let folder: String
 
@@ -45,7 +45,7 @@ struct Sessions: Sendable {
       attributes: [.posixPermissions: 0o700])
   }
 
-  /// The session with the id of a cookie, or a new one.
+  /// Returns the session with the ID of a cookie, or a new one.
   func session(_ id: String?) -> Session {
     guard let id, let path = path(id), let data = FileManager.default.contents(atPath: path),
       let values = try? JSONDecoder().decode([String: String].self, from: data)
@@ -61,7 +61,7 @@ struct Sessions: Sendable {
     }
   }
 
-  /// The file of a session; `nil` for a text that cannot be an id.
+  /// Returns the path of a session's file, or `nil` if the text cannot be an ID.
   private func path(_ id: String) -> String? {
     let letters = Set("0123456789abcdefghijklmnopqrstuvwxyz-")
     return id.count < 64 && id.allSatisfy(letters.contains) ? "\(folder)/\(id)" : nil

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A server of HTTP/1.1 that is just enough for this example.
+/// A minimal HTTP/1.1 server for this example.
 struct SmallServer {
   typealias App = @Sendable (Request, inout Session) async -> Response
 
@@ -14,7 +14,7 @@ struct SmallServer {
   private let sessions: Sessions
   private let cookies: Cookies
 
-  /// Listens on a port of this machine, which several processes may do at once.
+  /// Listens on a port of this machine, which several processes can share.
   init(port: UInt16, sessions: Sessions, cookies: Cookies) throws {
     (self.sessions, self.cookies) = (sessions, cookies)
     socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -35,7 +35,7 @@ struct SmallServer {
     }
   }
 
-  /// Answers requests for ever, each on a thread and with the session of its browser.
+  /// Answers requests forever, each on its own thread and with its browser's session.
   func run(_ app: @escaping App) -> Never {
     signal(SIGPIPE, SIG_IGN)
     while true {
@@ -54,7 +54,7 @@ struct SmallServer {
     }
   }
 
-  /// Writes a line at once, which `print` into a file or a pipe does not.
+  /// Writes a line at once, unlike `print` into a file or a pipe.
   static func log(_ text: String) {
     FileHandle.standardOutput.write(Data("\(text)\n".utf8))
   }

@@ -1,11 +1,11 @@
 import Foundation
 import SequencingOAuth
 
-/// What the application answers.
+/// The application's answers to requests.
 ///
 /// It keeps nothing in memory, so any process can take any request.
 struct WebApp: Sendable {
-  /// The address under which browsers know the application.
+  /// The address at which browsers reach the application.
   let address: String
   let client: ClientConfiguration
   let accounts: AccountManager
@@ -32,7 +32,7 @@ struct WebApp: Sendable {
     guard let id = session["account"] else {
       return .page(200, "Welcome", "You are not signed in.", link: ("/login", "Sign in"))
     }
-    // Loaded for this request, because another process may have changed it since the last one.
+    // Load the account for each request, because another process may have changed it.
     let account = try await accounts.account(client, id: id)
     defer { accounts.release(id: id) }
     guard account.hasAccessToken else {
@@ -45,9 +45,9 @@ struct WebApp: Sendable {
       form: ("/logout", "Sign out"))
   }
 
-  /// Sends the browser to the provider; what the end of the sign-in needs goes into a cookie.
+  /// Sends the browser to the provider, and stores the unfinished sign-in in a cookie.
   ///
-  /// Each sign-in has a cookie of its own, since each tab of the browser may have begun one.
+  /// Each sign-in has its own cookie, because each tab of the browser may have begun one.
   private func login(_ request: Request) async throws -> Response {
     let (url, signIn) = try await accounts.beginSignIn(client)
     var response = Response.redirect(to: url.absoluteString)
@@ -56,16 +56,16 @@ struct WebApp: Sendable {
     response.set(
       cookies.signIn(signIn.name), to: try sealer.seal(signIn, session: browser),
       for: client.signInTimeout, cookies)
-    // A page may send the browser here again and again; the oldest sign-ins make room.
+    // A page may send the browser here again and again, so the oldest sign-ins are removed.
     for old in request.cookieNames.filter(cookies.isSignIn).dropLast(7) {
       response.remove(old, cookies)
     }
     return response
   }
 
-  /// The browser is back with the answer to one of its sign-ins, or with what somebody made up.
+  /// Finishes the sign-in that the browser's redirect answers, or rejects a forged redirect.
   private func callback(_ request: Request, _ session: inout Session) async throws -> Response {
-    // A redirect that answers none of the browser's sign-ins ends none.
+    // A redirect that answers none of the browser's sign-ins must not end any of them.
     guard let name = WebSignIn.name(inRedirect: request.target).map(cookies.signIn),
       let sealed = request.cookies[name]
     else { return Self.failure(Self.isNotAsked) }
@@ -74,7 +74,7 @@ struct WebApp: Sendable {
       let signIn = try sealer.open(sealed, session: request.cookies[cookies.browser] ?? "")
       let account = try await accounts.finishSignIn(
         signIn, redirect: address + request.target, client)
-      // Another name for the session: one that an attacker planted must not be signed in now.
+      // Renew the session's ID, because an attacker may have planted the old one.
       session.renew()
       session["account"] = account.accountID
     } catch {
@@ -95,14 +95,14 @@ struct WebApp: Sendable {
       do {
         try await account.revoke()
       } catch {
-        // The user leaves, whether the server can be asked to end the tokens or not.
+        // Sign the user out here even if the server cannot revoke the tokens.
         try await account.signOut()
       }
     }
     return .redirect(to: "/")
   }
 
-  /// The provider reports that a user has signed out there.
+  /// Handles the provider's report that a user has signed out there.
   private func loggedOut(_ request: Request) async throws -> Response {
     try await accounts.handleLogoutToken(request.form["logout_token"] ?? "", for: client)
     return Response(status: 200)
@@ -112,7 +112,7 @@ struct WebApp: Sendable {
     guard let error = error as? SQOAuthError else {
       return .page(500, "Something went wrong", "Please try again.", link: ("/", "Back"))
     }
-    // Without its secrets, for the log.
+    // The error's description contains no secret, so it can be logged.
     SmallServer.log("Failed: \(error)")
     return error.isCancellation
       ? .page(403, "Not signed in", "You did not allow it.", link: ("/login", "Try again"))

@@ -1,14 +1,14 @@
-// A web application whose users sign in at a provider. Any number of processes may serve it.
+// A web application whose users sign in at a provider, and which any number of processes can serve.
 //
 //   Scripts/demo sandbox --port 8989                      in another terminal: a server to sign in at
 //   CLIENT_SECRET=sandbox-secret swift run --package-path Demo/Examples web
 //
-// Open http://127.0.0.1:8080 and sign in as alice, with alice-password. The same command in one more
-// terminal starts a second process behind the same port.
+// Open http://127.0.0.1:8080 and sign in as alice, with alice-password. To start a second process
+// on the same port, run the same command in one more terminal.
 //
-// WebApp.swift has what is to be learned. The other files stand in for the framework that you have.
-// ISSUER, CLIENT_ID, PORT and ADDRESS, in the environment, name another server, the application's
-// client there, the port, and the address under which browsers know the application.
+// Read WebApp.swift; the other files stand in for your framework. The environment variables ISSUER,
+// CLIENT_ID, PORT and ADDRESS name another server, the application's client there, the port, and
+// the address at which browsers reach the application.
 
 import Foundation
 import SequencingOAuth
@@ -27,7 +27,7 @@ do {
     clientID: settings["CLIENT_ID"] ?? "sandbox-service", clientSecret: secret,
     redirectURI: "\(address)/callback", scope: "openid profile",
     provider: .issuer(settings["ISSUER"] ?? "http://127.0.0.1:8989"))
-  // In the user's state folder, with a key beside it. Both processes use both.
+  // The store is in the user's state folder, with its key beside it, and both processes use it.
   let store = try SQLiteTokenStore(service: "com.example.web")
   let folder = URL(filePath: store.path).deletingLastPathComponent().path
   let app = WebApp(

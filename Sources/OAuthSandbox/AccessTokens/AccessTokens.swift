@@ -4,11 +4,11 @@
   import Foundation
 #endif
 
-/// Makes the texts of access tokens.
+/// Functions that create access tokens: random strings or signed JWTs.
 ///
 /// - SeeAlso: RFC 9068, section 2
 enum AccessTokens {
-  /// What an access token stands for.
+  /// The grant, scopes and lifetime of a new access token.
   struct Occasion {
     let grant: TokenLedger.Grant
     let scopes: [String]
@@ -22,7 +22,7 @@ enum AccessTokens {
     return signed(occasion, algorithm, type: "at+jwt", &sandbox)
   }
 
-  /// A signed JWT with a type of its own.
+  /// Creates a token as a signed JWT whose `typ` header is `type`.
   static func signed(
     _ occasion: Occasion, _ algorithm: SandboxSigningAlgorithm, type: String,
     _ sandbox: inout SandboxState
@@ -63,7 +63,7 @@ enum AccessTokens {
 }
 
 extension SandboxState {
-  /// Issues an access token of a grant.
+  /// Issues an access token for a grant and records it in the ledger.
   mutating func issueAccessToken(grant: Int, scopes: [String]) -> String {
     let lifetime = options.accessTokenLifetime
     let token = AccessTokens.make(
@@ -73,7 +73,8 @@ extension SandboxState {
     return token
   }
 
-  /// Who may accept the tokens of a grant: a text, or an array of several.
+  /// Returns the `aud` claim of a grant's tokens: a string, or an array if there are several
+  /// audiences.
   func audience(of grant: TokenLedger.Grant) -> SandboxJSON {
     switch grant.audiences.count {
     case 0: .string(issuer)
@@ -84,7 +85,7 @@ extension SandboxState {
 }
 
 extension SandboxRequest {
-  /// The services for which a token request asks for a token.
+  /// The services that a token request names in `audience` and `resource`.
   ///
   /// - SeeAlso: RFC 8693, section 2.1; RFC 8707, section 2.2
   var audiences: [String] {

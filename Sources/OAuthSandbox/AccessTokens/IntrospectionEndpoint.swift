@@ -4,9 +4,9 @@
   import Foundation
 #endif
 
-/// The introspection endpoint, `/introspect` (RFC 7662), for clients with a secret.
+/// The introspection endpoint, `/introspect` (RFC 7662), for confidential clients.
 ///
-/// It answers with plain JSON, or with a signed JWT if the client asks for that (RFC 9701).
+/// It answers with plain JSON or, if the client asks for it, with a signed JWT (RFC 9701).
 enum IntrospectionEndpoint {
   private static let mediaType = "application/token-introspection+jwt"
 
@@ -16,7 +16,7 @@ enum IntrospectionEndpoint {
       try TokenEndpoint.checkForm(request)
       let client = try ClientAuthenticator.client(of: request, &sandbox)
       guard client.isConfidential else {
-        throw .invalidClient("The client must prove who it is here.")
+        throw .invalidClient("The client must authenticate here.")
       }
       guard let token = request.form("token") else { throw .invalidRequest("token is missing.") }
       let content = describe(token, sandbox)
@@ -29,7 +29,9 @@ enum IntrospectionEndpoint {
     }
   }
 
-  /// The answer as a JWT, by the algorithm of the client's ID tokens.
+  /// Returns the answer as a JWT, signed with the algorithm of the client's ID tokens.
+  ///
+  /// If that is an HMAC algorithm, the answer is signed with RS256 instead.
   ///
   /// - SeeAlso: RFC 9701, section 5
   private static func signed(

@@ -1,11 +1,11 @@
 /// The form of the sandbox's access tokens.
 public enum SandboxAccessTokenFormat: Sendable, Hashable {
-  /// Random texts, which only the introspection endpoint explains.
+  /// Random strings that only the introspection endpoint can interpret.
   case opaque
   /// Signed JWTs, which a resource server can validate by itself.
   ///
-  /// The audience is what the request names in `resource` or `audience`; without either, it is the
-  /// sandbox's issuer. The HMAC algorithms cannot be used.
+  /// The audience is the value of the request's `resource` or `audience` parameters, or the
+  /// sandbox's issuer if the request has neither. With an HMAC algorithm, the tokens are opaque.
   ///
   /// - SeeAlso: RFC 9068
   case jwt(SandboxSigningAlgorithm)

@@ -1,16 +1,17 @@
-/// What an access token tells a server beside the sandbox that takes its tokens.
+/// The user and scopes of a valid access token, for another server that accepts the sandbox's
+/// tokens.
 package struct TokenAccess: Sendable, Equatable {
-  /// The name of the token's user; the client's ID if the client acts in its own name.
+  /// The name of the token's user, or the client's ID if the token has no user.
   package let user: String
   /// The scopes of the token.
   package let scopes: [String]
 }
 
 extension SandboxServer {
-  /// Checks the access token in the value of an `Authorization` field, as the sandbox's own API
-  /// does.
+  /// Checks the access token in an `Authorization` field's value like the sandbox's own API.
   ///
-  /// The token must have one of the `scopes`; with `nil` any token will do.
+  /// The token must have at least one of `scopes`. If `scopes` is `nil`, any valid token is
+  /// accepted.
   package func access(
     authorization: String?, anyOf scopes: [String]? = nil
   ) throws(TokenRefusal) -> TokenAccess {

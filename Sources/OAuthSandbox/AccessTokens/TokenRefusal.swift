@@ -1,8 +1,8 @@
-/// A refusal of a request because of its access token, with the challenge that says why.
+/// The reason why a request's access token is rejected, and the challenge to answer with.
 ///
 /// - SeeAlso: RFC 6750, section 3
 package struct TokenRefusal: Error, Equatable {
-  /// The status over HTTP: 400, 401 or 403.
+  /// The HTTP status: 400, 401 or 403.
   package let status: Int
   /// A sentence for a developer; `nil` if the request has no token.
   package let message: String?
@@ -28,7 +28,7 @@ package struct TokenRefusal: Error, Equatable {
     return value
   }
 
-  /// The answer over HTTP, which has the same information as JSON.
+  /// The HTTP answer, with the content of the challenge as JSON in its body.
   var answer: Answer {
     Answer(
       status: status, headers: [("WWW-Authenticate", challenge)],

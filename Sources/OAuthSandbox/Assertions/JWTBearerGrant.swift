@@ -1,4 +1,4 @@
-/// The JWT bearer grant: a token for what a registered client has signed.
+/// The JWT bearer grant, which exchanges an assertion that a registered client signed for a token.
 ///
 /// The subject is the client itself, or a user by name or by identifier.
 ///
@@ -6,7 +6,9 @@
 enum JWTBearerGrant {
   static let type = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 
-  /// `client` is the one that authenticated, if one did.
+  /// Issues a token for the assertion in a token request.
+  ///
+  /// `client` is the authenticated client. If it is `nil`, the assertion's issuer gets the token.
   static func redeem(
     _ request: SandboxRequest, _ client: SandboxClient?, _ sandbox: inout SandboxState
   ) throws(OAuthFault) -> SandboxJSON {

@@ -6,7 +6,7 @@ import SQBasics
   import Foundation
 #endif
 
-/// Why an assertion is refused.
+/// The reason why an assertion is rejected.
 struct AssertionFault: Error {
   let reason: String
 
@@ -15,7 +15,7 @@ struct AssertionFault: Error {
   }
 }
 
-/// A JSON Web Token that a client has signed, as it came.
+/// A client's signed JSON Web Token, before and during its verification.
 ///
 /// - SeeAlso: RFC 7523, section 3
 struct ReceivedAssertion: Redacted {
@@ -24,16 +24,16 @@ struct ReceivedAssertion: Redacted {
   private let signed: Data
   private let signature: Data
 
-  /// The longest time for which an assertion may be good, in seconds.
+  /// The maximum remaining lifetime of an assertion, in seconds.
   private static let longestLifetime = 3900
-  /// By how many seconds clocks may differ.
+  /// The allowed difference between clocks, in seconds.
   private static let tolerance = 30
 
   init(_ text: String) throws(AssertionFault) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, let header = Self.json(parts[0]), let claims = Self.json(parts[1]),
       let signature = Crypto.bytes(base64URL: String(parts[2]))
-    else { throw AssertionFault("It is no signed JWT.") }
+    else { throw AssertionFault("It is not a signed JWT.") }
     self.header = header
     self.claims = claims
     self.signature = signature
@@ -46,7 +46,7 @@ struct ReceivedAssertion: Redacted {
     }
   }
 
-  /// A claim that is a text and must be there.
+  /// Returns a required claim that is a non-empty string.
   func text(_ name: String) throws(AssertionFault) -> String {
     guard case .string(let text)? = claims[name], !text.isEmpty else {
       throw AssertionFault("It has no \(name).")
@@ -54,25 +54,26 @@ struct ReceivedAssertion: Redacted {
     return text
   }
 
-  /// Checks the signature and all claims but the parties, and notes that the assertion was used.
+  /// Verifies the signature and all claims except `iss` and `sub`, and records the assertion as
+  /// used.
   func check(keys: [SandboxJSON], _ sandbox: inout SandboxState) throws(AssertionFault) {
     guard keys.contains(where: isSigned) else {
-      throw AssertionFault("No key of the client has made its signature.")
+      throw AssertionFault("None of the client's keys matches its signature.")
     }
     let names: [SandboxJSON] = [
       .string(sandbox.issuer), .string(sandbox.issuer + SandboxEndpoint.token.path),
     ]
     guard let audience = claims["aud"], names.contains(audience) else {
-      throw AssertionFault("It is not for this server alone.")
+      throw AssertionFault("aud must name only this server.")
     }
     guard case .integer(let end)? = claims["exp"], end > sandbox.seconds - Self.tolerance else {
-      throw AssertionFault("It has expired, or has no end.")
+      throw AssertionFault("It has expired, or exp is missing.")
     }
     guard end < sandbox.seconds + Self.longestLifetime else {
-      throw AssertionFault("It is good for too long.")
+      throw AssertionFault("exp is too far in the future.")
     }
     if case .integer(let start)? = claims["iat"], start > sandbox.seconds + Self.tolerance {
-      throw AssertionFault("It is from the future.")
+      throw AssertionFault("iat is in the future.")
     }
     let id = "\(try text("iss")) \(try text("jti"))"
     guard sandbox.usedAssertions.note(id, until: end, now: sandbox.seconds) else {
@@ -80,7 +81,7 @@ struct ReceivedAssertion: Redacted {
     }
   }
 
-  /// Whether a key has made the signature, by the algorithm that is registered for it.
+  /// Returns whether `key` made the signature with the algorithm that is registered for it.
   private func isSigned(by key: SandboxJSON) -> Bool {
     guard case .string(let name)? = key["alg"], header["alg"] == .string(name),
       header["kid"] == nil || header["kid"] == key["kid"],
@@ -91,11 +92,11 @@ struct ReceivedAssertion: Redacted {
   }
 }
 
-/// The identifiers of assertions that came, for as long as they are good.
+/// The identifiers of used assertions that have not expired.
 struct UsedAssertions {
   private var ends: [String: Int] = [:]
 
-  /// Notes an identifier; returns `false` if it came before.
+  /// Records an identifier, and returns `false` if it was recorded before.
   mutating func note(_ id: String, until end: Int, now: Int) -> Bool {
     ends = ends.filter { $0.value >= now - 60 }
     guard ends[id] == nil else { return false }

@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// The endpoint at which a device begins a sign-in, `/device_authorization`.
+/// The endpoint where a device begins a sign-in: `/device_authorization`.
 ///
 /// - SeeAlso: RFC 8628, sections 3.1 and 3.2
 enum DeviceAuthorizationEndpoint {
@@ -26,7 +26,7 @@ enum DeviceAuthorizationEndpoint {
     }
   }
 
-  /// Reads the parameters of OpenID Connect, which this server takes here too.
+  /// Reads the OpenID Connect parameters, which this server also accepts here.
   private static func openID(
     _ form: [SandboxParameter], _ sandbox: SandboxState
   ) throws(OAuthFault) -> OpenIDRequest {

@@ -6,11 +6,11 @@ import SQBasics
   import Foundation
 #endif
 
-/// The sign-ins of devices without a browser that were begun, by their device codes.
+/// The started sign-ins of devices without a browser, by device code.
 ///
 /// - SeeAlso: RFC 8628
 struct DeviceAuthorizations: Redacted {
-  /// What the user decided on another device.
+  /// The user's decision on another device.
   enum Decision: Redacted {
     case none
     case allowed(UserSignIn)
@@ -24,9 +24,9 @@ struct DeviceAuthorizations: Redacted {
     let userCode: String
     let expiry: Date
     var decision = Decision.none
-    /// Whether the device has its token.
+    /// Whether the device code was exchanged for a token.
     var isUsed = false
-    /// The shortest time between two requests of the device; each that comes too soon lengthens it.
+    /// The minimum time between two token requests, in seconds; each early request adds 5 seconds.
     var interval: TimeInterval
     var lastRequest: Date?
   }
@@ -36,8 +36,9 @@ struct DeviceAuthorizations: Redacted {
 
   private(set) var byDeviceCode: [String: Authorization] = [:]
 
-  /// Adds an authorization, and forgets those that expired a day before it; returns its device
-  /// code.
+  /// Adds an authorization and returns its device code.
+  ///
+  /// Removes all authorizations that expired more than a day before the new one expires.
   mutating func add(_ authorization: Authorization) -> String {
     let code = Crypto.secret("device-")
     let start = authorization.expiry.addingTimeInterval(-86_400)
@@ -46,7 +47,7 @@ struct DeviceAuthorizations: Redacted {
     return code
   }
 
-  /// Makes a user code that no other device has, such as `WDJB-MJHT`.
+  /// Returns a new user code that no other device has, such as `WDJB-MJHT`.
   func newUserCode() -> String {
     while true {
       let letters = (0..<8).map { _ in Self.letters.randomElement() ?? "B" }
@@ -55,7 +56,9 @@ struct DeviceAuthorizations: Redacted {
     }
   }
 
-  /// The device code for a code that a user has typed; upper case and hyphens do not matter.
+  /// Returns the device code for a user code that waits for a decision, or `nil` if there is none.
+  ///
+  /// Case, hyphens and spaces in the user code do not matter.
   func deviceCode(of userCode: String, at now: Date) -> String? {
     let typed = Self.comparable(userCode)
     return byDeviceCode.first { _, authorization in
@@ -64,7 +67,9 @@ struct DeviceAuthorizations: Redacted {
     }?.key
   }
 
-  /// Changes the authorization of a device code, if there is one.
+  /// Changes a device code's authorization, and returns the result of `body`.
+  ///
+  /// Returns `nil` if the device code is unknown.
   mutating func change<Result>(
     _ deviceCode: String, _ body: (inout Authorization) -> Result
   ) -> Result? {

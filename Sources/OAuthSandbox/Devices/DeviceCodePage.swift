@@ -1,10 +1,10 @@
 import SQBasics
 import SQLoopbackPages
 
-/// The page on which a user enters the code that a device shows.
+/// The page where a user enters the code that a device shows.
 struct DeviceCodePage: Redacted {
   let formToken: String
-  /// The code that was typed before, or that the address contains.
+  /// The code from the user's last attempt or from the page's address.
   let userCode: String
   /// The client whose code the address contains; `nil` if the user must type the code.
   let client: SandboxClient?
@@ -54,7 +54,7 @@ struct DeviceCodePage: Redacted {
     }
     let invalid: HTML = hasFailed ? " aria-invalid=\"true\"" : ""
     let described: HTML = hasFailed ? "problem example" : "example"
-    // An example in the field itself would be gone as soon as the user types.
+    // An example inside the field would disappear as soon as the user types.
     return SandboxPage.field(
       "Code", for: "user_code",
       note: "<div class=\"note\" id=\"example\">Eight letters, such as WDJB-MJHT</div>",
@@ -67,13 +67,13 @@ struct DeviceCodePage: Redacted {
 
   // MARK: The end
 
-  /// The page after the user has allowed or denied the access.
+  /// Returns the page after the user has allowed or denied the access.
   static func end(isAllowed: Bool) -> Answer {
     let page =
       isAllowed
       ? SandboxPage.page(
         .success, "Your device is connected",
-        ["Go back to it: it goes on by itself. You can close this page."])
+        ["Go back to your device, which continues by itself. You can close this page."])
       : SandboxPage.page(
         .neutral, "Your device is not connected",
         ["It gets no access. You can close this page."])

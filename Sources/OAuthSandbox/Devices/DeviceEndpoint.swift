@@ -1,4 +1,4 @@
-/// The page at which a user enters the code that a device shows, and its form: `/device`.
+/// The page where a user enters the code that a device shows, and its form: `/device`.
 ///
 /// - SeeAlso: RFC 8628, section 3.3
 enum DeviceEndpoint {
@@ -18,7 +18,8 @@ enum DeviceEndpoint {
     return answer
   }
 
-  /// The page with the form; a code in the address is shown, so that the user can compare it.
+  /// Returns the page with the form, and shows a code from the address so that the user can compare
+  /// it.
   private static func form(
     _ userCode: String?, _ session: String, _ sandbox: SandboxState, hasFailed: Bool = false
   ) -> Answer {
@@ -33,7 +34,7 @@ enum DeviceEndpoint {
     ).answer
   }
 
-  /// Begins the sign-in of a code that the user has entered.
+  /// Begins the sign-in for the code that the user entered.
   private static func enter(
     _ request: SandboxRequest, _ session: String, _ sandbox: inout SandboxState
   ) -> Answer {

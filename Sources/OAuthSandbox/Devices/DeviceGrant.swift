@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// The grant by which a device gets its token, after its user has signed in elsewhere.
+/// The grant that gives a device its token after the user signed in elsewhere.
 ///
 /// - SeeAlso: RFC 8628, sections 3.4 and 3.5
 enum DeviceGrant {

@@ -4,16 +4,16 @@
   import Foundation
 #endif
 
-/// A refusal of a request to the protected API, with the answer that says why.
+/// An error of the protected API, with the answer to send.
 struct APIFault: Error {
   let answer: Answer
 
-  /// A refusal with an answer that a protocol prescribes.
+  /// Creates an error with an answer that a protocol prescribes.
   init(_ answer: Answer) {
     self.answer = answer
   }
 
-  /// A refusal with an error object like those of Google's APIs: the status and a message.
+  /// Creates an error with an error object like those of Google's APIs: a status and a message.
   init(
     _ status: Int, _ message: String, headers: [(name: String, value: String)] = []
   ) {

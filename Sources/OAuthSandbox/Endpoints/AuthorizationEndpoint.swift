@@ -1,6 +1,6 @@
 import SQBasics
 
-/// A refusal of the authorization endpoint that the app gets (RFC 6749, section 4.1.2.1).
+/// An error that the authorization endpoint sends to the app (RFC 6749, section 4.1.2.1).
 struct AuthorizationRefusal: Error {
   let code: String
   let description: String
@@ -15,7 +15,7 @@ struct AuthorizationRefusal: Error {
 enum AuthorizationEndpoint {
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     guard request.isGet else { return .methodNotAllowed("GET") }
-    // Until the client and its redirect URI are checked, the user is not sent to any redirect URI.
+    // The browser is sent to a redirect URI only after the client and the URI are checked.
     guard request.isWellFormed, let id = request.query("client_id"),
       let client = sandbox.client(id)
     else { return ErrorPage.unknownClient(request.query("client_id")) }
@@ -90,8 +90,7 @@ enum AuthorizationEndpoint {
     }
   }
 
-  /// Shows the page that the sign-in needs first, or with `prompt=none` sends the user back at
-  /// once.
+  /// Returns the first page of the sign-in, or sends the user back at once if `prompt` is `none`.
   private static func ask(
     _ request: SandboxRequest, _ client: SandboxClient, _ back: RedirectBack, _ scopes: [String],
     _ openID: OpenIDRequest, _ sandbox: inout SandboxState
@@ -114,7 +113,7 @@ enum AuthorizationEndpoint {
     return answer
   }
 
-  /// Answers `prompt=none` from the browser's session and from what the user allowed before.
+  /// Answers `prompt=none` from the browser's session and the user's earlier consent.
   private static func answerSilently(
     _ pending: BrowserSessions.Pending, _ signIn: UserSignIn?, _ back: RedirectBack,
     _ sandbox: inout SandboxState
@@ -136,7 +135,7 @@ enum AuthorizationEndpoint {
 }
 
 extension UInt8 {
-  /// Whether base64url without padding may contain the byte.
+  /// Whether the byte may occur in base64url without padding.
   fileprivate var isBase64URL: Bool {
     isAlphanumeric || self == UInt8(ascii: "-") || self == UInt8(ascii: "_")
   }

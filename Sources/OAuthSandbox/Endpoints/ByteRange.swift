@@ -6,7 +6,7 @@ import SQBasics
   import Foundation
 #endif
 
-/// Reads the range of bytes that a `Range` field asks for (RFC 9110, section 14).
+/// The byte range of a `Range` field (RFC 9110, section 14).
 struct ByteRange: Equatable {
   enum Outcome: Equatable {
     /// The whole content: the field is missing, unknown, malformed, or has several ranges.
@@ -18,7 +18,7 @@ struct ByteRange: Equatable {
 
   /// Reads `bytes=a-b`, `bytes=a-` or `bytes=-n` for a content of `count` bytes.
   ///
-  /// A malformed field is ignored, and so is a field with several ranges (sections 14.2 and
+  /// Returns `whole` for a malformed field and for a field with several ranges (sections 14.2 and
   /// 15.5.17).
   static func read(_ field: String, of count: Int) -> Outcome {
     let halves = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -39,11 +39,12 @@ struct ByteRange: Equatable {
     }
   }
 
-  /// Reads a position; `.some(nil)` for an empty text, `nil` for any other text that is no number.
+  /// Reads a position: returns `.some(nil)` for an empty text and `nil` for a text with other
+  /// characters than digits.
   private static func position(_ digits: Substring) -> Int?? {
     guard !digits.isEmpty else { return .some(nil) }
     guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-    // A number with too many digits lies after the end of every content.
+    // A number that is too large for `Int` lies after the end of any content.
     return .some(Int(digits) ?? Int.max)
   }
 }

@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// A refusal of the token endpoint, with an error code of RFC 6749, section 5.2.
+/// An error that the token endpoint answers with (RFC 6749, section 5.2).
 struct OAuthFault: Error, Hashable {
   let code: String
   let description: String
@@ -31,7 +31,8 @@ struct OAuthFault: Error, Hashable {
   }
 }
 
-/// Identifies the client of a request, which must use exactly one method (RFC 6749, section 2.3).
+/// Functions that authenticate a request's client, which must use one method (RFC 6749, section
+/// 2.3).
 enum ClientAuthenticator {
   static func client(
     of request: SandboxRequest, _ sandbox: inout SandboxState
@@ -51,7 +52,7 @@ enum ClientAuthenticator {
     return client
   }
 
-  /// Identifies a client by what it has signed.
+  /// Identifies a client by its signed assertion.
   ///
   /// - SeeAlso: RFC 7523, section 3
   private static func client(
@@ -105,8 +106,8 @@ enum ClientAuthenticator {
     return (id, secret, secret == nil ? .none : .post)
   }
 
-  /// Reads Basic credentials; both halves are form-encoded before joining (RFC 6749, section
-  /// 2.3.1).
+  /// Reads Basic credentials, whose halves are form-encoded before they are joined (RFC 6749,
+  /// section 2.3.1).
   private static func basic(
     _ field: String, decodes: Bool
   ) throws(OAuthFault) -> (String, String) {
@@ -122,7 +123,7 @@ enum ClientAuthenticator {
 
   private static func half(_ half: Substring, _ isEncoded: Bool) -> String? {
     guard isEncoded else { return String(half) }
-    // Decoded as the value of a form. A bare & or = means that the half was not encoded at all.
+    // Decode the half as a form value. A bare & or = means that it was not encoded.
     guard !half.contains("&"), !half.contains("=") else { return nil }
     return FormCoding.decode("v=" + half)?.first?.value
   }

@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// The endpoint of the page that asks the user for consent, and of its form: `/consent`.
+/// The page that asks the user for consent, and its form: `/consent`.
 enum ConsentEndpoint {
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     let cookie = request.sessionCookie(sandbox)
@@ -14,7 +14,7 @@ enum ConsentEndpoint {
     guard
       let (id, pending, session) = sandbox.browsers.find(request.form("request"), cookie: cookie)
     else { return ErrorPage.overSignIn(sandbox) }
-    // Another login or logout in this browser came between the page and its form.
+    // The user signed in or out in this browser after the page was shown.
     guard request.form("form_token") == session.formToken, let signIn = session.signIn,
       !pending.mustSignIn
     else { return again(id) }
@@ -42,7 +42,7 @@ enum ConsentEndpoint {
     _ pending: BrowserSessions.Pending, _ signIn: UserSignIn, _ sandbox: inout SandboxState
   ) -> Answer {
     guard pending.openID.accepts(signIn.user, sandbox) else {
-      // The user signed in from another page of this browser.
+      // A different user signed in on another page of this browser.
       return pending.end.refuse("login_required", "Another user signed in.", &sandbox)
     }
     sandbox.browsers.remember(
@@ -56,7 +56,7 @@ enum ConsentEndpoint {
     }
   }
 
-  /// Issues a code and sends the user back with it.
+  /// Issues an authorization code and sends the browser back to the app with it.
   static func sendCode(
     _ pending: BrowserSessions.Pending, _ signIn: UserSignIn, _ back: RedirectBack,
     _ sandbox: inout SandboxState
@@ -70,7 +70,7 @@ enum ConsentEndpoint {
     return back.answer([SandboxParameter(name: "code", value: code)], &sandbox)
   }
 
-  /// Sends the browser to the page that the sign-in needs next.
+  /// Redirects the browser to the page that the sign-in needs next.
   static func again(_ id: String) -> Answer {
     Answer(
       status: 303,
@@ -78,15 +78,16 @@ enum ConsentEndpoint {
       content: .text(""))
   }
 
-  /// The page of the sign-in that the request names, or of the newest sign-in in that browser.
+  /// Returns the next page of the sign-in that the request names, or of this browser's newest
+  /// sign-in.
   static func page(
     again request: SandboxRequest, cookie: String?, _ sandbox: SandboxState
   ) -> Answer {
     page(request.query("request") ?? sandbox.browsers.latest(cookie), cookie: cookie, sandbox)
   }
 
-  /// The page that a sign-in needs next: the login form, the choice of an account or the question
-  /// for consent.
+  /// Returns the page that a sign-in needs next: the login form, the account choice or the consent
+  /// question.
   static func page(_ id: String?, cookie: String?, _ sandbox: SandboxState) -> Answer {
     guard let (id, pending, session) = sandbox.browsers.find(id, cookie: cookie) else {
       return ErrorPage.overSignIn(sandbox)

@@ -1,5 +1,6 @@
 extension SandboxState {
-  /// Cookies ignore ports, so the name contains the port to keep sandboxes on one host apart.
+  /// The session cookie's name, which contains the port because a host's cookies are sent to all
+  /// ports.
   var cookieName: String { "sandbox-" + issuer.drop { $0 != ":" }.filter(\.isNumber).suffix(5) }
 
   func setCookie(_ session: String) -> (name: String, value: String) {
@@ -8,7 +9,7 @@ extension SandboxState {
 }
 
 extension SandboxRequest {
-  /// The value of the sandbox's cookie; `nil` if the browser sent none.
+  /// Returns the value of the sandbox's cookie, or `nil` if the browser sent none.
   func sessionCookie(_ sandbox: SandboxState) -> String? {
     let name = sandbox.cookieName + "="
     for field in headers where field.name == "cookie" {

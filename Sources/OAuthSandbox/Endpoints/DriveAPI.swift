@@ -1,14 +1,15 @@
-/// The common start of all requests to the drive: checks the token and finds the files' owner.
+/// The first step of every drive request: checks the token and finds the files' owner.
 enum DriveAPI {
   struct Access {
     let owner: DriveState.Owner
-    /// The owner's name for people.
+    /// The owner's display name.
     let name: String
   }
 
-  /// Runs the work of a request that may read or change the files of the token's owner.
+  /// Checks a request's token, then calls `work` with access to the files of the token's owner.
   ///
-  /// Reading needs the scope `demo` or `files`; changing needs `files`, which tells the user so.
+  /// Reading requires the scope `demo` or `files`. Changing requires `files`, and the consent page
+  /// tells the user so.
   static func answer(
     _ request: SandboxRequest, _ methods: [String], _ sandbox: inout SandboxState,
     work: (Access, inout SandboxState) throws(APIFault) -> Answer
@@ -33,7 +34,7 @@ enum DriveAPI {
     return Access(owner: owner, name: sandbox.name(of: owner))
   }
 
-  /// The answer of `/drive/v2/about`: whose drive it is, and how full.
+  /// Answers `/drive/v2/about` with the drive's owner, its size and its used bytes.
   static func about(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     answer(request, ["GET", "HEAD"], &sandbox) { access, sandbox in
       let used = sandbox.drive.bytes(of: access.owner)
@@ -50,20 +51,20 @@ enum DriveAPI {
 }
 
 extension SandboxState {
-  /// Opens a drive if it was never opened, with its documents if the options ask for them.
+  /// Creates an owner's drive on first use, with sample documents if the options ask for them.
   @discardableResult
   mutating func openDrive(of owner: DriveState.Owner) -> DriveState.Owner {
     drive.open(owner, withDocuments: options.drivesHaveDocuments, at: now)
     return owner
   }
 
-  /// The files of a drive, which is opened first if necessary.
+  /// Returns an owner's files, and creates the drive first if necessary.
   mutating func openedFiles(of owner: DriveState.Owner) -> [SandboxFile] {
     openDrive(of: owner)
     return drive.files(of: owner)
   }
 
-  /// The name of a user or a client for people; if it is not registered, its identifier.
+  /// Returns the display name of a user or client, or its identifier if it is not registered.
   func name(of owner: DriveState.Owner) -> String {
     switch owner {
     case .user(let name): user(name)?.displayName ?? name
@@ -71,7 +72,7 @@ extension SandboxState {
     }
   }
 
-  /// How many bytes a drive has left, if the content of `file` counts as free.
+  /// Returns the free bytes of a drive, and counts the content of `file` as free.
   func room(of owner: DriveState.Owner, replacing file: SandboxFile? = nil) -> Int {
     max(0, options.driveBytes - drive.bytes(of: owner) + (file?.content.count ?? 0))
   }

@@ -6,7 +6,7 @@ import SQBasics
   import Foundation
 #endif
 
-/// Serves the content of a file, whole or in part (RFC 9110, section 14).
+/// The endpoint for the content of a file, whole or in part (RFC 9110, section 14).
 ///
 /// Its address is `/drive/v2/files/ID?alt=media`.
 enum DriveContent {
@@ -52,7 +52,9 @@ enum DriveContent {
     }
   }
 
-  /// The range to send; it counts for GET only, and with `If-Range` only if the file is unchanged.
+  /// Returns the range to send.
+  ///
+  /// Returns `whole` if the method is not GET, or if `If-Range` names another version of the file.
   private static func range(
     of request: SandboxRequest, etag: String, modified: String, count: Int
   ) -> ByteRange.Outcome {

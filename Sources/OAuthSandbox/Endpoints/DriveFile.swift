@@ -1,4 +1,4 @@
-/// Serves, changes and deletes the metadata of one file: `/drive/v2/files/ID`.
+/// The endpoint that serves, changes and deletes one file's metadata: `/drive/v2/files/ID`.
 enum DriveFile {
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     DriveAPI.answer(
@@ -18,7 +18,7 @@ enum DriveFile {
     }
   }
 
-  /// Changes the members that the request names; all others stay.
+  /// Changes the members that the request contains, and keeps all others.
   private static func change(
     _ id: String, _ request: SandboxRequest, _ access: DriveAPI.Access,
     _ sandbox: inout SandboxState

@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// Lists the files of a drive and adds files without content: `/drive/v2/files`.
+/// The endpoint that lists a drive's files and adds files without content: `/drive/v2/files`.
 enum DriveFiles {
   private static let maximumPageSize = 1000
 
@@ -80,7 +80,7 @@ enum DriveFiles {
     return created(file, access, sandbox)
   }
 
-  /// The answer 201 with the new file and its address (RFC 9110, section 15.3.2).
+  /// Returns the answer 201 with the new file and its address (RFC 9110, section 15.3.2).
   static func created(
     _ file: SandboxFile, _ access: DriveAPI.Access, _ sandbox: SandboxState
   ) -> Answer {

@@ -6,7 +6,7 @@ import SQBasics
   import Foundation
 #endif
 
-/// The metadata of a file that a client sends as JSON; unknown members are ignored.
+/// A file's metadata in a client's JSON, whose unknown members are ignored.
 struct DriveMetadata: Decodable {
   var title: String?
   var description: String?
@@ -36,7 +36,7 @@ struct DriveMetadata: Decodable {
     }
   }
 
-  /// Checks a media type, which is later sent in `Content-Type` and must fit into a field.
+  /// Checks a media type, which must be valid as a later `Content-Type` field.
   static func check(type: String) throws(APIFault) {
     guard type.contains("/"), type.utf8.count <= 256,
       type.utf8.allSatisfy({ (0x20...0x7E).contains($0) })

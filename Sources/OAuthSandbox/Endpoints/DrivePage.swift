@@ -6,10 +6,10 @@
 
 /// One page of a list of files, with the tokens of the pages before and after it.
 ///
-/// A page begins or ends at a file and not at a count, so that changes elsewhere in the list do not
-/// move it.
+/// A page's position is the number of a file, not a count, so that changes elsewhere in the list do
+/// not move the page.
 struct DrivePage {
-  /// How long a page token is valid: an hour of the sandbox's clock.
+  /// The lifetime of a page token, in seconds of the sandbox's clock.
   private static let lifetime: TimeInterval = 3600
 
   enum Position: Equatable {
@@ -22,7 +22,7 @@ struct DrivePage {
   let previous: Position?
   let last: Position?
 
-  /// Cuts a page of at most `size` files out of a list.
+  /// Creates a page of at most `size` files from a list.
   init(_ files: [SandboxFile], at position: Position?, size: Int) {
     switch position {
     case .before(let number):
@@ -43,14 +43,15 @@ struct DrivePage {
 
   // MARK: Tokens
 
-  /// Makes the page token of a position in an owner's list.
+  /// Creates the page token for a position in an owner's list.
   static func token(_ position: Position, for owner: DriveState.Owner, _ sandbox: SandboxState)
     -> String
   {
     token(position, Int(sandbox.now.timeIntervalSince1970), owner, sandbox)
   }
 
-  /// The position of a page token; `nil` if the token was not issued to this owner, or is too old.
+  /// Returns the position of a page token, or `nil` if the token is too old or was issued to
+  /// another owner.
   static func position(_ token: String, for owner: DriveState.Owner, _ sandbox: SandboxState)
     -> Position?
   {

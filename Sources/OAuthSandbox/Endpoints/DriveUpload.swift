@@ -6,11 +6,12 @@ import SQBasics
   import Foundation
 #endif
 
-/// Receives the content of a new file or, with an ID in the path, new content for an existing file.
+/// The endpoint for a new file's content or, if the path has an ID, new content of an existing
+/// file.
 ///
 /// Its address is `/upload/drive/v2/files`.
 enum DriveUpload {
-  /// The most bytes of a multipart body besides the content.
+  /// The maximum size of a multipart body without the file's content, in bytes.
   static let envelopeBytes = 64 * 1024
 
   private struct Upload {
@@ -36,7 +37,7 @@ enum DriveUpload {
     }
   }
 
-  /// Makes every check of an upload that is possible before its body has come.
+  /// Makes all checks of an upload that are possible before its body arrives.
   static func check(
     _ request: SandboxRequest, _ sandbox: inout SandboxState
   ) throws(APIFault) -> (DriveAPI.Access, replaced: SandboxFile?) {
@@ -73,7 +74,8 @@ enum DriveUpload {
     return upload
   }
 
-  /// Reads the file from the part `file`, and the texts from the parts `title` and `description`.
+  /// Reads the file from the part `file`, and its title and description from the parts of those
+  /// names.
   private static func read(_ parts: [MultipartPart]) throws(MultipartFault) -> Upload {
     let files = parts.filter { $0.name == "file" }
     guard files.count == 1, !parts.contains(where: { $0.name != "file" && $0.fileName != nil })
@@ -106,7 +108,9 @@ enum DriveUpload {
     return DriveFiles.created(file, access, sandbox)
   }
 
-  /// Replaces the content of a file; the file keeps its title, whatever name the client sent.
+  /// Replaces the content of a file.
+  ///
+  /// The title changes only if the request has a title. The uploaded file's own name is ignored.
   private static func replace(
     _ old: SandboxFile, _ upload: Upload, _ access: DriveAPI.Access,
     _ sandbox: inout SandboxState

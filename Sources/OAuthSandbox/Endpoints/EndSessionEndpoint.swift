@@ -1,6 +1,6 @@
 import SQBasics
 
-/// The endpoint at which an app asks the user to log out, `/logout`, and its form.
+/// The endpoint where an app asks the user to log out, and its form: `/logout`.
 ///
 /// It ends the browser's session. The app's tokens stay valid until they are revoked. `logout_hint`
 /// and `ui_locales` have no effect.
@@ -11,7 +11,7 @@ enum EndSessionEndpoint {
   struct Logout: Redacted {
     var client: SandboxClient?
     var hint: IDTokenHint?
-    /// How to send the user back; `nil` shows a page at the end.
+    /// The redirect back to the app, or `nil` if the logout ends with a page of the sandbox.
     var back: RedirectBack?
   }
 
@@ -36,7 +36,10 @@ enum EndSessionEndpoint {
     }
   }
 
-  /// Ends the session if the user wants it, asks the user, or finds no session to end.
+  /// Ends the session if the user confirmed it or the ID token hint belongs to it; otherwise asks
+  /// the user.
+  ///
+  /// If there is no session, the logout succeeds at once.
   private static func answer(
     _ request: SandboxRequest, _ parameters: [SandboxParameter], _ logout: Logout,
     _ sandbox: inout SandboxState

@@ -1,4 +1,4 @@
-/// The grants of the token endpoint: each checks a proof and makes a token response.
+/// The grants of the token endpoint, each of which checks a proof and returns a token response.
 enum Grants {
   static func redeem(
     _ grantType: String, _ request: SandboxRequest, _ client: SandboxClient,
@@ -28,12 +28,12 @@ enum Grants {
       throw .invalidGrant("There is no such code for this client.")
     }
     guard !code.isUsed else {
-      // Another party has the code too, so the tokens that it was redeemed for end (RFC 6749,
-      // section 4.1.2).
+      // Another party also has the code, so the tokens issued for it are revoked (RFC 6749, section
+      // 4.1.2).
       if let grant = code.grant { sandbox.ledger.revoke(grant: grant) }
       throw .invalidGrant("The code was used before.")
     }
-    // A code can be tried only once, with or without success.
+    // A code allows only one attempt, successful or not.
     sandbox.ledger.codes[text]?.isUsed = true
     guard code.expiry > sandbox.now else { throw .invalidGrant("The code has expired.") }
     guard request.form("redirect_uri") == code.redirectURI else {
@@ -72,7 +72,7 @@ enum Grants {
       sandbox.ledger.grants[found.grant].clientID == client.id
     else { throw .invalidGrant("There is no such refresh token for this client.") }
     guard !found.isUsed else {
-      // It was rotated, so either this client or a thief has a stale token (RFC 9700, section
+      // The token was rotated, so either this client or a thief holds an old one (RFC 9700, section
       // 4.14).
       sandbox.ledger.noteReuse(of: found)
       throw .invalidGrant("The refresh token was used before; all that came from it is revoked.")
@@ -138,7 +138,7 @@ enum Grants {
     }
     let grant = sandbox.open(
       clientID: client.id, user: user, scopes: scopes, audiences: request.audiences)
-    // A client that acts in its own name can ask again at any time (RFC 6749, section 4.4.3).
+    // A client without a user can request a new token at any time (RFC 6749, section 4.4.3).
     let response = sandbox.tokenResponse(
       grant: grant, scopes: scopes, hasRefreshToken: user != nil)
     return try sandbox.addingIDToken(to: response, grant: grant)
@@ -146,7 +146,9 @@ enum Grants {
 }
 
 extension SandboxState {
-  /// Opens a grant that needed no page; a user's grant with `openid` begins a session of its own.
+  /// Adds a grant without a consent page to the ledger, and returns its index.
+  ///
+  /// A user's grant with the scope `openid` begins a new session.
   mutating func open(
     clientID: String, user: String?, scopes: [String], audiences: [String] = []
   ) -> Int {
@@ -172,7 +174,7 @@ extension SandboxState {
     return response.setting("id_token", to: .string(token))
   }
 
-  /// Issues tokens and makes the token response of RFC 6749, section 5.1.
+  /// Issues tokens and returns the token response of RFC 6749, section 5.1.
   mutating func tokenResponse(
     grant: Int, scopes: [String], hasRefreshToken: Bool
   ) -> SandboxJSON {

@@ -1,4 +1,4 @@
-/// Serves the keys that sign tokens, `/jwks`, as a JWK set (RFC 7517, section 5).
+/// The endpoint of the public signing keys, `/jwks`, as a JWK set (RFC 7517, section 5).
 enum KeySetEndpoint {
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     guard request.isGet else { return .methodNotAllowed("GET") }
@@ -26,7 +26,7 @@ enum KeySetEndpoint {
     return answer
   }
 
-  /// The set with the decoys first, altered if a misbehaviour is due.
+  /// Returns the key set with the decoys first, altered if a misbehaviour is due.
   private static func keySet(
     _ keys: [SandboxJSON], _ decoys: [SandboxJSON], _ sandbox: inout SandboxState
   ) -> SandboxJSON {

@@ -1,4 +1,4 @@
-/// The endpoint of the login page and its form: `/login`.
+/// The login page and its form: `/login`.
 enum LoginEndpoint {
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     let cookie = request.sessionCookie(sandbox)
@@ -9,8 +9,8 @@ enum LoginEndpoint {
     guard
       let (id, pending, session) = sandbox.browsers.find(request.form("request"), cookie: cookie)
     else { return ErrorPage.overSignIn(sandbox) }
-    // The user has logged in from another page of this browser since this form was made. Nothing of
-    // the form counts.
+    // The user logged in on another page of this browser after this form was made. The form's
+    // content is ignored.
     guard request.form("form_token") == session.formToken else { return ConsentEndpoint.again(id) }
     if request.form("decision") == "cancel" {
       sandbox.browsers.end(id)

@@ -1,8 +1,8 @@
-/// Serves the metadata of RFC 8414, also at OpenID Connect's discovery address.
+/// The endpoint of the metadata of RFC 8414, also at OpenID Connect's discovery address.
 ///
 /// - SeeAlso: OpenID Connect Discovery 1.0, section 3
 enum MetadataEndpoint {
-  /// The values of `prompt` that the authorization endpoint knows.
+  /// The values of `prompt` that the authorization endpoint supports.
   static let prompts = ["none", "login", "consent", "select_account"]
 
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {

@@ -4,14 +4,15 @@
   import Foundation
 #endif
 
-/// A small API that requires tokens, with the challenges of RFC 6750, section 3.
+/// A small API that requires access tokens and sends the challenges of RFC 6750, section 3.
 enum ProtectedAPI {
   struct Access {
     let token: TokenLedger.AccessToken
     let grant: TokenLedger.Grant
   }
 
-  /// Runs the work of an API if the request has a valid token with the scope.
+  /// Calls `work` if the request has a valid token with the scope, and returns an error answer
+  /// otherwise.
   static func authorize(
     _ request: SandboxRequest, scope: String? = nil, _ sandbox: SandboxState,
     work: (Access) -> Answer
@@ -23,7 +24,7 @@ enum ProtectedAPI {
     }
   }
 
-  /// Checks the token of a request, which must be valid and have one of the scopes.
+  /// Checks a request's token, which must be valid and have at least one of `scopes`.
   static func access(
     _ request: SandboxRequest, anyOf scopes: [String]? = nil, _ sandbox: SandboxState
   ) throws(APIFault) -> Access {
@@ -39,26 +40,26 @@ enum ProtectedAPI {
     }
   }
 
-  /// Checks a token, which must be valid and have one of the scopes.
+  /// Checks a token, which must be valid and have at least one of `scopes`.
   static func access(
     token text: String?, anyOf scopes: [String]? = nil, _ sandbox: SandboxState
   ) throws(TokenRefusal) -> Access {
     guard let text else {
-      // To a request without a token the challenge only says how to send one (section 3.1).
+      // Without a token in the request, the challenge only says how to send one (section 3.1).
       throw TokenRefusal(401)
     }
     guard let (token, grant) = sandbox.ledger.activeAccessToken(text, at: sandbox.now) else {
       throw TokenRefusal(401, "invalid_token", "The access token expired or was revoked.")
     }
     if let scopes, !scopes.contains(where: token.scopes.contains) {
-      // The first scope is the smallest that suffices.
+      // The first scope allows the least of those that suffice.
       throw TokenRefusal(
         403, "insufficient_scope", "The access token does not allow this.", scope: scopes.first)
     }
     return Access(token: token, grant: grant)
   }
 
-  /// The answer of `/api/me`: the token's user, its scopes and its lifetime.
+  /// Answers `/api/me` with the token's user, scopes and lifetime.
   static func me(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     guard request.isGet else { return .methodNotAllowed("GET") }
     let state = sandbox
@@ -79,9 +80,9 @@ enum ProtectedAPI {
     }
   }
 
-  /// The answer of `/api/DataSourceList`: the samples, and the files in the user's own drive.
+  /// Answers `/api/DataSourceList` with the sample files and the files in the user's own drive.
   ///
-  /// The lists of shared files and of apps' files are empty, since the sandbox has neither.
+  /// The lists of shared files and of apps' files are empty, because the sandbox has neither.
   static func files(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     guard request.isGet else { return .methodNotAllowed("GET") }
     var state = sandbox

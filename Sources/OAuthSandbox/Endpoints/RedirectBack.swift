@@ -1,8 +1,8 @@
 import SQBasics
 
-/// Sends the user back to the app, with the request's `state`.
+/// A redirect of the browser back to the app, with the request's `state`.
 struct RedirectBack: Redacted {
-  /// How the parameters reach the app, named as in `response_mode`.
+  /// The encoding of the parameters to the app, named as in `response_mode`.
   enum Mode: String, CaseIterable {
     case query
     case formPost = "form_post"
@@ -12,8 +12,9 @@ struct RedirectBack: Redacted {
   let state: String?
   var mode = Mode.query
 
-  /// The redirect after an authorization request, with `iss` (RFC 9207), altered if a misbehaviour
-  /// is due.
+  /// Returns the redirect after an authorization request, with `iss` (RFC 9207).
+  ///
+  /// A due misbehaviour alters its parameters.
   func answer(
     _ parameters: [SandboxParameter], _ sandbox: inout SandboxState
   ) -> Answer {
@@ -21,7 +22,7 @@ struct RedirectBack: Redacted {
     return answer(parameters + stateParameter + [issuer], .authorization, &sandbox)
   }
 
-  /// The redirect after a logout, which has `state` alone.
+  /// Returns the redirect after a logout, with `state` as its only parameter.
   func afterLogout(_ sandbox: inout SandboxState) -> Answer {
     answer(stateParameter, .endSession, &sandbox)
   }

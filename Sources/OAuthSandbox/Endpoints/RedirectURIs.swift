@@ -1,6 +1,8 @@
-/// Compares the `redirect_uri` of a request with the URIs that its client registered.
+/// Functions that check a request's `redirect_uri` against the client's registered URIs.
 enum RedirectURIs {
-  /// Compares character by character, except for a loopback URI's port (RFC 8252, section 7.3).
+  /// Compares character by character, but ignores a loopback URI's port (RFC 8252, section 7.3).
+  ///
+  /// The port is ignored only if the registered URI has none.
   static func contains(_ uri: String, in registered: [String]) -> Bool {
     guard !uri.contains("#"), uri.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return false }
     return registered.contains { $0 == uri || isLoopback($0, fitting: uri) }
@@ -13,7 +15,7 @@ enum RedirectURIs {
     return known.host == asked.host && known.rest == asked.rest
   }
 
-  /// The parts of an `http` URI with a loopback host, none of them decoded.
+  /// The parts of an `http` URI with a loopback host, not percent-decoded.
   private struct Loopback {
     let host: String
     let port: UInt16?
@@ -42,9 +44,9 @@ enum RedirectURIs {
     }
   }
 
-  /// The CSP source that a form must be allowed to lead to, so that the redirect arrives.
+  /// Returns the CSP `form-action` source that lets a form redirect to `uri`.
   ///
-  /// `nil` if CSP cannot express it: CSP has no IPv6 addresses.
+  /// Returns `nil` if CSP cannot express it, as for IPv6 addresses.
   static func formTarget(_ uri: String) -> String? {
     let allowed = uri.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+.-".contains($0)) }
     guard uri.hasPrefix("http://") || uri.hasPrefix("https://") else { return allowed + ":" }

@@ -1,13 +1,13 @@
 /// The revocation endpoint, `/revoke` (RFC 7009).
 enum RevocationEndpoint {
-  /// Ends a token; ending a refresh token also ends all access tokens of its grant.
+  /// Revokes a token, and with a refresh token also all access tokens of its grant.
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     guard request.method == "POST" else { return .methodNotAllowed("POST") }
     do throws(OAuthFault) {
       try TokenEndpoint.checkForm(request)
       let client = try ClientAuthenticator.client(of: request, &sandbox)
       guard let token = request.form("token") else { throw .invalidRequest("token is missing.") }
-      // The hint only says where to look first, and the sandbox looks in both places anyway.
+      // `token_type_hint` only says where to look first, and the sandbox looks in both places.
       if let found = sandbox.ledger.refreshTokens[token] {
         try check(client, owns: found.grant, sandbox)
         sandbox.ledger.revoke(grant: found.grant)

@@ -5,7 +5,7 @@
 #endif
 
 extension SandboxFile {
-  /// The file as an item of the drive, as Google Drive v2 has it: sizes are strings.
+  /// Returns the file as an item of Google Drive v2, in which sizes are strings.
   func json(_ issuer: String, owner: String) -> SandboxJSON {
     let link = issuer + SandboxEndpoint.driveFile.path + "/" + id
     let json: SandboxJSON = [
@@ -24,7 +24,7 @@ extension SandboxFile {
     return description.map { json.setting("description", to: .string($0)) } ?? json
   }
 
-  /// The file as Sequencing.com lists a file that a user has uploaded.
+  /// Returns the file in Sequencing.com's format for a user's uploaded file.
   func sequencingJSON(owner: String) -> SandboxJSON {
     [
       "Id": .string(id),

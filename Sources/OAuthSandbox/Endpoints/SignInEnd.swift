@@ -1,12 +1,12 @@
 import SQBasics
 
-/// How a sign-in at the sandbox ends: the app gets a redirect, or a device gets its token.
+/// The end of a sign-in at the sandbox: the app gets a redirect, or a device gets its token.
 enum SignInEnd: Redacted {
   case redirect(RedirectBack)
-  /// The sign-in of a device, by its device code.
+  /// A device gets its token; the value is the device code.
   case device(String)
 
-  /// Ends the sign-in without a permission.
+  /// Ends the sign-in with an error to the app, or denies the device its token.
   func refuse(
     _ code: String, _ description: String, _ sandbox: inout SandboxState
   ) -> Answer {
@@ -19,8 +19,8 @@ enum SignInEnd: Redacted {
     }
   }
 
-  /// The addresses to which the forms of the sign-in may lead, also by redirects; `nil` if they
-  /// cannot be listed.
+  /// The CSP sources that the sign-in's forms may lead to, also by redirects; `nil` if they cannot
+  /// be listed.
   var formTargets: [String]? {
     switch self {
     case .redirect(let back): RedirectURIs.formTarget(back.redirectURI).map { ["'self'", $0] }

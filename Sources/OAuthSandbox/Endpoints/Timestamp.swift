@@ -4,22 +4,22 @@
   import Foundation
 #endif
 
-/// Writes moments as text.
+/// Functions that format dates as text, in UTC and whole seconds.
 enum Timestamp {
   private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
   private static let months = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
 
-  /// The moment as `2016-05-18T09:30:00Z` (RFC 3339).
+  /// Returns the date as `2016-05-18T09:30:00Z` (RFC 3339).
   static func internet(_ date: Date) -> String { wholeSeconds(date).formatted(.iso8601) }
 
-  /// The moment as `2016-05-18 09:30:00`, as Sequencing.com writes it.
+  /// Returns the date in Sequencing.com's format, `2016-05-18 09:30:00`.
   static func plain(_ date: Date) -> String {
     internet(date).replacing("T", with: " ").replacing("Z", with: "")
   }
 
-  /// The moment as `Wed, 18 May 2016 09:30:00 GMT` (RFC 9110, section 5.6.7).
+  /// Returns the date as `Wed, 18 May 2016 09:30:00 GMT` (RFC 9110, section 5.6.7).
   static func http(_ date: Date) -> String {
     let date = wholeSeconds(date)
     let parts = date.formatted(.iso8601).split { "-T:Z".contains($0) }

@@ -7,7 +7,7 @@ enum TokenEndpoint {
       guard let grantType = request.form("grant_type") else {
         throw .invalidRequest("grant_type is missing.")
       }
-      // Such an assertion says by itself who asks (RFC 7521, section 4.1).
+      // The assertion itself identifies the client (RFC 7521, section 4.1).
       let client =
         grantType == JWTBearerGrant.type && !request.namesClient
         ? nil : try ClientAuthenticator.client(of: request, &sandbox)
@@ -35,13 +35,13 @@ enum TokenEndpoint {
     ] + sandbox.options.extensionGrants.keys.filter { $0 != JWTBearerGrant.type }.sorted()
   }
 
-  /// Checks that each parameter comes once, and in the form, not in the query (RFC 6749, section
+  /// Checks that each parameter occurs once, in the form and not in the query (RFC 6749, section
   /// 3.2).
   static func checkForm(_ request: SandboxRequest) throws(OAuthFault) {
     guard request.isWellFormed, !request.form.isEmpty else {
       throw .invalidRequest("The body is not a form.")
     }
-    // RFC 8693, section 2.1, and RFC 8707, section 2, allow several services.
+    // RFC 8693, section 2.1, and RFC 8707, section 2, allow several values of these parameters.
     let isSeveral = { (name: String) in ["audience", "resource"].contains(name) }
     guard !request.form.filter({ !isSeveral($0.name) }).hasDuplicates else {
       throw .invalidRequest("A parameter came more than once.")

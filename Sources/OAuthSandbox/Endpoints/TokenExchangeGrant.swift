@@ -1,4 +1,4 @@
-/// The token exchange grant, for clients with a secret.
+/// The token exchange grant, for confidential clients only.
 ///
 /// - SeeAlso: RFC 8693
 enum TokenExchangeGrant {
@@ -10,7 +10,7 @@ enum TokenExchangeGrant {
     _ request: SandboxRequest, _ client: SandboxClient, _ sandbox: inout SandboxState
   ) throws(OAuthFault) -> SandboxJSON {
     guard client.isConfidential else {
-      throw .invalidClient("The client must prove who it is here.")
+      throw .invalidClient("The client must authenticate here.")
     }
     guard let subject = try party("subject", request, sandbox) else {
       throw .invalidRequest("subject_token is missing.")
@@ -48,11 +48,11 @@ enum TokenExchangeGrant {
         "token_type": "N_A", "expires_in": .integer(lifetime.wholeSeconds),
         "scope": .string(scopes.joined(separator: " ")),
       ]
-    default: throw .invalidRequest("The sandbox issues access tokens and JWTs here.")
+    default: throw .invalidRequest("requested_token_type must be that of an access token or a JWT.")
     }
   }
 
-  /// The grant of the token in a parameter; `nil` if there is no such parameter.
+  /// Returns the grant of the token in a parameter, or `nil` if the parameter is missing.
   private static func party(
     _ name: String, _ request: SandboxRequest, _ sandbox: SandboxState
   ) throws(OAuthFault) -> TokenLedger.Grant? {
@@ -74,7 +74,7 @@ enum TokenExchangeGrant {
     return grant
   }
 
-  /// The scopes of the new token, of which the subject's token has each.
+  /// Returns the new token's scopes: a subset of the subject token's.
   private static func scopes(
     _ request: SandboxRequest, _ subject: TokenLedger.Grant
   ) throws(OAuthFault) -> [String] {
@@ -84,7 +84,7 @@ enum TokenExchangeGrant {
     let names = asked.split(separator: " ").map(String.init)
     guard names.allSatisfy(subject.scopes.contains) else {
       throw OAuthFault(
-        code: "invalid_scope", description: "The subject's token has not all of this scope.")
+        code: "invalid_scope", description: "The subject's token lacks some of these scopes.")
     }
     return names
   }

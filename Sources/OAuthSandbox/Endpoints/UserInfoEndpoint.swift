@@ -1,4 +1,4 @@
-/// Serves the claims about a token's user, `/userinfo`, as JSON or as a signed JWT.
+/// The endpoint of the claims about a token's user, `/userinfo`, as JSON or as a signed JWT.
 ///
 /// - SeeAlso: OpenID Connect Core 1.0, section 5.3
 enum UserInfoEndpoint {
@@ -37,7 +37,7 @@ enum UserInfoEndpoint {
     return fault?.answer(jwt) ?? token(jwt.signed)
   }
 
-  /// The answer with a signed JWT.
+  /// Returns an answer whose body is a signed JWT.
   static func token(_ text: String) -> Answer {
     Answer(
       status: 200,

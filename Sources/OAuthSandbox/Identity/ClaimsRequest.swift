@@ -1,13 +1,13 @@
 import SQBasics
 
-/// The claims that an app asked for one by one, with the parameter `claims`.
+/// The individual claims that an app requests with the parameter `claims`.
 ///
 /// - SeeAlso: OpenID Connect Core 1.0, section 5.5
 struct ClaimsRequest: Sendable, Redacted {
-  /// What the app wants of one claim.
+  /// The app's conditions for one claim.
   struct Wish: Sendable {
     var isEssential = false
-    /// The values that suit the app; `nil` for all.
+    /// The values that the app accepts; `nil` for all.
     var values: [SandboxJSON]?
 
     init(_ json: SandboxJSON) {
@@ -21,20 +21,20 @@ struct ClaimsRequest: Sendable, Redacted {
 
     func allows(_ value: SandboxJSON) -> Bool { values?.contains(value) ?? true }
 
-    /// The values that are texts.
+    /// The accepted values that are strings.
     var texts: [String] {
       (values ?? []).compactMap { if case .string(let text) = $0 { text } else { nil } }
     }
   }
 
-  /// The wishes for the ID token, by the claim's name.
+  /// The claims requested in the ID token, by name.
   private(set) var idToken: [String: Wish] = [:]
-  /// The wishes for the UserInfo response, by the claim's name.
+  /// The claims requested in the UserInfo response, by name.
   private(set) var userInfo: [String: Wish] = [:]
 
   init() {}
 
-  /// Reads the parameter; `nil` if it is not an object of objects.
+  /// Reads the parameter, and returns `nil` if it is not an object of objects.
   init?(_ text: String) {
     guard case .object(let members)? = SandboxJSON(parsing: text) else { return nil }
     for member in members {

@@ -6,22 +6,22 @@ import SQBasics
   import Foundation
 #endif
 
-/// Makes ID tokens.
+/// Functions that create ID tokens.
 ///
 /// - SeeAlso: OpenID Connect Core 1.0, sections 2, 3.1.3 and 12.2
 enum IDTokens {
-  /// What an ID token belongs to.
+  /// The client, user and tokens that a new ID token describes.
   struct Occasion: Redacted {
     let client: SandboxClient
     let identity: Identity
     let scopes: [String]
     let accessToken: String
-    /// The code that is redeemed; `nil` for any other grant.
+    /// The authorization code of the token request; `nil` for any other grant.
     var code: String?
     var isRefresh = false
   }
 
-  /// Makes the ID token of a token response; `nil` if a misbehaviour leaves it out.
+  /// Creates the ID token of a token response, or returns `nil` if a misbehaviour leaves it out.
   ///
   /// - Throws: ``OAuthFault`` if the client has no secret for its algorithm.
   static func make(
@@ -90,12 +90,12 @@ enum IDTokens {
 }
 
 extension SandboxState {
-  /// The time in seconds since 1970, as tokens have it.
+  /// The current time in seconds since 1970, the unit of a token's time claims.
   var seconds: Int { Int(now.timeIntervalSince1970) }
 
-  /// Adds the claims about a user that the scopes give or that the app asked for by name.
+  /// Adds the claims about a user that the scopes include or that the app requests by name.
   ///
-  /// A claim whose value is not among the wanted ones is left out.
+  /// Leaves out a claim if its value is not one that the app accepts.
   func adding(
     userClaims name: String, _ scopes: [String], _ wishes: [String: ClaimsRequest.Wish],
     to claims: SandboxJSON

@@ -1,18 +1,18 @@
 import SQBasics
 
-/// A logout token that waits to be sent to a client.
+/// A logout token to send to a client's logout address.
 struct LogoutNotice: Sendable, Redacted {
   let uri: String
   let token: String
 }
 
-/// Makes logout tokens.
+/// Functions that create logout tokens.
 ///
 /// - SeeAlso: OpenID Connect Back-Channel Logout 1.0, section 2.4
 enum LogoutTokens {
   static let event = "http://schemas.openid.net/event/backchannel-logout"
 
-  /// Makes a logout token; `nil` if the client has no secret for its algorithm.
+  /// Creates a logout token, or returns `nil` if the client has no secret for its algorithm.
   static func make(
     for client: SandboxClient, subject: String?, sessionID: String?,
     fault: SandboxLogoutTokenFault?, _ sandbox: inout SandboxState
@@ -33,7 +33,7 @@ enum LogoutTokens {
 }
 
 extension SandboxState {
-  /// Prepares the logout tokens for all clients that take part in a session.
+  /// Creates and queues the logout tokens for all clients that take part in a session.
   mutating func noticeLogout(of signIn: UserSignIn) {
     let ids = ledger.grants.filter { $0.identity?.signIn.sessionID == signIn.sessionID }
       .map(\.clientID)

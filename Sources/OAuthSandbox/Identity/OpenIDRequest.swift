@@ -8,7 +8,8 @@ import SQBasics
 
 /// The parameters that OpenID Connect adds to an authorization request.
 ///
-/// `ui_locales`, `claims_locales` and `display` have no effect, since the pages have one form.
+/// `ui_locales`, `claims_locales` and `display` have no effect, because the pages have only one
+/// form.
 ///
 /// - SeeAlso: OpenID Connect Core 1.0, section 3.1.2.1
 struct OpenIDRequest: Sendable, Redacted {
@@ -20,9 +21,9 @@ struct OpenIDRequest: Sendable, Redacted {
   let claims: ClaimsRequest
   /// The `sub` of the only user who may sign in; `nil` for any user.
   let subject: String?
-  /// The authentication context that a new sign-in reaches.
+  /// The authentication context class, `acr`, of a new sign-in.
   let acr: String
-  /// Whether a sign-in with another authentication context does not suffice.
+  /// Whether an existing sign-in with another `acr` is rejected.
   let requiresACR: Bool
 
   init(_ query: [SandboxParameter], _ sandbox: SandboxState) throws(AuthorizationRefusal) {
@@ -40,7 +41,7 @@ struct OpenIDRequest: Sendable, Redacted {
     requiresACR = wish.map { $0.isEssential && $0.values != nil } ?? false
     guard !requiresACR || !reachable.isEmpty else {
       throw AuthorizationRefusal(
-        code: "unmet_authentication_requirements", description: "No sign-in here has that acr.")
+        code: "unmet_authentication_requirements", description: "No sign-in here reaches that acr.")
     }
     acr = reachable.first ?? known.first ?? "0"
   }
@@ -53,7 +54,7 @@ struct OpenIDRequest: Sendable, Redacted {
       throw .invalidRequest("prompt has an unknown value.")
     }
     guard !prompts.contains("none") || prompts.count == 1 else {
-      throw .invalidRequest("prompt=none has no other value beside it.")
+      throw .invalidRequest("prompt=none cannot be combined with other values.")
     }
     return prompts
   }
@@ -79,32 +80,33 @@ struct OpenIDRequest: Sendable, Redacted {
   ) throws(AuthorizationRefusal) -> IDTokenHint? {
     guard let parameter else { return nil }
     guard let hint = sandbox.idTokenHint(parameter) else {
-      throw .invalidRequest("id_token_hint is no ID token of this server.")
+      throw .invalidRequest("id_token_hint is not an ID token of this server.")
     }
     return hint
   }
 
   // MARK: Deciding
 
-  /// Whether this user may sign in: the user whom the request names, or any if it names none.
+  /// Returns whether a user may sign in: the user that the request names, or any user if it names
+  /// none.
   func accepts(_ user: String, _ sandbox: SandboxState) -> Bool {
     subject.map { $0 == sandbox.subject(of: user) } ?? true
   }
 
-  /// Whether a sign-in is of the right user and recent enough.
+  /// Returns whether a sign-in belongs to the right user and is recent enough.
   func accepts(_ signIn: UserSignIn, _ sandbox: SandboxState) -> Bool {
     guard accepts(signIn.user, sandbox), !prompts.contains("login") else { return false }
     guard let maximumAge else { return true }
-    // max_age=0 means the same as prompt=login.
+    // `max_age=0` has the meaning of `prompt=login`.
     return maximumAge > 0 && sandbox.now.timeIntervalSince(signIn.date) <= Double(maximumAge)
   }
 
-  /// Whether the authentication context of a sign-in suffices.
+  /// Returns whether the `acr` of a sign-in suffices.
   func acceptsContext(of signIn: UserSignIn) -> Bool {
     !requiresACR || claims.idToken["acr"]?.texts.contains(signIn.acr) ?? false
   }
 
-  /// Whether the app can rely on `auth_time` in its ID token.
+  /// Whether the ID token must contain `auth_time`.
   var wantsAuthenticationTime: Bool {
     maximumAge != nil || claims.idToken["auth_time"] != nil
   }

@@ -6,17 +6,17 @@ import SQBasics
   import Foundation
 #endif
 
-/// How and when a user signed in.
+/// A user's sign-in: who signed in, when and how.
 struct UserSignIn: Sendable, Redacted {
   let user: String
   let date: Date
-  /// The authentication context, `acr`.
+  /// The authentication context class, `acr`.
   let acr: String
-  /// The ID of the browser's session, `sid`; another sign-in of this user in that browser keeps it.
+  /// The ID of the browser's session, `sid`, which stays when the same user signs in again.
   let sessionID: String
 }
 
-/// What a grant tells the app about the user.
+/// The content of a grant's ID tokens and UserInfo responses: the sign-in and the requested claims.
 struct Identity: Sendable, Redacted {
   let signIn: UserSignIn
   let nonce: String?
@@ -30,7 +30,7 @@ struct Identity: Sendable, Redacted {
     wantsAuthenticationTime = request.wantsAuthenticationTime
   }
 
-  /// The identity of a user who signed in without a page.
+  /// Creates the identity of a user who signed in without a page.
   init(_ signIn: UserSignIn) {
     self.signIn = signIn
     nonce = nil
@@ -39,14 +39,14 @@ struct Identity: Sendable, Redacted {
   }
 }
 
-/// What an ID token that the sandbox issued says about a session.
+/// The grant and subject of an ID token that an app sent as `id_token_hint`.
 struct IDTokenHint: Redacted {
   let grant: TokenLedger.Grant
   let subject: String
 }
 
 extension SandboxState {
-  /// The identity of a user who signs in at this moment without a browser.
+  /// Returns the identity of a user who signs in now without a browser.
   func identity(ofNew user: String) -> Identity {
     Identity(
       UserSignIn(
@@ -54,12 +54,12 @@ extension SandboxState {
         sessionID: Crypto.secret("session-")))
   }
 
-  /// The `sub` of a user, who need not be registered.
+  /// Returns the `sub` of a user, which is the user's name if the user is not registered.
   func subject(of user: String) -> String { self.user(user)?.subject ?? user }
 
-  /// Finds the sign-in that an ID token is about, even if the token has expired.
+  /// Returns the grant and subject of an ID token of the sandbox, even if the token has expired.
   ///
-  /// The sandbox knows all ID tokens that it issued, so a token with a changed byte is unknown.
+  /// The sandbox remembers its ID tokens and compares whole texts, so a changed token is unknown.
   func idTokenHint(_ token: String) -> IDTokenHint? {
     guard let grant = ledger.grant(ofIDToken: token), let user = grant.user else { return nil }
     return IDTokenHint(grant: grant, subject: subject(of: user))

@@ -1,8 +1,8 @@
-/// Keys in the key set that sign nothing, and that a client must not choose.
+/// Keys in the key set that sign nothing and that a client must not select.
 ///
-/// Their numbers are the published examples of RFC 7515, appendix A, and RFC 8037, appendix A.
+/// Their key material is from the examples in RFC 7515, appendix A, and RFC 8037, appendix A.
 enum DecoyKeys {
-  /// The decoys; with `ids` they repeat the ID of a signing key, and otherwise have their own.
+  /// Returns the decoys, which share the key IDs in `ids`, or have their own if `ids` is empty.
   static func all(ids: [String?]) -> [SandboxJSON] {
     let decoys: [(name: String, key: SandboxJSON)] = [
       ("unknown", ["kty": "sandbox", "use": "sig", "x": "AQAB"]),

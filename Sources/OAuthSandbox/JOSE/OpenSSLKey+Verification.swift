@@ -6,9 +6,10 @@ import CSQCrypto
   import Foundation
 #endif
 
-/// Public keys of clients, and what they have signed.
+/// Verification of signatures that clients made.
 extension OpenSSLKey {
-  /// Reads a public key; `nil` if the JSON Web Key is of no kind that signs here.
+  /// Reads a public key, and returns `nil` if the JSON Web Key is malformed or of an unsupported
+  /// kind.
   convenience init?(publicJWK jwk: SandboxJSON) {
     func bytes(_ name: String) -> [UInt8]? {
       guard case .string(let text)? = jwk[name] else { return nil }
@@ -36,7 +37,7 @@ extension OpenSSLKey {
     self.init(owning: key)
   }
 
-  /// Whether a signature, as JWS has it, was made with the private half of this key.
+  /// Returns whether a signature in JWS form was made with this key's private half.
   func isValid(
     _ signature: Data, of message: Data, _ algorithm: SandboxSigningAlgorithm
   ) -> Bool {

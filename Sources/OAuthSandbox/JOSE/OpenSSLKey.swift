@@ -7,9 +7,9 @@ import SQBasics
   import Foundation
 #endif
 
-/// A key in OpenSSL's own form, for the time of one operation.
+/// A key in OpenSSL's own form, created for one operation.
 ///
-/// No operation can fail for the keys that the sandbox makes, so a failure ends the program.
+/// No operation can fail for the sandbox's own keys, so a failure ends the program.
 final class OpenSSLKey: Redacted {
   private let key: OpaquePointer
 
@@ -49,7 +49,7 @@ final class OpenSSLKey: Redacted {
       })
   }
 
-  /// Takes over a key, which is freed with this object.
+  /// Takes ownership of a key and frees it with this object.
   init(owning key: OpaquePointer) {
     self.key = key
   }
@@ -65,7 +65,7 @@ final class OpenSSLKey: Redacted {
 
   // MARK: Signing
 
-  /// The signature as OpenSSL writes it; that of ECDSA is a pair of integers in DER.
+  /// Returns the signature in OpenSSL's form, which for ECDSA is a pair of integers in DER.
   func signature(of bytes: Data, _ algorithm: SandboxSigningAlgorithm) -> Data {
     let context = EVP_MD_CTX_new()
     defer { EVP_MD_CTX_free(context) }
@@ -87,7 +87,7 @@ final class OpenSSLKey: Redacted {
     return Data(signature.prefix(count))
   }
 
-  /// Whether a signature, as OpenSSL writes it, fits the key and the message.
+  /// Returns whether a signature in OpenSSL's form matches the key and the message.
   func isValid(
     openSSL signature: [UInt8], of message: [UInt8], _ algorithm: SandboxSigningAlgorithm
   ) -> Bool {
@@ -104,7 +104,7 @@ final class OpenSSLKey: Redacted {
     return EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
   }
 
-  /// The two integers of an ECDSA signature, each with the full length (RFC 7518, section 3.4).
+  /// Returns the two integers of an ECDSA signature, each at full length (RFC 7518, section 3.4).
   static func joinedIntegers(of der: Data, coordinateBytes: Int) -> Data {
     let signature = der.withUnsafeBytes { bytes in
       var start = bytes.bindMemory(to: UInt8.self).baseAddress
@@ -123,7 +123,7 @@ final class OpenSSLKey: Redacted {
 
   // MARK: The parts of the key
 
-  /// The public parameters of a JWK (RFC 7518, section 6; RFC 8037, section 2).
+  /// Returns the public parameters of the key's JWK (RFC 7518, section 6; RFC 8037, section 2).
   func parameters(_ family: SandboxSigningAlgorithm.Family) -> [SandboxJSON.Member] {
     switch family {
     case .rsa, .pss:
@@ -141,7 +141,7 @@ final class OpenSSLKey: Redacted {
     }
   }
 
-  /// An integer of the key in base64url, with its own length if `count` is `nil`.
+  /// Returns an integer of the key in base64url, with `count` bytes or the least possible number.
   private func number(_ name: String, _ count: Int? = nil) -> SandboxJSON {
     var number: OpaquePointer?
     EVP_PKEY_get_bn_param(key, name, &number)

@@ -17,7 +17,7 @@ public struct SandboxJWT: Sendable {
   public var header: SandboxJSON
   /// The claims.
   public var claims: SandboxJSON
-  /// The key that signs; the header may name another.
+  /// The signing key, which may differ from the key that the header names.
   var key: SigningKey
 
   init(_ claims: SandboxJSON, type: String = "JWT", key: SigningKey, namesKey: Bool) {

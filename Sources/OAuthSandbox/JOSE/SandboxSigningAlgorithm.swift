@@ -1,6 +1,6 @@
 import CSQCrypto
 
-/// An algorithm with which the sandbox signs tokens, named as in a token's `alg`.
+/// An algorithm that signs the sandbox's tokens, named as in a token's `alg`.
 ///
 /// - SeeAlso: RFC 7518, section 3.1; RFC 8037, section 3.1
 public enum SandboxSigningAlgorithm: String, Sendable, Hashable, CaseIterable {
@@ -31,7 +31,7 @@ public enum SandboxSigningAlgorithm: String, Sendable, Hashable, CaseIterable {
   /// HMAC with SHA-512 and the client's secret.
   case hs512 = "HS512"
 
-  /// The kinds of keys.
+  /// The family of an algorithm, which determines its keys.
   enum Family {
     case rsa
     case pss
@@ -56,9 +56,9 @@ public enum SandboxSigningAlgorithm: String, Sendable, Hashable, CaseIterable {
     if case .hmac = family { true } else { false }
   }
 
-  /// The hash of the algorithm.
+  /// The algorithm's hash function.
   ///
-  /// For Ed25519 it is SHA-512, which is custom for `at_hash`; the signature names no hash.
+  /// For Ed25519 it is SHA-512, the usual choice for `at_hash`; EdDSA signatures name no hash.
   var hash: OpaquePointer? {
     switch self {
     case .rs256, .ps256, .es256, .hs256: EVP_sha256()

@@ -7,9 +7,9 @@ import SQBasics
   import Foundation
 #endif
 
-/// A key with which the sandbox signs tokens.
+/// A key that signs the sandbox's tokens.
 ///
-/// It holds its secret part as bytes, so that it is a plain value. OpenSSL reads them for each
+/// Its secret part is stored as bytes, so the key is a plain value. OpenSSL parses them for each
 /// signature.
 struct SigningKey: Sendable, Redacted {
   let algorithm: SandboxSigningAlgorithm
@@ -22,7 +22,7 @@ struct SigningKey: Sendable, Redacted {
   /// The private key in DER, or the bytes of a client's secret.
   private let secret: Data
 
-  /// Makes a new key, whose ID is unlike those of all other keys.
+  /// Creates a new key with a unique ID.
   init(generating algorithm: SandboxSigningAlgorithm, rsaBits: Int32 = 2048) {
     Crypto.prepare()
     let key = OpenSSLKey(generating: algorithm.family, rsaBits: rsaBits)
@@ -33,7 +33,7 @@ struct SigningKey: Sendable, Redacted {
     secret = key.privateDER
   }
 
-  /// Takes a client's secret, or any other bytes, as the key of an HMAC.
+  /// Creates an HMAC key from a client's secret or any other text.
   init(secret: String, algorithm: SandboxSigningAlgorithm, id: String? = nil) {
     self.algorithm = algorithm
     self.id = id
@@ -42,14 +42,14 @@ struct SigningKey: Sendable, Redacted {
     self.secret = Data(secret.utf8)
   }
 
-  /// The public key as a member of a JWK set (RFC 7517, section 4).
+  /// Returns the public key as a member of a JWK set (RFC 7517, section 4).
   func json(namesKey: Bool) -> SandboxJSON {
     let head = [SandboxJSON.Member("use", "sig"), .init("alg", .string(algorithm.rawValue))]
     let id = namesKey ? self.id.map { [SandboxJSON.Member("kid", .string($0))] } : nil
     return .object(head + (id ?? []) + parameters)
   }
 
-  /// The signature of some bytes, in the form that JWS has (RFC 7518, section 3).
+  /// Returns the signature of `bytes` in JWS form (RFC 7518, section 3).
   func signature(of bytes: Data) -> Data {
     Crypto.prepare()
     let key =

@@ -1,18 +1,19 @@
 import SQBasics
 
-/// The keys of a sandbox: one for each algorithm, from when it is first needed.
+/// A sandbox's signing keys: one per algorithm, created on first use.
 struct SigningKeys: Redacted {
-  /// The keys with which every sandbox of the process begins.
+  /// The first keys of every sandbox in this process.
   ///
-  /// A new RSA key takes a tenth of a second, and the tests of an app start hundreds of sandboxes.
+  /// They are shared because a new RSA key takes a tenth of a second, and an app's tests start
+  /// hundreds of sandboxes.
   private static let firstKeys = Locked<[SandboxSigningAlgorithm: SigningKey]>([:])
 
-  /// The keys that sign now.
+  /// The keys that sign now, by algorithm.
   private var current: [SandboxSigningAlgorithm: SigningKey] = [:]
-  /// The keys that the key set contains, the oldest first.
+  /// The keys in the key set, oldest first.
   private(set) var published: [SigningKey] = []
 
-  /// The key for an algorithm other than an HMAC.
+  /// Returns the current key for an algorithm, which must not be an HMAC.
   mutating func key(for algorithm: SandboxSigningAlgorithm) -> SigningKey {
     if let key = current[algorithm] { return key }
     let key = Self.firstKeys.withLock { keys in
@@ -29,12 +30,12 @@ struct SigningKeys: Redacted {
     published.append(key)
   }
 
-  /// Adds a key that signs nothing by itself to the key set.
+  /// Adds a key to the key set without signing with it.
   mutating func publish(_ key: SigningKey) {
     published.append(key)
   }
 
-  /// Lets new keys sign from now on; the old ones may stay in the key set.
+  /// Replaces the signing keys with new ones, and keeps the old ones in the key set if `keepsOld`.
   mutating func rotate(keepsOld: Bool) {
     let algorithms = SandboxSigningAlgorithm.allCases.filter { current[$0] != nil }
     current = [:]
@@ -44,7 +45,10 @@ struct SigningKeys: Redacted {
 }
 
 extension SandboxState {
-  /// The key that signs for a client: its secret for an HMAC, and otherwise the sandbox's own key.
+  /// Returns the key that signs for a client: its secret for an HMAC, otherwise the sandbox's own
+  /// key.
+  ///
+  /// Returns `nil` if the algorithm is an HMAC and the client has no secret.
   mutating func signingKey(
     _ algorithm: SandboxSigningAlgorithm, for client: SandboxClient
   ) -> SigningKey? {

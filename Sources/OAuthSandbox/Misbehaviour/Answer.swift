@@ -7,7 +7,7 @@ import SQLoopback
   import Foundation
 #endif
 
-/// An endpoint's answer, still in parts, so that a misbehaviour can change one of them.
+/// An endpoint's answer in parts, so that a misbehaviour can change one of them.
 struct Answer: Sendable, Redacted {
   enum Content: Sendable {
     case json(SandboxJSON)
@@ -25,8 +25,8 @@ struct Answer: Sendable, Redacted {
     self.content = content
   }
 
-  /// Makes an answer with JSON that no cache keeps, since it may contain tokens (RFC 6749, section
-  /// 5.1).
+  /// Creates an answer with JSON that caches must not store, because it may contain tokens (RFC
+  /// 6749, section 5.1).
   init(status: Int = 200, headers: [(name: String, value: String)] = [], json: SandboxJSON) {
     let own = [
       (name: "Content-Type", value: "application/json"), ("Cache-Control", "no-store"),
@@ -58,7 +58,7 @@ struct Answer: Sendable, Redacted {
 }
 
 extension SandboxJSON {
-  /// Makes the error object of RFC 6749, section 5.2.
+  /// Creates the error object of RFC 6749, section 5.2.
   static func error(_ code: String, _ description: String?) -> SandboxJSON {
     let json: SandboxJSON = ["error": .string(code)]
     guard let description else { return json }

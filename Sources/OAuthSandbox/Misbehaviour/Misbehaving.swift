@@ -6,7 +6,7 @@ import SQLoopback
   import Foundation
 #endif
 
-/// Applies a misbehaviour to the real work of an endpoint.
+/// Functions that apply a misbehaviour to an endpoint's answer.
 enum Misbehaving {
   static func reply(
     _ kind: SandboxMisbehaviour.Kind?, to request: SandboxRequest,
@@ -15,7 +15,7 @@ enum Misbehaving {
     func process() -> Answer { work(request) }
     switch kind {
     case .delay(let duration, let other):
-      // If the client leaves, this task is cancelled, and the request has no effect.
+      // If the client disconnects, this task is cancelled, and the request has no effect.
       do { try await Task.sleep(for: duration) } catch { return .script([]) }
       return await reply(other, to: request, process: work)
     case .hold(let isReleased, let other):
@@ -76,7 +76,9 @@ enum Misbehaving {
     }
   }
 
-  /// The steps after the last byte; `silence` lasts longer than any client waits.
+  /// Returns the steps after the last byte.
+  ///
+  /// `silence` lasts longer than any client waits.
   private static func steps(_ end: SandboxMisbehaviour.End) -> [LoopbackStep] {
     switch end {
     case .close: []
@@ -100,7 +102,7 @@ enum Misbehaving {
     }
   }
 
-  /// The head as bytes; without a length the body lasts until the connection ends.
+  /// Returns the head as bytes; without a length, the body lasts until the connection ends.
   private static func head(_ answer: Answer, length: Int?) -> Data {
     let length = length.map { [(name: "Content-Length", value: String($0))] } ?? []
     let fields = answer.headers + length + [("Connection", "close")]

@@ -1,8 +1,8 @@
-/// The misbehaviours that are due at each endpoint, in the order of the calls that asked for them.
+/// The misbehaviours due at each endpoint, in the order in which they were added.
 struct MisbehaviourPlan {
   private struct Entry {
     let kind: SandboxMisbehaviour.Kind
-    /// How many requests are left for it; `nil` means all until it is cleared.
+    /// The number of requests that it still applies to; `nil` for all until it is cleared.
     var times: Int?
   }
 
@@ -17,13 +17,13 @@ struct MisbehaviourPlan {
     if let endpoint { entries[endpoint] = nil } else { entries = [:] }
   }
 
-  /// Whether the next request to an endpoint is answered before its body is read.
+  /// Returns whether the next request to an endpoint is answered before its body is read.
   func leavesNextUnread(_ endpoint: SandboxEndpoint) -> Bool {
     if case .unread = entries[endpoint]?.first?.kind { return true }
     return false
   }
 
-  /// Takes the first misbehaviour that fits the moment, and counts it down.
+  /// Returns an endpoint's first misbehaviour that `fits` accepts, and counts it down.
   mutating func take(
     _ endpoint: SandboxEndpoint, where fits: (SandboxMisbehaviour.Kind) -> Bool
   ) -> SandboxMisbehaviour.Kind? {

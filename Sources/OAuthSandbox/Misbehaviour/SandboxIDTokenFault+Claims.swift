@@ -4,9 +4,9 @@
   import Foundation
 #endif
 
-/// What each fault changes in the header or the claims before the token is signed.
+/// The changes that each fault makes in the header or the claims before the token is signed.
 extension SandboxIDTokenFault {
-  /// The token with one thing changed in its claims.
+  /// Returns the unsigned token with this fault in its claims.
   func altered(
     _ jwt: SandboxJWT, _ occasion: IDTokens.Occasion
   ) -> SandboxJWT {
@@ -97,7 +97,7 @@ extension SandboxIDTokenFault {
 }
 
 extension SandboxJSON {
-  /// Repeats a member: puts another value under its name before all other members.
+  /// Adds another value for a member's name before all other members.
   fileprivate mutating func repeatMember(_ name: String, first value: SandboxJSON?) {
     guard case .object(let members) = self, let value else { return }
     self = .object([Member(name, value)] + members)

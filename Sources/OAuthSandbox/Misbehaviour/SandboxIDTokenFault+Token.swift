@@ -4,9 +4,9 @@
   import Foundation
 #endif
 
-/// How each fault makes a wrong ID token from the right one.
+/// Functions that make a faulty ID token from the right one.
 extension SandboxIDTokenFault {
-  /// Makes the wrong token from the right one; `nil` if the token response has none.
+  /// Returns the faulty token, or `nil` if the token response has no ID token.
   func token(
     from jwt: SandboxJWT, _ occasion: IDTokens.Occasion, _ sandbox: inout SandboxState
   ) -> String? {
@@ -14,7 +14,8 @@ extension SandboxIDTokenFault {
     return misshapen(jwt, &sandbox) ?? altered(jwt, occasion).signed
   }
 
-  /// The token with another form, header or signature; `nil` if this fault concerns a claim.
+  /// Returns the token with a wrong form, header or signature, or `nil` if this fault concerns a
+  /// claim.
   func misshapen(_ jwt: SandboxJWT, _ sandbox: inout SandboxState) -> String? {
     if let token = misformed(jwt) ?? signedOtherwise(jwt, &sandbox) { return token }
     var altered = jwt
@@ -22,7 +23,7 @@ extension SandboxIDTokenFault {
     return altered.header == jwt.header ? nil : altered.signed
   }
 
-  /// The token with another form; `nil` if this fault concerns something else.
+  /// Returns the token in a wrong form, or `nil` if this fault concerns something else.
   private func misformed(_ jwt: SandboxJWT) -> String? {
     let parts = jwt.signed.split(separator: ".").map(String.init)
     switch self {
@@ -42,7 +43,8 @@ extension SandboxIDTokenFault {
     }
   }
 
-  /// The token with the signature of another key; `nil` if this fault concerns something else.
+  /// Returns the token with another key's signature, or `nil` if this fault concerns something
+  /// else.
   private func signedOtherwise(_ jwt: SandboxJWT, _ sandbox: inout SandboxState) -> String? {
     let own = jwt.key.algorithm
     let published = own.usesSecret ? sandbox.keys.key(for: .rs256) : jwt.key

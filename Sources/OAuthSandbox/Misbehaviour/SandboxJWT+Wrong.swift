@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// The ways in which a misbehaviour makes a token wrong.
+/// The changes with which a misbehaviour makes a token wrong.
 extension SandboxJWT {
   /// The token with one bit of its signature changed.
   var wronglySigned: String {
@@ -22,7 +22,7 @@ extension SandboxJWT {
     return jwt.signingInput + "."
   }
 
-  /// The token as another key signs it, with that key's algorithm and ID in the header.
+  /// Returns the token signed by another key, with that key's algorithm and ID in the header.
   func signed(by other: SigningKey) -> String {
     var jwt = self
     jwt.key = other
@@ -31,14 +31,14 @@ extension SandboxJWT {
     return jwt.signed
   }
 
-  /// Five parts, as an encrypted token has them (RFC 7516, section 3.1).
+  /// Five random parts in the form of an encrypted token (RFC 7516, section 3.1).
   var encrypted: String {
     let header = Data(#"{"alg":"RSA-OAEP","enc":"A256GCM","cty":"JWT"}"#.utf8)
     return ([Crypto.base64URL(header)] + (0..<4).map { _ in Crypto.secret("") })
       .joined(separator: ".")
   }
 
-  /// Moves the time of a claim by some seconds.
+  /// Adds `seconds` to a time claim.
   mutating func move(_ claim: String, by seconds: Int) {
     if case .integer(let time)? = claims[claim] { claims[claim] = .integer(time + seconds) }
   }

@@ -1,6 +1,6 @@
-/// A way in which a key set can be wrong.
+/// A fault of a key set, for tests of clients that must handle it.
 ///
-/// The text of a fault is a phrase for the name of a test.
+/// A fault's raw value is a phrase for the name of a test.
 public enum SandboxKeySetFault: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
   /// The connection ends without an answer.
   case unreachable = "the connection ends without an answer"
@@ -8,26 +8,26 @@ public enum SandboxKeySetFault: String, Sendable, Hashable, CaseIterable, Custom
   case serverError = "the answer has the status 500"
   /// The answer has the status 404.
   case notFound = "the answer has the status 404"
-  /// The body is no JSON.
-  case notJSON = "the body is no JSON"
-  /// The head of the answer comes, and no byte of the body follows.
-  case silent = "the head of the answer comes, and no byte of the body follows"
+  /// The body is not JSON.
+  case notJSON = "the body is not JSON"
+  /// The head of the answer is sent, but no byte of the body.
+  case silent = "the head of the answer is sent, but no byte of the body"
   /// The set has no member `keys`.
   case noMember = "the set has no member keys"
-  /// The member `keys` is no array.
-  case notAnArray = "the member keys is no array"
+  /// The member `keys` is not an array.
+  case notAnArray = "the member keys is not an array"
   /// The set contains no key.
   case empty = "the set contains no key"
-  /// The member `keys` comes twice: the right keys, and then none.
-  case doubled = "the member keys comes twice"
-  /// The set contains decoys alone, and the key that signs is missing.
-  case withoutSigningKeys = "the key that signs is missing"
-  /// The points of the elliptic keys are not on their curves.
-  case pointsOffCurve = "the points of the elliptic keys are not on their curves"
-  /// The keys that sign are for encryption, `use=enc`.
-  case forEncryption = "the key that signs is marked for encryption"
+  /// The member `keys` occurs twice: first with the right keys, then empty.
+  case doubled = "the member keys occurs twice"
+  /// The set contains only decoys, and the signing keys are missing.
+  case withoutSigningKeys = "the signing key is missing"
+  /// The points of the elliptic-curve keys are not on their curves.
+  case pointsOffCurve = "the points of the elliptic-curve keys are not on their curves"
+  /// The signing keys are for encryption, `use=enc`.
+  case forEncryption = "the signing key is for encryption"
 
-  /// What is wrong.
+  /// The fault as a phrase, such as `the set contains no key`.
   public var description: String { rawValue }
 
   func keySet(_ keys: [SandboxJSON], _ decoys: [SandboxJSON]) -> SandboxJSON {
@@ -43,7 +43,7 @@ public enum SandboxKeySetFault: String, Sendable, Hashable, CaseIterable, Custom
     }
   }
 
-  /// Exchanges the coordinates, which are then a point of the curve only by a chance of 2^-128.
+  /// Swaps the coordinates, which are then a point of the curve only with a probability of 2^-128.
   private static func movedOffCurve(_ key: SandboxJSON) -> SandboxJSON {
     guard let y = key["y"] else { return key }
     return key.setting("x", to: y).setting("y", to: key["x"])

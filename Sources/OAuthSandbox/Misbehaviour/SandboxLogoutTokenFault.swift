@@ -1,6 +1,6 @@
-/// A way in which a logout token can be wrong.
+/// A fault of a logout token, for tests of clients that must reject it.
 ///
-/// The text of a fault is a phrase for the name of a test.
+/// A fault's raw value is a phrase for the name of a test.
 ///
 /// - SeeAlso: OpenID Connect Back-Channel Logout 1.0, section 2.6
 public enum SandboxLogoutTokenFault: String, Sendable, Hashable, CaseIterable,
@@ -12,12 +12,12 @@ public enum SandboxLogoutTokenFault: String, Sendable, Hashable, CaseIterable,
   case wrongSignature = "the signature is wrong"
   /// `typ` is that of an ID token.
   case otherType = "typ is JWT"
-  /// `iss` is that of another server.
-  case issuerWrong = "iss is that of another server"
+  /// `iss` names another server.
+  case issuerWrong = "iss names another server"
   /// `iss` is missing.
   case issuerMissing = "iss is missing"
-  /// `aud` is another client.
-  case audienceWrong = "aud is another client"
+  /// `aud` names another client.
+  case audienceWrong = "aud names another client"
   /// `aud` is missing.
   case audienceMissing = "aud is missing"
   /// `iat` is missing.
@@ -32,16 +32,16 @@ public enum SandboxLogoutTokenFault: String, Sendable, Hashable, CaseIterable,
   case idMissing = "jti is missing"
   /// `events` is missing.
   case eventsMissing = "events is missing"
-  /// `events` contains another event alone.
-  case otherEvent = "events contains another event"
-  /// The event's value is no object.
-  case eventNotAnObject = "the event's value is no object"
+  /// `events` contains only another event.
+  case otherEvent = "events contains only another event"
+  /// The event's value is not an object.
+  case eventNotAnObject = "the event's value is not an object"
   /// Both `sub` and `sid` are missing.
   case subjectAndSessionMissing = "both sub and sid are missing"
-  /// There is a `nonce`, as in an ID token.
-  case nonce = "there is a nonce"
+  /// The token has a `nonce`, like an ID token.
+  case nonce = "the token has a nonce"
 
-  /// What is wrong.
+  /// The fault as a phrase, such as `iss is missing`.
   public var description: String { rawValue }
 
   func token(from jwt: SandboxJWT) -> String {

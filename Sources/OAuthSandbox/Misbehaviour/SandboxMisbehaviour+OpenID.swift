@@ -1,14 +1,14 @@
 // MARK: For identity
 
 extension SandboxMisbehaviour {
-  /// A token response whose ID token has a fault; use it at the token endpoint.
+  /// A token response whose ID token has a fault, for the token endpoint.
   ///
-  /// `times` counts ID tokens, from codes and from refreshes.
+  /// `times` counts ID tokens, from codes and from refreshes, not requests.
   public static func idToken(_ fault: SandboxIDTokenFault) -> Self {
     Self(kind: .idToken(fault))
   }
 
-  /// A token response whose ID token a closure has changed before it is signed.
+  /// A token response whose ID token a closure changes before it is signed, for the token endpoint.
   ///
   /// ```swift
   /// sandbox.misbehave(at: .token, .idToken { $0.claims["tenant"] = "another" })
@@ -19,24 +19,24 @@ extension SandboxMisbehaviour {
     Self(kind: .alteredIDToken(change))
   }
 
-  /// A JWT with a fault of its form, its header or its signature.
+  /// A JWT with a fault in its form, its header or its signature.
   ///
-  /// At the token endpoint of a sandbox whose access tokens are JWTs, it is the access token; at
-  /// the introspection endpoint, it is the signed answer. A fault of a claim changes nothing here;
-  /// ``jwt(altered:)`` changes claims.
+  /// At the token endpoint of a sandbox whose access tokens are JWTs, it is the access token. At
+  /// the introspection endpoint, it is the signed answer. A fault that concerns a claim has no
+  /// effect here. To change claims, use ``jwt(altered:)``.
   public static func jwt(_ fault: SandboxIDTokenFault) -> Self {
     Self(kind: .jwt(fault))
   }
 
-  /// A JWT that a closure has changed before it is signed: an access token, or the answer of the
-  /// introspection endpoint.
+  /// A JWT that a closure changes before it is signed: an access token, or the introspection
+  /// endpoint's answer.
   public static func jwt(
     altered change: @escaping @Sendable (_ token: inout SandboxJWT) -> Void
   ) -> Self {
     Self(kind: .alteredJWT(change))
   }
 
-  /// A key set with a fault; use it at the endpoint of the keys.
+  /// A key set with a fault, for the endpoint of the keys.
   public static func keySet(_ fault: SandboxKeySetFault) -> Self {
     switch fault {
     case .unreachable: .cut(.beforeProcessing)
@@ -48,7 +48,7 @@ extension SandboxMisbehaviour {
     }
   }
 
-  /// A UserInfo response with a fault; use it at the UserInfo endpoint.
+  /// A UserInfo response with a fault, for the UserInfo endpoint.
   public static func userInfo(_ fault: SandboxUserInfoFault) -> Self {
     Self(kind: .userInfo(fault))
   }

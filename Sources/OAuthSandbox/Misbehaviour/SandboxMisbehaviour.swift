@@ -1,35 +1,35 @@
-/// A wrong answer that a test can make the sandbox give.
+/// A wrong answer that a test makes the sandbox give.
 ///
-/// Pass it to ``SandboxServer/misbehave(at:_:times:)``. A misbehaviour that changes an answer lets
-/// the request do its work first: the code is redeemed, the refresh token rotated. If a
-/// misbehaviour replaces the answer, the request has no effect, unless its documentation says so.
+/// Pass it to ``SandboxServer/misbehave(at:_:times:)``. If a misbehaviour changes an answer, the
+/// request takes effect first: the code is redeemed, the refresh token rotated. If a misbehaviour
+/// replaces the answer, the request has no effect, unless its documentation says so.
 public struct SandboxMisbehaviour: Sendable {
   /// The point at which the connection ends.
   public enum Cut: Sendable, Hashable {
     /// The request is read and has no effect.
     case beforeProcessing
-    /// The request does its work, for example issues tokens, but no byte of the answer is sent.
+    /// The request takes effect, for example issues tokens, but no byte of the answer is sent.
     case afterProcessing
-    /// The request does its work, and half of the answer's body is sent.
+    /// The request takes effect, and half of the answer's body is sent.
     case duringAnswer
   }
 
-  /// What follows the last byte that is sent.
+  /// The state of the connection after the last byte.
   enum End: Sendable {
     case close
     case reset
     case silence
   }
 
-  /// How a parameter of the redirect is altered.
+  /// A change of a parameter in a redirect to the app.
   public enum Alteration: Sendable, Hashable {
-    /// The parameter has another value of the same form.
+    /// The parameter has a wrong value of the same form.
     case wrong
     /// The parameter is missing.
     case missing
     /// The parameter has an empty value.
     case empty
-    /// The right parameter comes twice.
+    /// The right parameter occurs twice.
     case doubled
     /// The parameter has this value instead of the right one.
     case value(String)
@@ -59,7 +59,7 @@ public struct SandboxMisbehaviour: Sendable {
     case keySet(SandboxKeySetFault)
     case userInfo(SandboxUserInfoFault)
 
-    /// Whether it changes an answer from the outside, and so counts requests.
+    /// Whether it changes or replaces a whole answer, so that `times` counts requests.
     var concernsWholeAnswer: Bool {
       !concernsRedirect && !isErrorRedirect && !concernsIDToken && !concernsKeySet
         && !concernsUserInfo && !concernsJWT
@@ -83,7 +83,7 @@ public struct SandboxMisbehaviour: Sendable {
 
     var concernsUserInfo: Bool { if case .userInfo = self { true } else { false } }
 
-    /// Whether it changes how the user is sent back to the app.
+    /// Whether it changes the redirect back to the app.
     var concernsRedirect: Bool {
       switch self {
       case .alter, .addToRedirect: true
@@ -91,7 +91,7 @@ public struct SandboxMisbehaviour: Sendable {
       }
     }
 
-    /// Whether it sends the user back before any page is shown.
+    /// Whether it sends the user back to the app before any page is shown.
     var isErrorRedirect: Bool {
       if case .errorRedirect = self { return true }
       return false
@@ -116,12 +116,12 @@ extension SandboxMisbehaviour {
         afterProcessing: afterProcessing))
   }
 
-  /// The status 429 with `Retry-After` in seconds.
+  /// The status 429 (too many requests) with `Retry-After` in seconds.
   public static func tooManyRequests(retryAfter seconds: Int) -> Self {
     .status(429, headers: ["Retry-After": String(seconds)])
   }
 
-  /// The status 503 with `Retry-After` in seconds.
+  /// The status 503 (service unavailable) with `Retry-After` in seconds.
   public static func unavailable(retryAfter seconds: Int) -> Self {
     .status(503, headers: ["Retry-After": String(seconds)])
   }
@@ -135,7 +135,7 @@ extension SandboxMisbehaviour {
         Answer(status: status, json: .error(code, description)), afterProcessing: false))
   }
 
-  /// A redirect with this status, which no back-channel endpoint may answer.
+  /// A redirect with this status, which is wrong at every endpoint that apps call directly.
   public static func redirect(_ status: Int, to location: String) -> Self {
     .status(status, headers: ["Location": location])
   }
@@ -149,30 +149,30 @@ extension SandboxMisbehaviour {
   public static let notJSON = status(
     200, headers: ["Content-Type": "application/json"], body: "This is not JSON.")
 
-  /// The right answer with the second half of its JSON missing; the length fits the rest.
+  /// The right answer without the second half of its JSON, and with the shorter `Content-Length`.
   public static let truncatedJSON = Self(kind: .truncated)
 
-  /// The right answer, or another misbehaviour, after some real time.
+  /// The right answer, or another misbehaviour, after `duration` in real time.
   public static func delay(_ duration: Duration, then other: SandboxMisbehaviour? = nil) -> Self {
     Self(kind: .delay(duration, then: other?.kind))
   }
 
-  /// The right answer, or another misbehaviour, after a closure of the test has returned.
+  /// The right answer, or another misbehaviour, after a closure of the test returns.
   ///
-  /// Until then the request has no effect, and it never has one if the client leaves before. When
-  /// the sandbox stops, the closure's task is cancelled; the closure must then return.
+  /// Until then the request has no effect. If the client disconnects before, it never has one. When
+  /// the sandbox stops, it cancels the closure's task, and the closure must then return.
   public static func hold(
     until isReleased: @escaping @Sendable () async -> Void, then other: SandboxMisbehaviour? = nil
   ) -> Self {
     Self(kind: .hold(until: isReleased, then: other?.kind))
   }
 
-  /// The end of the connection, either orderly or by a TCP reset.
+  /// The end of the connection, either in order or by a TCP reset.
   public static func cut(_ cut: Cut, reset: Bool = false) -> Self {
     Self(kind: .cut(cut, reset: reset))
   }
 
-  /// The right JSON, followed by white space up to this number of bytes.
+  /// The right JSON, followed by white space up to a total of `bytes` bytes.
   public static func oversize(_ bytes: Int) -> Self { Self(kind: .oversize(bytes)) }
 
   /// The right JSON, followed by white space without end.
@@ -210,7 +210,7 @@ extension SandboxMisbehaviour {
 // MARK: At the protected API
 
 extension SandboxMisbehaviour {
-  /// A Bearer challenge (RFC 6750, section 3), even if the token is valid.
+  /// An error with a Bearer challenge (RFC 6750, section 3), even if the token is valid.
   ///
   /// The default status is 403 for `insufficient_scope` and 401 for every other code.
   public static func bearerError(
@@ -232,19 +232,20 @@ extension SandboxMisbehaviour {
   /// A redirect with an altered `code`.
   public static func code(_ alteration: Alteration) -> Self { .parameter("code", alteration) }
 
-  /// A redirect in which one parameter is altered.
+  /// A redirect with one altered parameter.
   public static func parameter(_ name: String, _ alteration: Alteration) -> Self {
     Self(kind: .alter(name, alteration))
   }
 
-  /// A redirect with an error at once, without a page.
+  /// An immediate redirect with an error, without a page.
   public static func errorRedirect(_ code: String, description: String? = nil) -> Self {
     let description = description.map { [SandboxParameter(name: "error_description", value: $0)] }
     return Self(
       kind: .errorRedirect([SandboxParameter(name: "error", value: code)] + (description ?? [])))
   }
 
-  /// A redirect with an access token, as an attacker would inject it (RFC 9700, section 4.6).
+  /// A redirect with an additional access token, like an attacker's injection (RFC 9700, section
+  /// 4.6).
   public static let tokenInRedirect = Self(
     kind: .addToRedirect([
       SandboxParameter(name: "access_token", value: "an-injected-token"),

@@ -1,32 +1,32 @@
-/// A way in which a UserInfo response can be wrong.
+/// A fault of a UserInfo response, for tests of clients that must handle it.
 ///
-/// The text of a fault is a phrase for the name of a test.
+/// A fault's raw value is a phrase for the name of a test.
 public enum SandboxUserInfoFault: String, Sendable, Hashable, CaseIterable,
   CustomStringConvertible
 {
   /// The claims are about another user.
-  case otherSubject = "sub is that of another user"
+  case otherSubject = "sub names another user"
   /// The claims have no `sub`.
   case subjectMissing = "sub is missing"
-  /// The content type says that JSON is a JWT, or that a JWT is JSON.
-  case otherContentType = "the content type is that of the other form"
+  /// The content type is that of a JWT for JSON, and that of JSON for a JWT.
+  case otherContentType = "the content type does not match the content"
   /// The content type is `text/html`.
   case html = "the content type is text/html"
-  /// The signature of the JWT is wrong; plain JSON becomes such a JWT.
-  case wrongSignature = "the signature of the JWT is wrong"
-  /// The JWT has the algorithm `none` and no signature.
+  /// The JWT's signature is wrong; a plain JSON answer becomes such a JWT.
+  case wrongSignature = "the JWT's signature is wrong"
+  /// The JWT has the algorithm `none` and no signature; a plain JSON answer becomes such a JWT.
   case unsigned = "the JWT has the algorithm none and no signature"
-  /// The `iss` of the JWT is another one; without a JWT the claims get such a member.
-  case otherIssuer = "iss is that of another server"
-  /// The `aud` of the JWT is another client; without a JWT the claims get such a member.
-  case otherAudience = "aud is another client"
-  /// The token is refused with the status 401 and `invalid_token`.
-  case unauthorized = "the token is refused with the status 401"
+  /// The member `iss` names another server; a plain JSON answer also gets it.
+  case otherIssuer = "iss names another server"
+  /// The member `aud` names another client; a plain JSON answer also gets it.
+  case otherAudience = "aud names another client"
+  /// The token is rejected with the status 401 and `invalid_token`.
+  case unauthorized = "the token is rejected with the status 401"
 
-  /// What is wrong.
+  /// The fault as a phrase, such as `sub is missing`.
   public var description: String { rawValue }
 
-  /// The wrong answer in place of plain JSON.
+  /// Returns the faulty answer in place of plain JSON.
   func answer(_ claims: SandboxJSON) -> Answer {
     switch self {
     case .wrongSignature, .unsigned:
@@ -38,7 +38,7 @@ public enum SandboxUserInfoFault: String, Sendable, Hashable, CaseIterable,
     }
   }
 
-  /// The wrong answer in place of a signed JWT.
+  /// Returns the faulty answer in place of a signed JWT.
   func answer(_ jwt: SandboxJWT) -> Answer {
     var jwt = jwt
     jwt.claims = altered(jwt.claims)
@@ -68,7 +68,7 @@ public enum SandboxUserInfoFault: String, Sendable, Hashable, CaseIterable,
 }
 
 extension Answer {
-  /// This answer with another content type.
+  /// Returns this answer with another content type.
   fileprivate func typed(_ type: String) -> Answer {
     var answer = self
     answer.headers.removeAll { $0.name == "Content-Type" }

@@ -1,14 +1,13 @@
 import SQBasics
 
-/// Reads a field value with parameters: `value; name=token; name="quoted"` (RFC 9110, section
-/// 5.6.6).
+/// A field value with parameters, `value; name=token; name="quoted"` (RFC 9110, section 5.6.6).
 struct FieldParameters: Redacted {
   /// The part before the first parameter, in lower case.
   let value: String
   /// The parameters in order, with their names in lower case.
   let parameters: [(name: String, value: String)]
 
-  /// Reads a field value; `nil` if it is malformed or a parameter comes twice.
+  /// Reads a field value, and returns `nil` if it is malformed or a parameter occurs twice.
   init?(_ text: String) {
     var rest = Array(text.utf8)[...]
     value = Self.text(rest.prefix { $0 != UInt8(ascii: ";") })[...].trimmed.lowercased()
@@ -42,7 +41,8 @@ struct FieldParameters: Redacted {
       switch byte {
       case UInt8(ascii: "\""): return text(bytes[...])
       case UInt8(ascii: "\\"):
-        // Browsers do not escape a backslash in a file name, so only a needed escape counts as one.
+        // Browsers do not escape a backslash in a file name, so a backslash counts as an escape
+        // only before a quote or another backslash.
         let isPair = rest.first == UInt8(ascii: "\"") || rest.first == UInt8(ascii: "\\")
         bytes.append(isPair ? rest.removeFirst() : byte)
       default: bytes.append(byte)

@@ -18,12 +18,12 @@ struct MultipartFault: Error {
 /// One part of a `multipart/form-data` body.
 struct MultipartPart {
   let name: String
-  /// The name of the file; `nil` for a field that is not a file.
+  /// The file's name; `nil` for a field that is not a file.
   let fileName: String?
   let contentType: String?
   let content: Data
 
-  /// Reads the fields in a part's head, one for each line (RFC 7578, section 4).
+  /// Reads the fields of a part's head, one per line (RFC 7578, section 4).
   init(head: [String], content: Data) throws(MultipartFault) {
     var fields: [String: String] = [:]
     for line in head {
@@ -38,13 +38,13 @@ struct MultipartPart {
     guard let disposition = fields["content-disposition"].flatMap(FieldParameters.init),
       disposition.value == "form-data", let name = disposition["name"]
     else { throw MultipartFault("A part has no Content-Disposition of form-data with a name.") }
-    // RFC 7578, section 4.2, forbids it, and many servers do not know it.
+    // RFC 7578, section 4.2, forbids `filename*`, and many servers do not support it.
     guard disposition["filename*"] == nil else {
-      throw MultipartFault("filename* has no place in form-data.")
+      throw MultipartFault("A part of form-data must use filename, not filename*.")
     }
     let encoding = fields["content-transfer-encoding"]?.lowercased() ?? "binary"
     guard ["7bit", "8bit", "binary"].contains(encoding) else {
-      throw MultipartFault("A part has a Content-Transfer-Encoding.")
+      throw MultipartFault("A part's Content-Transfer-Encoding must be 7bit, 8bit or binary.")
     }
     self.name = Self.unescaped(name)
     fileName = disposition["filename"].map(Self.unescaped)
@@ -52,7 +52,7 @@ struct MultipartPart {
     self.content = content
   }
 
-  /// Reverses the escapes that HTML's form encoding makes in a name, and no others.
+  /// Decodes the escapes that HTML's form encoding makes in a name, and no others.
   private static func unescaped(_ text: String) -> String {
     text.replacing("%22", with: "\"").replacing("%0D", with: "\r").replacing("%0A", with: "\n")
       .replacing("%0d", with: "\r").replacing("%0a", with: "\n")

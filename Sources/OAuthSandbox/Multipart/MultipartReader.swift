@@ -7,22 +7,24 @@ import SQBasics
   import Foundation
 #endif
 
-/// Splits a `multipart/form-data` body into its parts (RFC 2046, section 5.1; RFC 7578).
+/// A reader that splits a `multipart/form-data` body into its parts (RFC 2046, section 5.1; RFC
+/// 7578).
 ///
-/// It is strict: lines end in CR LF, every part has a head, and the last delimiter must be there.
-/// Contents are slices of the body and are not copied.
+/// It is strict: lines end in CR LF, every part has a head, and the last delimiter is required.
+/// Contents are slices of the body, so they are not copied.
 struct MultipartReader: Redacted {
   private static let maximumParts = 64
   private static let maximumHeadBytes = 8 * 1024
   private static let lineEnd: [UInt8] = [0x0D, 0x0A]
 
   private let body: Data
-  /// The bytes `CR LF -- boundary`: the line end belongs to the delimiter, not to the content
-  /// before it.
+  /// The delimiter's bytes, `CR LF -- boundary`.
+  ///
+  /// The line end belongs to the delimiter, not to the content before it.
   private let delimiter: [UInt8]
   private var position = 0
 
-  /// The parts of a body, in order.
+  /// Returns the parts of a body, in order.
   static func parts(of body: Data, contentType: String) throws(MultipartFault) -> [MultipartPart] {
     guard let type = FieldParameters(contentType), type.value == "multipart/form-data",
       let boundary = type["boundary"], isBoundary(boundary)
@@ -61,12 +63,13 @@ struct MultipartReader: Redacted {
     return parts
   }
 
-  /// Reads the bytes after a delimiter; `true` for `--`, which follows the last one.
+  /// Reads the rest of a delimiter's line, and returns whether it was the last delimiter,
+  /// `--boundary--`.
   private mutating func takeEnd() throws(MultipartFault) -> Bool {
     let isLast = bytes(at: position, are: [0x2D, 0x2D])
     if isLast { position += 2 }
     while bytes(at: position, are: [0x20]) || bytes(at: position, are: [0x09]) { position += 1 }
-    // An epilogue may follow the last line; it is not read.
+    // An epilogue may follow the last delimiter; it is ignored.
     if isLast && position == body.count { return true }
     guard bytes(at: position, are: Self.lineEnd[...]) else {
       throw MultipartFault("A line begins with the boundary but does not end after it.")
@@ -111,10 +114,10 @@ struct MultipartReader: Redacted {
       && slice(offset, offset + expected.count).elementsEqual(expected)
   }
 
-  /// The first position of some bytes within a range.
+  /// Returns the first position of some bytes within a range.
   ///
-  /// The C library compares the bytes, since contents are large and this code may be built without
-  /// optimisation.
+  /// The C library compares the bytes, because contents are large and this code may be built
+  /// without optimization.
   private func find(_ pattern: [UInt8], from start: Int, to end: Int) -> Int? {
     body.withUnsafeBytes { buffer in
       guard let base = buffer.baseAddress, let first = pattern.first else { return nil }

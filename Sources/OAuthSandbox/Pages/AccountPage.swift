@@ -1,7 +1,7 @@
 import SQBasics
 import SQLoopbackPages
 
-/// The page on which a user who is signed in chooses an account.
+/// The page where a signed-in user chooses an account.
 struct AccountPage: Redacted {
   let request: String
   let formToken: String

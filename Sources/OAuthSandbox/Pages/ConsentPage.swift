@@ -1,7 +1,7 @@
 import SQBasics
 import SQLoopbackPages
 
-/// The page that asks the user whether to give the app the access that it asks for.
+/// The page that asks the user whether to give the app the requested access.
 struct ConsentPage: Redacted {
   let request: String
   let formToken: String

@@ -2,7 +2,7 @@ import SQBasics
 import SQLoopback
 import SQLoopbackPages
 
-/// The pages that tell the user and the developer why the user was not sent back to the app.
+/// The pages that tell the user and the developer why the browser was not sent back to the app.
 enum ErrorPage {
   static func unknownClient(_ id: String?) -> Answer {
     page(
@@ -29,7 +29,7 @@ enum ErrorPage {
       [("client_id", client.id), ("redirect_uri", request.query("redirect_uri"))])
   }
 
-  /// The page for a logout that would lead to an address that is not registered.
+  /// Returns the page for a logout that would lead to an unregistered address.
   static func unknownLogoutRedirect(
     _ parameters: [SandboxParameter], _ client: SandboxClient?
   ) -> Answer {
@@ -38,7 +38,7 @@ enum ErrorPage {
       [
         """
         It asks to send you to an address that <strong>\(client?.name ?? "its app")</strong> has \
-        not registered for the time after a sign-out. Nothing was sent there.
+        not registered for use after a sign-out. Nothing was sent there.
         """
       ],
       [
@@ -47,23 +47,24 @@ enum ErrorPage {
       ])
   }
 
-  /// The page for a logout whose ID token the sandbox did not issue.
+  /// Returns the page for a logout whose ID token the sandbox did not issue.
   static func unknownHint() -> Answer {
     page(
-      "This link is not in order",
+      "This link is not valid",
       ["It names a sign-in that this server does not know. You were not signed out."])
   }
 
-  /// The page for a form or an address that belongs to no sign-in of this browser.
+  /// Returns the page for a form or an address that belongs to no sign-in of this browser.
   static func overSignIn(_ sandbox: SandboxState) -> Answer {
     page(
       "This sign-in is over",
       ["It was finished, took too long, or began in another browser. Start again from the app."])
   }
 
-  /// The page for a form that came without the sandbox's cookie, which binds it to this browser.
+  /// Returns the page for a form that came without the sandbox's cookie, which binds it to this
+  /// browser.
   ///
-  /// To start again would not help.
+  /// Without cookies, a new start of the sign-in would not help.
   static func noCookie(_ sandbox: SandboxState) -> Answer {
     page(
       "Your browser keeps no cookie",
@@ -80,7 +81,7 @@ enum ErrorPage {
     return Answer(page.response(status: 404, formTargets: []))
   }
 
-  /// The page at the root, with the facts that a developer needs about a running sandbox.
+  /// Returns the page at the root, which shows a running sandbox's issuer, clients and users.
   static func home(_ sandbox: SandboxState) -> Answer {
     let clients = sandbox.options.clients.map(\.id).joined(separator: ", ")
     let users = sandbox.options.users.map(\.name).joined(separator: ", ")

@@ -1,7 +1,7 @@
 import SQBasics
 import SQLoopbackPages
 
-/// The page that posts the parameters to the app: by itself, or when the user presses its button.
+/// The page that posts the parameters to the app, by a script or when the user presses its button.
 ///
 /// - SeeAlso: OAuth 2.0 Form Post Response Mode, section 2
 struct FormPostPage: Redacted {
@@ -10,7 +10,7 @@ struct FormPostPage: Redacted {
 
   var answer: Answer {
     var page = SandboxPage.page(
-      .success, "Back to the app", ["If nothing happens, continue yourself."], form)
+      .success, "Back to the app", ["If nothing happens, press Continue."], form)
     page.script = "document.forms[0].submit()"
     return Answer(page.response(formTargets: RedirectURIs.formTarget(target).map { [$0] }))
   }

@@ -1,12 +1,12 @@
 import SQBasics
 import SQLoopbackPages
 
-/// The page on which the user logs in.
+/// The page where the user signs in with a name and a password.
 struct LoginPage: Redacted {
   let request: String
   let formToken: String
   let pending: BrowserSessions.Pending
-  /// The user name from the last attempt, so that the user need not type it again.
+  /// The user name from the last attempt, so that the user does not have to type it again.
   var userName = ""
   var hasFailed = false
 
@@ -49,8 +49,7 @@ struct LoginPage: Redacted {
       """
   }
 
-  /// Shows the default user's password, which is public; the passwords of a test's users stay
-  /// hidden.
+  /// Returns a hint with the default user's password, which is public; a test's users get no hint.
   private func hint(_ sandbox: SandboxState) -> HTML {
     guard sandbox.user("alice") == .alice else { return .empty }
     return "<p>Try <code>alice</code> with <code>alice-password</code>.</p>"

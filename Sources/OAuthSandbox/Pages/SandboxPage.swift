@@ -2,12 +2,12 @@ import SQBasics
 import SQLoopback
 import SQLoopbackPages
 
-/// The parts that all pages of the sandbox share.
+/// The common parts of the sandbox's pages.
 enum SandboxPage {
-  /// Makes a page with a warning not to use a real password on it.
+  /// Creates a page with a warning not to use a real password.
   ///
-  /// The news stands before the heading in the title, which a screen reader reads first: without it a
-  /// page that comes again with an error has the title that it had before.
+  /// `news` comes before the heading in the title, which a screen reader reads first. Without it, a
+  /// page that is shown again with an error would have the title that it had before.
   static func page(
     _ mark: LoopbackPage.Mark, _ heading: String, _ paragraphs: [HTML], _ content: HTML = .empty,
     news: String? = nil, hint: HTML = .empty
@@ -22,7 +22,7 @@ enum SandboxPage {
         """)
   }
 
-  /// The words on how long the user may take.
+  /// Returns a sentence that says how long the user may take.
   ///
   /// - SeeAlso: WCAG 2.2, success criterion 2.2.1
   static func time(_ pending: BrowserSessions.Pending, _ sandbox: SandboxState) -> HTML {
@@ -33,7 +33,7 @@ enum SandboxPage {
       """
   }
 
-  /// The hidden fields that bind a form to its sign-in and to this browser.
+  /// Returns the hidden fields that bind a form to its sign-in and to this browser.
   static func hiddenFields(request: String, formToken: String) -> HTML {
     """
     <input type="hidden" name="request" value="\(request)">
@@ -41,7 +41,7 @@ enum SandboxPage {
     """
   }
 
-  /// The red line above a form that was refused; its field refers to it by the id `problem`.
+  /// Returns the error line above a rejected form, whose field refers to it by the ID `problem`.
   static func alert(_ text: String) -> HTML {
     """
     <div class="alert" role="alert" id="problem">\
@@ -52,7 +52,7 @@ enum SandboxPage {
     """
   }
 
-  /// A field of a form below its label, in a block of its own, also without the style sheet.
+  /// Returns a form's label with the field below it, also without the style sheet.
   static func field(_ label: String, for id: HTML, note: HTML = .empty, _ input: HTML) -> HTML {
     """
     <div class="field">
@@ -63,7 +63,7 @@ enum SandboxPage {
     """
   }
 
-  /// The addresses to which the forms of a sign-in may lead, also by redirects.
+  /// Returns the CSP sources that a sign-in's forms may lead to, also by redirects.
   static func formTargets(_ pending: BrowserSessions.Pending) -> [String]? {
     pending.end.formTargets
   }

@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// What a client says of itself when it registers, checked.
+/// The checked metadata of a client that registers itself or changes its registration.
 ///
 /// - SeeAlso: RFC 7591, section 2
 struct ClientDescription {
@@ -15,7 +15,7 @@ struct ClientDescription {
   let grantTypes: [String]
   let name: String?
   let scopes: [String]?
-  /// The public halves of the client's keys, each with its algorithm.
+  /// The client's public keys, each with its algorithm.
   let keys: [SandboxJSON]
 
   init(_ request: SandboxRequest, _ sandbox: SandboxState) throws(OAuthFault) {
@@ -23,13 +23,13 @@ struct ClientDescription {
     guard type == "application/json",
       let json = SandboxJSON(parsing: String(decoding: request.body, as: UTF8.self)),
       case .object = json
-    else { throw .invalidMetadata("The body is no JSON object.") }
+    else { throw .invalidMetadata("The body is not a JSON object.") }
     self.json = json
     redirectURIs = try Self.texts("redirect_uris", json) ?? []
     grantTypes = try Self.texts("grant_types", json) ?? ["authorization_code"]
     let named = try Self.text("token_endpoint_auth_method", json) ?? "client_secret_basic"
     guard let method = SandboxClient.Authentication(rawValue: named) else {
-      throw .invalidMetadata("There is no such token_endpoint_auth_method here.")
+      throw .invalidMetadata("This server does not support the token_endpoint_auth_method.")
     }
     self.method = method
     name = try Self.text("client_name", json)
@@ -44,10 +44,10 @@ struct ClientDescription {
       throw .invalidMetadata("There is no such grant type here.")
     }
     guard method != .none || !grantTypes.contains("client_credentials") else {
-      throw .invalidMetadata("client_credentials needs a client that proves who it is.")
+      throw .invalidMetadata("client_credentials requires a client that authenticates.")
     }
     guard method != .privateKeyJWT || !keys.isEmpty else {
-      throw .invalidMetadata("private_key_jwt needs jwks.")
+      throw .invalidMetadata("private_key_jwt requires jwks.")
     }
     guard scopes?.allSatisfy(sandbox.options.scopes.map(\.name).contains) ?? true else {
       throw .invalidMetadata("There is no such scope.")
@@ -58,7 +58,7 @@ struct ClientDescription {
     for text in redirectURIs {
       guard let uri = URL(string: text), let scheme = uri.scheme, !text.contains("#"),
         scheme != "http" || ["127.0.0.1", "::1", "[::1]", "localhost"].contains(uri.host() ?? "")
-      else { throw .invalidRedirect("A redirect URI must be https, of an app, or loopback.") }
+      else { throw .invalidRedirect("A redirect URI must be https, app-specific or loopback.") }
     }
   }
 
@@ -66,7 +66,7 @@ struct ClientDescription {
     guard let set = json["jwks"] else { return [] }
     guard case .array(let keys)? = set["keys"],
       keys.allSatisfy({ $0["d"] == nil && $0["alg"] != nil && OpenSSLKey(publicJWK: $0) != nil })
-    else { throw .invalidMetadata("jwks is no set of public keys with their algorithms.") }
+    else { throw .invalidMetadata("jwks must be a set of public keys with their algorithms.") }
     return keys
   }
 
@@ -76,7 +76,7 @@ struct ClientDescription {
     switch json[name] {
     case nil: return nil
     case .string(let text)?: return text
-    default: throw .invalidMetadata("\(name) is no text.")
+    default: throw .invalidMetadata("\(name) is not a string.")
     }
   }
 
@@ -88,15 +88,15 @@ struct ClientDescription {
     case .array(let values)?:
       return try values.map { value throws(OAuthFault) in
         guard case .string(let text) = value else {
-          throw .invalidMetadata("\(name) is no list of texts.")
+          throw .invalidMetadata("\(name) is not an array of strings.")
         }
         return text
       }
-    default: throw .invalidMetadata("\(name) is no list of texts.")
+    default: throw .invalidMetadata("\(name) is not an array of strings.")
     }
   }
 
-  /// The client with this description.
+  /// Returns a client with this metadata.
   func client(id: String, secret: String?) -> SandboxClient {
     var client = SandboxClient(id: id, secret: secret, name: name, redirectURIs: redirectURIs)
     client.keys = keys

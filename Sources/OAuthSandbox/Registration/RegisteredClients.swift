@@ -1,14 +1,14 @@
 import SQBasics
 
-/// What the sandbox keeps of the clients that registered themselves.
+/// The registrations of clients that registered themselves.
 struct RegisteredClients: Redacted {
   struct Entry: Redacted {
-    /// The token by which the client manages its registration.
+    /// The token with which the client manages its registration.
     let accessToken: String
-    /// The members of the answer that the client itself has chosen.
+    /// The members of the answer that the client chose.
     var metadata: SandboxJSON
   }
 
-  /// The entries by the identifiers of their clients.
+  /// The registrations by client ID.
   var entries: [String: Entry] = [:]
 }

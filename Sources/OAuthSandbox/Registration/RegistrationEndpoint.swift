@@ -1,4 +1,4 @@
-/// The registration endpoint, `/register`, and the address of each registration below it.
+/// The registration endpoint, `/register`, and the address of each registration.
 ///
 /// - SeeAlso: RFC 7591; RFC 7592
 enum RegistrationEndpoint {
@@ -87,7 +87,7 @@ enum RegistrationEndpoint {
       let old = sandbox.options.clients[index]
       guard description.json["client_id"] == .string(old.id),
         description.json["client_secret"] == old.secret.map(SandboxJSON.string)
-      else { throw .invalidRequest("client_id or client_secret is another one.") }
+      else { throw .invalidRequest("The client_id or client_secret is wrong.") }
       description.json["client_secret"] = nil
       let secret =
         description.method.usesSecret ? old.secret ?? Crypto.secret("secret-") : nil

@@ -6,21 +6,21 @@ import SQBasics
   import Foundation
 #endif
 
-/// The browsers that have visited the sandbox, and the sign-ins that are under way in them.
+/// The sessions of browsers that visited the sandbox, and their unfinished sign-ins.
 struct BrowserSessions {
   struct Session: Redacted {
-    /// The text that each form must send back; other sites cannot read it.
+    /// The text that each form must send back, which other sites cannot read.
     let formToken: String
-    /// The sign-in of the user who is signed in.
+    /// The sign-in of the current user; `nil` if nobody is signed in.
     var signIn: UserSignIn?
 
-    /// The session's place in the order of all.
+    /// The session's position in the order of creation.
     fileprivate let number: Int
 
     var user: String? { signIn?.user }
   }
 
-  /// An authorization request that passed every check and waits for the user.
+  /// A checked authorization request that waits for the user.
   struct Pending: Redacted {
     var session: String
     let client: SandboxClient
@@ -28,15 +28,15 @@ struct BrowserSessions {
     let challenge: String?
     let end: SignInEnd
     let openID: OpenIDRequest
-    /// Whether a user who is signed in must log in again, for example because of `prompt=login`.
+    /// Whether a signed-in user must sign in again, for example because of `prompt=login`.
     var mustSignIn: Bool
-    /// Whether a user who is signed in must choose an account, as `prompt=select_account` asks.
+    /// Whether a signed-in user must choose an account, because of `prompt=select_account`.
     var mustChooseAccount: Bool
     let begun: Date
-    /// The request's place in the order of all, since the clock may stand still.
+    /// The request's position in the order of arrival, because the clock may stand still.
     fileprivate(set) var number = 0
 
-    /// How many minutes the user still has; a minute that has begun counts.
+    /// Returns the number of minutes that the user has left, rounded up.
     func minutesLeft(at now: Date) -> Int {
       let left = BrowserSessions.lifetime - now.timeIntervalSince(begun)
       return max(1, Int((left / 60).rounded(.up)))
@@ -47,7 +47,7 @@ struct BrowserSessions {
 
   private(set) var sessions: [String: Session] = [:]
   private(set) var pending: [String: Pending] = [:]
-  /// The scopes that a user allowed a client, for requests that may show no page.
+  /// The scopes that a user allowed a client, for later requests with `prompt=none`.
   private var consents: [Consent: Set<String>] = [:]
   private var count = 0
 
@@ -56,7 +56,7 @@ struct BrowserSessions {
     let client: String
   }
 
-  /// The session with this cookie, or a new one.
+  /// Returns the ID of the session with this cookie, or of a new session.
   mutating func session(_ cookie: String?) -> String {
     if let cookie, sessions[cookie] != nil { return cookie }
     if sessions.count >= Self.mostSessions { forgetSessions() }
@@ -66,15 +66,15 @@ struct BrowserSessions {
     return id
   }
 
-  /// The most sessions, with a user or without one.
+  /// The maximum number of sessions, with or without a user.
   static let mostSessions = 10_000
-  /// The most authorization requests that wait for their users.
+  /// The maximum number of authorization requests that wait for their users.
   static let mostPending = 1000
 
-  /// Forgets the sessions without a user and without a sign-in that is under way, and then the
-  /// oldest ones until a tenth of the room is free.
+  /// Removes all sessions without a user or a sign-in, then the oldest ones until a tenth of the
+  /// limit is free.
   ///
-  /// A visitor without cookies makes a new session with each request.
+  /// A client without cookies creates a new session with each request.
   private mutating func forgetSessions() {
     let used = Set(pending.values.map(\.session))
     sessions = sessions.filter { $0.value.signIn != nil || used.contains($0.key) }
@@ -86,7 +86,7 @@ struct BrowserSessions {
     pending = pending.filter { sessions[$0.value.session] != nil }
   }
 
-  /// Keeps a request until its user answers, its time is over, or too many newer ones came.
+  /// Stores a request until its user answers, its time is over or too many newer ones arrive.
   mutating func begin(_ request: Pending) -> String {
     pending = pending.filter { request.begun.timeIntervalSince($0.value.begun) < Self.lifetime }
     if pending.count >= Self.mostPending,
@@ -101,14 +101,15 @@ struct BrowserSessions {
     return id
   }
 
-  /// The newest of the sign-ins that are under way in this browser.
+  /// Returns the ID of the newest unfinished sign-in in this browser.
   func latest(_ cookie: String?) -> String? {
     guard let cookie else { return nil }
     return pending.filter { $0.value.session == cookie }
       .max { $0.value.number < $1.value.number }?.key
   }
 
-  /// A sign-in that is under way in this browser, with its session.
+  /// Returns an unfinished sign-in of this browser and its session, or `nil` if there is none with
+  /// this ID.
   func find(_ id: String?, cookie: String?) -> (id: String, Pending, Session)? {
     guard let id, let request = pending[id], request.session == cookie,
       let session = sessions[request.session]
@@ -116,10 +117,10 @@ struct BrowserSessions {
     return (id, request, session)
   }
 
-  /// Records that the user has logged in, and returns the cookie of a new session.
+  /// Records a successful login, and returns the cookie of a new session.
   ///
-  /// The old session ends, since an attacker could have planted its cookie. Sign-ins in other tabs
-  /// move to the new session.
+  /// The old session ends, because an attacker could have planted its cookie. Sign-ins in other
+  /// tabs move to the new session.
   mutating func signIn(_ user: String, request id: String, at now: Date) -> String? {
     guard let request = pending[id] else { return nil }
     let old = request.session
@@ -143,12 +144,12 @@ struct BrowserSessions {
     sessions[session]?.signIn = nil
   }
 
-  /// Records that the user goes on with the account that is signed in.
+  /// Records that the user continues with the signed-in account.
   mutating func keepAccount(request id: String) {
     pending[id]?.mustChooseAccount = false
   }
 
-  /// Ends the session of a browser, with the sign-ins that are under way in it.
+  /// Ends a browser's session and its unfinished sign-ins.
   mutating func endSession(_ id: String) {
     sessions[id] = nil
     pending = pending.filter { $0.value.session != id }

@@ -6,9 +6,9 @@ import SQBasics
   import Foundation
 #endif
 
-/// The files in all drives; they are in memory only.
+/// The files in all drives, only in memory.
 struct DriveState: Sendable, Redacted {
-  /// The owner of a drive: a user, or a client that acts in its own name.
+  /// The owner of a drive: a user, or a client without a user.
   enum Owner: Hashable, Sendable {
     case user(String)
     case client(String)
@@ -20,10 +20,12 @@ struct DriveState: Sendable, Redacted {
 
   private var drives: [Owner: [SandboxFile]] = [:]
   private var lastNumber = 1000
-  /// The secret from which page tokens are made, so that clients cannot forge one.
+  /// The secret that page tokens depend on, so that clients cannot forge them.
   let pageSecret = Crypto.secret("")
 
-  /// Opens a drive for the first time, with a few documents if they are wanted.
+  /// Creates a drive, with a few sample documents if they are wanted.
+  ///
+  /// Does nothing if the drive exists.
   mutating func open(_ owner: Owner, withDocuments: Bool, at now: Date) {
     guard drives[owner] == nil else { return }
     drives[owner] = []
@@ -35,7 +37,7 @@ struct DriveState: Sendable, Redacted {
     }
   }
 
-  /// The files of an owner in the order in which they were added.
+  /// Returns an owner's files in the order in which they were added.
   func files(of owner: Owner) -> [SandboxFile] { drives[owner] ?? [] }
 
   func file(_ id: String, of owner: Owner) -> SandboxFile? {
@@ -59,7 +61,9 @@ struct DriveState: Sendable, Redacted {
     return file
   }
 
-  /// Changes a file and sets its time of change; `nil` if there is no such file.
+  /// Changes a file and its modification date, and returns the changed file.
+  ///
+  /// Returns `nil` if there is no such file.
   mutating func change(
     _ id: String, of owner: Owner, at now: Date, _ change: (inout SandboxFile) -> Void
   ) -> SandboxFile? {

@@ -1,6 +1,6 @@
 import SQBasics
 
-/// The requests that have come, and the tests that wait for more.
+/// The requests so far, and the tests that wait for more.
 final class RequestLog: Sendable {
   private struct Waiter: Sendable {
     let endpoint: SandboxEndpoint
@@ -11,7 +11,7 @@ final class RequestLog: Sendable {
   private struct State {
     var requests: [SandboxRequest] = []
     var waiters: [Waiter] = []
-    /// How many requests to each endpoint wait for their answers now.
+    /// The number of requests to each endpoint that have no answer yet.
     var inFlight: [SandboxEndpoint: Int] = [:]
     var maximumInFlight: [SandboxEndpoint: Int] = [:]
 
@@ -39,13 +39,15 @@ final class RequestLog: Sendable {
     state.withLock { $0.maximumInFlight[endpoint] ?? 0 }
   }
 
-  /// Records that the answer to a request is ready, or that its client has left.
+  /// Records that the answer to a request is ready, or that its client has disconnected.
   func end(_ request: SandboxRequest) {
     guard let endpoint = request.endpoint else { return }
     state.withLock { $0.inFlight[endpoint, default: 0] -= 1 }
   }
 
-  /// Records a request; ``end(_:)`` must follow once for each.
+  /// Records a request, and wakes the tests that wait for it.
+  ///
+  /// For each call, ``end(_:)`` must be called once.
   func begin(_ request: SandboxRequest) {
     let (due, found) = state.withLock { state -> ([Waiter], [SandboxRequest]) in
       state.requests.append(request)
@@ -61,7 +63,8 @@ final class RequestLog: Sendable {
     for waiter in due { waiter.arrival.resolve(found) }
   }
 
-  /// Waits until an endpoint has received `count` requests, including those before this call.
+  /// Waits until an endpoint has received at least `count` requests, including those before this
+  /// call.
   func wait(for count: Int, to endpoint: SandboxEndpoint) async throws -> [SandboxRequest] {
     let arrival = OneShot<[SandboxRequest]>()
     let found = state.withLock { state -> [SandboxRequest]? in

@@ -1,4 +1,4 @@
-/// A document that every new drive contains, so that its list of files is not empty.
+/// A sample document in new drives, so that their lists of files are not empty.
 struct SampleDocument: Sendable {
   let title: String
   let about: String

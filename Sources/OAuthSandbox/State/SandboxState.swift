@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// The whole state of a sandbox, as a value that the endpoints read and change.
+/// The complete state of a sandbox as a value that the endpoints read and change.
 struct SandboxState {
   let issuer: String
   var options: SandboxOptions
@@ -13,13 +13,13 @@ struct SandboxState {
   var devices = DeviceAuthorizations()
   var registered = RegisteredClients()
   var keys = SigningKeys()
-  /// What clients have signed, which each counts once.
+  /// The assertions that clients have used, because each is accepted only once.
   var usedAssertions = UsedAssertions()
-  /// The logout tokens that wait to be sent to clients.
+  /// The logout tokens that are queued for clients.
   var logoutNotices: [LogoutNotice] = []
   var drive = DriveState()
   var plan = MisbehaviourPlan()
-  /// By how much the clock was moved.
+  /// The time that tests added to the clock.
   var advance: Duration = .zero
 
   init(issuer: String, options: SandboxOptions) {
@@ -29,7 +29,7 @@ struct SandboxState {
 
   var now: Date { options.now().addingTimeInterval(advance.timeInterval) }
 
-  /// The scopes of a request that names none: all except those that make it an OpenID request.
+  /// The scopes of a request without scopes: all but ``SandboxScope/openID``.
   var defaultScopes: [String] {
     options.scopes.filter { !SandboxScope.openID.contains($0) }.map(\.name)
   }
@@ -38,16 +38,15 @@ struct SandboxState {
 
   func client(_ id: String) -> SandboxClient? { options.clients.first { $0.id == id } }
 
-  /// The user with this name and password; an unknown name gives `nil` just as a wrong password
-  /// does.
+  /// Returns the user with this name and password, or `nil` if either is wrong.
   func user(_ name: String, password: String) -> SandboxUser? {
     user(name).flatMap { $0.password == password ? $0 : nil }
   }
 
-  /// The scopes of a request, or `nil` if it asks for an unknown scope.
+  /// Returns the scopes of a request, or `nil` if it names an unknown scope.
   ///
-  /// A missing or empty parameter means the default scopes, as far as the client may have them (RFC
-  /// 6749, section 3.3).
+  /// A missing or empty parameter means the default scopes that the client may have (RFC 6749,
+  /// section 3.3).
   func scopes(_ parameter: String?, for client: SandboxClient) -> [String]? {
     let offered = options.scopes.map(\.name).filter { client.scopes?.contains($0) ?? true }
     let asked = (parameter ?? "").split(separator: " ").map(String.init)

@@ -6,26 +6,26 @@ import SQBasics
   import Foundation
 #endif
 
-/// All codes and tokens that were issued, and their state.
+/// All issued codes and tokens, and their state.
 ///
-/// All tokens from one permission, given by a user or to a client itself, belong to one grant. If a
-/// code or a rotated refresh token is used a second time, the whole grant ends.
+/// All tokens from one permission, of a user or of a client itself, belong to one grant. If a code
+/// or a rotated refresh token is used a second time, the whole grant is revoked.
 ///
-/// A sandbox may run for weeks, so what can do no more is forgotten a day later: codes and access
-/// tokens that have expired, and refresh tokens that were exchanged. Of ID tokens, at least the last
-/// 5000 are known. The grants stay.
+/// Because a sandbox may run for weeks, useless entries are removed a day later: expired codes and
+/// access tokens, and exchanged refresh tokens. At least the last 5000 ID tokens are kept. The
+/// grants stay.
 struct TokenLedger: Redacted {
-  /// A permission from which tokens come.
+  /// A permission on which tokens are issued.
   struct Grant: Sendable {
     let clientID: String
-    /// The user who gave the permission; `nil` for a client that acts in its own name.
+    /// The user who gave the permission; `nil` if the client has no user.
     let user: String?
     let scopes: [String]
-    /// What ID tokens tell about the user; `nil` without the scope `openid`.
+    /// The content of ID tokens about the user; `nil` without the scope `openid`.
     var identity: Identity?
-    /// The services that the tokens are for; empty for the sandbox's own.
+    /// The services that accept the tokens; empty for the sandbox itself.
     var audiences: [String] = []
-    /// Who acts for the user, as the claim `act` of a delegation has it.
+    /// The party that acts for the user, in the form of a delegation's claim `act`.
     var actor: SandboxJSON?
     var isRevoked = false
   }
@@ -34,12 +34,12 @@ struct TokenLedger: Redacted {
     let clientID: String
     let user: String
     let scopes: [String]
-    /// The redirect URI as the authorization request had it; the token request must repeat it.
+    /// The redirect URI of the authorization request, which the token request must repeat.
     let redirectURI: String
     let challenge: String?
     let identity: Identity?
     let expiry: Date
-    /// The grant for which the code was redeemed.
+    /// The grant that the code was redeemed for.
     var grant: Int?
     var isUsed = false
   }
@@ -54,32 +54,32 @@ struct TokenLedger: Redacted {
 
   struct RefreshToken {
     let grant: Int
-    /// How many refresh tokens were issued before this one.
+    /// The number of refresh tokens issued before this one.
     let number: Int
-    /// When the refresh token was exchanged for another one.
+    /// The date when the refresh token was exchanged for a new one.
     var used: Date?
 
-    /// Whether the refresh token was exchanged for another one.
+    /// Whether the refresh token was exchanged for a new one.
     var isUsed: Bool { used != nil }
   }
 
   private(set) var grants: [Grant] = []
   private(set) var accessTokens: [String: AccessToken] = [:]
   private(set) var refreshTokens: [String: RefreshToken] = [:]
-  /// The grant of each ID token that was issued.
+  /// The grant of each issued ID token.
   private var idTokens: [String: (grant: Int, number: Int)] = [:]
-  /// How many ID tokens were issued.
+  /// The number of issued ID tokens.
   private var idTokenCount = 0
   var codes: [String: Code] = [:]
-  /// The newest refresh token of all.
+  /// The newest refresh token of all grants.
   private(set) var latestRefreshToken: String?
   /// The newest refresh token of each grant.
   private var latestOfGrant: [Int: String] = [:]
-  /// How many refresh tokens were issued.
+  /// The number of issued refresh tokens.
   private var issues = 0
-  /// How many tokens and codes there must be before the next look for old ones.
+  /// The number of tokens and codes at which the next sweep removes old ones.
   private var sizeOfNextSweep = leastSweep
-  /// How many times a refresh token was used after it had been exchanged.
+  /// The number of times that an exchanged refresh token was used again.
   private(set) var reuses = 0
 
   mutating func open(_ grant: Grant) -> Int {
@@ -121,34 +121,35 @@ struct TokenLedger: Redacted {
 
   // MARK: Forgetting
 
-  /// The number of tokens and codes below which none is forgotten.
+  /// The number of tokens and codes below which nothing is removed.
   static let leastSweep = 1000
 
-  /// The number of ID tokens from which only the newer half is kept.
+  /// The number of ID tokens at which the older half is removed.
   static let mostIDTokens = 10_000
 
-  /// How many tokens and codes are kept.
+  /// The number of stored tokens and codes.
   var size: Int { accessTokens.count + refreshTokens.count + codes.count }
 
-  /// Forgets what could do nothing for a day, if there is much.
+  /// Removes entries that have been useless for a day, if there are many.
   private mutating func forgetOld(at now: Date) {
     guard size >= sizeOfNextSweep else { return }
     let start = now.addingTimeInterval(-86_400)
     accessTokens = accessTokens.filter { $0.value.expiry.map { $0 > start } ?? true }
     refreshTokens = refreshTokens.filter { $0.value.used.map { $0 > start } ?? true }
     codes = codes.filter { $0.value.expiry > start }
-    // Twice the rest, so that the looks cost little.
+    // Twice the rest, so that sweeps are rare.
     sizeOfNextSweep = max(Self.leastSweep, 2 * size)
   }
 
   // MARK: The newest refresh token
 
-  /// The newest refresh token of the grant that a token belongs to.
+  /// Returns the newest refresh token of the grant that a token belongs to.
   func latestRefreshToken(inFamilyOf token: String) -> String? {
     (refreshTokens[token]?.grant ?? accessTokens[token]?.grant).flatMap { latestOfGrant[$0] }
   }
 
-  /// The newest refresh token of a user, issued to one client or, if `client` is `nil`, to any.
+  /// Returns the newest refresh token of a user, issued to one client or, if `client` is `nil`, to
+  /// any.
   func latestRefreshToken(for user: String, client: String?) -> String? {
     let found = latestOfGrant.filter { id, _ in
       grants[id].user == user && (client == nil || grants[id].clientID == client)
@@ -174,7 +175,7 @@ struct TokenLedger: Redacted {
 
   // MARK: Revoking
 
-  /// Ends the whole grant of a refresh token that was used twice, since a thief may have it.
+  /// Revokes the whole grant of a refresh token that was used twice, because a thief may have it.
   mutating func noteReuse(of token: RefreshToken) {
     reuses += 1
     revoke(grant: token.grant)
@@ -184,7 +185,7 @@ struct TokenLedger: Redacted {
     grants[grant].isRevoked = true
   }
 
-  /// Ends all grants of a client.
+  /// Revokes all grants of a client.
   mutating func revokeAll(of clientID: String) {
     for grant in grants.indices where grants[grant].clientID == clientID {
       grants[grant].isRevoked = true

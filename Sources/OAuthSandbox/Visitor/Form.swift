@@ -1,15 +1,15 @@
-/// The form on one of the sandbox's own pages, as the visitor reads it.
+/// The form on a page of the sandbox, as the visitor parses it.
 struct Form {
-  /// The path to which the form is sent; a form that leads to the app has a whole address.
+  /// The path that the form is sent to, or a whole address for a form that leads to the app.
   let action: String
   let hidden: [(name: String, value: String)]
   let asksForPassword: Bool
-  /// Whether the form is for the code of a device.
+  /// Whether the form asks for a device's code.
   let asksForCode: Bool
   /// The decisions that the form's buttons offer.
   let decisions: [String]
 
-  /// Reads the form of a page; `nil` if the page has none.
+  /// Parses the first form of a page, and fails if the page has none.
   init?(_ page: String) {
     guard let start = page.firstRange(of: "<form ") else { return nil }
     let form = page[start.lowerBound...]

@@ -10,23 +10,25 @@ package import SQLoopback
 /// The answer of a loopback server.
 package struct LoopbackAnswer: Sendable, Redacted {
   package let status: Int
-  /// The fields in order, with their names in lower case.
+  /// The header fields in order, with their names in lower case.
   package let headers: [(name: String, value: String)]
   package let body: Data
 
-  /// The value of the first field with this name.
+  /// Returns the value of the first header field with this name.
   package func header(_ name: String) -> String? {
     headers.first { $0.name == name.lowercased() }?.value
   }
 }
 
-/// Sends one request on a new connection, as a browser would; it follows no redirect and keeps no
-/// cookie.
+/// An HTTP client that sends one request per connection, without redirects or cookies.
 ///
-/// It is for acting as the user, and for tests. It understands the bodies that ``LoopbackServer``
-/// sends: those with a length, and those that last until the end of the stream.
+/// It acts as the user's browser, and tests use it. It understands the bodies that
+/// ``LoopbackServer`` sends: those with a length, and those that last until the end of the stream.
 package enum LoopbackClient {
-  /// Sends a request and reads the whole answer; throws `EBADMSG` if the bytes are no valid answer.
+  /// Sends a request and returns the whole answer.
+  ///
+  /// - Throws: `LoopbackError.malformedAnswer` if the bytes are not a valid answer, and
+  ///   `LoopbackError.system(errno:)` if the connection fails.
   package static func send(
     _ method: String = "GET", _ url: LoopbackURL,
     headers: [(name: String, value: String)] = [], body: Data = Data()
@@ -47,9 +49,10 @@ package enum LoopbackClient {
 }
 
 extension LoopbackAnswer {
-  /// Reads an answer from all bytes of a connection; `nil` if they are malformed or incomplete.
+  /// Parses an answer from all bytes of a connection, and fails if they are malformed or
+  /// incomplete.
   ///
-  /// The answer to HEAD names the length of a content that does not follow.
+  /// Without `hasContent`, as in the answer to HEAD, the length in the head is ignored.
   package init?(_ bytes: Data, hasContent: Bool = true) {
     guard let end = bytes.firstRange(of: Data("\r\n\r\n".utf8)) else { return nil }
     let head = String(decoding: bytes[..<end.lowerBound], as: UTF8.self)

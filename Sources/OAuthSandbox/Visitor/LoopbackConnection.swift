@@ -8,10 +8,10 @@ package import SQLoopback
   package import Foundation
 #endif
 
-/// The client's end of a connection to a loopback port, for reading and writing single bytes.
+/// The client's end of a connection to a loopback port, for reading and writing bytes.
 ///
-/// Each call waits on a thread of its own, so that a test can hold many connections without
-/// blocking the cooperative pool. It is made for tests and for acting as the user, not for speed.
+/// Each call waits on its own thread, so that a test can hold many connections without blocking the
+/// cooperative pool. The class is made for tests and for acting as the user, not for speed.
 package final class LoopbackConnection: Sendable {
   private let socket: Int32
 
@@ -37,12 +37,14 @@ package final class LoopbackConnection: Sendable {
     Sockets.close(socket)
   }
 
-  /// Sends all bytes, and waits while the socket takes none.
+  /// Sends all bytes, and waits while the socket accepts none.
   package func send(_ bytes: Data) async throws(LoopbackError) {
     _ = try await Self.onThread { self.sendAll(bytes) }
   }
 
-  /// Reads some bytes; empty at the end of the stream, and `ETIMEDOUT` if none come in time.
+  /// Reads some bytes, and returns an empty value at the end of the stream.
+  ///
+  /// - Throws: `LoopbackError.system(errno:)`, with `ETIMEDOUT` if no bytes arrive within `limit`.
   package func receive(within limit: Duration = .seconds(60)) async throws(LoopbackError) -> Data {
     try await Self.onThread {
       self.receiveSome(until: Monotonic.after(limit, from: Monotonic.now()))
@@ -80,7 +82,10 @@ package final class LoopbackConnection: Sendable {
     }
   }
 
-  /// Reads everything up to the end of the stream, or up to a limit.
+  /// Reads all bytes up to the end of the stream.
+  ///
+  /// - Throws: `LoopbackError.system(errno:)`, with `EMSGSIZE` if there are more than
+  ///   `maximumBytes`, and with `ETIMEDOUT` if no bytes arrive within `limit`.
   package func receiveAll(
     atMost maximumBytes: Int = 1 << 24, within limit: Duration = .seconds(60)
   ) async throws(LoopbackError) -> Data {
@@ -93,7 +98,7 @@ package final class LoopbackConnection: Sendable {
     throw .system(errno: EMSGSIZE)
   }
 
-  /// Ends this side of the connection; bytes from the server can still be read.
+  /// Ends this side of the connection, while bytes from the server can still be read.
   package func finishSending() {
     Sockets.finishSending(socket)
   }

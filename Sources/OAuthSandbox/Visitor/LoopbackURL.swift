@@ -1,14 +1,14 @@
 package import SQLoopback
 
-/// The parts of an `http` URL on a loopback host; none of them is decoded or normalised.
+/// The parts of an `http` URL on a loopback host, neither decoded nor normalized.
 package struct LoopbackURL: Sendable, Hashable {
   /// The host in lower case: `127.0.0.1`, `[::1]` or `localhost`.
   package let host: String
   package let port: UInt16
-  /// The path and the query, as a request line has them.
+  /// The path and the query, in the form of a request line.
   package let target: String
 
-  /// Reads a URL; `nil` for any other scheme or host, and for a URL with user information.
+  /// Parses a URL, and fails for any other scheme or host and for a URL with user information.
   package init?(_ string: String) {
     guard string.prefix(7).lowercased() == "http://" else { return nil }
     let authority = string.dropFirst(7).prefix { !"/?#".contains($0) }
@@ -28,9 +28,9 @@ package struct LoopbackURL: Sendable, Hashable {
     target = rest.first == "/" ? String(rest) : "/" + rest
   }
 
-  /// The scheme, the host and the port, which together distinguish sites.
+  /// The scheme, host and port, which together identify a site.
   package var origin: String { "http://\(host):\(port)" }
 
-  /// The address of the host; `localhost` counts as the IPv4 one.
+  /// The host's address, which is the IPv4 one for `localhost`.
   package var address: LoopbackAddress { host == "[::1]" ? .ipv6 : .ipv4 }
 }

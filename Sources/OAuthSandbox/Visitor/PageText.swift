@@ -1,6 +1,6 @@
-/// The text of a page for its reader: the heading, and an alert or a paragraph.
+/// The visible text of a page: its heading, and an alert or a paragraph.
 struct PageText {
-  /// Enough characters for a sentence, since a page may be of any length.
+  /// The maximum number of characters, enough for a sentence, because a page may have any length.
   private static let maximumLength = 200
 
   /// The text of the first heading, or else the page's title.
@@ -16,7 +16,8 @@ struct PageText {
       Self.element("div", in: body, with: "role=\"alert\"") ?? Self.element("p", in: body)
   }
 
-  /// The text of the first such element whose tag has the attribute; `nil` if none has any text.
+  /// Returns the text of the first such element whose tag has the attribute, or `nil` if there is
+  /// no text.
   private static func element(
     _ name: String, in page: Substring, with attribute: String = ""
   ) -> String? {
@@ -34,7 +35,7 @@ struct PageText {
     return nil
   }
 
-  /// The words outside the tags.
+  /// Returns the text outside the tags.
   private static func text(_ markup: Substring) -> String {
     var words = ""
     var isInTag = false
@@ -49,7 +50,7 @@ struct PageText {
     return String(unescaped(line).prefix(maximumLength))
   }
 
-  /// Replaces HTML's escapes by the characters that they stand for.
+  /// Replaces HTML's escapes with the characters that they stand for.
   static func unescaped(_ text: String) -> String {
     text.replacing("&lt;", with: "<").replacing("&gt;", with: ">")
       .replacing("&quot;", with: "\"").replacing("&#39;", with: "'").replacing("&amp;", with: "&")

@@ -1,15 +1,18 @@
 import SQLoopback
 
-/// The place to which a redirect sends the visitor.
+/// The target of a redirect that the visitor gets.
 enum RedirectTarget {
   /// Another page of the same server.
   case sameServer(LoopbackURL)
-  /// A program that listens on a loopback address, and that a request will reach.
+  /// A program that listens on a loopback address, which the visitor sends a request to.
   case listener(LoopbackURL, redirect: String)
-  /// An app that the system opens, or that receives its `https` redirect itself.
+  /// An app that the system opens, or an app with an `https` redirect URI.
   case app(redirect: String)
 
-  /// Reads a `Location` field; throws if it leads to a server that is not on this computer.
+  /// Parses a `Location` field.
+  ///
+  /// - Throws: ``SandboxError/notLoopback(_:)`` if it leads to a server that is not on this
+  ///   computer.
   init(
     _ location: String, from url: LoopbackURL, start: LoopbackURL
   ) throws(SandboxError) {
@@ -27,8 +30,10 @@ enum RedirectTarget {
     }
   }
 
-  /// Whether an address belongs to an app: its scheme is the app's own, or it is the `https`
-  /// redirect URI of the authorization request.
+  /// Returns whether an address belongs to an app.
+  ///
+  /// Its scheme must be the app's own, or it must be the `https` redirect URI of the authorization
+  /// request.
   private static func isApp(_ target: String, redirectURI: String?) -> Bool {
     switch scheme(of: target) {
     case "", "http": return false
@@ -44,8 +49,8 @@ enum RedirectTarget {
     return address[..<colon].lowercased()
   }
 
-  /// The scheme and the host of an address, which are safe to show; the rest may contain a code or
-  /// a state.
+  /// Returns the scheme and host of an address, without the rest, which may contain a code or a
+  /// state.
   static func origin(of address: String) -> String {
     let scheme = scheme(of: address)
     guard let start = address.firstRange(of: "://") else { return scheme + ":" }
@@ -64,11 +69,11 @@ extension LoopbackURL {
 }
 
 extension SandboxVisitor {
-  /// The values in an address that no error may repeat, both decoded and as they were sent.
+  /// Returns the values in an address that no error may repeat, both decoded and encoded.
   static func secrets(in address: String) -> [String] {
     let query = address.drop { $0 != "?" }.dropFirst().prefix { $0 != "#" }
     let secrets = (FormCoding.decode(String(query)) ?? []).filter {
-      // A text of fewer than 4 bytes is no secret, and removing it would damage words.
+      // A text of fewer than 4 bytes is not a secret, and its removal would damage words.
       ["code", "state", "id_token_hint"].contains($0.name) && $0.value.utf8.count >= 4
     }
     return secrets.flatMap { [$0.value, FormCoding.encode($0.value)] }

@@ -7,27 +7,27 @@ import SQLoopback
   public import Foundation
 #endif
 
-/// Acts as the user and the browser: signs in at a sandbox and follows the redirect to the app.
+/// A simulated user with a browser, who signs in at a sandbox and follows the redirect to the app.
 ///
 /// ```swift
 /// let visit = try await SandboxVisitor().visit(authorizationURL)
 /// ```
 ///
 /// It keeps its cookies, so its second visit needs no password. It sends requests to loopback
-/// addresses only. A redirect to https or to an app's own scheme ends the visit and is returned; a
-/// redirect over http to another computer is an error.
+/// addresses only. A redirect to `https` or to an app's own scheme ends the visit and is returned.
+/// A redirect over `http` to another computer is an error.
 public final class SandboxVisitor: Sendable {
-  /// What the user does in the sign-in.
+  /// The user's behavior during the sign-in.
   public enum Decision: Sendable, Hashable {
-    /// Signs in and allows the access.
+    /// The user signs in and allows the access.
     case allow
-    /// Signs in and denies the access.
+    /// The user signs in and denies the access.
     case deny
-    /// Cancels on the login page; a user who is already signed in denies the access.
+    /// The user cancels on the login page or, if already signed in, denies the access.
     case cancel
   }
 
-  /// An answer that the visitor got on the way: a page or a redirect.
+  /// An answer that the visitor got: a page or a redirect.
   public struct Page: Sendable {
     /// The address of the page.
     public let url: String
@@ -37,20 +37,20 @@ public final class SandboxVisitor: Sendable {
     public let body: String
   }
 
-  /// A visit that led back to the app.
+  /// The result of a visit that led back to the app.
   public struct Visit: Sendable {
-    /// All pages in order; the last one is what the user sees at the end.
+    /// All pages in order, up to the one that the user sees at the end.
     public let pages: [Page]
-    /// The address to which the sandbox sent the user back.
+    /// The address that the sandbox sent the user back to.
     ///
-    /// If it is an `http` address, the visitor has requested it, and the answer is the last page. A
-    /// redirect with `https` or a scheme of the app was not opened: the caller passes it to the
-    /// app, as the system would. A user agent does so for every redirect with
+    /// If it is an `http` address, the visitor requested it, and the answer is the last page. The
+    /// visitor did not open a redirect with `https` or an app's own scheme: the caller passes it to
+    /// the app, like the system. A user agent passes every redirect to
     /// `PendingSignIn.handleRedirect(_:)`.
     public let redirect: String
     /// The parameters that the visitor posted to that address, with `response_mode=form_post`.
     ///
-    /// It is empty after a redirect, whose parameters are in the address.
+    /// It is empty after a redirect, because a redirect's parameters are in the address.
     public var form: [SandboxParameter] = []
 
     /// Whether a page asked the user for a password.
@@ -62,7 +62,7 @@ public final class SandboxVisitor: Sendable {
   private let triesWrongPasswordFirst: Bool
   private let cookies = Locked<[String: [String: String]]>([:])
 
-  /// Makes a visitor; by default the user is Alice, who allows everything.
+  /// Creates a visitor, who by default is Alice and allows everything.
   public init(
     user: SandboxUser = .alice, decision: Decision = .allow, triesWrongPasswordFirst: Bool = false
   ) {
@@ -73,8 +73,9 @@ public final class SandboxVisitor: Sendable {
 
   /// Opens an authorization URL and completes the sign-in, up to the page after the redirect.
   ///
-  /// The visitor can also open the address of a logout, and signs out if the user allows
-  /// everything. A logout without a way back to the app ends on the page "You are signed out".
+  /// The visitor can also open the address of a logout, and signs out if its decision is to allow.
+  /// A logout without a redirect back to the app ends with an error for the page "You are signed
+  /// out".
   ///
   /// - Throws: ``SandboxError``: ``SandboxError/endedOnPage(heading:detail:)`` if a page leads no
   ///   further, as after a wrong password; another error if a redirect leads to another computer, a
@@ -86,10 +87,10 @@ public final class SandboxVisitor: Sendable {
     }
   }
 
-  /// Enters the code that a device shows, signs in and decides, as on any other sign-in.
+  /// Enters the code that a device shows, then signs in and decides.
   ///
   /// `url` is the address that the device shows, with or without the code in it. Returns all pages
-  /// in order; the last one says that the device is connected or, after a denial, that it is not.
+  /// in order. The last one says that the device is connected or, after a denial, that it is not.
   ///
   /// - Throws: ``SandboxError``, as for ``visit(_:)``.
   /// - SeeAlso: RFC 8628, section 3.3
@@ -104,7 +105,7 @@ public final class SandboxVisitor: Sendable {
 
   // MARK: Steps
 
-  /// Where a walk from page to page has ended.
+  /// The end of a walk from page to page.
   private enum WalkEnd {
     case app(Visit)
     case page(Page, [Page])
@@ -155,14 +156,14 @@ public final class SandboxVisitor: Sendable {
     var form: [(name: String, value: String)]?
   }
 
-  /// What a step led to.
+  /// The result of a step.
   private enum Outcome {
     case open(Step)
     case read(Page)
     case end(Visit)
   }
 
-  /// Takes a step; if the answer is a redirect, finds out where it leads.
+  /// Takes a step and, if the answer is a redirect, finds its target.
   private func take(
     _ step: Step, from start: LoopbackURL, _ pages: inout [Page]
   ) async throws(SandboxError) -> Outcome {
@@ -181,7 +182,7 @@ public final class SandboxVisitor: Sendable {
     }
   }
 
-  /// Posts a page's form to the app, as `response_mode=form_post` asks, if the app listens.
+  /// Posts a page's form to the app, for `response_mode=form_post`, if the app listens.
   private func post(
     _ form: Form, from start: LoopbackURL, _ pages: inout [Page]
   ) async throws(SandboxError) -> Visit {
@@ -211,7 +212,7 @@ public final class SandboxVisitor: Sendable {
       + [("user_code", userCode), ("decision", "connect")]
   }
 
-  /// The button that the user presses on a page without a password.
+  /// Returns the button that the user presses on a page without a password.
   private func choice(_ form: Form) -> String {
     if form.decisions.contains("continue") {
       return form.hidden("account") == user.name ? "continue" : "switch"

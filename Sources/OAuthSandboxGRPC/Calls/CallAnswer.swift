@@ -13,11 +13,11 @@ final class CallAnswer: Sendable {
 
   private static let head: KeyValuePairs = [
     ":status": "200", "content-type": "application/grpc",
-    // Which compression a client may use: none.
+    // Clients may not compress messages.
     "grpc-accept-encoding": "identity",
   ]
 
-  /// Sends a message, and returns when the client has room for another one.
+  /// Sends a message, and returns when the client can receive another one.
   func send(_ message: [UInt8]) async throws(CallStatus) {
     sendHead()
     exchange.write(MessageFrame.bytes(message))
@@ -32,7 +32,9 @@ final class CallAnswer: Sendable {
     if isFirst { exchange.respond(HeaderBlock(Self.head)) }
   }
 
-  /// Ends the call; a failure without a message before it is a head alone.
+  /// Ends the call with a status.
+  ///
+  /// A failure before the first message is sent as a single header section.
   func end(_ status: CallStatus) {
     guard status.code == .ok || hasHead.withLock(\.self) else {
       var head = HeaderBlock(Self.head)
@@ -44,7 +46,7 @@ final class CallAnswer: Sendable {
     exchange.end(status.trailers)
   }
 
-  /// Refuses a request of a client that does not speak gRPC.
+  /// Rejects a request that is not gRPC, with an HTTP status and one header field.
   func refuse(_ status: Int, _ name: String, _ value: String) {
     let hasContent = exchange[":method"] != "HEAD"
     exchange.respond(

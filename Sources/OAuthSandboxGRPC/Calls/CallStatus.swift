@@ -1,7 +1,8 @@
 import OAuthSandbox
 import SQHTTP2
 
-/// The end of a call: a status, a message for a developer, and the challenge to a refused token.
+/// The end of a call: a status, a message for a developer, and a challenge if the token was
+/// rejected.
 ///
 /// - SeeAlso: gRPC's `doc/statuscodes.md`
 struct CallStatus: Error, Equatable {
@@ -34,7 +35,7 @@ struct CallStatus: Error, Equatable {
     CallStatus(code: .unimplemented, message: message)
   }
 
-  /// The fields at the end of the answer.
+  /// The header fields at the end of the answer.
   var trailers: HeaderBlock {
     var block = HeaderBlock(["grpc-status": "\(code.rawValue)"])
     if !message.isEmpty { block.append("grpc-message", PercentEncoding.encode(message)) }

@@ -3,11 +3,11 @@ import SQBasics
 import SQHTTP2
 import SQLoopbackHTTP2
 
-/// One call, from its head to its status.
+/// A call to the server, from its head to its status.
 struct ServedCall: Sendable {
-  /// How long a client may take to send its message.
+  /// The time limit for a client to send its message.
   private static let requestTime: Duration = .seconds(30)
-  /// How long a client may take to send what will be refused.
+  /// The time limit for a client to send the rest of a rejected request.
   private static let patience: Duration = .seconds(1)
 
   private let exchange: HTTP2Exchange
@@ -22,7 +22,9 @@ struct ServedCall: Sendable {
     answer = CallAnswer(exchange)
   }
 
-  /// Serves the call to its end; cancelling the task ends it without an answer.
+  /// Serves the call to its end.
+  ///
+  /// If the task is cancelled, the call ends without an answer.
   func run() async {
     do throws(CallHead.Refusal) {
       let head = try CallHead(exchange.fields)
@@ -36,17 +38,17 @@ struct ServedCall: Sendable {
     switch refusal {
     case .call(let status): answer.end(status)
     case .http(let status, let name, let value):
-      // Not every client of HTTP understands an answer to a request that it has not ended.
+      // Some HTTP clients do not understand an answer before they have sent the whole request.
       _ = await exchange.content.wait(until: .now + Self.patience)
       answer.refuse(status, name, value)
     }
   }
 
-  /// Serves the call, but not longer than the client waits.
+  /// Serves the call within the client's time limit.
   private func status(of head: CallHead) async -> CallStatus {
     guard let timeout = head.timeout else { return await serve(head) }
     let end = ContinuousClock.now + timeout.bounded
-    // The group also waits for the task that lost, so nothing of it follows the status.
+    // The group also waits for the slower task, so nothing is sent after the status.
     return await withTaskGroup(of: CallStatus.self) { group in
       group.addTask {
         try? await Task.sleep(until: end, clock: .continuous)
@@ -60,7 +62,7 @@ struct ServedCall: Sendable {
 
   private func serve(_ head: CallHead) async -> CallStatus {
     do throws(CallStatus) {
-      // Nothing of the request is read for a caller who may not call.
+      // The message is read only after the caller is authorized.
       let access = try access(head)
       let message = try await message(head)
       switch head.method {
@@ -87,7 +89,7 @@ struct ServedCall: Sendable {
     for parameters in request.responses {
       if parameters.interval > .zero { try? await Task.sleep(for: parameters.interval) }
       if Task.isCancelled { throw .cancelled }
-      // The token may have expired in the meantime, or the sandbox may have revoked it.
+      // The token may have expired or been revoked since the last message.
       let access = try access(head)
       try await answer.send(TestService.StreamingResponse(access, size: parameters.size).bytes)
     }
@@ -102,7 +104,7 @@ struct ServedCall: Sendable {
     }
   }
 
-  /// The one message of the request.
+  /// Returns the single message of the request.
   private func message(_ head: CallHead) async throws(CallStatus) -> ArraySlice<UInt8> {
     switch await exchange.content.wait(until: .now + Self.requestTime) {
     case .whole(let bytes):

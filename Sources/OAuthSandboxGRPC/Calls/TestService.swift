@@ -1,6 +1,6 @@
 import OAuthSandbox
 
-/// The methods and the messages of `grpc.testing.TestService` that the server knows.
+/// The methods and messages of `grpc.testing.TestService` that the server supports.
 ///
 /// ```proto
 /// package grpc.testing;
@@ -42,7 +42,7 @@ enum TestService {
 
   private static let name = "grpc.testing.TestService"
 
-  /// Finds the method with a path.
+  /// Returns the method with this path.
   static func method(at path: String) throws(CallStatus) -> Method {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 3, parts[0].isEmpty else {
@@ -98,9 +98,9 @@ enum TestService {
     }
   }
 
-  /// One message of the stream that a client asks for.
+  /// The client's settings for one message of a stream.
   struct ResponseParameters: Equatable {
-    /// The most bytes of a message's payload.
+    /// The maximum size of a message's payload, in bytes.
     static let largestSize: Int32 = 1 << 20
 
     private(set) var size: Int32 = 0

@@ -1,23 +1,25 @@
-/// A message in the content of a request or an answer: a flag, four bytes of length, the message.
+/// The frame of a message in a request or answer: a flag, four bytes of length, then the message.
 ///
 /// - SeeAlso: gRPC's `doc/PROTOCOL-HTTP2.md`, "Length-Prefixed-Message"
 enum MessageFrame {
   static let prefixLength = 5
-  /// The most bytes of a message that the server takes, which is the limit of gRPC's own servers.
+  /// The maximum size of a received message in bytes, which is also the default of gRPC's own
+  /// servers.
   static let limit = 4 << 20
 
   static let tooLarge = CallStatus(
     code: .resourceExhausted, message: "the message has more than \(limit) bytes")
 
-  /// The content with one message in it.
+  /// Returns the content of an answer with one message.
   static func bytes(_ message: [UInt8]) -> [UInt8] {
     let length = UInt32(message.count)
     return [0] + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: length >> $0) } + message
   }
 
-  /// Returns the message of a request that must have exactly one.
+  /// Returns the message of a request, which must contain exactly one.
   ///
-  /// With `isEncoded` its flag may say that it is compressed, which the server does not know.
+  /// If `isEncoded`, the flag may say that the message is compressed, which the server does not
+  /// support.
   static func onlyMessage(
     in content: [UInt8], isEncoded: Bool
   ) throws(CallStatus) -> ArraySlice<UInt8> {

@@ -4,7 +4,7 @@
 enum PercentEncoding {
   private static let digits = Array("0123456789ABCDEF".utf8)
 
-  /// Encodes a text: printable ASCII other than `%` stays as it is.
+  /// Encodes all characters but printable ASCII other than `%`.
   static func encode(_ text: String) -> String {
     var bytes: [UInt8] = []
     for byte in text.utf8 {

@@ -5,13 +5,13 @@ enum ProtobufFields {
   enum Value: Equatable {
     case number(UInt64)
     case bytes(ArraySlice<UInt8>)
-    /// A number of a fixed width, which no message of the server has.
+    /// A number of fixed width, which the server's messages do not contain.
     case fixed
   }
 
   typealias Field = (number: UInt64, value: Value)
 
-  /// The largest number of a field.
+  /// The largest field number.
   private static let largestNumber: UInt64 = 1 << 29 - 1
 
   /// Reads all fields, in order.
@@ -39,15 +39,15 @@ enum ProtobufFields {
     case 5:
       _ = try bytes(4, &rest)
       return .fixed
-    // Groups, which protobuf has given up, or no kind at all.
+    // Deprecated groups and unknown wire types.
     default: throw malformed
     }
   }
 
-  /// Takes a number with seven bits in each byte, the lowest bits first.
+  /// Reads a number that has seven bits in each byte, lowest bits first.
   private static func number(_ rest: inout ArraySlice<UInt8>) throws(CallStatus) -> UInt64 {
     var value: UInt64 = 0
-    // Ten bytes have more than 64 bits; the highest are dropped, as protobuf requires.
+    // Ten bytes hold more than 64 bits; the highest bits are dropped, as protobuf requires.
     for shift in stride(from: UInt64(0), to: 70, by: 7) {
       guard let byte = rest.popFirst() else { throw malformed }
       value |= UInt64(byte & 0x7F) << shift
@@ -65,16 +65,16 @@ enum ProtobufFields {
   }
 }
 
-/// Writes a message in protobuf's wire format.
+/// A writer of messages in protobuf's wire format.
 struct ProtobufWriter {
   private(set) var bytes: [UInt8] = []
 
-  /// Adds a field with a text; an empty text is left out.
+  /// Adds a field with a text, and leaves out an empty text.
   mutating func add(_ number: UInt64, _ text: String) {
     add(number, [UInt8](text.utf8))
   }
 
-  /// Adds a field with bytes, or with the bytes of a message; empty ones are left out.
+  /// Adds a field with bytes or an encoded message, and leaves it out if it is empty.
   mutating func add(_ number: UInt64, _ content: [UInt8]) {
     guard !content.isEmpty else { return }
     add(number << 3 | 2)

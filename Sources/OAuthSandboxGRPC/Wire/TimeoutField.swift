@@ -4,7 +4,7 @@ import SQBasics
 ///
 /// - SeeAlso: gRPC's `doc/PROTOCOL-HTTP2.md`, "Timeout"
 enum TimeoutField {
-  /// Reads a value; `nil` if it is malformed.
+  /// Parses a value, and returns `nil` if it is malformed.
   static func duration(_ text: String) -> Duration? {
     let digits = text.utf8.dropLast()
     guard (1...8).contains(digits.count), digits.allSatisfy(\.isDigit),

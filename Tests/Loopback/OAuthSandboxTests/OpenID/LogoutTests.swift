@@ -102,7 +102,7 @@ import Testing
         ], "leads to the wrong place"
       ),
       ([("client_id", "unknown")], "not known here"),
-      ([("id_token_hint", "forged")], "not in order"),
+      ([("id_token_hint", "forged")], "not valid"),
       ([("client_id", "sandbox-app"), ("client_id", "sandbox-app")], "not known here"),
     ] as [([(String, String)], String)])
   func `a logout that is not in order leads nowhere`(
