@@ -1,4 +1,4 @@
-/// Answers to revocations, of which little is read.
+/// Responses to revocations, of which the SDK reads only a little.
 struct RevocationSpellings: SpellingSource {
   static let title = "Answers to revocations"
   static let specification = "RFC 7009, section 2.2"

@@ -4,12 +4,12 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// The due accounts of a store that has no queue of its own.
-@Suite("Due accounts of any store") struct PagedAccountQueueTests {
+/// The queue of due accounts for a store without its own queue.
+@Suite("Due accounts of a store without a queue") struct PagedAccountQueueTests {
   let store = MemoryTokenStore()
   let clock = ManualClock()
 
-  /// Makes a queue of accounts whose tokens have been expired for a time, in seconds.
+  /// Creates a queue of accounts whose tokens expired the given number of seconds ago.
   private func queue(_ count: Int, expiredFor time: Double = 1) async -> PagedAccountQueue {
     for number in 1...count {
       await store.save(
@@ -26,7 +26,7 @@ import Testing
     try await queue.take(atMost: 100, for: .seconds(120)).accounts
   }
 
-  @Test func `a server gets one request after a pause, and then the others`() async throws {
+  @Test func `after a pause, a server gets one request before all others`() async throws {
     let queue = await queue(10)
     let name = ServerName(of: try #require(await store.load("1")))
     _ = try await queue.pause(name, askedFor: .seconds(5))
@@ -35,7 +35,7 @@ import Testing
     let first = try await take(queue)
     #expect(first.count == 1 && first.allSatisfy(\.wasPaused))
     #expect(try await take(queue).isEmpty)
-    // It was not sent.
+    // The request was not sent.
     try await queue.giveBack(name)
     #expect(try await take(queue).count == 1)
     _ = try await queue.pause(name, askedFor: .seconds(5))
@@ -45,7 +45,7 @@ import Testing
     #expect(try await take(queue).count == 7)
   }
 
-  @Test func `an account that is gone leaves the first request to another one`() async throws {
+  @Test func `an account that is gone leaves the first request to another account`() async throws {
     let queue = await queue(3)
     let name = ServerName(of: try #require(await store.load("1")))
     #expect(try await queue.take(atMost: 0, for: .seconds(1)).accounts.isEmpty)
@@ -57,7 +57,7 @@ import Testing
     #expect(taken.map(\.id) == ["3"])
   }
 
-  @Test func `an account that waits does not wait for the date`() async throws {
+  @Test func `the wait of a postponed account does not depend on the date`() async throws {
     let queue = await queue(2, expiredFor: 7200)
     let accounts = try await take(queue)
     try await queue.postpone(try #require(accounts.first), by: .seconds(10))
@@ -67,7 +67,7 @@ import Testing
     #expect(early.accounts.isEmpty && early.next == .seconds(1))
     clock.advance(by: 1)
     #expect(try await take(queue).map(\.id) == accounts.prefix(1).map(\.id))
-    // The other one was taken, and nobody said what became of it.
+    // The other account was taken, and its result was never reported.
     clock.advance(by: 110)
     #expect(try await take(queue).map(\.id) == accounts.suffix(1).map(\.id))
   }

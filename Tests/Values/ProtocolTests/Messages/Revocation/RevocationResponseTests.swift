@@ -4,7 +4,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// RFC 7009, section 2.2.
+/// How a revocation response is judged (RFC 7009, section 2.2).
 @Suite struct RevocationResponseTests {
   static func check(
     _ body: String = "", status: Int, headers: HTTPFields = [:], _ provider: Provider? = nil
@@ -20,13 +20,13 @@ import Testing
     baseURL: "https://id.example", realm: "r", revokesByLogout: true)
 
   @Test(arguments: ["", "{}", "ok", "<html>", "null", "\u{0}"], [200, 204])
-  func `a success needs no body, and any body is ignored`(body: String, status: Int) throws {
+  func `a success needs no body and ignores any body`(body: String, status: Int) throws {
     try Self.check(body, status: status)
     try Self.check(body, status: status, Self.logout)
   }
 
   @Test(arguments: ["invalid_token", "invalid_grant"], [400, 401])
-  func `a token that is of no use any more is revoked`(code: String, status: Int) throws {
+  func `a token that is no longer valid counts as revoked`(code: String, status: Int) throws {
     try Self.check(#"{"error":"\#(code)"}"#, status: status)
     try Self.check(
       #"{"error":"\#(code)","error_description":"Invalid refresh token"}"#, status: status,
@@ -38,7 +38,7 @@ import Testing
     (400, .unauthorizedClient), (503, .temporarilyUnavailable), (500, .serverError),
     (503, .invalidToken), (500, .invalidGrant), (429, .invalidToken), (429, .invalidGrant),
   ])
-  func `a refusal has the server's code, texts and status`(
+  func `a rejection has the server's code, texts and status`(
     status: Int, code: SQOAuthError.Code
   ) {
     let error = failure(code) {
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(arguments: [400, 401, 404, 500])
-  func `the server's own words are told, without the request's secrets`(status: Int) {
+  func `the error has the server's description without the request's secrets`(status: Int) {
     let error = failure {
       try Self.check(#"{"error":{"message":"no C4N4RY-secret, sorry"}}"#, status: status)
     }
@@ -62,9 +62,11 @@ import Testing
     error.map { ErrorTextTests.expectSilence($0) }
   }
 
-  /// A line end is shown as a blank, which must not make a stranger of the secret.
+  /// A line end is shown as a space.
+  ///
+  /// The secret must be recognized with it.
   @Test(arguments: [#"\n"#, #"\r\n"#, #"\t"#, #"\u2028"#, #"\u200b"#])
-  func `a secret that is broken by what is not shown is removed all the same`(end: String) {
+  func `a secret that invisible characters interrupt is removed too`(end: String) {
     for member in ["message", "error_description"] {
       let error = failure {
         try Self.check(
@@ -75,7 +77,7 @@ import Testing
   }
 
   @Test(arguments: [408, 421, 425, 429, 503])
-  func `a busy server says when to come again`(status: Int) {
+  func `the error of a busy server has the delay`(status: Int) {
     for (text, delay) in [
       ("7", Duration.seconds(7)), ("Sun, 06 Nov 1994 08:49:37 GMT", .zero), ("soon", nil),
     ] {
@@ -91,7 +93,7 @@ import Testing
   }
 
   @Test(arguments: [300, 301, 302, 303, 304, 307, 308])
-  func `a redirect is refused`(status: Int) {
+  func `a redirect is rejected`(status: Int) {
     failure(.redirectRefused) {
       try Self.check(status: status, headers: ["Location": "https://evil.example"])
     }
@@ -113,16 +115,18 @@ import Testing
   // MARK: Facebook
 
   @Test(arguments: ["true", #"{"success":true}"#, "", "1"])
-  func `Facebook says yes`(body: String) throws {
+  func `a success of Facebook counts as revoked`(body: String) throws {
     try Self.check(body, status: 200, .facebook)
   }
 
   @Test(arguments: ["false", #"{"success":false}"#, #"{"error":{"code":190}}"#])
-  func `Facebook says no with status 200`(body: String) {
+  func `a failure of Facebook with status 200 is an error`(body: String) {
     failure(.invalidResponse) { try Self.check(body, status: 200, .facebook) }
   }
 
-  @Test func `an expired token of Facebook's is revoked, any other error is one`() throws {
+  @Test func `an expired token of Facebook counts as revoked, and any other error is an error`()
+    throws
+  {
     try Self.check(
       #"{"error":{"message":"Session has expired","type":"OAuthException","code":190}}"#,
       status: 400, .facebook)
