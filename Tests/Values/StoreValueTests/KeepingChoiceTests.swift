@@ -17,7 +17,7 @@ struct KeepingChoiceTests {
       .refreshed(token, attributes: [:], usedAt: usedAt)
   }
 
-  @Test func `by default, all due accounts are renewed at once`() {
+  @Test func `the choice of all accounts renews every account at once`() {
     #expect(KeepingChoice.all.delay(record(issued: nil), at: now) == .zero)
     #expect(KeepingChoice.all.delay(record(issued: 1e9), at: now) == .zero)
   }

@@ -24,14 +24,14 @@ import Testing
 
   @Test(
     arguments: [
-      // The session stored its record and finds another one, so another process was there
-      // meanwhile.
+      // The session stored its record and finds another one, so another process has saved
+      // in the meantime.
       (true, 0, -10, true), (true, 0, 10, true), (true, nil, nil, true),
       // The session has not stored its record, so it compares ages if both are known.
       (false, 0, -10, false), (false, 0, 0, false), (false, 0, 10, true), (false, nil, 10, false),
       (false, 0, nil, false),
     ] as [(Bool, Double?, Double?, Bool)])
-  func `another record in the store is preferred if it is newer`(
+  func `another stored record is preferred if it is newer or replaced a saved one`(
     isStored: Bool, held: Double?, stored: Double?, prefers: Bool
   ) {
     let mine = record("T1", issued: held)
