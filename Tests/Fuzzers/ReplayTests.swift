@@ -13,7 +13,7 @@ import Testing
   }
 
   @Test(arguments: Fuzzer.all.map(\.name))
-  func `every seed and every finding keeps the rules`(name: String) throws {
+  func `no seed and no finding breaks a fuzzer's rules`(name: String) throws {
     let fuzzer = try #require(Fuzzer.all.first { $0.name == name })
     let files = try Self.files(in: Self.folder + name)
     #expect(!files.isEmpty)

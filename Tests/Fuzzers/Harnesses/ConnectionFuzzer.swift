@@ -178,7 +178,7 @@ private struct WireCheck {
     }
   }
 
-  /// Reads complete frames, and the last one as far as it came.
+  /// Reads the complete frames, and the received part of the last one.
   private static func read(
     _ bytes: ArraySlice<UInt8>, _ body: (UInt8, Int32, ArraySlice<UInt8>) -> Void
   ) {

@@ -120,7 +120,7 @@ final class HostileServer: Sendable {
 }
 
 extension RPCOptions {
-  /// The default options, but calls fail soon if they would wait for ever.
+  /// The default options with short time limits, so that a call that hangs fails soon.
   static var short: Self {
     var options = Self()
     options.timeout = .seconds(20)

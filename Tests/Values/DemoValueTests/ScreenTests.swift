@@ -426,7 +426,7 @@ import Testing
     ("abc", 3, "abc"), ("abcd", 3, "ab…"), ("abcd", 1, "…"), ("abcd", 0, ""), ("", 0, ""),
     ("日本語", 6, "日本語"), ("日本語", 5, "日本…"), ("日本語", 4, "日…"),
   ])
-  func `a text is cut to a width`(text: String, width: Int, cut: String) {
+  func `a text is cut to fit a width`(text: String, width: Int, cut: String) {
     #expect(TextLayout.fit(text, width: width) == cut)
   }
 
@@ -447,7 +447,7 @@ import Testing
     ("\u{1B}xq", [.character("q")]), ("\u{1B}[", []), ("é", []),
     ("ab", [.character("a"), .character("b")]),
   ])
-  func `bytes become keys`(bytes: String, keys: [Key]) {
+  func `bytes from the terminal become keys`(bytes: String, keys: [Key]) {
     #expect(Key.decode(bytes.utf8) == keys)
   }
 

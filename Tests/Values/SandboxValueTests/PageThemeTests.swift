@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `the accent's shade is readable on the card and its tint, and so is a sign on the accent`(
+  func `the accent is readable on the card and its tint, and symbols are readable on the accent`(
     dark: Bool
   ) throws {
     let card = dark ? PageTint(0x16, 0x1D, 0x23) : PageTint(0xFF, 0xFF, 0xFF)
@@ -75,7 +75,7 @@ import Testing
     #expect(first.contrast(to: second) == second.contrast(to: first))
   }
 
-  @Test func `the rules take nothing but numbers of colours from a theme`() {
+  @Test func `the style rules contain only colour numbers from a theme`() {
     let theme = PageTheme(
       accent: PageTint(1, 2, 3), background: PageTint(4, 5, 6), darkBackground: PageTint(7, 8, 9))
     let allowed = Set("abcdefghijklmnopqrstuvwxyz0123456789#:;-(){}@\n")

@@ -246,7 +246,7 @@ import Testing
     #expect(parsed.keepsAlive == keepsAlive)
   }
 
-  @Test func `a client that waits to continue gets that answer only before its body`() {
+  @Test func `a client that expects 100-continue gets it only if its body has not arrived`() {
     let head = "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"
     guard case .expectsContinue = events(head).last else {
       Issue.record("the client was not told to continue")

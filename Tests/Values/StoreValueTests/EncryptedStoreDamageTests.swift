@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func `a file that is cut off or goes on is reported as damage`()
+  @Test func `a truncated or extended file is reported as damage`()
     async throws
   {
     try await fill()

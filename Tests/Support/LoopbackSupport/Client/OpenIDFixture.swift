@@ -39,8 +39,8 @@ struct OpenIDFixture {
     try #require(try await oauth.signIn(with: options).idToken)
   }
 
-  /// Signs in with an ID token that must be rejected, and checks that nothing follows the
-  /// rejection.
+  /// Signs in with an ID token that must be rejected, and checks that only keys are
+  /// requested afterwards and no token is stored.
   func refuses(
     _ misbehaviour: SandboxMisbehaviour, _ code: SQOAuthError.Code,
     _ options: SignInOptions = SignInOptions(),

@@ -11,7 +11,7 @@ final class ServerProcess: Sendable {
 
   /// Starts a program in a folder, as the user that may run it.
   ///
-  /// `disk` may change the command, to give it other disks.
+  /// `disk` may change the command so that it runs with another disk.
   init(
     _ command: [String], in folder: TemporaryFolder,
     disk: ([String]) -> [String] = { $0 }

@@ -11,7 +11,7 @@ import Testing
       ).metadata)
   }
 
-  /// The values of the AeroGear cookbook, with any number of slashes.
+  /// Google's endpoints in the AeroGear cookbook, with and without slashes at the joint.
   @Test(arguments: ["https://accounts.google.com", "https://accounts.google.com/"], ["", "/"])
   func `a base and a path are joined by one slash`(base: String, slash: String) throws {
     let metadata = try Self.metadata(
@@ -36,7 +36,7 @@ import Testing
     #expect(metadata.refreshEndpoint.absoluteString == "https://s.example/realms/a/token?q=2")
   }
 
-  /// As Facebook does it.
+  /// Facebook's endpoints are on two hosts.
   @Test(arguments: ["", "https://other.example"])
   func `absolute endpoints stay as they are`(base: String) throws {
     let metadata = try Self.metadata(

@@ -62,12 +62,12 @@ import Testing
       (nil, 5), ("null", 5), ("7", 7), (#""7""#, 7), ("0", 1), ("0.2", 1), ("1e9", 86_400),
       (#""often""#, 5), ("-1", 5), ("{}", 5), (#""""#, 5),
     ] as [(String?, Int)])
-  func `an interval has a default and bounds`(value: String?, seconds: Int) throws {
+  func `the interval between polls has a default and bounds`(value: String?, seconds: Int) throws {
     #expect(try Self.read(["interval": value]).interval == .seconds(seconds))
   }
 
   @Test(arguments: [("1", 1), (#""1800""#, 1800), ("1e300", 86_400)])
-  func `a lifetime has bounds`(value: String, seconds: Double) throws {
+  func `the lifetime of a device code has bounds`(value: String, seconds: Double) throws {
     let end = try Self.read(["expires_in": value]).authorization.expirationDate
     #expect(end == Self.now.addingTimeInterval(seconds))
   }

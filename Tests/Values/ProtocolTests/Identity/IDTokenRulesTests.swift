@@ -205,7 +205,7 @@ import Testing
       ["auth_time": 1_899_999_001], ["aud": "app"], ["aud": .array(["app", "api", "stranger"])],
       ["azp": nil], ["exp": 1_000_000_000], ["iat": 1_999_999_999],
     ] as [[String: JSONValue?]])
-  func `a wrong statement does not count as a wrong party`(changes: [String: JSONValue?]) throws {
+  func `the rules for the parties ignore other wrong claims`(changes: [String: JSONValue?]) throws {
     var claims: [String: JSONValue] = [
       "aud": .array(["app", "api"]), "azp": "app", "auth_time": 1_899_999_000,
     ]
@@ -218,7 +218,9 @@ import Testing
     #expect(throws: SQOAuthError.self) { try Self.rules.checkStatements(all, expectation) }
   }
 
-  @Test func `a refresh may name this client as the party although the sign-in did not`() throws {
+  @Test func `a refresh may name this client as authorized party although the sign-in did not`()
+    throws
+  {
     var expectation = IDTokenExpectation(accessToken: Self.accessToken, nonce: .ifPresent(nil))
     expectation.previous = IDToken(validated: try IDTokenClaims(Self.claims), compactForm: "a.b.c")
     try check(["azp": "app"], expectation)

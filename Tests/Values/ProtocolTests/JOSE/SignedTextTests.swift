@@ -5,7 +5,7 @@ import Testing
 @testable import TestSupport
 
 @Suite(.timeLimit(.minutes(2))) struct SignedTextTests {
-  @Test func `every algorithm has a text by another program`() {
+  @Test func `every algorithm is tested with a text that another program signed`() {
     #expect(SignedVectors.signed.count == 23)
     #expect(Set(SignedVectors.signed.map(\.algorithm)) == Set(JWSAlgorithm.allCases))
   }

@@ -49,7 +49,7 @@ import Testing
     #expect(FormCoding.encodeQuery([.init("a b", "c d")]) == "a%20b=c%20d")
   }
 
-  @Test func `the order and repeated names are kept`() {
+  @Test func `decoding keeps the order of the pairs and repeated names`() {
     let pairs: [FormCoding.Pair] = [.init("b", "1"), .init("a", "2"), .init("b", "3")]
     #expect(FormCoding.encodeBody(pairs) == "b=1&a=2&b=3")
     #expect(FormCoding.decode("b=1&a=2&b=3") == pairs)
@@ -70,7 +70,7 @@ import Testing
     ("a=b=c==", [("a", "b=c==")]), ("a=1&&b=2", [("a", "1"), ("b", "2")]),
     ("a=b?c", [("a", "b?c")]), ("a=%2b%2B", [("a", "++")]), ("a=1;b=2", [("a", "1;b=2")]),
   ])
-  func `unusual forms are decoded as by every other decoder`(
+  func `unusual forms are decoded as other decoders decode them`(
     text: String, pairs: [(String, String)]
   ) {
     #expect(FormCoding.decode(text) == pairs.map { FormCoding.Pair($0.0, $0.1) })

@@ -56,7 +56,7 @@ import Testing
       ("1e-999", .number(0)),
       ("123456789012345678901234567890", 123_456_789_012_345_678_901_234_567_890.0),
     ] as [(String, JSONValue)])
-  func `a number is exact, and an integer if it has no fraction and fits`(
+  func `a number is read exactly, and as an integer if it has no fraction and fits`(
     text: String, value: JSONValue
   ) throws {
     #expect(try Self.read(text) == value)

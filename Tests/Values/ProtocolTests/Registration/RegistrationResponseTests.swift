@@ -26,7 +26,7 @@ import Testing
       "http://127.0.0.1:8080/c", "https://id.example@other.example/c", "//other.example/c",
       "https://sub.id.example/c", "nonsense:", "http://[", 5, [:], .null, "",
     ] as [JSONValue])
-  func `a registration with a management address elsewhere is valid but not manageable`(
+  func `a registration with a management address at another server cannot be managed`(
     uri: JSONValue
   ) throws {
     let registration = try registration(

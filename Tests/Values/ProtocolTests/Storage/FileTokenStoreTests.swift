@@ -53,7 +53,7 @@ import Testing
     for name in names { #expect(try TemporaryFolder.mode(folder.file("state/\(name)")) == 0o600) }
   }
 
-  @Test func `leftovers of a killed program do not stop the next one`() async throws {
+  @Test func `files left by a killed program do not stop the next one`() async throws {
     try await FileTokenStore(path: path).save(record("a"))
     for name in try FileManager.default.contentsOfDirectory(atPath: folder.file("state")) {
       // A killed writer leaves a lock file that nobody holds and half a temporary file.

@@ -71,7 +71,9 @@ import Testing
   }
 
   @Test(arguments: pairs)
-  func `a JSON object can contain both names`(one: String, other: String) throws {
+  func `a JSON object can contain two names that Swift calls equal`(one: String, other: String)
+    throws
+  {
     var values = NamedValues<AccountRecord>()
     // The replacement name of the second must not be the name of a third.
     let names = [one, other, "\(one)\u{0}2", "a"]

@@ -76,7 +76,9 @@ import Testing
     #expect(fixture.requests.isEmpty)
   }
 
-  @Test func `the token's properties follow its whole life`() async throws {
+  @Test func `the token's properties are right while it is valid, due, expired or cleared`()
+    async throws
+  {
     let fixture = try await SessionFixture().restored()
     let module = fixture.module
     func known() -> [Bool] {

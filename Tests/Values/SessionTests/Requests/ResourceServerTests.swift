@@ -138,7 +138,7 @@ import Testing
     ("ftp://two.example", .malformedRequest),
     ("", .malformedRequest),
   ])
-  func `if one server cannot be allowed, none of the call is`(
+  func `if one of the servers in a call cannot be allowed, none is allowed`(
     server: String, code: SQOAuthError.Code
   ) async throws {
     let fixture = try await fixture()
@@ -148,7 +148,7 @@ import Testing
     await failure(.originNotAllowed) { try await fixture.module.send(.get("https://api.example/")) }
   }
 
-  @Test func `another provider has another first server, but a new registration keeps it`()
+  @Test func `registering another provider resets the first server, a new registration keeps it`()
     async throws
   {
     let fixture = try await fixture()

@@ -79,7 +79,7 @@ import Testing
     #expect(await fixture.store.content() == "T1 R1")
   }
 
-  @Test func `a sign-out at the same time wins`() async throws {
+  @Test func `a sign-out during an adoption cancels it`() async throws {
     let fixture = try SessionFixture()
     fixture.store.saving.close()
     let (module, held) = (fixture.module, fixture.server.issue(at: fixture.clock.now))

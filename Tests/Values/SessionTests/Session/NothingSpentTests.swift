@@ -55,7 +55,7 @@ import Testing
     #expect(fixture.refreshes == ["R1", "R2", "R3"])
   }
 
-  /// The token that would be sent counts, and not the one in memory.
+  /// The token that would be sent decides, and not the reusable one in memory.
   @Test func `another process's rotating token is not used without the lease`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.server.change { $0.refreshToken = "" }

@@ -45,7 +45,8 @@ import Testing
     #expect(try await take(queue).count == 7)
   }
 
-  @Test func `an account that is gone leaves the first request to another account`() async throws {
+  @Test func `if the first account is gone, another account sends the first request`() async throws
+  {
     let queue = await queue(3)
     let name = ServerName(of: try #require(await store.load("1")))
     #expect(try await queue.take(atMost: 0, for: .seconds(1)).accounts.isEmpty)

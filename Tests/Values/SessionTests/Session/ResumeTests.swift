@@ -46,7 +46,7 @@ import Testing
     #expect(fixture.refreshes == ["R0"])
   }
 
-  /// Nothing says that this token is older, and the app got it from somewhere.
+  /// The token may be newer than the one in memory, because its age is unknown.
   @Test func `a token without a date replaces the one in memory`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.oauth.launchTokenTimerUpdate(with: SQToken(accessToken: "T0", refreshToken: "R0"))

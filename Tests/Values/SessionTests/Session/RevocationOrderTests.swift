@@ -67,8 +67,7 @@ import Testing
   }
 
   /// One token is in the store, and the app brings another one while the first is being loaded.
-  @Test func `a revocation waits for a token that the app resumes, and ends that one`() async throws
-  {
+  @Test func `a revocation waits for a token that the app resumes, and revokes it`() async throws {
     let fixture = try SessionFixture()
     await fixture.store.memory.save(
       fixture.record(fixture.server.issue(at: fixture.clock.now - 60)))
@@ -91,7 +90,9 @@ import Testing
   enum Wait: CaseIterable { case refresh, takeover }
 
   @Test(arguments: Wait.allCases)
-  func `a revocation that is cancelled while it waits ends nothing`(for wait: Wait) async throws {
+  func `a revocation that is cancelled while it waits does not end the session`(for wait: Wait)
+    async throws
+  {
     let fixture = try await SessionFixture().restored()
     let module = fixture.module
     fixture.clock.advance(by: 1)

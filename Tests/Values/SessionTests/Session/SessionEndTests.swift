@@ -85,7 +85,8 @@ import Testing
     #expect(await fixture.store.content() == "T2 R2")
   }
 
-  @Test func `an expired token of another process that refreshed first is refreshed`() async throws
+  @Test func `the token of another process that refreshed first is refreshed if it has expired`()
+    async throws
   {
     let fixture = try await SessionFixture().restored()
     let module = fixture.module

@@ -59,7 +59,7 @@ import Testing
     #expect(token.accessToken == "T2" && !state.hasEvents)
   }
 
-  @Test func `after an erasure the session has seen nothing`() {
+  @Test func `an erasure makes the session forget the record that it saw in the store`() {
     let account = account(record("T1"))
     _ = account.add(.erase)
     #expect(!account.wasSeen)

@@ -79,7 +79,7 @@ import Testing
     #expect(schedule(life: 3600).isUsable(at: Self.issued + moment) == usable)
   }
 
-  @Test func `without an issue date, the life counts from when the token became known`() {
+  @Test func `without an issue date, the lifetime begins when the token becomes known`() {
     let late = schedule(life: 3600, knownAt: 3400, hasIssueDate: false)
     #expect(end(late) == 3580, "a tenth of the 200 s that are left")
     #expect(seconds(late.dueAt) == 3578)

@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(arguments: changed)
-  func `it is encoded for Basic if the server or the app does not allow the body`(
+  func `a secret is encoded for Basic if the server or the app does not allow the body`(
     secret: String, encoded: String
   ) async throws {
     for (methods, authentication) in [
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func `an identifier that needs encoding counts like a secret`() async throws {
+  @Test func `an identifier that needs encoding is treated like such a secret`() async throws {
     let id = "https://app.example/"
     let fixture = try Self.fixture(id: id, secret: "s", methods: Self.both)
     _ = try await fixture.oauth.signIn()
@@ -94,7 +94,7 @@ import Testing
   }
 
   @Test(arguments: changed)
-  func `unescaped Basic sends both as they are if the app asks for it`(
+  func `unescaped Basic sends the identifier and the secret unencoded if the app asks for it`(
     secret: String, encoded: String
   ) async throws {
     let fixture = try Self.fixture(

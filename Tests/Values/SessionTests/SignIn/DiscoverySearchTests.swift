@@ -58,7 +58,7 @@ import Testing
     ([page("", status: 500), page("", status: 502)], .serverError, 500),
     // The error about an unusable document says what to repair.
     ([page("", status: 302), page(#"{"issuer":"\#(issuer)"}"#)], .invalidResponse, nil),
-    // A redirect shows that there is something.
+    // A redirect is a better clue than a missing or a wrong page.
     ([page("", status: 404), page("", status: 302)], .redirectRefused, 302),
     ([page("<html>", type: "text/html"), page("", status: 308)], .redirectRefused, 308),
     ([page("", status: 403), page("", status: 404)], .invalidResponse, 403),

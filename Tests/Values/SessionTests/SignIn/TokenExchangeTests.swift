@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test func `the token has the response's values, and its life counts from the arrival`()
+  @Test func `the token has the response's values, and its lifetime begins at the response`()
     async throws
   {
     let fixture = try OAuthFixture(
@@ -185,7 +185,7 @@ import Testing
   }
 
   /// The useful parts of the description stay.
-  @Test func `a short secret is not removed from every word`() async throws {
+  @Test func `a short secret is not removed from inside other words`() async throws {
     let fixture = try OAuthFixture(
       answer: ScriptedHTTPClient.json(
         #"{"error":"invalid_grant","error_description":"a code was used before"}"#, status: 400),

@@ -115,16 +115,16 @@ import Testing
   // MARK: Facebook
 
   @Test(arguments: ["true", #"{"success":true}"#, "", "1"])
-  func `a success of Facebook counts as revoked`(body: String) throws {
+  func `Facebook's success response counts as a revocation`(body: String) throws {
     try Self.check(body, status: 200, .facebook)
   }
 
   @Test(arguments: ["false", #"{"success":false}"#, #"{"error":{"code":190}}"#])
-  func `a failure of Facebook with status 200 is an error`(body: String) {
+  func `Facebook's failure response with status 200 is an error`(body: String) {
     failure(.invalidResponse) { try Self.check(body, status: 200, .facebook) }
   }
 
-  @Test func `an expired token of Facebook counts as revoked, and any other error is an error`()
+  @Test func `Facebook's error for an expired token counts as a revocation, but no other error`()
     throws
   {
     try Self.check(

@@ -93,7 +93,7 @@ import Testing
   ]
 
   @Test(arguments: hints.indices)
-  func `the error says what came and which quirk accepts it`(index: Int) {
+  func `the error says what the server sent and which quirk accepts it`(index: Int) {
     let hint = Self.hints[index]
     let error = failure(.invalidResponse) { try Answer.read(hint.body, type: hint.type) }
     let message = error?.message ?? ""

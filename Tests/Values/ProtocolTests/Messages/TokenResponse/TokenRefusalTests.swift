@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(arguments: ["null", #""""#])
-  func `an error without a value counts as missing`(value: String) throws {
+  func `an error member without a value counts as missing`(value: String) throws {
     let body = #"{"error":\#(value),"access_token":"a","token_type":"bearer"}"#
     #expect(try Answer.read(body).accessToken == "a")
   }
@@ -109,7 +109,7 @@ import Testing
     #"{"error":{"code":400}}"#, #"{"token":"C4N4RY"}"#, #"["C4N4RY"]"#, #""C4N4RY""#,
     #"{"data":["C4N4RY"]}"#, #"{"error":{"data":{"x":"C4N4RY"}}}"#,
   ])
-  func `the error contains nothing but a sentence of the server`(body: String) {
+  func `the error does not contain other parts of the server's answer`(body: String) {
     for status in [200, 400, 404] {
       let error = failure { try Answer.read(body, status: status) }
       #expect(error?.message.contains("said") == false)
