@@ -43,7 +43,7 @@ extension Fuzzer {
     try require(algorithm.isSymmetric || bySecret == .noKey, "a secret for \(algorithm)")
   }
 
-  /// Requires claims exactly if the text has as many colons as its objects have members.
+  /// Requires that the text has claims if and only if each name occurs once in its object.
   private static func requireClaims(of text: CompactJWS) throws {
     let decoded = JSONMessage.members(of: text.payload)
     let isUnique = decoded.map { count(of: .object($0)) == colons(in: text.payload) } ?? false

@@ -42,7 +42,7 @@ package final class BoundSocket: Sendable {
 
   /// Makes the socket listen.
   ///
-  /// Connections wait until a program accepts them, which does not block.
+  /// Connections wait until a program accepts them. Accepting does not block.
   package func listen() throws {
     let flags = fcntl(descriptor, F_GETFL)
     guard Glibc.listen(descriptor, 511) == 0, fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) == 0

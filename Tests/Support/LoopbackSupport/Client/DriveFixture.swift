@@ -33,7 +33,7 @@ struct DriveFixture: Sendable {
 
   /// Creates Alice's drive, for a client that she allows.
   ///
-  /// Nothing else refreshes a token.
+  /// No timer refreshes the token.
   init(
     _ configuration: PipeConfiguration = PipeConfiguration(), isSignedIn: Bool = true,
     options: SandboxOptions = SandboxOptions(), scope: String = "files",

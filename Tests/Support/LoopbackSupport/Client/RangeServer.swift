@@ -17,7 +17,7 @@ final class RangeServer: Sendable {
     case stall(after: Int)
     /// The server does not answer until the gate opens.
     case hold(Gate)
-    /// The server sends another answer.
+    /// The server sends this answer instead of the resource.
     case reply(LoopbackReply)
   }
 

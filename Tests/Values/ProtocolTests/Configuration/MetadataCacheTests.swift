@@ -124,7 +124,7 @@ import Testing
     #expect(http.requests.count == requests + 1)
   }
 
-  /// A web application may take the issuer from what a stranger types.
+  /// A web application may let a stranger enter the issuer.
   @Test(arguments: [true, false])
   func `the cache keeps at most a thousand issuers`(isKnown: Bool) async throws {
     http.answer { request in

@@ -11,7 +11,8 @@ import Testing
       ).metadata)
   }
 
-  /// Google's endpoints in the AeroGear cookbook, with and without slashes at the joint.
+  /// Google's endpoints in the AeroGear cookbook, with and without slashes where base and
+  /// path meet.
   @Test(arguments: ["https://accounts.google.com", "https://accounts.google.com/"], ["", "/"])
   func `a base and a path are joined by one slash`(base: String, slash: String) throws {
     let metadata = try Self.metadata(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TestSupport
 
-/// Another process signs out the user and signs in another one in a shared store.
+/// A session whose user another process replaces in the shared store.
 @Suite("A session that another process replaces", .timeLimit(.minutes(1)))
 struct ReplacedSessionTests {
   /// Returns a session with an expired token, whose store has the token of another sign-in.

@@ -3,7 +3,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// Reading any header field ends, and ends the same way each time.
+/// Reading a damaged header field never crashes, and always gives the same result.
 @Suite struct ChallengeFuzzTests {
   static let seeds =
     (ChallengeGrammarTests.collected + ChallengeGrammarTests.more)
