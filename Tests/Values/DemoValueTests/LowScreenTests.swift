@@ -4,7 +4,7 @@ import Testing
 
 @testable import sq_demo
 
-@Suite struct `Low screens` {
+@Suite struct `Screens of low terminals` {
   private static let server = TourServer(
     name: "http://127.0.0.1:8080",
     user: TourServer.User(name: "alice", password: "wonderland"))

@@ -4,7 +4,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// How long a cached introspection response counts.
+/// How long a cached introspection response is used.
 @Suite(.timeLimit(.minutes(1))) struct IntrospectionTimeTests {
   private let clock = ManualClock()
   private let http = ScriptedHTTPClient()

@@ -6,7 +6,7 @@ import Testing
 @testable import TestSupport
 
 /// The metadata that many clients of one issuer request at the same time.
-@Suite("Discovery for many", .timeLimit(.minutes(1))) struct MetadataCacheTests {
+@Suite("Discovery for many clients", .timeLimit(.minutes(1))) struct MetadataCacheTests {
   let cache = MetadataCache()
   /// Holds every request, even a cancelled one.
   let server = Gate(isOpen: false)

@@ -5,8 +5,8 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// How long an issuer's metadata counts, and how it is refreshed.
-@Suite("Metadata grows old", .timeLimit(.minutes(1))) struct MetadataFreshnessTests {
+/// How long an issuer's metadata is used, and how it is refreshed.
+@Suite("Freshness of metadata", .timeLimit(.minutes(1))) struct MetadataFreshnessTests {
   private let cache = MetadataCache()
   private let clock = ManualClock()
   private let http = ScriptedHTTPClient(document("one"))

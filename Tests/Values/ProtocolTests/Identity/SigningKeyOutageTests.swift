@@ -4,7 +4,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// Which keys count while an issuer does not provide its keys.
+/// Which keys are used while an issuer does not provide its keys.
 @Suite(.timeLimit(.minutes(1))) struct SigningKeyOutageTests {
   private let server = KeyServer()
 

@@ -5,7 +5,7 @@ import Testing
 @testable import TestSupport
 
 /// Many callers share one token request.
-@Suite("One refresh", .timeLimit(.minutes(1))) struct OneRefreshTests {
+@Suite("One refresh for many callers", .timeLimit(.minutes(1))) struct OneRefreshTests {
   static let files = HTTPRequest(url: URL(filePath: "/files").inAPI)
 
   @Test func `a task that begins has done all it can when begin returns`() async throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import TestSupport
 
 /// Which refresh token and which fields are in use after a refresh.
-@Suite("Rotation", .timeLimit(.minutes(1))) struct RotationTests {
+@Suite("Rotation of refresh tokens", .timeLimit(.minutes(1))) struct RotationTests {
   @Test(arguments: ["", "null", #""""#])
   func `a response without a refresh token, or with an empty one, keeps the old one`(
     member: String
