@@ -48,7 +48,7 @@ import Testing
     var generator = SeededGenerator(seed: 7_235)
     var found = 0
     for round in 0..<10_000 {
-      // The tests that run at the same time have real clocks.
+      // Lets other tests run, because some of them measure real time.
       if round % 50 == 0 { await Task.yield() }
       let seed = Self.seeds[round % Self.seeds.count]
       let field = Self.mutated(seed, by: &generator)
