@@ -1,6 +1,6 @@
-/// What a chart shows: lines over two logarithmic axes.
+/// A chart's content: lines over two logarithmic axes.
 package struct Chart: Sendable {
-  /// What the values along an axis are.
+  /// The name and the unit of an axis.
   package struct Axis: Sendable {
     let name: String
     let unit: ChartUnit
@@ -11,7 +11,7 @@ package struct Chart: Sendable {
     }
   }
 
-  /// The values of one thing that was measured, from the left to the right.
+  /// A series of measured values, in ascending order of size.
   package struct Line: Sendable {
     package let name: String
     let color: ChartColor
@@ -25,7 +25,9 @@ package struct Chart: Sendable {
     }
   }
 
-  /// A value at a size; both are above 0.
+  /// A measured value at a size.
+  ///
+  /// Both are above 0.
   package struct Point: Sendable {
     package let size: Double
     package let value: Double

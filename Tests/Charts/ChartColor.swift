@@ -1,4 +1,6 @@
-/// A colour of a line; colour-blind people can tell all of them apart.
+/// The colour of a line.
+///
+/// Colour-blind people can tell all of them apart.
 package enum ChartColor: Sendable, CaseIterable {
   case blue
   case orange
@@ -6,18 +8,18 @@ package enum ChartColor: Sendable, CaseIterable {
   case purple
 }
 
-/// The colours of a picture for a light or a dark page.
+/// The colours of a picture on a light or a dark page.
 package enum ChartTheme: Sendable, CaseIterable {
   case light
   case dark
 
   var page: String { self == .light ? "#ffffff" : "#14181c" }
   var text: String { self == .light ? "#1c2328" : "#edf2f5" }
-  /// Of what a reader needs only after the lines: ticks and axes.
+  /// The colour of secondary text: ticks and names of axes.
   var quietText: String { self == .light ? "#566169" : "#a5b1ba" }
   var grid: String { self == .light ? "#e3e8eb" : "#2b3339" }
 
-  /// Each has a contrast of at least 4.5 to the page.
+  /// Returns the colour's code, with a contrast of at least 4.5 to the page.
   func code(_ color: ChartColor) -> String {
     switch (self, color) {
     case (.light, .blue): "#0a63b0"

@@ -1,10 +1,10 @@
-/// The drawing of one chart, at a height of the picture.
+/// Draws one chart at a height of the picture.
 struct ChartDrawing {
   static let width = 760.0
   private static let plot = (left: 82.0, right: 524.0)
-  /// Above the lines: the title, and the name of the values' axis.
+  /// The height above the lines, for the title and the name of the values' axis.
   private static let head = 66.0
-  /// Below the lines: the ticks, and the name of the sizes' axis.
+  /// The height below the lines, for the ticks and the name of the sizes' axis.
   private static let foot = 56.0
   private static let labelDistance = 18.0
 
@@ -15,7 +15,7 @@ struct ChartDrawing {
   private let top: Double
   private let bottom: Double
 
-  /// Where the next chart of the picture begins.
+  /// The height at which the next chart of the picture begins.
   let end: Double
 
   init(_ chart: Chart, _ theme: ChartTheme, start: Double, plotHeight: Double) {

@@ -1,4 +1,4 @@
-/// A picture of one chart, or of several below each other.
+/// A picture of one chart, or of several charts below each other.
 package struct ChartPicture: Sendable {
   private let charts: [Chart]
 
@@ -6,7 +6,7 @@ package struct ChartPicture: Sendable {
     self.charts = charts
   }
 
-  /// The picture as an SVG file.
+  /// Returns the picture as an SVG file.
   package func svg(_ theme: ChartTheme) -> String {
     var elements: [String] = []
     var height = 0.0

@@ -4,14 +4,14 @@
   import Darwin
 #endif
 
-/// How a value reads.
+/// The unit of an axis, which decides how its values are written.
 package enum ChartUnit: Sendable {
   case count
   case perSecond
   case seconds
   case bytes
 
-  /// The value with two digits that count, and the unit that suits its size: `3.6 s`.
+  /// Returns the value with two significant digits and a unit that fits its size: `3.6 s`.
   package func text(_ value: Double) -> String {
     switch self {
     case .count: Self.number(value)
@@ -21,7 +21,9 @@ package enum ChartUnit: Sendable {
     }
   }
 
-  /// The value in the largest of the units, which ascend, that leaves at least 1 of it.
+  /// Returns the value in the largest unit that leaves at least 1.
+  ///
+  /// The units must ascend.
   private static func text(_ value: Double, _ units: [(size: Double, name: String)]) -> String {
     let value = rounded(value)
     // A tick such as 1e-6 may be a little less than its unit.

@@ -1,16 +1,17 @@
-/// Labels below each other, each as near to the end of its line as the others let it be.
+/// Places labels below each other, each as near to the end of its line as possible.
 package enum LabelColumn {
-  /// Labels that touch, and so move together.
+  /// Labels that touch each other, and so move together.
   private struct Group {
     var labels: [Int]
-    /// The sum of where the labels want the group's first label to be.
+    /// The sum of the places that the labels want for the group's first label.
     var sum: Double
     var start: Double { sum / Double(labels.count) }
   }
 
-  /// Returns the heights of the labels, in the order of the heights that they want to have.
+  /// Returns the height of each label, in the order of the wanted heights.
   ///
-  /// Two labels have at least this distance, and all are within the range if it has space for them.
+  /// Two labels are at least `distance` apart, and all are within the range if it has space for
+  /// them.
   package static func heights(
     _ wanted: [Double], distance: Double, in range: ClosedRange<Double>
   ) -> [Double] {

@@ -4,16 +4,17 @@
   import Darwin
 #endif
 
-/// A logarithmic axis: which values it has space for, and which of them get a label.
+/// A logarithmic axis, with its range and its labelled ticks.
 package struct LogScale: Sendable {
   package let first: Double
   package let last: Double
   package let ticks: [Double]
 
-  /// Makes the shortest scale between two ticks that has space for all values.
+  /// Creates the shortest scale between two ticks that has space for all values.
   ///
-  /// The ticks are powers of ten, and on a scale over less than two of them also 2 and 5 times these.
-  /// The scale is at least as long as `atLeast` says, or noise would look like growth.
+  /// The ticks are powers of ten. A scale over less than two of them also has ticks at 2 and 5
+  /// times these. The scale's end is at least `factor` times its start, so that noise does not look
+  /// like growth.
   package init(_ values: [Double], atLeast factor: Double = 1) {
     let least = values.min() ?? 1
     let most = values.max() ?? 10
@@ -21,7 +22,7 @@ package struct LogScale: Sendable {
     let coarse = powers.map { pow(10, Double($0)) }
     let fine = coarse.flatMap { [$0, 2 * $0, 5 * $0] }
     let isShort = most / least < 100
-    // A power of ten is not exact, and a value on a tick must find that tick.
+    // A power of ten is not exact in floating point, so a value on a tick needs a margin.
     let margin = 1 + 1e-9
     let (first, last) = Self.ends(least, most, isShort ? fine : coarse, margin)
     (self.first, self.last) =
@@ -39,7 +40,7 @@ package struct LogScale: Sendable {
     )
   }
 
-  /// Where a value is: 0 at the scale's start, and 1 at its end.
+  /// Returns a value's place: 0 at the scale's start, and 1 at its end.
   package func position(_ value: Double) -> Double {
     log(value / first) / log(last / first)
   }

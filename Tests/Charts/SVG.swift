@@ -1,6 +1,6 @@
-/// Writes the elements of a picture.
+/// Writes the elements of an SVG picture.
 enum SVG {
-  /// An element, empty or with content that is escaped already.
+  /// Returns an element, empty or with content that is already escaped.
   static func element(
     _ name: String, _ attributes: KeyValuePairs<String, String>, content: String? = nil
   ) -> String {
@@ -8,7 +8,7 @@ enum SVG {
     return "<\(name)\(list)" + (content.map { ">\($0)</\(name)>" } ?? "/>")
   }
 
-  /// A length in pixels, to a tenth.
+  /// Returns a length in pixels, rounded to a tenth.
   static func number(_ value: Double) -> String {
     let tenths = Int((value * 10).rounded())
     let size = tenths.magnitude

@@ -1,4 +1,4 @@
-"""Tests of how mutants are read and planted, on sources in a temporary folder."""
+"""Tests that read, plant and choose mutants in sources in a temporary folder."""
 
 import os
 import subprocess
@@ -40,11 +40,11 @@ class ReadingTests(unittest.TestCase):
         mutant = mutants.parse("name", HEAD + "@@\n a\n\n-b\n")
         self.assertEqual(mutant.hunks[0].old, ["a", "", "b"])
 
-    def test_lines_of_code_may_look_like_marks(self):
+    def test_a_line_of_code_may_begin_like_a_marker(self):
         mutant = mutants.parse("name", HEAD + "@@\n-@@ a\n--- b\n+++ c\n")
         self.assertEqual(mutant.hunks[0].lines, (("-", "@@ a"), ("-", "-- b"), ("+", "++ c")))
 
-    def test_refuses_what_is_incomplete(self):
+    def test_rejects_an_incomplete_mutant(self):
         hunk = "@@\n-a\n"
         cases = {
             "names no tests": "It breaks.\n\n" + hunk,
@@ -59,14 +59,14 @@ class ReadingTests(unittest.TestCase):
             with self.subTest(message), self.assertRaisesRegex(MutantError, message):
                 mutants.parse("name", text)
 
-    def test_tests_after_the_first_hunk_do_not_count(self):
+    def test_ignores_a_line_of_tests_after_the_first_hunk(self):
         with self.assertRaisesRegex(MutantError, "names no tests"):
             mutants.parse("name", "It breaks.\n\n@@\n-tests: A\n")
 
 
 class PlantingTests(unittest.TestCase):
     def plant(self, hunks, **files):
-        """Plants hunks in files, and returns the new text of each changed file."""
+        """Plants hunks in files and returns the new text of each changed file."""
         with tempfile.TemporaryDirectory() as folder:
             for name, text in files.items():
                 Path(folder, name).write_bytes(text.encode())
@@ -95,20 +95,20 @@ class PlantingTests(unittest.TestCase):
             planted,
             {"a": STATE.replace("      return\n", "      if a {\n        b\n\n      }\n")})
 
-    def test_a_block_fits_where_it_has_less_indentation(self):
+    def test_finds_a_block_that_has_less_indentation_in_the_source(self):
         hunk = "@@\n-        if a {\n-          b\n+          c\n+        }\n+      }\n"
         planted = self.plant(hunk, a="{\n  if a {\n    b\n}\n")
         self.assertEqual(planted, {"a": "{\n    c\n  }\n}\n}\n"})
 
-    def test_the_lines_of_a_block_keep_their_distance(self):
+    def test_fails_if_only_one_line_of_a_block_has_other_indentation(self):
         with self.assertRaisesRegex(MutantError, "fits no place"):
             self.plant("@@\n if a {\n-b\n", a="if a {\n  b\n")
 
-    def test_an_empty_line_has_any_indentation(self):
+    def test_an_empty_line_matches_any_indentation(self):
         planted = self.plant("@@\n   a\n\n-  b\n", a="    a\n  \n    b\n")
         self.assertEqual(planted, {"a": "    a\n  \n"})
 
-    def test_fails_without_a_place(self):
+    def test_fails_without_a_match(self):
         with self.assertRaisesRegex(MutantError, "^name fits no place"):
             self.plant("@@\n-absent\n", a=STATE)
 
@@ -116,15 +116,15 @@ class PlantingTests(unittest.TestCase):
         with self.assertRaisesRegex(MutantError, "fits no place"):
             self.plant("@@\n     guard sent == received else {\n-    }\n", a=STATE)
 
-    def test_fails_with_two_places_in_one_file(self):
+    def test_fails_with_two_matches_in_one_file(self):
         with self.assertRaisesRegex(MutantError, "more than one place: a:1, a:3$"):
             self.plant("@@\n-same\n", a="same\nother\n  same\n")
 
-    def test_fails_with_two_places_in_two_files(self):
+    def test_fails_with_matches_in_two_files(self):
         with self.assertRaisesRegex(MutantError, "more than one place: a:6, b:6$"):
             self.plant("@@\n-    done()\n", a=STATE, b=STATE)
 
-    def test_context_decides_between_places(self):
+    def test_context_decides_between_two_matches(self):
         planted = self.plant("@@\n other\n-same\n", a="same\nother\nsame\n")
         self.assertEqual(planted, {"a": "same\nother\n"})
 
@@ -139,20 +139,20 @@ class PlantingTests(unittest.TestCase):
         planted = self.plant("@@\n-one\n@@\n-two\n+2\n", a="one\n1\n", b="two\n")
         self.assertEqual(planted, {"a": "1\n", "b": "2\n"})
 
-    def test_says_which_hunk_has_no_place(self):
+    def test_the_error_names_the_hunk_without_a_match(self):
         with self.assertRaisesRegex(MutantError, "^name, hunk 2, fits no place"):
             self.plant("@@\n-    done()\n@@\n-absent\n", a=STATE)
 
-    def test_refuses_hunks_that_overlap(self):
+    def test_rejects_overlapping_hunks(self):
         with self.assertRaisesRegex(MutantError, "overlap in a"):
             self.plant("@@\n-one\n two\n@@\n two\n-three\n", a="one\ntwo\nthree\n")
 
-    def test_a_file_without_a_final_newline_stays_so(self):
+    def test_adds_no_final_newline_to_a_file(self):
         self.assertEqual(self.plant("@@\n-b\n+c\n", a="a\nb"), {"a": "a\nc"})
         self.assertEqual(self.plant("@@\n-a\n", a="a\nb"), {"a": "b"})
         self.assertEqual(self.plant("@@\n b\n+c\n", a="a\nb"), {"a": "a\nb\nc"})
 
-    def test_other_bytes_stay(self):
+    def test_keeps_all_other_bytes(self):
         self.assertEqual(self.plant("@@\n-a\n", a="“é”\t \na\n\r\n"), {"a": "“é”\t \n\r\n"})
 
 
@@ -203,7 +203,7 @@ class ListingTests(unittest.TestCase):
             self.commit(f"2020-01-02T{hour:02}:00:00Z")
         self.assertEqual(choice.base_commit(self.root), base)
 
-    def test_lists_changes_but_no_mere_move(self):
+    def test_lists_changed_files_but_not_moved_ones(self):
         long_text = "".join(f"{number}\n" for number in range(50))
         for name in ("moved", "moved-and-changed", "changed", "committed", "same"):
             self.write(name, f"{name}\n{long_text}")
@@ -225,21 +225,21 @@ class ChoiceTests(unittest.TestCase):
         self.changed = self.all[5:10]
 
     def choose(self, seed, steps):
-        """Chooses when each mutant takes one of so many steps of time."""
+        """Chooses mutants if each takes one step and there is time for `steps` steps."""
         chosen = []
         for mutant, reason in choice.choose(
                 self.all, self.changed, seed, lambda share: len(chosen) + 1 <= share * steps):
             chosen.append((mutant.name, reason))
         return chosen
 
-    def test_those_in_changed_files_come_first_and_get_half_the_time(self):
+    def test_mutants_in_changed_files_come_first_and_get_half_the_time(self):
         chosen = self.choose(1, steps=8)
         self.assertEqual([reason for _, reason in chosen],
                          [choice.CHANGED] * 4 + [choice.BY_CHANCE] * 4)
         changed = {mutant.name for mutant in self.changed}
         self.assertLessEqual({name for name, _ in chosen[:4]}, changed)
 
-    def test_none_is_chosen_twice(self):
+    def test_no_mutant_is_chosen_twice(self):
         names = [name for name, _ in self.choose(2, steps=1000)]
         self.assertEqual(sorted(names, key=int), [mutant.name for mutant in self.all])
 

@@ -1,4 +1,4 @@
-"""The judgement of runs of a real program, whose tests fail, crash, hang and race on command."""
+"""Tests of verdicts on a sample program whose tests fail, crash, hang and race on command."""
 
 import os
 import subprocess
@@ -19,7 +19,7 @@ SAMPLE = Path(__file__).parent / "Sample"
 
 
 def built_sample(*options: str) -> Path:
-    """Builds the sample package, outside the project's own builds, and returns its program."""
+    """Builds the sample package outside the project's own builds and returns its program."""
     scratch = ROOT / ".build" / "-".join(["sample", *(option.split("=")[-1] for option in options)])
     command = ["swift", "build", "--build-tests", "--package-path", str(SAMPLE),
                "--scratch-path", str(scratch), *options]
@@ -39,7 +39,7 @@ class VerdictTests(unittest.TestCase):
         self.folder = Path(folder.name)
 
     def verdict(self, faults: str, path: Path | None = None, *filters: str) -> Verdict:
-        """What is judged of the sample when some of its tests have faults."""
+        """Runs the sample with faults in some of its tests and returns the verdict."""
         environment = dict(os.environ, SAMPLE_FAULTS=faults, SAMPLE_FOLDER=str(self.folder))
         sample = Program(path or self.program, environment, self.folder / "log")
         return judge(list(filters), lambda filters: sample.run(filters))
@@ -60,7 +60,7 @@ class VerdictTests(unittest.TestCase):
              for finding in self.verdict("").skipped],
             [("a test that cannot run() (SampleTests.swift:12)", "it needs a thing")])
 
-    def test_a_test_that_fails_again_is_a_failure(self) -> None:
+    def test_a_test_that_fails_twice_is_a_failure(self) -> None:
         verdict = self.verdict("fails")
         self.assertEqual(len(verdict.failures), 1)
         self.assertIn("a (strange) [name] fails", verdict.failures[0].test)
@@ -74,7 +74,7 @@ class VerdictTests(unittest.TestCase):
         self.assertIn("bad luck", verdict.unsteady[0].message)
         self.assertFalse(verdict.is_red)
 
-    def test_one_red_among_the_three_is_a_failure(self) -> None:
+    def test_one_failure_in_three_retries_is_a_failure(self) -> None:
         verdict = self.verdict("lucky=1,4")
         self.assertIn("in try 3 of 3", verdict.failures[0].message)
         self.assertEqual(verdict.unsteady, [])
@@ -93,19 +93,19 @@ class VerdictTests(unittest.TestCase):
         self.assertTrue(verdict.failures[0].test.startswith("HANG in "))
         self.assertTrue(verdict.is_red)
 
-    def test_a_data_race_is_a_failure_at_once(self) -> None:
+    def test_a_data_race_is_a_failure_without_a_retry(self) -> None:
         self.assertFalse(self.verdict("", self.racing).is_red)
         verdict = self.verdict("races", self.racing)
         self.assertTrue(verdict.failures[0].test.startswith("SANITIZER in "))
         self.assertIn("WARNING: ThreadSanitizer", verdict.failures[0].message)
         self.assertEqual(verdict.unsteady, [])
 
-    def test_a_program_that_a_test_leaves_behind_is_ended(self) -> None:
+    def test_a_program_that_a_test_leaves_running_is_terminated(self) -> None:
         self.verdict("leaves")
         identifier = (self.folder / "left").read_text()
         self.assertFalse(Path("/proc", identifier).exists())
 
-    def test_no_test_is_a_failure(self) -> None:
+    def test_a_filter_that_matches_no_test_is_a_failure(self) -> None:
         self.assertIn("no test fits", self.verdict("", None, "NoSuchTest").failures[0].message)
 
 
@@ -117,14 +117,14 @@ class ReportTests(unittest.TestCase):
         self.assertEqual(report.counts(Verdict(7, [], unsteady)), "11 passed, 1 failed")
         self.assertTrue(Verdict(7, [], unsteady).is_red)
 
-    def test_a_verdict_is_kept_as_it_is(self) -> None:
+    def test_a_written_verdict_is_read_back_unchanged(self) -> None:
         verdict = Verdict(3, [Finding("a", "b\nc")], [Finding("d", "")], [Finding("e", "f")])
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "record")
             report.write(verdict, path)
             self.assertEqual(report.read(path), verdict)
 
-    def test_the_counts_come_last(self) -> None:
+    def test_the_report_ends_with_the_counts(self) -> None:
         text = report.text(Verdict(1, [Finding("a", "b")]))
         self.assertEqual(text.splitlines()[-1], "1 passed, 1 failed")
 

@@ -1,6 +1,8 @@
 import FoundationEssentials
 
-/// Whether a value comes back from its own JSON; by bytes, since equal strings may differ in these.
+/// Requires that a value equals what is decoded from its JSON.
+///
+/// The bytes are compared, because equal strings may have different bytes.
 func requireCodable<Value: Codable & Equatable>(_ value: Value, _ name: String) throws {
   let encoder = JSONEncoder()
   encoder.outputFormatting = [.sortedKeys]

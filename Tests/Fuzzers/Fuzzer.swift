@@ -1,13 +1,13 @@
 import FoundationEssentials
 
-/// A parser with the rules that must hold for all bytes.
+/// A parser with rules that must hold for any input.
 ///
 /// libFuzzer looks for bytes that break a rule (`Scripts/fuzz`), and the tests replay the seeds and
 /// the findings.
 struct Fuzzer: Sendable {
-  /// Its name on the command line, and that of its folder of seeds.
+  /// The fuzzer's name on the command line, and of its folder of seeds.
   let name: String
-  /// Reads the bytes; throws a ``Finding`` if a rule is broken.
+  /// Reads the bytes, and throws a ``Finding`` if they break a rule.
   let check: @Sendable (Data) throws -> Void
 
   init(_ name: String, check: @escaping @Sendable (Data) throws -> Void) {
@@ -23,7 +23,7 @@ struct Fuzzer: Sendable {
   ]
 }
 
-/// A rule that some input broke.
+/// A rule that an input broke.
 struct Finding: Error, CustomStringConvertible {
   let description: String
 }
@@ -36,12 +36,13 @@ func require(
 }
 
 extension String {
-  /// Swift's own comparison takes some different characters for the same.
+  /// Returns whether two texts have the same bytes, although Swift's `==` calls some different
+  /// texts equal.
   func hasSameBytes(as other: String) -> Bool {
     utf8.elementsEqual(other.utf8)
   }
 
-  /// Whether the text can be shown: it moves no cursor, and hides and turns round nothing.
+  /// Whether the text is safe to show: it moves no cursor, and neither hides nor reverses text.
   var isHarmless: Bool {
     unicodeScalars.allSatisfy { scalar in
       switch scalar.properties.generalCategory {
@@ -51,12 +52,12 @@ extension String {
     }
   }
 
-  /// Whether every byte is printable ASCII, or visible ASCII.
+  /// Returns whether every byte is printable ASCII, or visible ASCII without spaces.
   func isASCII(withSpaces: Bool) -> Bool {
     utf8.allSatisfy { ((withSpaces ? 0x20 : 0x21)...0x7E).contains($0) }
   }
 
-  /// Whether it is an RFC 9110 token.
+  /// Whether the text is an RFC 9110 token.
   var isToken: Bool {
     !isEmpty
       && utf8.allSatisfy { byte in

@@ -5,7 +5,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import SequencingOAuthGRPC
 
-/// The seeds of the fuzzers, and what these have found, as ordinary tests.
+/// The seeds and the findings of the fuzzers as ordinary tests.
 @Suite(.timeLimit(.minutes(1))) struct ReplayTests {
   static let folder = String(#filePath.dropLast("ReplayTests.swift".count)) + "Seeds/"
 
@@ -14,14 +14,14 @@ import Testing
   }
 
   @Test(arguments: Fuzzer.all.map(\.name))
-  func `every seed and everything that was found keeps the rules`(name: String) throws {
+  func `no seed and no finding breaks a fuzzer's rules`(name: String) throws {
     let fuzzer = try #require(Fuzzer.all.first { $0.name == name })
     let files = try Self.files(in: Self.folder + name)
     #expect(!files.isEmpty)
     for file in files {
       let input = try Data(contentsOf: URL(filePath: "\(Self.folder)\(name)/\(file)"))
       #expect(throws: Never.self, "\(name)/\(file)") { try fuzzer.check(input) }
-      // What a fuzzer does first: a file that was cut off.
+      // Truncated inputs are the first that every fuzzer tries.
       for end in stride(from: 0, to: min(input.count, 512), by: 7) {
         #expect(throws: Never.self, "the first \(end) bytes of \(name)/\(file)") {
           try fuzzer.check(input.prefix(end))
@@ -30,13 +30,13 @@ import Testing
     }
   }
 
-  @Test func `the sealed seeds can be opened, so that there is something to break`() throws {
+  @Test func `the encrypted seeds can be decrypted, so a fuzzer can break them`() throws {
     let file = try Data(contentsOf: URL(filePath: Self.folder + "sealed-store/two-accounts"))
     let document = try SealedFormat(key: Fuzzer.key).decode(file)
     #expect(try document.ids.sorted().map { try document.record($0)?.id } == ["alice", "bob"])
   }
 
-  @Test func `the recorded answers are understood, so that there is something to break`() throws {
+  @Test func `the recorded answers can be read, so a fuzzer can break them`() throws {
     let file = try Data(contentsOf: URL(filePath: Self.folder + "grpc-connection/grpcio-answers"))
     let client = FuzzedClient([UInt8](file), piece: 100)
     try client.run()

@@ -5,8 +5,8 @@ import FoundationEssentials
 @testable import SequencingOAuthBackend
 
 extension Fuzzer {
-  /// What a resource server reads about a caller's token: the claims of a signed token, and the
-  /// members of an introspection.
+  /// The claims of a caller's token that a resource server reads, in a signed token or an
+  /// introspection response.
   static let accessTokenClaims = Fuzzer("access-token-claims") { input in
     guard let members = JSONMessage.members(of: input) else { return }
     for profile in [AccessTokenValidator.Profile.rfc9068, .anyJWT] {
@@ -37,7 +37,7 @@ extension Fuzzer {
   private static let audience = "https://api.example"
   private static let now = Date(timeIntervalSince1970: 1_750_000_000)
 
-  /// The result of a check; `nil` for an error, which must be safe to show.
+  /// Returns the result of a check, or `nil` for an error, which must be safe to show.
   private static func attempt<Value>(
     _ check: () throws(SQOAuthError) -> Value
   ) throws -> Value? {

@@ -6,7 +6,9 @@ import FoundationEssentials
 @testable import SequencingOAuthGRPC
 
 extension Fuzzer {
-  /// The head and the trailers of a gRPC answer: lines, of which an empty one begins the trailers.
+  /// The head and the trailers of a gRPC response, as lines.
+  ///
+  /// An empty line begins the trailers.
   static let answer = Fuzzer("grpc-answer") { input in
     let text = String(decoding: input, as: UTF8.self)
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
@@ -29,7 +31,7 @@ extension Fuzzer {
       lines.compactMap { line in
         let parts = line.split(separator: ":", maxSplits: 1)
         guard parts.count == 2 else { return nil }
-        // As the transport gives them: without blanks at the ends.
+        // As from the transport, without spaces in front.
         let value = String(parts[1]).drop { $0 == " " }
         return HTTPFields.Field(name: String(parts[0]), value: String(value))
       })

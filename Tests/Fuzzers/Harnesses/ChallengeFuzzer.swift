@@ -47,7 +47,7 @@ extension Fuzzer {
     try require(again == [challenge], "it reads differently when written: \(written(challenge))")
   }
 
-  /// A challenge as RFC 9110 has it.
+  /// Returns the challenge in the form of RFC 9110.
   private static func written(_ challenge: AuthenticationChallenge) -> String {
     let parameters = challenge.parameters.sorted { $0.key < $1.key }.map { name, value in
       var text = String.UnicodeScalarView()

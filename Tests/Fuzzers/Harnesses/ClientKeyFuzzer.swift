@@ -5,7 +5,9 @@ import FoundationEssentials
 @testable import SequencingOAuth
 
 extension Fuzzer {
-  /// A private key in PEM or in a JSON Web Key; a passphrase opens sealed ones.
+  /// A private key in PEM or in a JSON Web Key.
+  ///
+  /// A passphrase opens encrypted ones.
   static let clientKey = Fuzzer("client-key") { input in
     let text = String(decoding: input, as: UTF8.self)
     try check { try ClientKey(pem: text) }

@@ -6,7 +6,7 @@ import FoundationEssentials
 @testable import SequencingOAuthGRPC
 
 extension Fuzzer {
-  /// What a server sends to a gRPC client, on one connection after another.
+  /// The bytes that a server sends to a gRPC client, over one connection after another.
   static let connection = Fuzzer("grpc-connection") { input in
     for piece in [1, 9, 64 * 1024] {
       let client = FuzzedClient(Array(input), piece: piece)
@@ -18,7 +18,7 @@ extension Fuzzer {
   }
 }
 
-/// A peer without sockets, with a call of each kind.
+/// A gRPC client without sockets, with a call of each kind.
 final class FuzzedClient {
   static let messageLimit = 300
   static let window: Int32 = 1000
@@ -51,7 +51,7 @@ final class FuzzedClient {
     ) { [weak self] _ in self?.heads += 1 }
   }
 
-  // MARK: The course of events
+  // MARK: The run
 
   func run() throws {
     while !rest.isEmpty || wires.isEmpty {
@@ -62,7 +62,7 @@ final class FuzzedClient {
         cancelInTheMiddle(connection, wire)
       }
       rest = wire.rest
-      // What was held back is sent while the connection lives.
+      // Bytes that were held back are sent while the connection exists.
       for _ in 0..<10 { step(connection) }
     }
     for wire in wires { wire.isEnding = true }
@@ -70,7 +70,8 @@ final class FuzzedClient {
     state.cannotOpen(RPCError(.unavailable, "there is no further connection"))
   }
 
-  /// The connection for the next bytes; `nil` if there were enough, or nobody needs another.
+  /// Returns the connection for the next bytes, or `nil` if all were sent or no call needs another
+  /// one.
   private func connection() throws -> RPCConnection? {
     if let current = state.current { return current }
     guard !state.waiting.isEmpty, wires.count < Self.maximumConnections else { return nil }
@@ -118,13 +119,14 @@ final class FuzzedClient {
     try require(error.message.isHarmless, "a message that cannot be shown")
     try require(error.message.count < 400, "a message of \(error.message.count) characters")
     try require(error.status != .ok && error.status.isKnown, "a failure with \(error.status)")
-    // A reset is the server's act, told in the SDK's words.
+    // A reset comes from the server, but its message is the SDK's.
     let isReset = error.message.contains(" reset the call: ")
     try require(
       error.isFromServer == isReset && error.metadata.isEmpty, "a failure in the server's words")
   }
 
-  /// A server may not send again what waits for the reader.
+  /// Requires that the client does not ask for more bytes while the reader has not read the earlier
+  /// ones.
   func checkCredit() throws {
     let unread = unreadBytes()
     guard wires.count == 1, let wire = wires.first else { return }
@@ -141,7 +143,7 @@ final class FuzzedClient {
   private func unreadBytes() -> Int {
     inbox.finish(.success(()))
     let count = Locked(0)
-    // After the end, nothing in it waits.
+    // After the end, all of its messages are available at once.
     Task.startingHere { [inbox] in
       while case .success(let frame?)? = await inbox.next() {
         count.withLock { $0 += frame.wireLength }
@@ -151,14 +153,14 @@ final class FuzzedClient {
   }
 }
 
-/// The frames of a connection, both ways.
+/// The frames of a connection, in both directions.
 private struct WireCheck {
   private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
   private let wire: MemoryWire
-  /// The bytes of content that came on each stream.
+  /// The number of bytes of content that came on each stream.
   private(set) var content: [Int32: Int] = [:]
-  /// The bytes that the client allowed for each stream, after the first ones.
+  /// The number of bytes that the client allowed for each stream, after the initial ones.
   private(set) var credit: [Int32: Int] = [:]
   private var sentFrames: [UInt8: Int] = [:]
 
@@ -176,7 +178,7 @@ private struct WireCheck {
     }
   }
 
-  /// Reads complete frames, and the last one as far as it came.
+  /// Reads the complete frames, and the received part of the last one.
   private static func read(
     _ bytes: ArraySlice<UInt8>, _ body: (UInt8, Int32, ArraySlice<UInt8>) -> Void
   ) {
@@ -197,7 +199,7 @@ private struct WireCheck {
     try require(credit[0, default: 0] <= windows + received, "too large a window")
     try require(sentFrames.keys.allSatisfy { $0 <= 8 && $0 != 5 }, "a frame of no client")
     try require(sentFrames[7, default: 0] <= 1, "several farewells")
-    // A frame asks for one answer at most; a call is made again a few times.
+    // A frame causes one answer at most, and a call is repeated only a few times.
     let answers = [4, 6, 3].reduce(0) { $0 + sentFrames[$1, default: 0] }
     try require(answers <= received / 9 + 30, "\(answers) answers to \(received) bytes")
     try require(sentFrames[1, default: 0] <= 4 * 5, "\(sentFrames[1, default: 0]) requests")

@@ -4,7 +4,7 @@ import FoundationEssentials
 @testable import SequencingOAuthPipes
 
 extension Fuzzer {
-  /// What lies beside a download that was broken off.
+  /// The record next to an interrupted download.
   static let downloadRecord = Fuzzer("download-record") { input in
     // The seeds name the digest of this URL.
     let url = try HTTPRequest(url: "https://api.example.com/file").url
@@ -18,7 +18,7 @@ extension Fuzzer {
       throw Finding(description: "the record is not read when it is written again")
     }
     try require(again == record, "the record reads differently when it is written again")
-    // It is sent back to the server in a field, which the transport must not refuse.
+    // The validator is sent back to the server in a header field, which the transport must accept.
     var request = HTTPRequest(url: url)
     request.headers["If-Range"] = record.validator
     try request.validate()

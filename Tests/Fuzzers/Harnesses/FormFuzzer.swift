@@ -8,7 +8,7 @@ extension Fuzzer {
     let text = String(decoding: input, as: UTF8.self)
     try checkEncodings(of: text)
     guard let pairs = FormCoding.decode(text) else {
-      // All else is readable: a text is UTF-8.
+      // Any other text can be read, because it is valid UTF-8.
       return try require(text.utf8.contains(UInt8(ascii: "%")), "a plain text is not read")
     }
     for encoded in [FormCoding.encodeBody(pairs), FormCoding.encodeQuery(pairs)] {

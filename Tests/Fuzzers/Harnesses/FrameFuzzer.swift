@@ -3,13 +3,13 @@ import FoundationEssentials
 @testable import SequencingOAuthGRPC
 
 extension Fuzzer {
-  /// The messages of a gRPC stream, however they are cut.
+  /// The messages of a gRPC stream, in pieces of any size.
   static let frames = Fuzzer("grpc-frames") { input in
     let whole = Frames(input, piece: max(1, input.count))
     for size in [1, 2, 5, 64] {
       let cut = Frames(input, piece: size)
       try require(cut.status == whole.status, "pieces of \(size) bytes end differently")
-      // Those that come in the same piece as a fault are lost with it.
+      // Messages that come in the same piece as a fault are lost with it.
       let isSame =
         whole.status == nil ? cut.frames == whole.frames : cut.frames.starts(with: whole.frames)
       try require(isSame, "pieces of \(size) bytes read differently")
@@ -18,7 +18,7 @@ extension Fuzzer {
     for frame in whole.frames {
       try require(frame.content.count <= Frames.limit, "a message of \(frame.content.count) bytes")
       consumed += frame.bytes
-      // What is damaged or too large throws; nothing else may happen.
+      // A damaged or too large message must throw, and nothing else may happen.
       let message = try? frame.message(encoding: "gzip", limit: Frames.limit)
       try require((message?.count ?? 0) <= Frames.limit, "too large a message")
     }
@@ -40,12 +40,12 @@ extension Fuzzer {
   }
 }
 
-/// All that the parser made of a stream.
+/// The parser's results for a stream.
 private struct Frames {
   static let limit = 300
 
   var frames: [MessageFrame] = []
-  /// How it ended, where not well.
+  /// The status of an error, or `nil`.
   var status: RPCStatus?
   var isAtEnd = false
 

@@ -3,7 +3,7 @@ import FoundationEssentials
 @testable import SQLoopback
 
 extension Fuzzer {
-  /// What a client of the loopback server sends, which may be any program of this machine.
+  /// The requests of a loopback server's client, which may be any program on this machine.
   static let httpRequest = Fuzzer("http-request") { input in
     let whole = try Conversation(input)
     for size in [1, 2, 7, 64] {
@@ -12,7 +12,7 @@ extension Fuzzer {
     }
     for request in whole.requests {
       try request.check()
-      // Written by the book, with its length in front, it is read as the same request.
+      // Written in the standard form with its length, the request is read as the same request.
       let again = try Conversation(request.bytes, limits: Conversation.doubled)
       try require(
         again.requests == [request.withLength] && again.status == nil,
@@ -21,7 +21,7 @@ extension Fuzzer {
   }
 }
 
-/// All that the parser made of one connection's bytes.
+/// The parser's results for the bytes of one connection.
 private struct Conversation: Equatable {
   static let limits = {
     var limits = LoopbackLimits()
@@ -29,7 +29,7 @@ private struct Conversation: Equatable {
     limits.bodyBytes = 256
     return limits
   }()
-  /// What is no UTF-8 takes three times its room when it is written again.
+  /// Limits for requests that are written again: a byte that is not UTF-8 becomes three bytes.
   static let doubled = {
     var limits = LoopbackLimits()
     limits.headerBytes = 4096
@@ -38,7 +38,7 @@ private struct Conversation: Equatable {
   }()
 
   var requests: [Request] = []
-  /// The status of the refusal; `nil` if the request was accepted.
+  /// The status of the rejection, or `nil` if the requests were accepted.
   var status: Int?
 
   init(_ input: Data, pieces: Int = .max, limits: LoopbackLimits = limits) throws {
@@ -52,10 +52,10 @@ private struct Conversation: Equatable {
     guard let status else { return }
     try require(
       [400, 413, 414, 417, 431, 501, 505].contains(status), "refused with status \(status)")
-    // Nobody knows where the next request would start.
+    // The start of the next request is unknown.
     Array("GET / HTTP/1.1\r\nHost: a\r\n\r\n".utf8).withUnsafeBytes { parser.append($0) }
     guard case .refused(status) = parser.next() else {
-      throw Finding(description: "a request is read behind one that was refused")
+      throw Finding(description: "a request is read after one that was refused")
     }
   }
 
@@ -63,7 +63,7 @@ private struct Conversation: Equatable {
     while true {
       switch parser.next() {
       case .incomplete: return
-      // Whether a client is told to continue depends on when its body comes.
+      // Whether a client is told to continue depends on when its body arrives.
       case .expectsContinue: continue
       case .request(let parsed): requests.append(Request(parsed))
       case .refused(let status):
@@ -115,7 +115,7 @@ private struct Request: Equatable {
     try require(body.isEmpty || lengths.count + codings.count == 1, "a body without framing")
   }
 
-  /// This request with its length as the last field, if it has a body.
+  /// The request with its length as the last field, if it has a body.
   var withLength: Request {
     var request = self
     request.fields.removeAll { ["content-length", "transfer-encoding"].contains($0.name) }

@@ -11,7 +11,7 @@ extension Fuzzer {
     try checkValidators(text)
     let now = Date(timeIntervalSince1970: 1_750_000_000)
     if let date = HTTPDate.parse(text, now: now) {
-      // Years have four digits, or the two of one that is near.
+      // A year has four digits, or two digits and is near the present.
       let seconds = date.timeIntervalSince1970
       try require(
         (-62_200_000_000...253_500_000_000).contains(seconds) && seconds == seconds.rounded(),
@@ -23,7 +23,8 @@ extension Fuzzer {
     }
   }
 
-  /// What a download is resumed with stands in a request, which refuses more than a response does.
+  /// Requires that the validator of a download can be sent in a request, which allows less than a
+  /// response.
   private static func checkValidators(_ text: String) throws {
     let url = try HTTPRequest(url: "https://api.example.com/file").url
     let date = "Thu, 31 Dec 2099 23:59:59 GMT"

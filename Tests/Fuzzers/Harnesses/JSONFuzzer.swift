@@ -3,14 +3,14 @@ import FoundationEssentials
 @testable import SequencingOAuth
 
 extension Fuzzer {
-  /// Any JSON text, as strictly as signed texts are read, and as a server's answers are.
+  /// Any JSON text, read strictly as in signed texts, and leniently as in a server's responses.
   static let json = Fuzzer("json") { input in
     let value = try? JSONReader.value(of: input)
     let strict = try? JSONReader.value(of: input, .signed)
     try require(strict == nil || strict == value, "the two ways to read differ")
     try requirePieces(input, value)
     if let strict { try requireCodable(strict, "the value") }
-    // Foundation reads other encodings too, in which each text has zero bytes.
+    // Foundation also reads other encodings, in which each text has zero bytes.
     guard !input.contains(0), let other = try? JSONDecoder().decode(JSONValue.self, from: input)
     else { return }
     try require(
@@ -18,7 +18,7 @@ extension Fuzzer {
     try require(strict == nil || strict == other, "Foundation reads it differently")
   }
 
-  /// The text is the same, whatever the pieces in which it is read.
+  /// Requires that a text gives the same value if it is read in pieces.
   private static func requirePieces(_ input: Data, _ value: JSONValue?) throws {
     guard var reader = try? JSONReader(input, .message) else { return }
     var pieces: JSONValue?

@@ -5,7 +5,7 @@ import FoundationEssentials
 @testable import SequencingOAuthPipes
 
 extension Fuzzer {
-  /// Where an API's answer says that its other pages are: `Link`, and members of the body.
+  /// The places where an API's response names its other pages: `Link`, and members of the body.
   static let linkHeader = Fuzzer("link-header") { input in
     let text = String(decoding: input, as: UTF8.self)
     let links = LinkHeader.links(in: [text])
@@ -25,7 +25,7 @@ extension Fuzzer {
       let (next, previous) = paging.neighbours(of: response, json, at: page)
       for url in [next, previous].compactMap(\.self) { try check(url) }
     }
-    // The same tokens are in the page that they lead to.
+    // A token from the body leads to a URL at the same address.
     let tokens = Paging.tokens(next: "next", parameter: "page")
     if let next = tokens.neighbours(of: HTTPResponse(status: 200), json, at: page).next {
       try require(next.absoluteString.hasPrefix("https://api.example.com/items?page="), "\(next)")
@@ -45,7 +45,7 @@ extension Fuzzer {
     try require(again == [relation: target], "\(relation) reads differently when written")
   }
 
-  /// The token that an API wrote into its links does not stay there.
+  /// Requires that the URL has no access token, even if the API put one there.
   private static func check(_ url: URL) throws {
     let query = url.absoluteString.prefix { $0 != "#" }.drop { $0 != "?" }.dropFirst()
     for pair in query.split(separator: "&") {

@@ -1,16 +1,16 @@
 @testable import SQHTTP2
 @testable import SequencingOAuthGRPC
 
-/// A network in memory: it brings given bytes in pieces, and keeps what is sent.
+/// A network in memory, which delivers the given bytes in pieces and keeps the sent bytes.
 final class MemoryWire: Wire {
   let socket: Int32 = -1
   let context: OpaquePointer? = nil
 
-  /// The bytes that have not come yet.
+  /// The bytes that have not been delivered yet.
   private(set) var rest: ArraySlice<UInt8>
-  /// The largest piece that comes at a time.
+  /// The largest piece that is delivered at a time.
   private let piece: Int
-  /// Whether the end comes after the bytes.
+  /// Whether the connection ends after the bytes.
   var isEnding = false
   private(set) var received: [UInt8] = []
   private(set) var sent: [UInt8] = []
@@ -30,7 +30,7 @@ final class MemoryWire: Wire {
     return .bytes(next.count)
   }
 
-  /// Takes a part of the bytes and, every third time, none.
+  /// Takes some of the bytes, and none every third time.
   func send(_ bytes: UnsafeRawBufferPointer) -> SocketIO.Outcome {
     sends += 1
     if sends % 3 == 0 { return .wait }

@@ -28,7 +28,9 @@ extension Fuzzer {
     case .notAddressed:
       let isOurs =
         text.hasPrefix(expected.redirectURI + (expected.redirectURI.contains("?") ? "&" : "?"))
-      try require(!isOurs || !text.isASCII(withSpaces: true), "a redirect of ours is passed over")
+      try require(
+        !isOurs || !text.isASCII(withSpaces: true),
+        "a redirect to the expected address is not recognized")
     case .wrongState:
       break
     case .answer(let result):
@@ -40,7 +42,7 @@ extension Fuzzer {
     }
   }
 
-  /// The parameters of a redirect whose address is compared here in another way than the SDK does.
+  /// Returns the parameters of a redirect, and compares its address in another way than the SDK.
   private static func pairs(
     in text: String, for expected: AuthorizationResponse.Expectation
   ) throws -> [FormCoding.Pair] {

@@ -4,7 +4,7 @@ import FoundationEssentials
 @testable import SequencingOAuth
 
 extension Fuzzer {
-  /// The answer to a client that registers itself.
+  /// The response to a client that registers itself.
   static let registration = Fuzzer("registration") { input in
     let reader = RegistrationResponse(
       issuer: "https://id.example", secrets: SentSecrets([secret]),
@@ -29,7 +29,7 @@ extension Fuzzer {
 
   private static let secret = "s3cr3t-of-the-request"
 
-  /// An answer that says nothing more than who the client is changes nothing.
+  /// Requires that a response with only the client's ID changes nothing.
   private static func checkSilence(
     after registration: ClientRegistration, _ reader: RegistrationResponse
   ) throws {

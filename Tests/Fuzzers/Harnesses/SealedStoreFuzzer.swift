@@ -4,7 +4,9 @@ import FoundationEssentials
 @testable import SequencingOAuth
 
 extension Fuzzer {
-  /// The file of the encrypted token store; the seeds have a key that everyone knows.
+  /// The file of the encrypted token store.
+  ///
+  /// The seeds have a public key.
   static let sealedStore = Fuzzer("sealed-store") { input in
     try checkLayout(of: input)
     try checkHeader(Data(input.prefix { $0 != UInt8(ascii: "\n") }))
@@ -55,17 +57,17 @@ extension Fuzzer {
     try require(derivation == derivationAgain && derivation.isReasonable, "another derivation")
   }
 
-  /// A file that is genuine is so in every bit: any change of any byte is noticed.
+  /// Requires that any change of any byte is noticed.
   private static func requireTight(_ bytes: Data) throws {
     let step = max(1, bytes.count / 64)
     for position in stride(from: 0, to: bytes.count, by: step) {
       var changed = bytes
       changed[changed.startIndex + position] ^= 1 << (position % 8)
       try require(
-        (try? read(changed)) == nil, "nobody noticed the change of byte \(position)")
+        (try? read(changed)) == nil, "no error for the change of byte \(position)")
     }
     for end in [0, 1, bytes.count / 2, bytes.count - 1] {
-      try require((try? read(Data(bytes.prefix(end)))) == nil, "nobody noticed the cut at \(end)")
+      try require((try? read(Data(bytes.prefix(end)))) == nil, "no error for the cut at \(end)")
     }
   }
 }

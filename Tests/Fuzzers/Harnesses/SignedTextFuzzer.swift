@@ -26,7 +26,8 @@ extension Fuzzer {
 
   private static let secret = Data(repeating: 0x2A, count: 64)
 
-  /// No text is verified by an algorithm that it does not name, nor by keys of another kind.
+  /// Requires that no text is verified with an algorithm that it does not name, or with keys of
+  /// another type.
   private static func check(_ text: CompactJWS, _ algorithm: JWSAlgorithm) throws {
     let bySecret = failure { () throws(JWSFailure) in
       try text.verify(secret: secret, algorithm: algorithm)
@@ -44,7 +45,7 @@ extension Fuzzer {
     try require(algorithm.isSymmetric || bySecret == .noKey, "a secret for \(algorithm)")
   }
 
-  /// A payload has claims if its text has as many colons as its objects have members.
+  /// Requires that the text has claims if and only if each name occurs once in its object.
   private static func requireClaims(of text: CompactJWS) throws {
     let decoded = JSONMessage.members(of: text.payload)
     let isUnique = decoded.map { count(of: .object($0)) == colons(in: text.payload) } ?? false
@@ -59,7 +60,7 @@ extension Fuzzer {
     }
   }
 
-  /// Whether Foundation reads a text too, and no mark for the order of bytes is before it.
+  /// Returns whether Foundation also reads the text, and no byte order mark precedes it.
   private static func isFaultless(_ text: Data) -> Bool {
     !text.starts(with: [0xEF, 0xBB, 0xBF])
       && (try? JSONDecoder().decode([String: JSONValue].self, from: text)) != nil

@@ -4,7 +4,7 @@ import FoundationEssentials
 @testable import SequencingOAuth
 
 extension Fuzzer {
-  /// The file of the plain token store, which a crash, a disk or a hand may have changed.
+  /// The file of the plain token store, which a crash, a disk or a person may have changed.
   static let store = Fuzzer("store") { input in
     let format = TokenDocument.Format()
     let document: TokenDocument
@@ -20,7 +20,8 @@ extension Fuzzer {
     let again = try format.decode(bytes)
     let bytesAgain = try format.encode(again)
     try require(bytesAgain == bytes, "the file reads differently when it is written again")
-    try require(document.ids.sorted() == again.ids.sorted(), "accounts come and go")
+    try require(
+      document.ids.sorted() == again.ids.sorted(), "the accounts differ when it is written again")
     for id in document.ids {
       guard let record = document.record(id) else {
         throw Finding(description: "an account without a record")
@@ -34,7 +35,7 @@ extension Fuzzer {
 
   static func check(_ record: AccountRecord) throws {
     try requireCodable(record, "the record")
-    // Whatever a file says, to print it and to plan with it harms nobody.
+    // A record from any file must be safe to print and to use in a schedule.
     try require(record.description.isHarmless, "it shows as \(record.description)")
     try require(record.token.description.isHarmless, "it shows as \(record.token.description)")
     let now = Date(timeIntervalSinceReferenceDate: 800_000_000)

@@ -4,7 +4,7 @@ import FoundationEssentials
 @testable import SequencingOAuth
 
 extension Fuzzer {
-  /// The body of the token endpoint's answer, as JSON and as a form, and as an error.
+  /// The body of a token endpoint's response, as JSON, as a form and as an error.
   static let tokenResponse = Fuzzer("token-response") { input in
     try checkErrorResponse(input)
     let members = JSONMessage.members(of: input)
@@ -20,7 +20,7 @@ extension Fuzzer {
         try require(error.description.isHarmless, "the error shows as \(error.description)")
         try require(!error.description.contains(secret), "the error repeats a secret")
       }
-      // No error status makes a token, whatever comes with it.
+      // A response with an error status never gives a token.
       if case .success = result(of: input, as: type, quirks: quirks, status: 400) {
         throw Finding(description: "a token of status 400")
       }
@@ -68,7 +68,7 @@ extension Fuzzer {
     try requireReadAgain(token, life: life)
   }
 
-  /// The token as a response of a server that keeps to the letter.
+  /// Requires that the token can be read from a response in the standard form.
   private static func requireReadAgain(_ token: SQToken, life: Double?) throws {
     var members = token.additionalFields
     members["access_token"] = .string(token.accessToken)

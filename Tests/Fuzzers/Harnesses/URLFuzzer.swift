@@ -6,7 +6,9 @@ import Glibc
 @testable import SequencingOAuth
 
 extension Fuzzer {
-  /// A URL from a configuration, a document or a link: no two parsers may see two servers in it.
+  /// A URL from a configuration, a document or a link.
+  ///
+  /// All parsers must see the same server in it.
   static let url = Fuzzer("url") { input in
     let text = String(decoding: input, as: UTF8.self)
     if let target = try? RequestTarget(text: text) { try check(target) }
@@ -46,7 +48,7 @@ extension Fuzzer {
     }
   }
 
-  /// A document is asked of the issuer's own server only.
+  /// Requires that a document is requested only from the issuer's own server.
   private static func check(_ address: URL, of issuer: String) throws {
     let (target, own) = (try RequestTarget(address), try RequestTarget(text: issuer))
     try require(
@@ -66,7 +68,8 @@ extension Fuzzer {
       "\(bound.string) differs from what was registered")
   }
 
-  /// The address of a host that is one: libcurl writes those anew.
+  /// Returns an IP address in a standard form, because libcurl rewrites addresses, and any other
+  /// host unchanged.
   private static func normalized(_ host: String) -> String {
     var six = in6_addr()
     if inet_pton(AF_INET6, host, &six) == 1 { return withUnsafeBytes(of: six) { "\(Array($0))" } }
@@ -81,7 +84,7 @@ private struct CurlURL: CustomStringConvertible {
   let port: UInt16
   let isSecure: Bool
 
-  /// `nil` where it does not read it.
+  /// Creates the URL, or returns `nil` if libcurl does not read it.
   init?(_ text: String) {
     guard let handle = curl_url() else { return nil }
     defer { curl_url_cleanup(handle) }

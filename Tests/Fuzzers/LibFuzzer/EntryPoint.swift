@@ -1,17 +1,20 @@
-// What libFuzzer calls. `Scripts/fuzz` compiles it; it is in no target of the package.
+// The functions that libFuzzer calls. `Scripts/fuzz` compiles this file. It is in no target of the
+// package.
 import FoundationEssentials
 import Glibc
 
 private let fuzzer: Fuzzer = {
   let name = ProcessInfo.processInfo.environment["FUZZER"] ?? ""
   guard let fuzzer = Fuzzer.all.first(where: { $0.name == name }) else {
-    say("FUZZER is to be one of: " + Fuzzer.all.map(\.name).joined(separator: " "))
+    say("set FUZZER to one of: " + Fuzzer.all.map(\.name).joined(separator: " "))
     exit(2)
   }
   return fuzzer
 }()
 
-/// Checks one input; a finding ends the process, so that libFuzzer keeps the input.
+/// Checks one input.
+///
+/// A finding ends the process, so that libFuzzer keeps the input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let input = bytes.map { Data(bytes: $0, count: count) } ?? Data()

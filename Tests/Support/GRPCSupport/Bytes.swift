@@ -1,14 +1,16 @@
-/// Frames of HTTP/2 as bytes, right and wrong ones.
+/// Correct and incorrect frames of HTTP/2 as bytes.
 ///
 /// - SeeAlso: RFC 9113, sections 4 and 6
 enum Bytes {
-  /// The types of frames, by their numbers.
+  /// The types of frames, in the order of their numbers.
   enum Kind: UInt8, Sendable {
     case data, headers, priority, reset, settings, pushPromise, ping, goAway, windowUpdate
     case continuation
   }
 
-  /// The flags of frames; some have the same bit.
+  /// The flags of frames.
+  ///
+  /// Some of them share a bit.
   struct Flags: OptionSet, Sendable {
     let rawValue: UInt8
     static let endStream = Self(rawValue: 1)
@@ -18,7 +20,7 @@ enum Bytes {
     static let priority = Self(rawValue: 32)
   }
 
-  /// The 24 bytes with which a client begins (section 3.4).
+  /// The 24 bytes that a client sends first (section 3.4).
   static let preface = [UInt8]("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
   static func frame(
@@ -27,7 +29,7 @@ enum Bytes {
     frame(type: kind.rawValue, flags: flags.rawValue, stream: stream, payload)
   }
 
-  /// A frame of the connection, without flags.
+  /// Returns a frame of the connection without flags.
   static func frame(_ kind: Kind, _ payload: [UInt8]) -> [UInt8] {
     frame(type: kind.rawValue, payload)
   }
@@ -38,14 +40,14 @@ enum Bytes {
     number(UInt32(payload.count)).dropFirst() + [type, flags] + number(stream) + payload
   }
 
-  /// Four bytes in network order.
+  /// Returns four bytes in network order.
   static func number(_ value: UInt32) -> [UInt8] {
     [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
   }
 
   // MARK: Frames of the connection
 
-  /// SETTINGS with entries of a number and a value.
+  /// Returns a SETTINGS frame with entries of an identifier and a value.
   static func settings(_ entries: (UInt16, UInt32)...) -> [UInt8] {
     frame(
       .settings,
@@ -53,7 +55,7 @@ enum Bytes {
   }
 
   static let settingsAcknowledgement = frame(.settings, .acknowledgement)
-  /// The server's beginning, with the answer to the client's.
+  /// The server's first frames, with the acknowledgement of the client's settings.
   static let start = settings() + settingsAcknowledgement
   static let ping = frame(.ping, [1, 2, 3, 4, 5, 6, 7, 8])
 
@@ -91,17 +93,18 @@ enum Bytes {
     headers(["grpc-status": "0"], [.endHeaders, .endStream], stream: stream)
   }
 
-  /// A message with its prefix.
+  /// Returns a message with its prefix.
   static func message(_ content: [UInt8] = []) -> [UInt8] {
     [0] + number(UInt32(content.count)) + content
   }
 
-  /// A whole answer with one message.
+  /// Returns a complete answer with one message.
   static func answer(_ content: [UInt8] = [], stream: UInt32 = 1) -> [UInt8] {
     head(stream: stream) + data(message(content), stream: stream) + trailers(stream: stream)
   }
 
-  /// A head with one field of 4 kB, which enters the table, and 12,000 bytes that each repeat it.
+  /// A head with a field of 4 kB, which enters the dynamic table, and 12,000 bytes that each repeat
+  /// it.
   static let repeatedField = frame(
     .headers, .endHeaders, stream: 1,
     [0x88, 0x40] + literal("x-large") + literal(String(repeating: "a", count: 4000))
@@ -109,17 +112,17 @@ enum Bytes {
 
   // MARK: Header compression
 
-  /// Fields as literals that enter no table and have new names (RFC 7541, section 6.2.2).
+  /// Returns fields as literals with new names, which enter no table (RFC 7541, section 6.2.2).
   static func block(_ fields: KeyValuePairs<String, String>) -> [UInt8] {
     fields.flatMap { [0x00] + literal($0) + literal($1) }
   }
 
-  /// A text without Huffman code (RFC 7541, section 5.2).
+  /// Returns a text without Huffman coding (RFC 7541, section 5.2).
   static func literal(_ text: String) -> [UInt8] {
     integer(text.utf8.count, bits: 7) + text.utf8
   }
 
-  /// A number whose first byte has other bits before it (RFC 7541, section 5.1).
+  /// Returns a number whose first byte begins with other bits (RFC 7541, section 5.1).
   static func integer(_ value: Int, bits: Int, _ first: UInt8 = 0) -> [UInt8] {
     let largest = 1 << bits - 1
     guard value >= largest else { return [first | UInt8(value)] }

@@ -3,37 +3,37 @@ import SQBasics
 import SQLoopback
 import TestSupport
 
-/// One connection of a ``HostileServer``, on its thread.
+/// A connection of a ``HostileServer``, on its own thread.
 final class HostileConnection {
-  /// A frame that came, with the first bytes of its payload.
+  /// A received frame, with the first bytes of its payload.
   struct Frame: Sendable {
     let kind: Bytes.Kind?
     let flags: Bytes.Flags
     let stream: UInt32
     let payload: [UInt8]
 
-    /// The first number of the payload at a place.
+    /// Returns the four-byte number at a position of the payload.
     func number(at position: Int = 0) -> UInt32 {
       payload.dropFirst(position).prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
     }
   }
 
-  /// What came on a connection.
+  /// The frames and bytes that the server received on a connection.
   struct Log: Sendable {
     /// The first frames.
     var frames: [Frame] = []
-    /// The number of frames of each kind.
+    /// The number of frames of each type.
     var counts: [Bytes.Kind: Int] = [:]
-    /// The bytes of content on all streams.
+    /// The number of bytes of content on all streams.
     var content = 0
-    /// The head of HTTP/1 that ``Step/head`` read.
+    /// The HTTP/1 head that ``Step/head`` read.
     var head = ""
     var isOver = false
 
-    /// The code with which the client ended the connection.
+    /// The error code with which the client ended the connection.
     var goAway: UInt32? { frames.first { $0.kind == .goAway }?.number(at: 4) }
 
-    /// The code with which the client reset a stream.
+    /// Returns the error code with which the client reset a stream.
     func reset(of stream: UInt32 = 1) -> UInt32? {
       frames.first { $0.kind == .reset && $0.stream == stream }?.number()
     }
@@ -134,7 +134,7 @@ final class HostileConnection {
     change { $0.head = head }
   }
 
-  /// Answers each request when it is complete.
+  /// Answers each request once it is complete.
   private func serve(_ answer: (UInt32) -> [UInt8]) {
     var open: Set<UInt32> = []
     while let frame = readFrame() {
@@ -161,8 +161,9 @@ final class HostileConnection {
 
   // MARK: Writing
 
-  /// Sends bytes; returns `false` if the client has closed the connection, of which what came before
-  /// can still be read.
+  /// Sends bytes, and returns `false` if the client has closed the connection.
+  ///
+  /// Earlier bytes of the client can still be read.
   @discardableResult
   private func send(_ bytes: [UInt8]) -> Bool {
     var sent = 0
@@ -183,7 +184,7 @@ final class HostileConnection {
     send([UInt8](repeatElement(bytes, count: times % batch).joined()))
   }
 
-  /// Returns when the client's side of the connection has all that was sent, or its end.
+  /// Returns once the client's system has received all sent bytes, or the connection has ended.
   private func waitUntilDelivered() {
     var info = tcp_info()
     var size = socklen_t(MemoryLayout<tcp_info>.size)
@@ -236,7 +237,7 @@ final class HostileConnection {
       }
     }
     shutdown(target, Int32(SHUT_WR))
-    // If this side is gone, the other copy must end, too.
+    // If this side has ended, the other copy must end too.
     shutdown(source, Int32(SHUT_RD))
   }
 }

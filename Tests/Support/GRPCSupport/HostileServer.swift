@@ -5,11 +5,11 @@ import SQLoopback
 import SequencingOAuth
 import SequencingOAuthGRPC
 
-/// A server that sends whatever a script says, on plain sockets: also what no library would send.
+/// A server on plain sockets that sends whatever a script says, even what no library would send.
 ///
-/// Each connection has a thread of its own, since its steps wait.
+/// Each connection has its own thread, because its steps block.
 final class HostileServer: Sendable {
-  /// The steps of a connection, by its number from 0 on.
+  /// Returns the steps of a connection by its number, which starts at 0.
   typealias Script = @Sendable (Int) -> [Step]
 
   private struct State {
@@ -18,7 +18,7 @@ final class HostileServer: Sendable {
     var isStopped = false
   }
 
-  /// How many connections are remembered in full.
+  /// The number of connections whose details are kept.
   private static let keptLogs = 1000
 
   let port: UInt16
@@ -28,7 +28,7 @@ final class HostileServer: Sendable {
 
   private init(_ script: @escaping Script) throws {
     let (listener, port) = try Sockets.listen(.ipv4, port: 0)
-    // The thread waits for connections.
+    // The thread blocks until a connection comes.
     _ = fcntl(listener, F_SETFL, 0)
     self.listener = listener
     self.port = port
@@ -36,7 +36,7 @@ final class HostileServer: Sendable {
     guard Threads.start({ [self] in acceptAll() }) else { throw POSIXError(.EAGAIN) }
   }
 
-  /// Runs a body with a server, which ends with it.
+  /// Runs a body with a server, and stops the server afterwards.
   static func running(
     _ script: @escaping Script, isolation: isolated (any Actor)? = #isolation,
     _ body: (HostileServer) async throws -> Void
@@ -46,7 +46,8 @@ final class HostileServer: Sendable {
     try await body(server)
   }
 
-  /// Runs a body with a server whose first connection has these steps, and whose others are good.
+  /// Runs a body with a server that follows the steps on its first connection, and behaves well on
+  /// all others.
   static func once(
     _ steps: [Step], isolation: isolated (any Actor)? = #isolation,
     _ body: (HostileServer) async throws -> Void
@@ -54,11 +55,11 @@ final class HostileServer: Sendable {
     try await running({ $0 == 0 ? steps : .good }, body)
   }
 
-  // MARK: What the client did
+  // MARK: The client's actions
 
   var connectionCount: Int { state.withLock { $0.logs.count } }
 
-  /// What came on a connection.
+  /// Returns what the server received on a connection.
   func log(_ index: Int = 0) -> HostileConnection.Log {
     state.withLock { $0.logs.dropFirst(index).first } ?? HostileConnection.Log()
   }
@@ -101,7 +102,7 @@ final class HostileServer: Sendable {
       self.state.withLock { if index < Self.keptLogs { change(&$0.logs[index]) } }
     }
     connection.run(script(index))
-    // In the lock, so that the number is not another connection's when ``stop()`` uses it.
+    // Closed under the lock, so that ``stop()`` cannot use the number for another connection.
     state.withLock { state in
       state.sockets.remove(socket)
       state.logs[index].isOver = true
@@ -119,7 +120,7 @@ final class HostileServer: Sendable {
 }
 
 extension RPCOptions {
-  /// The default, with calls that fail soon if a test waits for ever.
+  /// The default options with short time limits, so that a call that hangs fails soon.
   static var short: Self {
     var options = Self()
     options.timeout = .seconds(20)

@@ -3,13 +3,13 @@ import SequencingOAuthGRPC
 import TestSupport
 import Testing
 
-/// Bytes that a server sends after a request, and what becomes of the call and the connection.
+/// Bytes that a server sends after a request, and their effect on the call and the connection.
 struct Offence: Sendable, CustomTestStringConvertible {
-  /// How far the damage goes.
+  /// What ends because of the bytes.
   enum Scope: Sendable {
-    /// The connection is given up, and the server is told why.
+    /// The client gives up the connection, and tells the server why.
     case connection
-    /// The call ends, and the connection goes on.
+    /// The call ends, and the connection stays in use.
     case stream
   }
 
@@ -19,7 +19,7 @@ struct Offence: Sendable, CustomTestStringConvertible {
   let code: HTTP2Code
   let bytes: [UInt8]
 
-  /// Bytes for which the server gets PROTOCOL_ERROR.
+  /// Creates an offence with the error code PROTOCOL_ERROR.
   init(_ name: String, _ scope: Scope, _ bytes: [UInt8]) {
     self.init(name, scope, .protocolError, bytes)
   }
@@ -62,7 +62,7 @@ extension HostileConnection.Log {
 }
 
 extension RPCChannel {
-  /// Makes a call to its end.
+  /// Makes a call, and waits for its end.
   func outcome(of kind: RPCCall.Kind) async throws {
     let call = try test("Bad", "request", kind: kind)
     if kind == .unary {
@@ -90,7 +90,7 @@ struct HTTP2Code: Hashable, Sendable {
 }
 
 extension Offence {
-  /// Wrong windows: RFC 9113, section 6.9.
+  /// Invalid windows: RFC 9113, section 6.9.
   static let windows = [
     Offence("a window update of 0", .connection, Bytes.windowUpdate(0)),
     Offence("a window update of 0 on a stream", .connection, Bytes.windowUpdate(0, stream: 1)),
@@ -99,7 +99,7 @@ extension Offence {
     Offence(
       "a window of 2^31 on a stream", .stream, .flowControlError,
       Bytes.windowUpdate((1 << 31) - 1, stream: 1)),
-    // The standard asks for more, the end of the connection.
+    // The standard requires more: the end of the connection.
     Offence(
       "a window of 2^31 because of a setting", .stream, .flowControlError,
       Bytes.windowUpdate((1 << 31) - 1 - 65_535, stream: 1) + Bytes.settings((4, 70_000))),

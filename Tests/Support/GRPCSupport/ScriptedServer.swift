@@ -7,9 +7,9 @@ import SequencingOAuth
 
 @testable import SequencingOAuthGRPC
 
-/// An HTTP/2 server that answers as a test says: with answers that no gRPC server would give.
+/// An HTTP/2 server that sends any answers, even some that no gRPC server would send.
 final class ScriptedServer: Sendable {
-  /// What the server got.
+  /// A request that the server received.
   struct Request: Sendable {
     let headers: HTTPFields
     let body: Data
@@ -36,7 +36,7 @@ final class ScriptedServer: Sendable {
     }
   }
 
-  /// Runs a body with a server, which ends with it.
+  /// Runs a body with a server, and stops the server afterwards.
   static func running(
     _ answer: @escaping @Sendable (Request) -> HTTPResponse,
     isolation: isolated (any Actor)? = #isolation,
@@ -47,7 +47,7 @@ final class ScriptedServer: Sendable {
     try await body(server)
   }
 
-  /// Runs a body with a server that gives one answer.
+  /// Runs a body with a server that gives the same answer to every request.
   static func answering(
     _ response: HTTPResponse, isolation: isolated (any Actor)? = #isolation,
     _ body: (ScriptedServer) async throws -> Void
@@ -55,10 +55,10 @@ final class ScriptedServer: Sendable {
     try await running({ _ in response }, body)
   }
 
-  /// The requests so far.
+  /// The requests that the server has received.
   var requests: [Request] { log.requests.withLock(\.self) }
 
-  /// A channel to the server.
+  /// Returns a channel to the server.
   func channel(
     credential: RPCCredential = .none, options: RPCOptions = RPCOptions()
   ) throws -> RPCChannel {
@@ -71,7 +71,7 @@ final class ScriptedServer: Sendable {
 }
 
 extension HTTP2Exchange {
-  /// Sends a whole answer.
+  /// Sends a complete answer.
   func send(_ response: HTTPResponse) {
     var head = HeaderBlock([":status": "\(response.status)"])
     for field in response.headers { head.append(field.name.lowercased(), field.value) }
@@ -92,7 +92,7 @@ extension HTTP2Exchange {
 }
 
 extension HTTPResponse {
-  /// An answer of gRPC with these trailers.
+  /// Returns a gRPC answer with these trailers.
   static func grpc(
     _ body: [UInt8] = [0, 0, 0, 0, 0], headers: HTTPFields = [:],
     trailers: HTTPFields = ["grpc-status": "0"]

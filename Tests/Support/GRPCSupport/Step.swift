@@ -1,44 +1,45 @@
 import TestSupport
 
-/// One thing that a ``HostileServer`` does on a connection.
+/// An action of a ``HostileServer`` on a connection.
 ///
-/// After the last step it reads until the client closes the connection.
+/// After the last step, the server reads until the client closes the connection.
 enum Step: Sendable {
-  /// Waits for the client's first byte, and reads nothing: the client then knows that it is
+  /// Waits for the client's first byte without reading it, which shows that the client is
   /// connected.
   case contact
   /// Reads the client's preface.
   case preface
-  /// Reads until a frame of a type has come, on a stream or on any.
+  /// Reads until a frame of this type has come, on the given stream or on any.
   case wait(Bytes.Kind, stream: UInt32? = nil)
-  /// Reads some bytes of any kind.
+  /// Reads some bytes.
   case anything
-  /// Reads a head of HTTP/1, such as a proxy gets.
+  /// Reads an HTTP/1 head, which a proxy gets.
   case head
   case send([UInt8])
-  /// Sends each byte for itself.
+  /// Sends the bytes one by one.
   case trickle([UInt8])
-  /// Sends bytes again and again.
+  /// Sends the bytes repeatedly.
   case flood([UInt8], times: Int)
-  /// Reads nothing until a gate is open.
+  /// Reads nothing until the gate opens.
   case pass(Gate)
   /// Closes the connection.
   case close
-  /// Closes the connection with a reset of TCP.
+  /// Closes the connection with a TCP reset.
   case reset
-  /// Answers every request from now on, as a good server does.
+  /// Answers every later request as a good server does.
   case serve
-  /// Answers every request from now on with these bytes for its stream.
+  /// Answers every later request with the bytes for its stream.
   case answer(@Sendable (UInt32) -> [UInt8])
-  /// Passes everything on to a server on a port of this machine, and its answers back, in pieces.
+  /// Relays all bytes to a server on a port of this machine, and its answers back, in pieces.
   case relay(port: UInt16, piece: Int = 65_536)
 }
 
 extension [Step] {
-  /// A good server, from the first byte to the last.
+  /// The steps of a good server.
   static let good: [Step] = [.preface, .send(Bytes.start), .serve]
 
-  /// A server that does something once the first request has come, and is good after it.
+  /// Returns the steps of a server that does something after the first request, and then behaves
+  /// well.
   static func afterRequest(_ steps: Step...) -> [Step] {
     [.preface, .send(Bytes.start), .wait(.headers)] + steps + [.serve]
   }

@@ -2,7 +2,7 @@ import Foundation
 import SequencingOAuthGRPC
 
 extension RPCChannel {
-  /// A call of the test service with a text.
+  /// Creates a call of the test service with a text.
   func test(
     _ name: String, _ request: String = "", kind: RPCCall.Kind = .unary
   ) throws -> RPCCall {

@@ -7,13 +7,13 @@ struct TestRequest: Sendable, Equatable {
   var fillOAuthScope = false
 }
 
-/// `grpc.testing.Response`.
+/// `grpc.testing.Response`: the facts about the token.
 struct TestResponse: Sendable, Equatable {
   var username = ""
   var oauthScope = ""
 }
 
-/// Two bools, as protobuf has them: a key of field number and kind, then a varint.
+/// Encodes two booleans as protobuf does: a key of field number and wire type, then a varint.
 struct TestRequestCodec: MessageCodec {
   func encode(_ message: TestRequest) -> Data {
     var data = Data()
@@ -27,7 +27,7 @@ struct TestRequestCodec: MessageCodec {
   }
 }
 
-/// Two texts, as protobuf has them: a key, a length below 128, the bytes.
+/// Decodes two texts as protobuf does: a key, a length below 128, and the bytes.
 struct TestResponseCodec: MessageCodec {
   func encode(_ message: TestResponse) throws -> Data {
     throw DecodingFailed()
@@ -60,5 +60,5 @@ extension RPCMethod where Request == TestRequest, Response == TestResponse {
     response: TestResponseCodec())
 }
 
-/// The name of a method of the test service.
+/// Returns the path of a method of the test service.
 func method(_ name: String) -> String { "/grpc.testing.TestService/\(name)" }

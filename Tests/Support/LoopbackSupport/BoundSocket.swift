@@ -3,14 +3,16 @@ import TestSupport
 
 /// A TCP socket that reserves a port of 127.0.0.1 while this object exists.
 ///
-/// A server program can inherit the socket once it listens. While it does not listen, a program
-/// that sets SO_REUSEADDR can also listen on the port itself. So a test need not look for a free
-/// port, which another program could take a moment later.
+/// A server program can inherit the socket once it listens. While the socket does not listen, a
+/// program that sets SO_REUSEADDR can also listen on the port itself. So a test need not look for a
+/// free port, which another program could take a moment later.
 package final class BoundSocket: Sendable {
   package let descriptor: Int32
   package let port: UInt16
 
-  /// Reserves a port; with `isShared`, programs that set SO_REUSEPORT can listen on it together.
+  /// Reserves a port.
+  ///
+  /// With `isShared`, programs that set SO_REUSEPORT can listen on it together.
   package init(isShared: Bool = false) throws {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     var yes: Int32 = 1
@@ -38,7 +40,9 @@ package final class BoundSocket: Sendable {
     close(descriptor)
   }
 
-  /// Lets connections wait until a program accepts them, which does not block.
+  /// Makes the socket listen.
+  ///
+  /// Connections wait until a program accepts them. Accepting does not block.
   package func listen() throws {
     let flags = fcntl(descriptor, F_GETFL)
     guard Glibc.listen(descriptor, 511) == 0, fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) == 0

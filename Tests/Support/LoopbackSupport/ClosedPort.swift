@@ -1,6 +1,6 @@
 /// A port of 127.0.0.1 that refuses connections while this object exists.
 ///
-/// A socket is bound to it and does not listen, so no server of another test can get the port.
+/// A socket is bound to the port and does not listen, so no server of another test can get it.
 package final class ClosedPort: Sendable {
   private let socket: BoundSocket
 

@@ -1,7 +1,7 @@
 package import SequencingOAuth
 
 extension HTTPClientConfiguration {
-  /// The default, without a look at the environment's proxies.
+  /// The default configuration, but without the proxies of the environment.
   package static var direct: Self {
     var configuration = Self()
     configuration.proxy = .none

@@ -3,7 +3,7 @@ import OAuthSandbox
 import SQLoopback
 import Testing
 
-/// A token as a test reads it, without any check of its signature.
+/// A token that a test reads without a check of its signature.
 struct ReadJWT {
   let text: String
   let header: SandboxJSON
@@ -40,7 +40,7 @@ extension SandboxJSON {
 }
 
 extension LoopbackAnswer {
-  /// The body as JSON, with the members of each object in the order of their names.
+  /// Returns the body as JSON, with the members of each object in the order of their names.
   func json() throws -> SandboxJSON { try #require(SandboxJSON(parsing: text), "\(text)") }
 
   func idToken() throws -> ReadJWT {
@@ -49,7 +49,7 @@ extension LoopbackAnswer {
 }
 
 extension SandboxPeer {
-  /// Signs in with the scope `openid` and returns the token response.
+  /// Signs in with the scope `openid`, and returns the token response.
   func signIn(
     _ changes: [String: String?] = [:], visitor: SandboxVisitor = SandboxVisitor()
   ) async throws -> LoopbackAnswer {
@@ -58,7 +58,7 @@ extension SandboxPeer {
     return try await redeem(try #require(code))
   }
 
-  /// The error with which a request is sent back, or `nil` if there is a code.
+  /// Returns the error with which a request is sent back, or `nil` if there is a code.
   func refusal(_ changes: [String: String?], visitor: SandboxVisitor) async throws -> String? {
     try await redirect(changes, visitor: visitor).value("error")
   }
@@ -67,7 +67,7 @@ extension SandboxPeer {
     try #require(try await get("/jwks").json()["keys"]).array
   }
 
-  /// The hidden fields of a page's form.
+  /// Returns the hidden fields of a page's form.
   static func hiddenFields(_ page: String) -> [(String, String)] {
     page.split(separator: "<input type=\"hidden\" name=\"").dropFirst().map { input in
       let parts = input.split(separator: "\"", maxSplits: 3)
@@ -75,7 +75,7 @@ extension SandboxPeer {
     }
   }
 
-  /// The field that sends back the cookie of an answer.
+  /// Returns the field that sends back the cookie of an answer.
   static func cookie(of answer: LoopbackAnswer) throws -> (name: String, value: String) {
     let cookie = try #require(answer.header("set-cookie"))
     return ("Cookie", String(cookie.prefix { $0 != ";" }))

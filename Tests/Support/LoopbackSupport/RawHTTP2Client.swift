@@ -3,8 +3,8 @@ import Foundation
 import SQBasics
 import TestSupport
 
-/// A client of HTTP/2 that writes its frames by hand, right or wrong, and never grants more room
-/// than it is told to.
+/// An HTTP/2 client that writes its frames by hand, correct or not, and never opens a window on its
+/// own.
 package final class RawHTTP2Client: Sendable {
   /// A frame of the server.
   package enum Frame: Sendable, Equatable {
@@ -21,22 +21,22 @@ package final class RawHTTP2Client: Sendable {
     package var description: String { "\(name): \(value)" }
   }
 
-  /// All that has come for a stream.
+  /// Everything that has come for a stream.
   package struct Answer: Sendable, Equatable {
     package var fields: [Field] = []
     package var content: [UInt8] = []
-    /// How many sections of fields there were: one for the head, and one for trailers.
+    /// The number of sections of fields: one for the head, and one for trailers.
     package var sections = 0
-    /// Whether the server ended the stream as it should.
+    /// Whether the server ended the stream normally.
     package var isComplete = false
-    /// The code with which the server reset the stream.
+    /// The error code with which the server reset the stream.
     package var resetCode: UInt32?
 
-    /// The value of the first field with a name.
+    /// Returns the value of the first field with a name.
     package subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
   }
 
-  /// An open socket; the client and its thread use it until both are done.
+  /// An open socket, which the client and its thread use until both are done.
   private final class Socket: Sendable {
     let descriptor: Int32
 
@@ -58,13 +58,13 @@ package final class RawHTTP2Client: Sendable {
     let state = Locked(State())
   }
 
-  /// The client's first bytes: the preface, and settings without a setting.
+  /// The client's first bytes: the preface, and an empty SETTINGS frame.
   package static let greeting = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + frame(4, 0, 0, [])
 
   private let socket: Socket
   private let record = Record()
 
-  /// Connects to a port of 127.0.0.1, and greets the server.
+  /// Connects to a port of 127.0.0.1, and sends the greeting unless `greets` is `false`.
   package init(port: UInt16, greets: Bool = true) throws {
     let socket = Socket(
       Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0))
@@ -90,7 +90,7 @@ package final class RawHTTP2Client: Sendable {
 
   // MARK: Sending
 
-  /// The bytes of a frame.
+  /// Returns the bytes of a frame.
   package static func frame(
     _ type: UInt8, _ flags: UInt8, _ stream: UInt32, _ content: [UInt8]
   ) -> [UInt8] {
@@ -98,7 +98,7 @@ package final class RawHTTP2Client: Sendable {
     return length + [type, flags] + bytes(stream) + content
   }
 
-  /// Fields as HPACK has them, with no compression at all.
+  /// Returns fields in HPACK's form without any compression.
   package static func block(_ fields: [(String, String)]) -> [UInt8] {
     fields.flatMap { name, value in [0] + text(name) + text(value) }
   }
@@ -129,14 +129,16 @@ package final class RawHTTP2Client: Sendable {
     }
   }
 
-  /// Opens a stream with fields; without `ends`, content follows.
+  /// Opens a stream with fields.
+  ///
+  /// Without `ends`, content follows.
   package func open(
     _ stream: UInt32, _ fields: [(String, String)], ends: Bool = false
   ) {
     send(Self.frame(1, ends ? 5 : 4, stream, Self.block(fields)))
   }
 
-  /// Sends content of a stream, in frames as large as any server takes.
+  /// Sends content of a stream, in frames of the largest size that any server accepts.
   package func write(_ content: [UInt8], to stream: UInt32, ends: Bool = true) {
     var rest = content[...]
     repeat {
@@ -146,7 +148,7 @@ package final class RawHTTP2Client: Sendable {
     } while !rest.isEmpty
   }
 
-  /// Lets the server send more bytes of a stream, and on the connection as a whole.
+  /// Opens the windows of a stream and of the connection by a number of bytes.
   package func grant(_ count: UInt32, to stream: UInt32) {
     for stream in [0, stream] { send(Self.frame(8, 0, stream, Self.bytes(count))) }
   }
@@ -162,7 +164,7 @@ package final class RawHTTP2Client: Sendable {
 
   // MARK: Receiving
 
-  /// The frames so far.
+  /// The frames that have come.
   package var frames: [Frame] { record.state.withLock(\.frames) }
 
   /// Whether the server has ended the connection.
@@ -173,7 +175,7 @@ package final class RawHTTP2Client: Sendable {
     try await eventually("the server ends the connection") { hasEnded }
   }
 
-  /// Waits for the code with which the server says that it takes no further stream.
+  /// Waits for the error code with which the server refuses further streams.
   package func goAway() async throws -> UInt32 {
     try await eventually("the server says goodbye") {
       for case .goAway(_, let code) in frames { return code }
@@ -181,7 +183,7 @@ package final class RawHTTP2Client: Sendable {
     }
   }
 
-  /// All that has come for a stream so far.
+  /// Returns everything that has come for a stream.
   package func answer(_ stream: UInt32) -> Answer {
     frames.reduce(into: Answer()) { answer, frame in
       switch frame {
@@ -199,7 +201,7 @@ package final class RawHTTP2Client: Sendable {
     }
   }
 
-  /// Waits until the server has ended a stream, in whatever way.
+  /// Waits until the server has ended or reset a stream.
   package func wholeAnswer(_ stream: UInt32) async throws -> Answer {
     try await eventually("stream \(stream) ends") {
       let answer = answer(stream)

@@ -28,14 +28,14 @@ final class RelayConnection {
   /// Whether both directions have ended.
   var isFinished: Bool { requests.isFinished && answers.isFinished }
 
-  /// Whether the client has closed its socket, though bytes of it may still wait here.
+  /// Whether the client has closed its socket, even if some of its bytes still wait here.
   var isLeft: Bool {
-    // POLLRDHUP, which Swift does not import: the peer writes no more.
+    // POLLRDHUP, which Swift does not import: the peer will write no more.
     var socket = pollfd(fd: client, events: 0x2000, revents: 0)
     return poll(&socket, 1, 0) > 0
   }
 
-  /// Connects to the server; throws if it refuses.
+  /// Connects to the server, or throws if it refuses.
   func connect(to port: UInt16) throws {
     guard server < 0 else { return }
     server = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -43,7 +43,7 @@ final class RelayConnection {
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
     address.sin_port = port.bigEndian
-    // Before it connects: a server that is stopped must not stop the relay.
+    // Before it connects, because a server that is stopped must not block the relay.
     Self.prepare(server)
     let status = withUnsafePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -53,7 +53,7 @@ final class RelayConnection {
     guard status == 0 || errno == EINPROGRESS else { throw RelayError() }
   }
 
-  /// Moves what the sockets give and take now; returns the counts of written bytes.
+  /// Moves the bytes that the sockets give and take now, and returns the counts of written bytes.
   ///
   /// A request may meet a fault, which ends the connection or all traffic.
   func move(
@@ -72,7 +72,7 @@ final class RelayConnection {
         case nil: break
         }
       }
-      // Bytes that come only now are left to the next turn, which sees whether they ask something.
+      // Bytes that come only now wait for the next turn, which checks whether they are a request.
       if traffic != .nothing, hasRequest || requests.hasEnded {
         toServer = try Self.move(&requests, from: client, to: server)
       }
@@ -87,7 +87,7 @@ final class RelayConnection {
     return (toServer, toClient)
   }
 
-  /// The events of the two sockets that the relay waits for.
+  /// Returns the events of the two sockets that the relay waits for.
   func events(_ traffic: TCPRelay.Traffic) -> [pollfd] {
     var events = (client: Int32(0), server: Int32(0))
     if server >= 0, traffic != .nothing {
@@ -104,12 +104,12 @@ final class RelayConnection {
         events.server |= POLLIN
       }
     }
-    // Without events a socket is left out, since its end would be reported again and again.
+    // A socket without events is left out, because its end would be reported again and again.
     return [(client, events.client), (server, events.server)].filter { $0.1 != 0 }
       .map { pollfd(fd: $0.0, events: Int16($0.1), revents: 0) }
   }
 
-  /// Closes both sockets, in order.
+  /// Closes both sockets normally.
   func close() {
     Glibc.close(client)
     if server >= 0 { Glibc.close(server) }
@@ -117,7 +117,7 @@ final class RelayConnection {
 
   /// Closes both sockets with a reset.
   func reset() {
-    // Unlike SO_LINGER, this does not wait until the thread that polls the sockets leaves them.
+    // Unlike SO_LINGER, this does not wait for the thread that polls the sockets.
     var nowhere = sockaddr()
     nowhere.sa_family = sa_family_t(AF_UNSPEC)
     for socket in [client, server] where socket >= 0 {
@@ -126,7 +126,7 @@ final class RelayConnection {
     close()
   }
 
-  /// Receives bytes, unless there are some; returns whether there are some now.
+  /// Receives bytes unless some are pending, and returns whether there are some now.
   private static func receive(_ flow: inout Flow, from socket: Int32) throws -> Bool {
     guard flow.pending.isEmpty, !flow.hasEnded else { return !flow.pending.isEmpty }
     var buffer = [UInt8](repeating: 0, count: 64 * 1024)
@@ -139,7 +139,7 @@ final class RelayConnection {
 
   private static func move(_ flow: inout Flow, from: Int32, to: Int32) throws -> Int {
     var count = 0
-    // Not without end, since the caller holds the lock.
+    // Limited, because the caller holds the lock.
     for _ in 0..<8 where !flow.isFinished {
       if flow.pending.isEmpty, !flow.hasEnded, try !receive(&flow, from: from), !flow.hasEnded {
         return count
@@ -158,7 +158,7 @@ final class RelayConnection {
     return count
   }
 
-  /// Returns whether the last call must be repeated later; throws if the connection is broken.
+  /// Returns whether the last call must be repeated later, or throws if the connection is broken.
   private static func waits() throws -> Bool {
     guard errno == EAGAIN || errno == EINTR else { throw RelayError() }
     return true
@@ -172,5 +172,5 @@ final class RelayConnection {
   }
 }
 
-/// The error if one end of a connection is broken, so that the other one is reset.
+/// The error if one end of a connection is broken, so that the other end is reset.
 struct RelayError: Error {}

@@ -1,11 +1,11 @@
-/// What a relay does to one request, and how far it has counted.
+/// The fault that a relay causes for one request, and the count of requests.
 ///
-/// A request is what a client sends after it got an answer, or at first. The relay does not know what
-/// it means, so the messages of a login count too.
+/// A request is what a client sends at first or after an answer. The relay does not understand its
+/// content, so the messages of a login count too.
 struct RelayFault {
-  /// How many requests have come.
+  /// The number of requests that have come.
   private(set) var requests = 0
-  /// The number of the request that meets the fault; `nil` if none does.
+  /// The number of the request that meets the fault, or `nil`.
   private var number: Int?
   private var kind = TCPRelay.Fault.requestIsLost
 
@@ -16,7 +16,7 @@ struct RelayFault {
   /// Whether the fault is still to come.
   var isExpected: Bool { number != nil }
 
-  /// Counts a request; returns the fault that it meets.
+  /// Counts a request, and returns the fault that it meets.
   mutating func next() -> TCPRelay.Fault? {
     requests += 1
     guard requests == number else { return nil }

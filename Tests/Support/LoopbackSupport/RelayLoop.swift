@@ -15,7 +15,7 @@ final class RelayLoop: Sendable {
   let state = Locked(State())
   private let listener: BoundSocket
   private let target: UInt16
-  /// A pipe that ends the wait after a change.
+  /// A pipe that ends the thread's wait after a change.
   private let alarm: ChildPipe
 
   init(listener: BoundSocket, target: UInt16) throws {
@@ -44,11 +44,11 @@ final class RelayLoop: Sendable {
     }
   }
 
-  /// Changes the state; the thread notices it.
+  /// Changes the state, and wakes the thread.
   func change(_ body: (inout State) -> Void) {
     state.withLock { body(&$0) }
     var byte: UInt8 = 0
-    // If the pipe is full, the thread will wake anyway.
+    // If the pipe is full, the thread will wake up anyway.
     _ = write(alarm.writeEnd, &byte, 1)
   }
 
@@ -68,7 +68,7 @@ final class RelayLoop: Sendable {
     while read(alarm.readEnd, &bytes, bytes.count) > 0 {}
   }
 
-  /// Accepts the connections that wait, and moves the bytes of all.
+  /// Accepts the waiting connections, and moves the bytes of all connections.
   private func turn() {
     state.withLock { state in
       while case let client = accept(listener.descriptor, nil, nil), client >= 0 {

@@ -12,7 +12,9 @@ struct SandboxPeer {
   static let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
   static let redirectURI = "com.example.sandbox:/callback"
 
-  /// A correct authorization request with changes; a parameter with `nil` is left out.
+  /// Returns a correct authorization request with changes.
+  ///
+  /// A parameter with the value `nil` is left out.
   func authorizationURL(_ changes: [String: String?] = [:]) throws -> URL {
     var parameters: [String: String] = [
       "response_type": "code", "client_id": "sandbox-app", "redirect_uri": Self.redirectURI,
@@ -54,7 +56,7 @@ struct SandboxPeer {
       "POST", url, headers: [("Content-Type", type)] + headers, body: Data(body.utf8))
   }
 
-  /// Signs Alice in and returns the parameters of the redirect.
+  /// Signs in Alice, and returns the parameters of the redirect.
   func redirect(
     _ changes: [String: String?] = [:], visitor: SandboxVisitor = SandboxVisitor()
   ) async throws -> [(name: String, value: String)] {
@@ -66,7 +68,7 @@ struct SandboxPeer {
     try #require(try await redirect(changes).first { $0.name == "code" }?.value)
   }
 
-  /// The form that redeems a code, with changes.
+  /// Sends the form that redeems a code, with changes.
   func redeem(
     _ code: String, _ changes: [String: String?] = [:],
     headers: [(name: String, value: String)] = []
@@ -91,7 +93,7 @@ struct SandboxPeer {
     pairs.map { escape($0.0) + "=" + escape($0.1) }.joined(separator: "&")
   }
 
-  /// Escapes every byte, which is always right.
+  /// Escapes every byte, which is always correct.
   static func escape(_ text: String) -> String {
     text.utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
@@ -102,7 +104,7 @@ struct SandboxPeer {
   }
 }
 
-/// The members of a token response that the tests look at.
+/// The members of a token response that the tests read.
 struct TokenJSON: Decodable {
   let accessToken: String
   let tokenType: String

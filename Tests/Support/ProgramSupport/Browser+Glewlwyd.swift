@@ -9,14 +9,14 @@ extension Browser {
     try await click("#loginbut")
   }
 
-  /// Ticks scopes on the consent page, grants them and continues to the application.
+  /// Selects scopes on the consent page, grants them, and continues to the application.
   package func consentOnGlewlwyd(to scopes: [String]) async throws {
     for scope in scopes { try await click("#grant-\(scope)") }
     try await click("button.btn-primary")
     try await click("button.btn-success")
   }
 
-  /// Grants nothing on the consent page and returns when the server has answered.
+  /// Grants nothing on the consent page, and returns when the server has answered.
   ///
   /// glewlwyd then shows the consent page again: it never sends the user back with an error.
   package func refuseConsentOnGlewlwyd() async throws {
@@ -27,7 +27,7 @@ extension Browser {
     try await wait(for: "input[id^=grant-]")
   }
 
-  /// The number of the page's requests about the user's consent that were answered.
+  /// The number of the page's consent requests that were answered.
   private var grantRequests: Int {
     get async throws {
       try await run(

@@ -18,7 +18,8 @@ extension Browser {
       "POST", "/goog/cdp/execute", Command(params: ["features": [feature]]))
   }
 
-  /// Sets the size of the page itself, in CSS pixels; a window cannot be as narrow as a telephone.
+  /// Sets the size of the page itself in CSS pixels, because a window cannot be as narrow as a
+  /// telephone.
   package func resize(width: Int, height: Int) async throws {
     struct Command: Encodable {
       let cmd = "Emulation.setDeviceMetricsOverride"
@@ -34,7 +35,7 @@ extension Browser {
       "POST", "/goog/cdp/execute", Command(params: Metrics(width: width, height: height)))
   }
 
-  /// Saves what the user sees in the folder that `SQ_SCREENSHOTS` names; does nothing without one.
+  /// Saves a picture of the page in the folder that `SQ_SCREENSHOTS` names, if it is set.
   package func screenshot(_ name: String) async throws {
     guard let folder = ProcessInfo.processInfo.environment["SQ_SCREENSHOTS"] else { return }
     let image = try await driver.send("GET", "/screenshot", as: String.self)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 
 extension Browser {
-  /// The address of the page that the browser shows.
+  /// The address of the current page.
   package var url: String {
     get async throws { try await driver.send("GET", "/url", as: String.self) }
   }
@@ -12,12 +12,12 @@ extension Browser {
     get async throws { try await driver.send("GET", "/source", as: String.self) }
   }
 
-  /// Goes to an address and returns when the page there has loaded.
+  /// Opens an address, and returns when the page has loaded.
   package func go(to url: String) async throws {
     try await driver.send("POST", "/url", ["url": url])
   }
 
-  /// Clicks the first element that a CSS selector finds, once it is there and can be clicked.
+  /// Clicks the first element that a CSS selector finds, once it can be clicked.
   package func click(_ selector: String) async throws {
     try await act(on: selector) { try await self.driver.send("POST", "\($0)/click") }
   }
@@ -30,21 +30,21 @@ extension Browser {
     }
   }
 
-  /// The text that a user sees in the first element that a selector finds.
+  /// Returns the text that a user sees in the first element that a selector finds.
   package func text(of selector: String) async throws -> String {
     try await act(on: selector) {
       try await self.driver.send("GET", "\($0)/text", as: String.self)
     }
   }
 
-  /// The role of an element for assistive software.
+  /// Returns the role of an element for assistive software.
   package func accessibleRole(of selector: String) async throws -> String {
     try await act(on: selector) {
       try await self.driver.send("GET", "\($0)/computedrole", as: String.self)
     }
   }
 
-  /// The name of an element for assistive software.
+  /// Returns the name of an element for assistive software.
   package func accessibleName(of selector: String) async throws -> String {
     try await act(on: selector) {
       try await self.driver.send("GET", "\($0)/computedlabel", as: String.self)
@@ -56,7 +56,7 @@ extension Browser {
     try await act(on: selector) { _ in }
   }
 
-  /// Whether an element exists now.
+  /// Returns whether an element exists now.
   package func has(_ selector: String) async throws -> Bool {
     try await !driver.send(
       "POST", "/elements", ["using": "css selector", "value": selector], as: [[String: String]].self
@@ -83,7 +83,7 @@ extension Browser {
     let args: [String] = []
   }
 
-  /// Finds an element and acts on it; tries again while the page is not ready.
+  /// Finds an element and acts on it, and tries again while the page is not ready.
   private func act<Value: Sendable>(
     on selector: String, _ action: @Sendable (String) async throws -> Value
   ) async throws -> Value {

@@ -13,7 +13,9 @@ package final class Browser: Sendable {
     self.driver = driver
   }
 
-  /// Runs a body with a browser; few run at once, since each wants a core for itself.
+  /// Runs a body with a browser.
+  ///
+  /// Only two run at a time, because each needs a core for itself.
   package static func open<Result: Sendable>(
     width: Int = 1000, height: Int = 800, _ body: (Browser) async throws -> Result
   ) async throws -> Result {
@@ -37,9 +39,9 @@ package final class Browser: Sendable {
 
   /// A shell script that ends chromedriver and its browser when its input ends.
   ///
-  /// The input ends when the test stops them, and also when the test process dies before.
-  /// Chromedriver takes a free port of IPv6 and ends if another program has that port of IPv4,
-  /// which happens with many test servers; then the script starts it again.
+  /// The input ends when the test stops them, and also if the test process dies before.
+  /// Chromedriver takes a free port of IPv6, and ends if another program has that port of IPv4,
+  /// which happens with many test servers. The script then starts it again.
   private static let leash = """
     trap : TERM
     for attempt in {1..10}; do chromedriver --port=0 && break; done &

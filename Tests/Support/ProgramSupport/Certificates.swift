@@ -2,9 +2,10 @@ package import Foundation
 import TestSupport
 import Testing
 
-/// A private authority with a server's and a client's certificate, in a folder for one test.
+/// A private certificate authority with the certificates of a server and a client, in a folder for
+/// one test.
 package final class Certificates: Sendable {
-  /// The content of the files, which openssl makes once for all tests.
+  /// The content of the files, which openssl creates once for all tests.
   private static let files = Task { try await Authority().files() }
 
   package let folder: URL
@@ -64,7 +65,9 @@ private struct Authority {
         + "-extfile @\(name).ext -out @\(name).pem")
   }
 
-  /// Runs openssl; an argument that starts with `@` is a file of the folder.
+  /// Runs openssl.
+  ///
+  /// An argument that starts with `@` is a file of the folder.
   private func openssl(_ arguments: String) async throws {
     let words = arguments.split(separator: " ").map {
       $0.hasPrefix("@") ? folder.file(String($0.dropFirst())) : String($0)

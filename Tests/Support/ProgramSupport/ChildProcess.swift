@@ -1,18 +1,19 @@
 package import Foundation
 import TestSupport
 
-/// A program that a test runs, in a process group of its own.
+/// A program that a test runs in its own process group.
 ///
 /// When the program ends or is stopped, or when this object is released, all processes of the group
 /// are killed too.
 package final class ChildProcess: Sendable {
   /// The standard input of the program.
   package enum Input: Sendable {
-    /// An input that ends at once.
+    /// An empty input that ends at once.
     case none
-    /// A text, and then the end.
+    /// A text, followed by the end.
     case text(String)
-    /// An empty input, open until ``ChildProcess/stop(within:)`` or the test process's end.
+    /// An empty input that stays open until ``ChildProcess/stop(within:)`` or the end of the test
+    /// process.
     case open
   }
 
@@ -83,14 +84,16 @@ package final class ChildProcess: Sendable {
   package var output: String { record.text(\.output) }
   /// The program's standard error so far.
   package var errors: String { record.text(\.errors) }
-  /// Whether it has not ended yet.
+  /// Whether the program has not ended yet.
   package var isRunning: Bool { record.status == nil }
 
-  /// Waits for the program's end; past the limit, or when the task is cancelled, kills it.
+  /// Waits for the program's end.
+  ///
+  /// Kills the program after the limit, or when the task is cancelled.
   package func result(within limit: Duration = .seconds(60)) async throws -> Result {
     do {
       let status = try await eventually("\(command) ends", within: limit) { record.status }
-      // Its last output may still be in the pipes, which a program outside the group may keep open.
+      // The last output may still be in the pipes, which a program outside the group may keep open.
       try? await eventually("its output ends", within: .seconds(10)) { record.isComplete }
       return Result(status: status, output: output, errors: errors)
     } catch let error as NeverHappened {
@@ -124,38 +127,39 @@ package final class ChildProcess: Sendable {
     }
   }
 
-  /// Whether the program is stopped, as after SIGSTOP, with all its threads.
+  /// Whether all threads of the program are stopped, as after SIGSTOP.
   package var isStopped: Bool {
     let tasks = "/proc/\(processID)/task"
     let threads = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
     return !threads.isEmpty && threads.allSatisfy { Self.state(at: "\(tasks)/\($0)") == "T" }
   }
 
-  /// Stops the program; returns when its last thread stands still, a moment after the signal.
+  /// Stops the program, and returns when its last thread has stopped, a moment after the signal.
   package func freeze() async throws {
     signal(SIGSTOP)
     try await eventually("\(command) stands still") { isStopped || !isRunning }
   }
 
-  /// The letter for the state of any process, or `nil` after its end: `T` stopped, `Z` zombie.
+  /// Returns the letter for the state of any process, or `nil` after its end: `T` for stopped, `Z`
+  /// for zombie.
   static func state(of processID: pid_t) -> Character? { state(at: "/proc/\(processID)") }
 
   private static func state(at folder: String) -> Character? {
     let line = (try? String(contentsOfFile: "\(folder)/stat", encoding: .utf8)) ?? ""
-    // The name before it may hold anything.
+    // The name before the state may contain any characters.
     return line.split(separator: ")").last?.dropFirst().first
   }
 
-  /// Sends a signal to the whole group, or to the program alone, unless the program has ended.
+  /// Sends a signal to the whole group, or only to the program, unless the program has ended.
   package func signal(_ number: Int32, alone: Bool = false) {
     record.signal(number, alone: alone)
   }
 
-  /// Ends the program: closes its input, asks it with SIGTERM, and kills it past the limit.
+  /// Ends the program: closes its input, sends SIGTERM, and kills it after the limit.
   package func stop(within limit: Duration = .seconds(5)) async {
     record.closeInput()
     signal(SIGTERM)
-    // In a task of its own, since the test's may have been cancelled.
+    // In its own task, because the test's task may have been cancelled.
     await Task { [self] in
       try? await eventually("\(command) ends", within: limit) { !isRunning }
       signal(SIGKILL)

@@ -1,7 +1,7 @@
 import Foundation
 import SQBasics
 
-/// The output and the status of a child process; a thread for each blocking call writes them.
+/// The output and the status of a child process, which one thread for each blocking call writes.
 final class ChildRecord: Sendable {
   struct State: Sendable {
     var output = Data()
@@ -44,7 +44,7 @@ final class ChildRecord: Sendable {
     }
   }
 
-  /// Waits for the end, kills the rest of the process group, and takes the status.
+  /// Waits for the end of the process, kills the rest of its group, and takes the status.
   func reap() {
     Thread.detachNewThread { [self] in
       var info = siginfo_t()
@@ -62,11 +62,11 @@ final class ChildRecord: Sendable {
 
   /// Writes the whole input and closes it.
   func write(_ data: Data) {
-    // Taken, so that no other thread closes it while it is written to: its number could then be
+    // Taken, so that no other thread closes it during the write, when its number could become
     // another file's.
     guard let end = takeInputEnd() else { return }
     Thread.detachNewThread {
-      // A program that does not read its input is no reason for this process to die.
+      // A program that does not read its input must not end this process.
       var pipe = sigset_t()
       sigemptyset(&pipe)
       sigaddset(&pipe, SIGPIPE)
@@ -93,7 +93,7 @@ final class ChildRecord: Sendable {
   }
 
   func signal(_ number: Int32, alone: Bool = false) {
-    // Under the lock, so that the number cannot have gone to another process.
+    // Under the lock, so that the number cannot belong to another process yet.
     state.withLock { state in
       if state.status == nil { kill(alone ? processID : -processID, number) }
     }

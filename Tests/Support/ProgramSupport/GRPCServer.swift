@@ -11,9 +11,9 @@ package final class GRPCServer: Sendable {
   package enum Program: Sendable {
     /// Methods for one property each, on grpcio.
     case serve
-    /// The service of gRPC's interoperability tests, on grpcio; it understands no signals.
+    /// The service of gRPC's interoperability tests on grpcio, which handles no signals.
     case interopOnGRPCIO
-    /// The service of gRPC's interoperability tests, on grpc-go.
+    /// The service of gRPC's interoperability tests on grpc-go.
     case interopOnGRPCGo
 
     private static let servers = URL(filePath: #filePath).deletingLastPathComponent()
@@ -42,9 +42,9 @@ package final class GRPCServer: Sendable {
     self.process = process
   }
 
-  /// Starts a server; it ends with ``stop()``, or when its last reference is released.
+  /// Starts a server, which ends with ``stop()`` or when its last reference is released.
   ///
-  /// With certificates it serves over TLS. It asks `userInfo` for the user of each token.
+  /// With certificates, it uses TLS. It asks `userInfo` for the user of each token.
   package static func start(
     _ program: Program = .serve, certificates: Certificates? = nil, userInfo: URL? = nil,
     options: [String] = []
@@ -61,7 +61,7 @@ package final class GRPCServer: Sendable {
     return GRPCServer(url: url, process: process)
   }
 
-  /// Runs a body with a server, and stops the server after it.
+  /// Runs a body with a server, and stops the server afterwards.
   package static func running<Result: Sendable>(
     _ program: Program = .serve, certificates: Certificates? = nil, userInfo: URL? = nil,
     options: [String] = [], _ body: (GRPCServer) async throws -> Result
@@ -74,7 +74,9 @@ package final class GRPCServer: Sendable {
   /// The lines of the server's output so far.
   package var lines: [Substring] { process.output.split(separator: "\n") }
 
-  /// The number of calls of a method in ``lines``; wait for ``caughtUp()`` first.
+  /// Returns the number of calls of a method in ``lines``.
+  ///
+  /// Wait for ``caughtUp()`` first.
   package func count(of method: String) -> Int {
     lines.count { $0 == "CALL /grpc.testing.TestService/\(method)" }
   }
@@ -95,7 +97,7 @@ package final class GRPCServer: Sendable {
     try await process.line(after: start)
   }
 
-  /// Ends the server as a deployment does: running calls may finish, new ones are refused.
+  /// Ends the server as a deployment does: running calls may finish, and new ones are refused.
   package func drain() {
     process.signal(SIGUSR1)
   }
@@ -105,17 +107,19 @@ package final class GRPCServer: Sendable {
     process.signal(SIGUSR2)
   }
 
-  /// Makes the server do nothing until ``thaw()``, with its connections open.
+  /// Stops the server's process until ``thaw()``.
+  ///
+  /// Its connections stay open.
   package func freeze() async throws {
     try await process.freeze()
   }
 
-  /// Lets a server go on after ``freeze()``.
+  /// Continues the server's process after ``freeze()``.
   package func thaw() {
     process.signal(SIGCONT)
   }
 
-  /// Kills the server, with all its connections.
+  /// Kills the server with all its connections.
   package func kill() {
     process.signal(SIGKILL)
   }

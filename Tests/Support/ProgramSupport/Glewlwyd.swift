@@ -4,8 +4,9 @@ import TestSupport
 
 /// glewlwyd, an authorization server of other authors, which a test runs on a free port.
 ///
-/// It knows the users and clients of ``User`` and ``Client``. A client's redirect URI must come
-/// from ``takeRedirectURI()``, and its address after a logout from ``takeLogoutURI()``. The script that runs it describes the rest of its configuration.
+/// It has the users and clients of ``User`` and ``Client``. A client's redirect URI must come from
+/// ``takeRedirectURI()``, and its address after a logout from ``takeLogoutURI()``. The script that
+/// runs the server describes the rest of its configuration.
 package final class Glewlwyd: Sendable {
   /// A user with an account.
   package enum User: String, Sendable {
@@ -40,7 +41,7 @@ package final class Glewlwyd: Sendable {
     self.redirectPorts = Locked(redirectPorts)
   }
 
-  /// Starts a server; it ends with ``stop()``, or when its last reference is released.
+  /// Starts a server, which ends with ``stop()`` or when its last reference is released.
   ///
   /// Further settings are environment variables of the script, for example `PAR_REQUIRED`.
   package static func start(
@@ -56,7 +57,7 @@ package final class Glewlwyd: Sendable {
       redirectPorts: try await process.line(after: "REDIRECT_PORTS=").split(separator: " "))
   }
 
-  /// Runs a body with a server, and stops the server after it.
+  /// Runs a body with a server, and stops the server afterwards.
   package static func running<Result: Sendable>(
     accessTTL: Duration = .seconds(3600), settings: [String: String] = [:],
     _ body: (Glewlwyd) async throws -> Result
@@ -65,14 +66,14 @@ package final class Glewlwyd: Sendable {
     return try await stopping({ await server.stop() }) { try await body(server) }
   }
 
-  /// Ends the server and removes its files.
+  /// Ends the server, and removes its files.
   package func stop() async {
     await process.stop()
   }
 
   /// The address of the server's login page.
   package var authorizationEndpoint: String { issuer + "/auth" }
-  /// The address at which the server issues tokens.
+  /// The address of the server's token endpoint.
   package var tokenEndpoint: String { issuer + "/token" }
 
   /// Returns a redirect URI of all clients, with a port that no other test uses.

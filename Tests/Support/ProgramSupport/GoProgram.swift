@@ -7,16 +7,16 @@ enum GoProgram {
   /// Debian's libraries: sources in one tree, which must be built without modules.
   private static let libraries = "/usr/share/gocode"
 
-  /// Whether there is Go and a library.
+  /// Returns whether Go and a library are installed.
   static func canUse(_ library: String) -> Bool {
     ProgramRequirement(programs: ["go"]).missing.isEmpty
       && FileManager.default.fileExists(atPath: "\(libraries)/src/\(library)")
   }
 
-  /// Builds the program whose sources are in a folder, and returns its path.
+  /// Builds the program from the sources in a folder, and returns its path.
   ///
-  /// The program is placed beside the test programs. The parts of it are kept in `.build/go`, so only
-  /// the first build takes long.
+  /// The program is placed next to the test programs. Its compiled parts are kept in `.build/go`,
+  /// so only the first build takes long.
   static func build(_ folder: URL) async throws -> String {
     let sources = try FileManager.default.contentsOfDirectory(atPath: folder.path)
       .filter { $0.hasSuffix(".go") }.sorted().map { folder.appending(path: $0).path }

@@ -3,16 +3,15 @@ import TestSupport
 
 /// KWallet as the keyring of a private session, without a screen.
 ///
-/// As after a login to KDE's desktop, the wallet is opened by what the login knows, and nobody is
-/// asked.
+/// As after a login to KDE, the login's data opens the wallet without a question to the user.
 package final class KWallet: Sendable {
-  /// What the user has done when the program starts.
+  /// The user's actions before the program starts.
   package enum Start: Sendable {
-    /// Logged in by a password that opens the wallet.
+    /// The user logged in with a password that opens the wallet.
     case openWallet
-    /// Logged in by other means, such as a fingerprint.
+    /// The user logged in by other means, such as a fingerprint.
     case closedWallet
-    /// Never used a wallet.
+    /// The user never used a wallet.
     case noWallet
   }
 
@@ -20,14 +19,15 @@ package final class KWallet: Sendable {
   private let folder: TemporaryFolder
   private let program: ChildProcess
 
-  /// Starts the program; ``stop()`` ends it.
+  /// Starts the program, which ends with ``stop()``.
   package init(on desktop: PrivateDesktop, _ start: Start = .openWallet) async throws {
     self.desktop = desktop
     folder = try TemporaryFolder()
     try Self.settings.write(
       toFile: folder.file("kwalletrc"), atomically: false, encoding: .utf8)
     if start != .noWallet {
-      // A wallet that is made while the program runs is no collection before its next start.
+      // A wallet that is created while the program runs becomes a collection only at its next
+      // start.
       let first = try await Self.launch(desktop, folder)
       try await Self.openWallet(desktop)
       try await eventually("the wallet's file is there") { desktop.hasWallet }
@@ -54,8 +54,8 @@ package final class KWallet: Sendable {
     return program
   }
 
-  /// Opens the wallet, and makes it if it is missing, as the login does with a digest of the user's
-  /// password.
+  /// Opens the wallet, or creates it if it is missing, as the login does with a digest of the
+  /// user's password.
   private static func openWallet(_ desktop: PrivateDesktop) async throws {
     let digest = (1...56).map(String.init).joined(separator: ",")
     let answer = try await desktop.send(
@@ -66,7 +66,7 @@ package final class KWallet: Sendable {
     }
   }
 
-  /// What its assistant writes at the first use.
+  /// The settings that its assistant writes at the first use.
   private static let settings = """
     [Wallet]
     Default Wallet=kdewallet

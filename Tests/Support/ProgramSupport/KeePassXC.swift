@@ -1,11 +1,11 @@
 import Foundation
 import TestSupport
 
-/// KeePassXC as it is installed, as the keyring of a private session, on a display of its own.
+/// KeePassXC with its default settings, as the keyring of a private session on its own display.
 ///
 /// It asks the user before a program reads an item.
 package final class KeePassXC: Sendable {
-  /// What the user has when the program starts.
+  /// The user's database when the program starts.
   package enum Start: Sendable {
     case openDatabase, lockedDatabase, noDatabase
   }
@@ -15,13 +15,14 @@ package final class KeePassXC: Sendable {
   private let user: ChildProcess
   private let environment: [String: String?]
 
-  /// Starts the program, with a user who allows what a program asks for and unlocks nothing.
+  /// Starts the program, with a simulated user who allows every access and never unlocks the
+  /// database.
   package init(on desktop: PrivateDesktop, _ start: Start = .openDatabase) async throws {
     let folder = try TemporaryFolder()
     self.folder = folder
-    // An X server that chooses its number itself may take that of one that is ending, which then
-    // removes the new one's socket. By default, it starts anew, and refuses others meanwhile,
-    // whenever it has no client left.
+    // An X server that chooses its own number may take that of a server that is ending, which then
+    // removes the new server's socket. By default, a server restarts whenever its last client
+    // leaves, and refuses others meanwhile.
     display = try PrivateDesktop.start([
       "Xvfb", ":\(Int.random(in: 1000...50_000))", "-displayfd", "1", "-noreset",
       "-screen", "0", "1024x768x24", "-nolisten", "tcp",
@@ -30,7 +31,7 @@ package final class KeePassXC: Sendable {
     environment = desktop.environment.merging([
       "DISPLAY": ":\(number)", "XDG_CONFIG_HOME": folder.path,
       "XDG_CACHE_HOME": folder.file("cache"),
-      // It has the file there by which it notices that it runs already.
+      // The program puts a file there by which it notices that it already runs.
       "TMPDIR": folder.path,
     ]) { $1 }
     try Self.write(Self.settings, to: folder.file("keepassxc.ini"))
@@ -53,24 +54,26 @@ package final class KeePassXC: Sendable {
 
   private let folder: TemporaryFolder
 
-  /// How often the user was asked to let a program read an item.
+  /// The number of times that the user was asked to let a program read an item.
   package var questions: Int { lines("asked") }
-  /// How often the user was seen to be asked for the database's password, and gave none.
+  /// The number of times that the user was asked for the database's password and gave none.
   ///
-  /// The window is the same each time, so a question counts as the one before unless a test waits in
-  /// between; see ``isRefused(_:)``.
+  /// The window is the same each time, so a question counts as the previous one unless a test waits
+  /// in between. See ``isRefused(_:)``.
   package var refusals: Int { lines("refused") }
 
   private func lines(_ word: String) -> Int {
     user.output.split(separator: "\n").count { $0 == word }
   }
 
-  /// Waits until the user has refused as many questions; the next one then counts.
+  /// Waits until the user has refused this number of questions.
+  ///
+  /// The next question then counts.
   package func isRefused(_ count: Int) async throws {
     try await eventually("question \(count) is refused") { refusals == count }
   }
 
-  /// Locks the database as the user does by the keyboard.
+  /// Locks the database as the user does with the keyboard.
   package func lock(_ desktop: PrivateDesktop) async throws {
     try await eventually("the database is locked") {
       _ = try await ChildProcess.run(
@@ -82,7 +85,7 @@ package final class KeePassXC: Sendable {
     }
   }
 
-  /// Ends everything.
+  /// Ends all the programs.
   package func stop() async {
     await user.stop()
     await program.stop()
@@ -105,10 +108,10 @@ package final class KeePassXC: Sendable {
     guard result.status == 0 else { throw ChildProcessError(message: result.errors) }
   }
 
-  /// What the user has chosen: the integration, which is off otherwise.
+  /// The user's settings: the integration, which is off by default.
   ///
-  /// KeePassXC 2.7 sometimes crashes if it gets another item while it writes its file, which no
-  /// person is fast enough to see; so it writes it at the end. Everything else is as it is installed.
+  /// KeePassXC 2.7 sometimes crashes if it gets another item while it writes its file. No person is
+  /// fast enough to see this, so it writes the file at the end. Everything else has its default.
   private static let settings = """
     [General]
     ConfigVersion=2
@@ -120,7 +123,7 @@ package final class KeePassXC: Sendable {
     CheckForUpdates=false
     """
 
-  /// Answers each question when its window appears, and writes a line.
+  /// A script that answers each question when its window appears, and writes a line.
   private static let user = #"""
     answer() {
       for window in $(xdotool search --onlyvisible --name "$1" 2>/dev/null); do
@@ -145,7 +148,7 @@ package final class KeePassXC: Sendable {
     done
     """#
 
-  /// A database whose only group is offered to programs.
+  /// A database whose only group is visible to programs.
   private static let database = """
     <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
     <KeePassFile>

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The capabilities with which a browser is started.
+/// The capabilities for the start of a browser.
 struct NewSession: Encodable {
   let profile: String
   let width: Int
@@ -10,7 +10,7 @@ struct NewSession: Encodable {
     [
       "--headless=new", "--user-data-dir=\(profile)/profile", "--window-size=\(width),\(height)",
       "--hide-scrollbars", "--lang=en",
-      // No name is looked up and nothing but loopback is reached, directly.
+      // The browser looks up no names, and reaches only loopback, without a proxy.
       "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost, EXCLUDE [::1]",
       "--no-proxy-server", "--disable-background-networking", "--disable-component-update",
       "--disable-sync", "--disable-domain-reliability", "--disable-client-side-phishing-detection",

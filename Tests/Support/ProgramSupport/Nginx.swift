@@ -7,12 +7,12 @@ import TestSupport
 
 /// nginx, an HTTP server of other authors, which a test runs as a resource server.
 ///
-/// It asks a sandbox about every token, so it refuses a token that was revoked there. Its
-/// configuration in `Tests/LiveTests/Servers/nginx` describes each path.
+/// It asks a sandbox about every token, so it rejects a token that was revoked there. Its
+/// configuration in `Tests/Programs/LiveTests/Servers/nginx` describes each path.
 package final class Nginx: Sendable {
-  /// `http://127.0.0.1:` and a port; HTTP/1.1.
+  /// `http://127.0.0.1:` and a port, for HTTP/1.1.
   package let url: URL
-  /// `https://127.0.0.1:` and a port; HTTP/2 for clients that offer it.
+  /// `https://127.0.0.1:` and a port, with HTTP/2 for clients that offer it.
   package let secureURL: URL
   private let certificates: Certificates
   private let folder: TemporaryFolder
@@ -41,7 +41,7 @@ package final class Nginx: Sendable {
       $0.replacing("@\($1.key)@", with: $1.value)
     }
     try text.write(toFile: folder.file("nginx.conf"), atomically: true, encoding: .utf8)
-    // It takes its sockets over; it ends with the test's process too, whose end closes the input.
+    // nginx inherits the sockets. It also ends with the test's process, whose end closes the input.
     let script = """
       exec 9<&0
       (trap '' TERM; cat <&9 >/dev/null; kill -TERM 0) &
@@ -62,7 +62,7 @@ package final class Nginx: Sendable {
     return url
   }
 
-  /// Starts a server; it ends with ``stop()``, or when its last reference is released.
+  /// Starts a server, which ends with ``stop()`` or when its last reference is released.
   ///
   /// The server asks `endpoint` of the sandbox about each token. The last argument limits the
   /// requests of a connection.
@@ -81,7 +81,7 @@ package final class Nginx: Sendable {
     }
   }
 
-  /// Runs a body with a server, and stops the server after it.
+  /// Runs a body with a server, and stops the server afterwards.
   package static func running<Result: Sendable>(
     sandbox: SandboxServer, asking endpoint: SandboxEndpoint = .me,
     requestsPerConnection: Int = 1_000_000, _ body: (Nginx) async throws -> Result
@@ -96,12 +96,12 @@ package final class Nginx: Sendable {
     await process.stop()
   }
 
-  /// The authority of its certificate, in PEM.
+  /// The certificate authority of the server, in PEM.
   package var authority: Data {
     get throws { try certificates.data("ca.pem") }
   }
 
-  /// The file that is served at a path: `files/a`, `public/a`.
+  /// Returns the file that is served at a path: `files/a`, `public/a`.
   package func file(_ path: String) -> URL {
     URL(filePath: folder.file("root/\(path)"))
   }
@@ -124,9 +124,9 @@ package final class Nginx: Sendable {
 
   // MARK: The log
 
-  /// Every request whose answer was complete before this call, in order.
+  /// Returns every request whose answer was complete before this call, in order.
   ///
-  /// A request that the client gave up, or whose body nginx still reads, may come later.
+  /// A request that the client cancelled, or whose body nginx still reads, may come later.
   package func requests() async throws -> [NginxRequest] {
     let marker = "/marker?\(UUID().uuidString)"
     guard let url = URL(string: url.absoluteString + marker) else { throw URLError(.badURL) }
@@ -150,7 +150,7 @@ package final class Nginx: Sendable {
 
   private func log() throws -> [NginxRequest] {
     let text = try String(contentsOfFile: folder.file("requests.log"), encoding: .utf8)
-    // The last line may not be whole yet.
+    // The last line may be incomplete.
     return try text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
       .map { try JSONDecoder().decode(NginxRequest.self, from: Data($0.utf8)) }
   }

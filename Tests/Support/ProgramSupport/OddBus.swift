@@ -2,12 +2,12 @@ import Foundation
 import SQBasics
 package import TestSupport
 
-/// A socket where a program looks for its D-Bus session, with a peer that is no bus.
+/// A socket at the place of the D-Bus session, with a peer that is not a bus.
 package final class OddBus: Sendable {
-  /// What the peer does with each connection that it has accepted.
+  /// The peer's behaviour on each connection.
   package enum Habit: CaseIterable, Sendable {
     case silent, garbage, closing
-    /// It lets the client in, and answers no message.
+    /// The peer completes the handshake, and answers no message.
     case silentAfterHandshake
   }
 
@@ -47,7 +47,7 @@ package final class OddBus: Sendable {
     }
   }
 
-  /// How many connections were accepted.
+  /// The number of accepted connections.
   package var count: Int { state.withLock(\.connections.count) }
 
   /// Ends all connections.

@@ -9,7 +9,7 @@ public import Testing
 public struct OwnThreads: TestTrait, TestScoping {
   private static let executor = ThreadExecutor()
 
-  /// Runs the test with an executor that gives each of its jobs a thread.
+  /// Runs the test with an executor that gives each job its own thread.
   public func provideScope(
     for test: Test, testCase: Test.Case?,
     performing work: @concurrent @Sendable () async throws -> Void
@@ -19,11 +19,11 @@ public struct OwnThreads: TestTrait, TestScoping {
 }
 
 extension Trait where Self == OwnThreads {
-  /// Runs a test outside Swift's thread pool, for as long as it waits for a process of its own.
+  /// Runs a test outside Swift's thread pool, because it blocks while it waits for a process.
   public static var ownThreads: Self { OwnThreads() }
 }
 
-/// Gives each job a thread for as long as it needs one.
+/// An executor that gives each job its own thread.
 private final class ThreadExecutor: TaskExecutor {
   private let queue = DispatchQueue(
     label: "tests with threads of their own", attributes: .concurrent)

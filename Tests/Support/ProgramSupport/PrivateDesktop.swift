@@ -2,9 +2,9 @@ package import Foundation
 import SQBasics
 package import TestSupport
 
-/// A private D-Bus session for a test, with GNOME Keyring on it if the test needs one.
+/// A private D-Bus session for a test, with GNOME Keyring if the test needs it.
 ///
-/// Programs reach it only by ``address``; the user's own session is not touched.
+/// Programs reach it only at ``address``, so the user's own session is not changed.
 package final class PrivateDesktop: Sendable {
   /// The value of `DBUS_SESSION_BUS_ADDRESS` for this session.
   package let address: String
@@ -12,7 +12,8 @@ package final class PrivateDesktop: Sendable {
   private let bus: Locked<ChildProcess>
   private let keyring = Locked<ChildProcess?>(nil)
 
-  /// Starts a session in an empty folder; it ends with ``stop()``, or with its last reference.
+  /// Starts a session in an empty folder, which ends with ``stop()`` or when its last reference is
+  /// released.
   package init(in folder: TemporaryFolder? = nil, keyring: Bool = false) async throws {
     self.folder = try folder ?? TemporaryFolder()
     for name in ["run", "home", "data"] {
@@ -21,7 +22,7 @@ package final class PrivateDesktop: Sendable {
         attributes: [.posixPermissions: 0o700])
     }
     address = Self.address(in: self.folder)
-    // The system's own configuration would start a keyring as soon as a program asks for one.
+    // The system's own configuration would start a keyring as soon as a program asks for it.
     try Self.configuration(address)
       .write(toFile: self.folder.file("bus.conf"), atomically: false, encoding: .utf8)
     bus = Locked(try await Self.startBus(in: self.folder))
@@ -37,7 +38,7 @@ package final class PrivateDesktop: Sendable {
     return bus
   }
 
-  /// The address of a session in a folder.
+  /// Returns the address of a session in a folder.
   package static func address(in folder: TemporaryFolder) -> String {
     "unix:path=\(folder.file("bus"))"
   }
@@ -51,7 +52,7 @@ package final class PrivateDesktop: Sendable {
     ]
   }
 
-  /// Starts the keyring with its earlier content; without `unlocked` it stays locked.
+  /// Starts the keyring with its earlier content, locked if `unlocked` is `false`.
   package func startKeyring(unlocked: Bool = true) async throws {
     let daemon = "exec gnome-keyring-daemon --foreground --components=secrets"
     let process = try Self.start(
@@ -66,7 +67,7 @@ package final class PrivateDesktop: Sendable {
     }
   }
 
-  /// Ends the keyring as a crash does.
+  /// Kills the keyring, as a crash would.
   package func killKeyring() async throws {
     keyring.withLock { keyring in
       keyring?.signal(SIGKILL)
@@ -75,22 +76,24 @@ package final class PrivateDesktop: Sendable {
     try await eventually("the keyring is gone") { try await !hasKeyring() }
   }
 
-  /// Makes the keyring do nothing until ``thawKeyring()``, without ending it.
+  /// Stops the keyring's process until ``thawKeyring()``, without ending it.
   package func freezeKeyring() async throws {
     try await keyring.withLock(\.self)?.freeze()
   }
 
-  /// Lets the keyring go on after ``freezeKeyring()``.
+  /// Continues the keyring after ``freezeKeyring()``.
   package func thawKeyring() {
     keyring.withLock(\.self)?.signal(SIGCONT)
   }
 
-  /// Starts a program that should ask the user and never answers; the caller must stop it.
+  /// Starts a program that should ask the user but never answers.
+  ///
+  /// The caller must stop it.
   package func startMutePrompter() async throws -> ChildProcess {
     let name = "org.gnome.keyring.SystemPrompter"
     let prompter = try Self.start(
       ["dbus-test-tool", "black-hole", "--session", "--name=\(name)"], environment: environment)
-    try await eventually("somebody offers to ask") { try await hasOwner(name) }
+    try await eventually("the mute prompter is on the bus") { try await hasOwner(name) }
     return prompter
   }
 
@@ -102,14 +105,14 @@ package final class PrivateDesktop: Sendable {
     }
   }
 
-  /// Kills the bus, and so ends all programs on it.
+  /// Kills the bus, which ends all programs on it.
   package func killBus() async throws {
     let bus = bus.withLock(\.self)
     bus.signal(SIGKILL)
     try await eventually("the bus is gone") { !bus.isRunning }
   }
 
-  /// Starts the bus again after ``killBus()``, at its old address, without a program on it.
+  /// Starts the bus again after ``killBus()``, at its old address and without programs on it.
   package func restartBus() async throws {
     try FileManager.default.removeItem(atPath: folder.file("bus"))
     let process = keyring.withLock { keyring in
@@ -121,7 +124,7 @@ package final class PrivateDesktop: Sendable {
     bus.withLock { $0 = new }
   }
 
-  /// Ends everything and removes the files.
+  /// Ends all the programs, and removes the files.
   package func stop() async {
     let process = keyring.withLock { $0 }
     await process?.stop()
@@ -130,14 +133,14 @@ package final class PrivateDesktop: Sendable {
 
   /// Calls a method of the keyring, and returns the answer in the format of `dbus-send`.
   ///
-  /// The answer is empty if the keyring refuses the call.
+  /// The answer is empty if the keyring rejects the call.
   package func call(_ path: String, _ method: String, _ arguments: String...) async throws
     -> String
   {
     try await send("org.freedesktop.secrets", path, method, arguments)
   }
 
-  /// Whether there is a wallet of KWallet.
+  /// Whether KWallet has a wallet.
   var hasWallet: Bool {
     FileManager.default.fileExists(atPath: folder.file("data/kwalletd/kdewallet.kwl"))
   }
@@ -151,7 +154,9 @@ package final class PrivateDesktop: Sendable {
     ).contains("boolean true")
   }
 
-  /// Calls a method of any program on the bus; the answer is empty if the program refuses the call.
+  /// Calls a method of any program on the bus.
+  ///
+  /// The answer is empty if the program rejects the call.
   func send(
     _ name: String, _ path: String, _ method: String, _ arguments: [String]
   ) async throws -> String {
@@ -161,7 +166,7 @@ package final class PrivateDesktop: Sendable {
     ).output
   }
 
-  /// Starts a program that ends when this process ends, or earlier.
+  /// Starts a program that ends with this process, or earlier.
   static func start(
     _ command: [String], environment: [String: String?] = [:]
   ) throws -> ChildProcess {

@@ -3,15 +3,16 @@ import TestSupport
 
 /// Builds small programs with the libraries of the build that runs this test.
 ///
-/// A package that depends on this one would do the same, but compile all of it again each time.
+/// A package that depends on this one would do the same, but would compile everything again each
+/// time.
 package struct ProgramBuilder: Sendable {
   private static let libraries = [
     "SequencingOAuth", "OAuthSandbox", "SQLoopbackPages", "SQLoopback", "SQBasics",
   ]
 
-  /// A library that some programs need besides.
+  /// An additional library that some programs need.
   package enum Extra: Sendable {
-    /// The desktop's keyring.
+    /// The store in the desktop's keyring.
     case keyring
     /// The store for very many accounts.
     case sqlite
@@ -23,7 +24,7 @@ package struct ProgramBuilder: Sendable {
       }
     }
 
-    /// The name of the module with the declarations of the system's library.
+    /// The name of the module that declares the system library.
     fileprivate var module: String {
       switch self {
       case .keyring: "CSQSecret"
@@ -38,7 +39,7 @@ package struct ProgramBuilder: Sendable {
       }
     }
 
-    /// The objects of its files in C, in the folder of a build.
+    /// Returns the object files of the library's C code in a build folder.
     fileprivate func objects(in products: URL) throws -> [String] {
       guard self == .keyring else { return [] }
       let sources = try FileManager.default.contentsOfDirectory(
@@ -53,7 +54,7 @@ package struct ProgramBuilder: Sendable {
   private let compiling: [String]
   private let linking: [String]
 
-  /// Finds the libraries, and those that the programs need besides.
+  /// Finds the libraries, including the additional ones.
   package init(with extras: [Extra] = []) throws {
     folder = try TemporaryFolder()
     let products = Bundle.main.bundleURL
@@ -69,7 +70,7 @@ package struct ProgramBuilder: Sendable {
     }
     let environment = ProcessInfo.processInfo.environment
     let sanitizer = environment["SANITIZE"].map { ["-sanitize=\($0)"] } ?? []
-    // In a build for coverage, the libraries count the code that runs.
+    // In a coverage build, the libraries count the code that runs.
     let coverage = environment["COVERAGE"] == "1" ? ["-profile-generate"] : []
     compiling =
       ["-I", products.appending(path: "Modules").path, "-I", folder.path, "-warnings-as-errors"]
@@ -80,7 +81,7 @@ package struct ProgramBuilder: Sendable {
       + objectsOfC
   }
 
-  /// Compiles and links a program; returns its path.
+  /// Compiles and links a program, and returns its path.
   ///
   /// A warning is an error, unless the further options say otherwise.
   package func build(
@@ -91,7 +92,8 @@ package struct ProgramBuilder: Sendable {
     return program
   }
 
-  /// Compiles a module that programs may import; returns the object that they are linked with.
+  /// Compiles a module that programs may import, and returns the object file that they are linked
+  /// with.
   package func buildModule(
     _ name: String, _ files: [String: String], _ more: [String]
   ) async throws -> String {
@@ -114,8 +116,8 @@ package struct ProgramBuilder: Sendable {
   }
 
   private func run(_ options: [String], _ sources: [String]) async throws {
-    // The sources stand first: the driver writes what is to be linked into a file beside the first
-    // object, which must not be one that programs built at the same time have in common.
+    // The sources come first: the driver writes its list of link inputs next to the first object,
+    // which must not be one that several programs share while they are built at the same time.
     let command = ["swiftc"] + sources + options
     let result = try await ChildProcess.run(command, within: .seconds(240))
     guard result.status == 0 else { throw BuildFailed(message: result.output + result.errors) }

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 package import Testing
 
-/// The programs that a test needs and that a machine may lack.
+/// The programs that a test needs and a machine may lack.
 package struct ProgramRequirement: Sendable {
-  /// The programs that must be in `PATH`, in the administrators' folder or in PostgreSQL's.
+  /// The names of programs that must be in `PATH`, in /usr/sbin or in PostgreSQL's folder.
   package let programs: [String]
 
   package init(programs: [String]) {
@@ -29,7 +29,7 @@ package struct ProgramRequirement: Sendable {
   package static let qrencode = Self(programs: ["qrencode"])
   package static let systemd = Self(programs: ["systemd-analyze"])
   package static let tmux = Self(programs: ["tmux"])
-  /// A browser for terminals, and a terminal for it.
+  /// A text browser, and a terminal for it.
   package static let textBrowser = Self(programs: ["tmux", "w3m", "sh"])
 
   /// The programs that are missing.
@@ -43,7 +43,9 @@ package struct ProgramRequirement: Sendable {
     }
   }
 
-  /// Whether a test can run; throws instead of returning `false` if every test must run.
+  /// Returns whether a test can run.
+  ///
+  /// Throws instead of returning `false` if every test must run.
   func isMet() throws -> Bool {
     let missing = missing
     return try Requirement.isMet(missing.isEmpty, missing.joined(separator: ", "))
@@ -51,7 +53,9 @@ package struct ProgramRequirement: Sendable {
 }
 
 extension Trait where Self == ConditionTrait {
-  /// Skips the test with a reason if a program is missing; with `CI=true` the test fails instead.
+  /// Skips the test with a reason if a program is missing.
+  ///
+  /// With `CI=true`, the test fails instead.
   package static func requires(_ requirement: ProgramRequirement) -> Self {
     .enabled(
       "needs \(requirement.programs.joined(separator: ", ")); run Scripts/install test"

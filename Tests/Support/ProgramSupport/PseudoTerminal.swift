@@ -1,9 +1,10 @@
 package import Foundation
 import Synchronization
 
-/// A terminal without a window: the program has one end, the test plays the person at the other.
+/// A terminal without a window: the program has one end, and the test plays the person at the other
+/// end.
 package final class PseudoTerminal: Sendable {
-  /// `TIOCSPTLCK` and `TIOCGPTN`, which are macros that do not import.
+  /// `TIOCSPTLCK` and `TIOCGPTN`, which are macros that Swift cannot import.
   private static let (setLock, getNumber): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
 
   /// The program's end.
@@ -14,12 +15,12 @@ package final class PseudoTerminal: Sendable {
   private struct Shown {
     var bytes = Data()
     var picture = TerminalPicture()
-    /// How many frames were complete when the person last pressed keys.
+    /// The number of complete frames when the person last pressed keys.
     var framesBefore = 0
   }
 
   package init(columns: UInt16 = 80, rows: UInt16 = 30) throws {
-    // By hand, since the module does not have posix_openpt and its kin.
+    // By hand, because Swift's Glibc module lacks posix_openpt and the related functions.
     let master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
     var isLocked: Int32 = 0
     var number: Int32 = 0
@@ -33,7 +34,7 @@ package final class PseudoTerminal: Sendable {
     resize(columns: columns, rows: rows)
     Thread.detachNewThread { [weak self, person] in
       var bytes = [UInt8](repeating: 0, count: 4096)
-      // Not FileHandle's own, which waits until the buffer is full.
+      // FileHandle's own method would wait until the buffer is full.
       while case let count = read(person.fileDescriptor, &bytes, bytes.count), count > 0 {
         guard let self else { return }
         shown.withLock { shown in
@@ -58,13 +59,13 @@ package final class PseudoTerminal: Sendable {
   /// Everything that the program has sent, with its control sequences.
   package var everything: String { shown.withLock { String(decoding: $0.bytes, as: UTF8.self) } }
 
-  /// The text of the last frame that has come to its end.
+  /// The text of the last complete frame.
   package var frame: String { shown.withLock { $0.picture.frames.last ?? "" } }
 
-  /// How many frames have come to their end.
+  /// The number of complete frames.
   package var frameCount: Int { shown.withLock { $0.picture.frames.count } }
 
-  /// The newest frame with a text, since the one in which the person last pressed keys.
+  /// Returns the newest frame with a text, from the one at the last key press on.
   ///
   /// The program may draw another frame at any moment, before the test looks.
   package func frame(with text: String) -> String? {
@@ -81,18 +82,19 @@ package final class PseudoTerminal: Sendable {
   }
 }
 
-/// What stands on a terminal, as far as the demo's screens need it.
+/// The content of a terminal, as far as the demo's screens need it.
 ///
-/// A text that is longer than a row stays in one line here, but takes as many rows as on a terminal.
+/// A text that is longer than a row stays in one line here, but takes as many rows as on a
+/// terminal.
 private struct TerminalPicture {
   var columns = 80
-  /// The screen at the end of each frame: its rows, with `\r\n` between them.
+  /// The screen at the end of each frame: its rows, separated by `\r\n`.
   var frames: [String] = []
   private var rows: [Int: String] = [:]
   private var row = 1
   private var rest: [UInt8] = []
 
-  /// The mark at the end of a frame.
+  /// The sequence at the end of a frame.
   private static let frameEnd = "[?2026l"
 
   mutating func add(_ bytes: some Sequence<UInt8>) {
@@ -100,7 +102,7 @@ private struct TerminalPicture {
     while let byte = rest.first {
       switch byte {
       case 0x1B:
-        // Not all of it may have come.
+        // The sequence may be incomplete.
         guard let end = rest.dropFirst(2).firstIndex(where: { (0x40...0x7E).contains($0) }) else {
           return
         }

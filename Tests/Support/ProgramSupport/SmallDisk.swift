@@ -1,13 +1,13 @@
 import Foundation
 import TestSupport
 
-/// A small file system that only the processes of a test see, and that goes with them.
+/// A small file system that only a test's processes see, and that is removed with them.
 package enum SmallDisk {
-  /// Runs a command whose mounts no other process sees.
+  /// The command before a program whose mounts other processes cannot see.
   package static let unshare =
     getuid() == 0 ? ["unshare", "--mount"] : ["unshare", "--user", "--map-root-user", "--mount"]
 
-  /// Whether a test may have one.
+  /// Returns whether a test may mount a small disk.
   package static let isAllowed: @Sendable () async throws -> Bool = {
     let folder = try TemporaryFolder()
     return try await ChildProcess.run(
@@ -15,9 +15,10 @@ package enum SmallDisk {
     ).status == 0
   }
 
-  /// Runs a command for which a folder with its content is on a disk of some megabytes.
+  /// Returns a command that runs with a folder on a disk of some megabytes, with the folder's
+  /// content.
   static func command(_ command: [String], folder: String, megabytes: Int) -> [String] {
-    // Without root's rights the command must not seem to be root either.
+    // Without root's rights, the command must not seem to run as root.
     let leave = getuid() == 0 ? "" : "unshare --user --map-user=1000 --map-group=1000"
     let script = """
       set -eu

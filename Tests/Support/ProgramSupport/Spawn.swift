@@ -1,15 +1,16 @@
 import Foundation
 import TestSupport
 
-/// Starts a program as the leader of a new process group, with default signals, and with the
-/// descriptors as its standard input, output, error, and 3 and so on.
+/// Starts a program as the leader of a new process group, with default signal handlers.
+///
+/// The descriptors become its standard input, output and error, and then 3 and so on.
 func spawn(
   _ command: [String], environment changes: [String: String?], descriptors: [Int32]
 ) throws -> pid_t {
   var actions = posix_spawn_file_actions_t()
   posix_spawn_file_actions_init(&actions)
   defer { posix_spawn_file_actions_destroy(&actions) }
-  // Move them above all targets, so that none is overwritten before its turn.
+  // Moves them above all targets, so that none is overwritten before its turn.
   let copies = descriptors.map { fcntl($0, F_DUPFD_CLOEXEC, Int32(descriptors.count)) }
   defer { copies.forEach { close($0) } }
   for (target, descriptor) in copies.enumerated() {

@@ -1,20 +1,20 @@
 import Foundation
 import TestSupport
 
-/// A terminal with a shell in it, in which programs that need a whole terminal run.
+/// A terminal with a shell, for programs that need a whole terminal.
 package final class Tmux: Sendable {
   private let folder: TemporaryFolder
   private let server: ChildProcess
-  /// The shell's variables: tmux takes some from its server, and `PATH` from who asks for a shell.
+  /// The shell's variables: tmux takes some from its server, and `PATH` from the caller.
   private let environment: [String: String?]
 
-  /// Starts a shell in a terminal of its own.
+  /// Starts a shell in a new terminal.
   package init(
     environment: [String: String?] = [:], columns: Int = 80, rows: Int = 24
   ) async throws {
     folder = try TemporaryFolder()
     self.environment = environment.merging(["TERM": "xterm", "TMUX": nil, "ENV": nil]) { $1 }
-    // Without -D the server leaves this process's group, and outlives the test.
+    // Without -D, the server leaves this process's group and outlives the test.
     server = try ChildProcess(
       ["tmux", "-S", folder.file("socket"), "-f", "/dev/null", "-D"],
       environment: self.environment, input: .open)
@@ -35,7 +35,7 @@ package final class Tmux: Sendable {
     try await run(["send-keys"] + keys)
   }
 
-  /// What stands in the terminal.
+  /// Returns the text on the terminal.
   package func screen() async throws -> String {
     try await run(["capture-pane", "-p"])
   }
@@ -46,7 +46,7 @@ package final class Tmux: Sendable {
     try await shows("shows: \(text)") { $0.contains(text) }
   }
 
-  /// Waits until what stands in the terminal fulfils a condition.
+  /// Waits until the text on the terminal meets a condition.
   @discardableResult
   package func shows(
     _ what: String, _ isRight: (String) -> Bool
@@ -62,7 +62,7 @@ package final class Tmux: Sendable {
     }
   }
 
-  /// Ends the terminal with everything in it.
+  /// Ends the terminal with all programs in it.
   package func stop() async {
     _ = try? await run(["kill-server"])
     await server.stop()

@@ -1,6 +1,6 @@
 import SQBasics
 
-/// Lets a limited number of tasks run at a time, in the order in which they came.
+/// Lets a limited number of tasks run at a time, in the order of their arrival.
 final class Turnstile: Sendable {
   private struct State {
     var free: Int
@@ -13,7 +13,9 @@ final class Turnstile: Sendable {
     state = Locked(State(free: places))
   }
 
-  /// Waits for a place; only the test's time limit ends the wait early.
+  /// Waits for a place.
+  ///
+  /// Only the test's time limit ends the wait early.
   func take() async throws {
     try Task.checkCancellation()
     let turn: OneShot<Void>? = state.withLock { state in
@@ -31,12 +33,12 @@ final class Turnstile: Sendable {
       state.waiters.removeAll { $0 === turn }
       return state.waiters.count < count
     }
-    // Its turn came meanwhile.
+    // The task got its place meanwhile.
     if !wasWaiting { give() }
     throw CancellationError()
   }
 
-  /// Gives a place to the task that has waited longest.
+  /// Gives the place to the task that has waited longest.
   func give() {
     state.withLock { state -> OneShot<Void>? in
       guard state.waiters.isEmpty else { return state.waiters.removeFirst() }

@@ -2,9 +2,9 @@ import Foundation
 import SQBasics
 import SequencingOAuth
 
-/// One session of the W3C WebDriver protocol: JSON over HTTP with chromedriver.
+/// A session of the W3C WebDriver protocol: JSON over HTTP with chromedriver.
 struct WebDriver: Sendable {
-  /// `http://127.0.0.1:PORT`, and `/session/ID` once there is a session.
+  /// `http://127.0.0.1:PORT`, followed by `/session/ID` once there is a session.
   let base: String
   let client: any HTTPClient
 
@@ -16,7 +16,7 @@ struct WebDriver: Sendable {
     guard let url = URL(string: base + path) else { throw URLError(.badURL) }
     var request = HTTPRequest(method: method, url: url)
     request.maximumResponseBytes = 32 << 20
-    // Chromedriver answers late where a page is slow to load.
+    // Chromedriver answers late if a page loads slowly.
     request.idleTimeout = .seconds(60)
     if method == "POST" {
       request.headers["Content-Type"] = "application/json"
@@ -54,7 +54,7 @@ package struct WebDriverError: Error, Decodable, CustomStringConvertible {
     "\(error): \(message.prefix(400).replacing("\n", with: " "))"
   }
 
-  /// Whether the command may succeed when the page has had more time.
+  /// Whether the command may succeed after the page has had more time.
   var isPassing: Bool {
     [
       "no such element", "stale element reference", "element click intercepted",

@@ -1,4 +1,4 @@
-/// Asks repeatedly until there is an answer; throws if there is none within the time limit.
+/// Asks repeatedly until there is an answer, or throws if there is none within the time limit.
 package func eventually<Value>(
   _ what: String = "the awaited event", within limit: Duration = .seconds(30),
   isolation: isolated (any Actor)? = #isolation,
@@ -6,7 +6,7 @@ package func eventually<Value>(
 ) async throws -> Value {
   let deadline = ContinuousClock.now + limit
   while true {
-    // Check the time before asking, so that after a long pause it asks once more.
+    // The time is checked first, so that a question follows even after a long pause.
     let isLast = ContinuousClock.now >= deadline
     if let answer = try await ask() { return answer }
     guard !isLast else { throw NeverHappened(what: what, limit: limit) }
@@ -14,7 +14,7 @@ package func eventually<Value>(
   }
 }
 
-/// Waits until a condition holds; throws if it does not within the time limit.
+/// Waits until a condition holds, or throws if it does not within the time limit.
 package func eventually(
   _ what: String = "the awaited event", within limit: Duration = .seconds(30),
   isolation: isolated (any Actor)? = #isolation,
@@ -23,7 +23,7 @@ package func eventually(
   let _: Bool = try await eventually(what, within: limit) { try await condition() ? true : nil }
 }
 
-/// The error if the event for which a test waited did not happen.
+/// The error if an awaited event did not happen.
 package struct NeverHappened: Error, CustomStringConvertible {
   let what: String
   let limit: Duration

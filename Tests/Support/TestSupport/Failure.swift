@@ -31,7 +31,7 @@ package func failure<Value>(
 
 /// Runs a body that must fail with an error of a type, and returns the error for further checks.
 ///
-/// Unlike `#expect(throws:)` it runs the body on the caller's actor.
+/// Unlike `#expect(throws:)`, it runs the body on the caller's actor.
 package func failure<Failure: Error, Value>(
   as type: Failure.Type, sourceLocation: SourceLocation = #_sourceLocation,
   isolation: isolated (any Actor)? = #isolation, of body: () async throws -> Value

@@ -17,10 +17,10 @@ public final class Gate: Sendable {
   /// The number of tasks that wait at the gate.
   public var waiting: Int { state.withLock(\.waiters.count) }
 
-  /// Closes the gate: tasks that come from now on wait.
+  /// Closes the gate, so that later tasks wait.
   public func close() { state.withLock { $0.isOpen = false } }
 
-  /// Opens the gate: all tasks continue.
+  /// Opens the gate, so that all tasks continue.
   public func open() {
     let waiters = state.withLock { state in
       state.isOpen = true
@@ -30,7 +30,9 @@ public final class Gate: Sendable {
     for waiter in waiters { waiter.resume() }
   }
 
-  /// Waits until the gate is open; a cancelled task waits too, as a server continues its work.
+  /// Waits until the gate is open.
+  ///
+  /// A cancelled task waits too, as a server continues its work.
   public func pass() async {
     await withCheckedContinuation { continuation in
       let isOpen = state.withLock { state in
@@ -41,7 +43,7 @@ public final class Gate: Sendable {
     }
   }
 
-  /// Waits until the gate is open; if the waiting task is cancelled, the gate opens.
+  /// Waits until the gate is open, and opens it if the waiting task is cancelled.
   public func opened() async {
     await withTaskCancellationHandler {
       if Task.isCancelled { open() }
@@ -51,7 +53,7 @@ public final class Gate: Sendable {
     }
   }
 
-  /// Waits until this number of tasks wait at the gate.
+  /// Waits until at least this number of tasks wait at the gate.
   public func isHolding(_ count: Int = 1) async throws {
     while waiting < count { try await Task.sleep(for: .milliseconds(2)) }
   }

@@ -5,7 +5,7 @@ public import SequencingOAuth
 /// A clock that stands still until a test advances it.
 public final class ManualClock: WallClock {
   private struct Sleeper {
-    /// When the sleep ends, by the date or by the steady time.
+    /// The end of the sleep, by the date or by the steady time.
     let end: End
     let continuation: CheckedContinuation<Void, any Error>
   }
@@ -29,7 +29,7 @@ public final class ManualClock: WallClock {
       }
     }
 
-    /// Removes and returns the tasks whose time has come.
+    /// Removes and returns the tasks whose sleep is over.
     mutating func takeDue() -> [Sleeper] {
       let due = sleepers.filter { isOver($0.value.end) }
       for id in due.keys { sleepers[id] = nil }
@@ -53,7 +53,9 @@ public final class ManualClock: WallClock {
   /// The number of tasks that sleep.
   public var sleepers: Int { state.withLock(\.sleepers.count) }
 
-  /// Lets time pass, and wakes the tasks whose time has come; a negative time moves the date alone.
+  /// Advances the time, and wakes the tasks whose sleep is over.
+  ///
+  /// A negative time moves only the date.
   public func advance(by seconds: TimeInterval) {
     wake { state in
       state.now += seconds
@@ -61,7 +63,7 @@ public final class ManualClock: WallClock {
     }
   }
 
-  /// Moves the date alone, as an administrator does.
+  /// Moves only the date, as an administrator does.
   public func moveDate(by seconds: TimeInterval) {
     wake { $0.now += seconds }
   }

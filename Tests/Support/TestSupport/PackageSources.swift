@@ -7,9 +7,9 @@ package enum PackageSources {
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
-  /// The module maps of the modules in C, by the names of the modules.
+  /// Returns the module maps of the C modules, by the names of the modules.
   ///
-  /// They are in the module's folder, or in `include` if the module has code of its own.
+  /// They are in the module's folder, or in `include` if the module has its own code.
   package static func moduleMaps() throws -> [String: String] {
     let sources = root.appending(path: "Sources").path
     var maps: [String: String] = [:]
@@ -20,13 +20,13 @@ package enum PackageSources {
     return maps
   }
 
-  /// The options with which a compiler finds modules in C.
+  /// Returns the options with which a compiler finds C modules.
   package static func options(for maps: some Sequence<String>) -> [String] {
     maps.sorted().flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] }
   }
 
-  /// The option with which all compilers share what they make of modules in C: to make it anew takes
-  /// more time than a small program.
+  /// The option that makes all compilers share the compiled C modules, which take longer to compile
+  /// than a small program.
   package static let moduleCache = [
     "-module-cache-path", Bundle.main.bundleURL.appending(path: "ModuleCache").path,
   ]

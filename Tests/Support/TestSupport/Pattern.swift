@@ -2,8 +2,8 @@ package import Foundation
 
 /// Returns bytes in which a test can detect a part that is missing, doubled or in a wrong place.
 ///
-/// They repeat a block whose length is prime. To compute each byte instead would take a minute in
-/// code without optimization and with a sanitizer, and would delay all other tests.
+/// They repeat a block whose length is prime. Computing each byte would take a minute without
+/// optimization and with a sanitizer, and would delay all other tests.
 package func pattern(_ count: Int, seed: UInt32 = 1) -> Data {
   var state = seed
   let block = Data(

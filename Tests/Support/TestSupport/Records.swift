@@ -16,7 +16,7 @@ package enum Records {
       "object": .object(["a": .object(["b": .null])]), "": .string(""),
     ])
 
-  /// The full token, and tokens with little or odd content.
+  /// The full token, and tokens with little or unusual content.
   package static let tokens = [
     full, SQToken(accessToken: "a"), SQToken(accessToken: "", tokenType: "", scope: ""),
     SQToken(accessToken: "a", expirationDate: .distantPast, issueDate: .distantFuture),

@@ -1,9 +1,11 @@
 import Foundation
 package import Testing
 
-/// The rule for tests that need what a machine may lack: they are skipped, or fail with `CI=true`.
+/// The rule for tests whose needs a machine may lack: they are skipped, or fail with `CI=true`.
 package enum Requirement {
-  /// Whether a test can run; throws instead of returning `false` if every test must run.
+  /// Returns whether a test can run.
+  ///
+  /// Throws instead of returning `false` if every test must run.
   package static func isMet(_ condition: Bool, _ what: String) throws -> Bool {
     if !condition, ProcessInfo.processInfo.environment["CI"] == "true" {
       throw RequirementNotMet(what: what)
@@ -12,7 +14,7 @@ package enum Requirement {
   }
 }
 
-/// The error if a test must run and cannot.
+/// The error if a test must run but cannot.
 struct RequirementNotMet: Error, CustomStringConvertible {
   let what: String
   var description: String {
@@ -21,14 +23,18 @@ struct RequirementNotMet: Error, CustomStringConvertible {
 }
 
 extension Trait where Self == ConditionTrait {
-  /// Skips the test with a reason if a condition does not hold; with `CI=true` it fails instead.
+  /// Skips the test with a reason if a condition does not hold.
+  ///
+  /// With `CI=true`, the test fails instead.
   package static func requires(
     _ what: String, _ condition: @autoclosure @escaping @Sendable () -> Bool
   ) -> Self {
     .enabled("needs \(what)") { try Requirement.isMet(condition(), what) }
   }
 
-  /// Skips the test with a reason if an attempt fails; with `CI=true` the test fails instead.
+  /// Skips the test with a reason if an attempt fails.
+  ///
+  /// With `CI=true`, the test fails instead.
   package static func requires(
     _ what: String, _ attempt: @escaping @Sendable () async throws -> Bool
   ) -> Self {

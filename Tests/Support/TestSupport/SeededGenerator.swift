@@ -1,4 +1,4 @@
-/// SplitMix64: the same seed gives the same run.
+/// SplitMix64, a random generator: the same seed gives the same run.
 package struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
 

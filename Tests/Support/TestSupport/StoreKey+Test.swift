@@ -2,7 +2,7 @@ import Foundation
 package import SequencingOAuth
 
 extension StoreKey {
-  /// A key that is as good as any other.
+  /// A key for all tests that need any key.
   package static let testKey = StoreKey.raw(Data(repeating: 7, count: 32))
   /// Another key.
   package static let otherTestKey = StoreKey.raw(Data(repeating: 8, count: 32))

@@ -1,4 +1,4 @@
-/// The error if the system refuses what a test needs, such as a port.
+/// The error if the system refuses something that a test needs, such as a port.
 package struct SystemCallFailed: Error, CustomStringConvertible {
   package let description: String
 

@@ -2,7 +2,7 @@ package import Foundation
 package import Testing
 
 extension TemporaryFolder {
-  /// Everything in it, at any depth.
+  /// Returns the paths of everything in the folder, at any depth.
   package func contents() throws -> [String] {
     try FileManager.default.subpathsOfDirectory(atPath: path).sorted()
   }
@@ -11,7 +11,7 @@ extension TemporaryFolder {
     try Data(contentsOf: URL(filePath: file(name)))
   }
 
-  /// Expects files of mode 0600 and folders of mode 0700, and nothing else.
+  /// Expects that every file has mode 0600 and every folder mode 0700.
   package func expectPrivate(
     _ what: String = "", sourceLocation: SourceLocation = #_sourceLocation
   ) throws {

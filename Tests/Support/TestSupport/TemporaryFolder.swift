@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A private folder that is removed, with its content, when this object is released.
+/// A private folder that is removed with its content when this object is released.
 package final class TemporaryFolder: Sendable {
   package let path: String
 
@@ -17,16 +17,16 @@ package final class TemporaryFolder: Sendable {
     try? FileManager.default.removeItem(atPath: path)
   }
 
-  /// The path of a file in it.
+  /// Returns the path of a file in the folder.
   package func file(_ name: String) -> String { "\(path)/\(name)" }
 
-  /// The permissions of a file or a folder at any path.
+  /// Returns the permissions of a file or a folder at any path.
   package static func mode(_ path: String) throws -> Int {
     let attributes = try FileManager.default.attributesOfItem(atPath: path)
     return try #require(attributes[.posixPermissions] as? NSNumber).intValue
   }
 
-  /// The size of a file at any path, which is not opened.
+  /// Returns the size of a file at any path without opening it.
   package static func size(_ path: String) throws -> Int {
     let attributes = try FileManager.default.attributesOfItem(atPath: path)
     return try #require(attributes[.size] as? NSNumber).intValue

@@ -1,11 +1,11 @@
 import SQBasics
 import Testing
 
-/// The comparison of a connection's bytes with their content.
+/// The excess of a connection's received bytes over the content that they carry.
 @Suite struct ContentMeterTests {
   private static let second: UInt64 = 1_000_000_000
 
-  @Test func `content justifies bytes that came before, and none that come later`() {
+  @Test func `content reduces the excess of earlier bytes, not of later ones`() {
     var meter = ContentMeter()
     meter.arrived(1000, at: 0)
     #expect(meter.excess == 1000)
@@ -17,7 +17,7 @@ import Testing
     #expect(meter.excess == 500)
   }
 
-  @Test func `bytes that are expected may come later`() {
+  @Test func `expected bytes that arrive later do not count as excess`() {
     var meter = ContentMeter()
     meter.expect(1000)
     meter.carried(10)
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(arguments: [1, 10, 1000, 100_000])
-  func `each second justifies as many bytes, however often they are counted`(counts: UInt64) {
+  func `each second allows 4096 bytes, no matter how often the meter counts`(counts: UInt64) {
     var meter = ContentMeter()
     let start = 5_000 * Self.second
     meter.arrived(0, at: start)
@@ -35,7 +35,7 @@ import Testing
     #expect(abs(meter.excess - (1_000_000 - 10 * 4096)) <= 2)
   }
 
-  @Test func `a clock that stands still or goes back justifies nothing`() {
+  @Test func `a clock that stands still or goes back does not reduce the excess`() {
     var meter = ContentMeter()
     meter.arrived(0, at: 100 * Self.second)
     meter.arrived(1000, at: 100 * Self.second)

@@ -3,7 +3,7 @@ import Testing
 @testable import SQBasics
 
 @Suite(.timeLimit(.minutes(1))) struct OneShotTests {
-  @Test func `the first value counts and reaches everyone, early or late`() async {
+  @Test func `the first value wins and reaches early and late waiters`() async {
     let shot = OneShot<Int>()
     #expect(shot.current == nil)
     let values = await withTaskGroup(of: Int?.self) { group in
@@ -20,7 +20,7 @@ import Testing
     #expect(!shot.resolve(99))
   }
 
-  @Test func `a cancelled waiter leaves with nothing and the others stay`() async {
+  @Test func `a cancelled waiter gets nil, and the other waiters go on`() async {
     for _ in 0..<200 {
       let shot = OneShot<Int>()
       let staying = Task { await shot.value() }
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func `a wait with an end gets the value before it, and nothing after it`() async {
+  @Test func `a wait with a deadline returns an earlier value, and otherwise nil`() async {
     let shot = OneShot<Int>()
     #expect(await shot.wait(until: .now) == nil)
     let cancelled = Task { await shot.wait(until: .now + .seconds(3600)) }
@@ -44,7 +44,9 @@ import Testing
     #expect(await shot.wait(until: .now) == 1)
   }
 
-  @Test func `whoever waits to the end gets the value, though it comes at the same moment`() async {
+  @Test func `a wait that ignores cancellation returns a value that comes at the same moment`()
+    async
+  {
     for count in 0..<2000 {
       let shot = OneShot<Int>()
       let waiter = Task { await shot.wait() }
@@ -56,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func `cancelling and resolving at once end every wait once`() async {
+  @Test func `a wait that is cancelled and resolved at the same time ends exactly once`() async {
     for _ in 0..<500 {
       let shot = OneShot<Int>()
       let waiter = Task { await shot.value() }

@@ -1,28 +1,28 @@
 import SQBasics
 import Testing
 
-/// What Swift prints of a type that stores a secret.
+/// How Swift prints a type that stores a secret.
 @Suite struct RedactedTests {
   @Test(arguments: [Silent(), Silent.Choice.one("s3cr3t")] as [any Redacted & Sendable])
-  func `a type without a description shows its name`(value: any Redacted & Sendable) {
+  func `a type without a description prints its name`(value: any Redacted & Sendable) {
     let name = "\(type(of: value))"
     #expect(Self.texts(of: value) == [name, name, name, "- \(name)\n", "\(name)\n"])
     #expect(Mirror(reflecting: value).children.isEmpty)
   }
 
-  @Test func `a class shows its name`() {
+  @Test func `a class prints its name`() {
     #expect(
       Self.texts(of: Silent.Keeper()) == [
         "Keeper", "Keeper", "Keeper", "- Keeper #0\n", "Keeper\n",
       ])
   }
 
-  @Test func `a type with a description shows that`() {
+  @Test func `a type with a description prints the description`() {
     #expect(
       Self.texts(of: Named()) == ["client c", "client c", "client c", "- client c\n", "client c\n"])
   }
 
-  @Test func `parts stand below the description`() {
+  @Test func `a dump shows the visible parts below the description`() {
     #expect(
       Self.texts(of: Divided()) == [
         "Divided", "Divided", "Divided", "▿ Divided\n  - name: \"n\"\n",
@@ -30,13 +30,14 @@ import Testing
       ])
   }
 
-  @Test func `what holds the value does not show more of it`() {
+  @Test func `a container prints only the description of a redacted value`() {
     #expect("\([Named()])" == "[client c]")
     #expect("\(Named() as Named?)" == "Optional(client c)")
     #expect("\(["k": (1, Named())])" == "[\"k\": (1, client c)]")
   }
 
-  /// By text interpolation, `print`, `debugPrint`, `dump` and a debugger's `po`, in this order.
+  /// Returns what text interpolation, `print`, `debugPrint`, `dump` and a debugger's `po` show, in
+  /// this order.
   private static func texts(of value: any Redacted) -> [String] {
     var dumped = ""
     dump(value, to: &dumped)

@@ -1,7 +1,7 @@
 import SQBasics
 import Testing
 
-/// Texts and bytes that come from elsewhere.
+/// How text from other programs is cleaned, and how bytes are classified.
 @Suite struct TextTests {
   @Test(arguments: [
     ("plain text, é and 漢", "plain text, é and 漢"), ("a\u{1B}[2Jb\u{7}", "a[2Jb"),
@@ -9,11 +9,11 @@ import Testing
     ("\r\none \n", "one "), ("a\u{85}\u{202E}\n\u{7}b", "a b"), ("\u{202E}gnp.exe", "gnp.exe"),
     ("", ""),
   ])
-  func `a text is shown without what steers a terminal`(text: String, shown: String) {
+  func `printable text has no control characters`(text: String, shown: String) {
     #expect(text.printable == shown)
   }
 
-  @Test func `a text is cut where it is long, after it is cleaned`() {
+  @Test func `a long text is cut after it is cleaned`() {
     let text = String(repeating: "a\u{0}", count: 600)
     #expect(text.printable == String(repeating: "a", count: 499) + "…")
     let short = String(repeating: "a\u{0}", count: 500)
@@ -25,11 +25,13 @@ import Testing
   @Test(arguments: [
     (" \t a b\t", "a b"), ("", ""), (" \t", ""), ("\u{A0}a", "\u{A0}a"), ("a\r\n", "a\r\n"),
   ])
-  func `spaces and tabs at the ends go, and nothing else`(text: String, trimmed: String) {
+  func `trimming removes spaces and tabs at both ends, and nothing else`(
+    text: String, trimmed: String
+  ) {
     #expect(text.trimmed == trimmed && text[...].trimmed == trimmed)
   }
 
-  @Test func `every byte is of the classes that ASCII gives it`() {
+  @Test func `every byte belongs to the classes that ASCII defines`() {
     for byte in UInt8.min...UInt8.max {
       let scalar = Character(Unicode.Scalar(byte))
       let isASCII = byte < 0x80

@@ -1,7 +1,7 @@
 import Charts
 import Testing
 
-/// Whether a value reads as a person would write it.
+/// The text of a chart's values.
 struct ChartUnitTests {
   @Test(arguments: [
     (3.57, ChartUnit.seconds, "3.6 s"), (0.7812, .seconds, "780 ms"), (0.0404, .seconds, "40 ms"),
@@ -9,7 +9,7 @@ struct ChartUnitTests {
     (61_499, .perSecond, "61,000/s"), (1_000_000, .count, "1,000,000"), (7, .count, "7"),
     (2.55e9, .bytes, "2.6 GB"), (25_400_000, .bytes, "25 MB"),
   ])
-  func `a value has two digits that count, and a unit of its size`(
+  func `a value has two significant digits and a unit that fits its size`(
     value: Double, unit: ChartUnit, text: String
   ) {
     #expect(unit.text(value) == text)

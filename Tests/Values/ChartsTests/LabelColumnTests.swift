@@ -1,19 +1,19 @@
 import Charts
 import Testing
 
-/// Whether the labels of a chart's lines can be read.
+/// The positions of the labels of a chart's lines.
 struct LabelColumnTests {
   @Test func `labels with space between them stay where they are`() {
     #expect(heights([50, 10, 90]) == [50, 10, 90])
   }
 
-  @Test func `labels that would overlap move apart by the same way`() {
+  @Test func `labels that would overlap move apart by the same distance`() {
     #expect(heights([50, 52]) == [46, 56])
     #expect(heights([52, 50]) == [56, 46])
   }
 
-  @Test func `labels that were moved push their neighbours`() {
-    // The three want 50, 42 and 40 for the first of them, and get the mean.
+  @Test func `a moved label pushes its neighbours`() {
+    // The three labels would place the first of them at 50, 42 and 40, and get the mean: 44.
     #expect(heights([30, 50, 52, 60]) == [30, 44, 54, 64])
   }
 

@@ -1,9 +1,9 @@
 import Charts
 import Testing
 
-/// Whether a chart's axis shows what it must, and is easy to read.
+/// The range and the ticks of a chart's axis.
 struct LogScaleTests {
-  @Test func `a long scale goes from power of ten to power of ten`() {
+  @Test func `a long scale begins and ends at powers of ten`() {
     let scale = LogScale([14e-6, 3.6])
     #expect(texts(scale, .seconds).first == "10 µs")
     #expect(texts(scale, .seconds).last == "10 s")
@@ -20,12 +20,12 @@ struct LogScaleTests {
       ])
   }
 
-  @Test func `values on ticks need no other ticks`() {
+  @Test func `a scale over powers of ten has no other ticks`() {
     let sizes = LogScale([1, 10, 100, 1000, 10_000])
     #expect(texts(sizes, .count) == ["1", "10", "100", "1,000", "10,000"])
   }
 
-  @Test func `a scale for values that hardly differ is a power of ten long`() {
+  @Test func `a scale for nearly equal values spans a power of ten`() {
     let scale = LogScale([0.0201, 0.045], atLeast: 10)
     #expect(texts(scale, .seconds) == ["10 ms", "20 ms", "50 ms", "100 ms"])
   }

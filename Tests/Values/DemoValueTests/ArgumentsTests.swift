@@ -18,7 +18,7 @@ import Testing
   @Test(arguments: [
     ["a", "-", "--flag"], ["--flag", "a", "-"], ["a", "--flag", "-"], ["a", "--name", "x", "-"],
   ])
-  func `have operands between options`(words: [String]) throws {
+  func `operands may stand between options`(words: [String]) throws {
     #expect(try parse(words, operands: ["A", "B"]).operands == ["a", "-"])
   }
 
@@ -26,13 +26,13 @@ import Testing
     ([], "A is missing"), (["a"], "B is missing"), (["a", "--flag"], "B is missing"),
     (["a", "b", "c"], "unexpected argument \"c\""),
   ])
-  func `have as many operands as a command takes`(words: [String], message: String) throws {
+  func `a missing or unexpected operand is wrong usage`(words: [String], message: String) throws {
     let failure = try #require(throws: Failure.self) { try parse(words, operands: ["A", "B"]) }
     #expect(failure.message == message)
     #expect(failure.status == .wrongUsage)
   }
 
-  @Test func `give an option as often as it may be given`() throws {
+  @Test func `a repeatable option returns all its values`() throws {
     #expect(try parse(["--many", "a", "--flag", "--many=b"]).all(Self.many) == ["a", "b"])
     #expect(try parse([]).all(Self.many) == [])
   }
@@ -40,7 +40,7 @@ import Testing
   @Test(arguments: [
     ["--name", "x", "--flag"], ["--flag", "--name=x"], ["--name=x", "--flag"],
   ])
-  func `are taken in both spellings and any order`(words: [String]) throws {
+  func `both spellings of an option work, in any order`(words: [String]) throws {
     let arguments = try parse(words)
     #expect(arguments[Self.name] == "x")
     #expect(arguments.contains(Self.flag))
@@ -51,7 +51,7 @@ import Testing
     (["--name=a=b"], "a=b"), (["--name=--x"], "--x"), (["--name", "-1"], "-1"),
     (["--name", "a b"], "a b"), (["--name", "-"], "-"),
   ])
-  func `keep a value as it is`(words: [String], value: String) throws {
+  func `an option's value stays as it is`(words: [String], value: String) throws {
     #expect(try parse(words)[Self.name] == value)
   }
 
@@ -73,7 +73,7 @@ import Testing
     (["-"], "unexpected argument \"-\""),
     (["\u{1B}[31mx"], "unexpected argument \"?[31mx\""),
   ])
-  func `that nothing explains are wrong usage`(words: [String], message: String) {
+  func `an unknown or misused option is wrong usage`(words: [String], message: String) {
     #expect(throws: Failure.usage(message)) { try parse(words) }
   }
 
@@ -81,14 +81,14 @@ import Testing
     ["--client-secret", "hunter2"], ["--client-secret=hunter2"], ["--secret=hunter2"],
     ["--unknown=hunter2"], ["--passphrase", "hunter2"], ["--password=hunter2"],
   ])
-  func `never repeat what may be a secret`(words: [String]) throws {
+  func `an error never repeats a possible secret`(words: [String]) throws {
     let failure = try #require(throws: Failure.self) { try parse(words) }
     #expect(failure.status == .wrongUsage)
     #expect(!failure.lines.joined().contains("hunter2"))
   }
 
   @Test(arguments: [["--help"], ["-h"], ["--flag", "--help", "--unknown"]])
-  func `ask for help`(words: [String]) throws {
+  func `help has a long and a short option`(words: [String]) throws {
     #expect(try parse(words).wantsHelp)
   }
 }
@@ -109,7 +109,7 @@ import Testing
       ([], nil, []), (["get", "a"], "get", ["a"]), (["get", "get"], "get", ["get"]),
       (["rename", "-o", "x", "a", "b"], "rename", ["a", "b"]), (["-o=x"], nil, []),
     ] as [([String], String?, [String])])
-  func `are told apart by their first words`(
+  func `the first word selects the form`(
     words: [String], action: String?, operands: [String]
   ) throws {
     let arguments = try parse(words)
@@ -125,11 +125,11 @@ import Testing
     (["-o", "a", "--output", "b"], "--output is given twice"),
     (["-o"], "--output needs a value: PATH"),
   ])
-  func `take what they have names for`(words: [String], message: String) {
+  func `a missing, unexpected or unknown word is wrong usage`(words: [String], message: String) {
     #expect(throws: Failure.usage(message)) { try parse(words) }
   }
 
-  @Test func `may leave out the last operand`() throws {
+  @Test func `the last operand may be optional`() throws {
     let forms = [Form(operands: ["A", "B"], isLastOptional: true)]
     func operands(_ words: [String]) throws(Failure) -> [String] {
       try Arguments(words, forms: forms, options: []).operands
@@ -141,7 +141,7 @@ import Testing
   }
 
   @Test(arguments: [["-o", "a"], ["-o=a"], ["--output", "a"]])
-  func `take an option by its letter too`(words: [String]) throws {
+  func `an option also works by its letter`(words: [String]) throws {
     #expect(try parse(words)[Self.output] == "a")
   }
 }
@@ -164,7 +164,9 @@ import Testing
     (["--rpc", "http://127.0.0.1:1"], "tour"),
     (["files", "get", "A", "-o", "b"], "files"), (["files", "rename", "A", "B"], "files"),
   ])
-  func `are found by their names, and the tour without one`(words: [String], name: String) throws {
+  func `a command is found by its name, and no name means the tour`(words: [String], name: String)
+    throws
+  {
     guard case .run(let command) = try Invocation(words, commands: SQDemo.commands) else {
       Issue.record("nothing is run")
       return
@@ -173,7 +175,7 @@ import Testing
   }
 
   @Test(arguments: SQDemo.commands.map { $0.name })
-  func `have a page of help, by two ways, that fits a terminal`(name: String) throws {
+  func `every command has a help page that fits a terminal`(name: String) throws {
     let text = try #require(try page(["help", name]))
     #expect(try page([name, "--help"]) == text)
     #expect(text.contains("Usage: sq-demo \(name)"))
@@ -188,7 +190,7 @@ import Testing
     }
   }
 
-  @Test func `share options, which are explained once`() throws {
+  @Test func `the options page explains each shared option once`() throws {
     let text = try #require(try page(["help", "options"]))
     #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 })
     for option in AccountOptions.optionsOrSandbox {
@@ -196,7 +198,7 @@ import Testing
     }
   }
 
-  @Test func `keep accounts in stores, of which there is a page`() throws {
+  @Test func `the stores page explains every kind of store`() throws {
     let text = try #require(try page(["help", "stores"]))
     #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 })
     for store in ["keyring", "file:PATH", "encrypted:PATH", "PATH.key", "SQ_STORE_PASSPHRASE"] {
@@ -204,7 +206,7 @@ import Testing
     }
   }
 
-  @Test func `are listed by help, --help and -h`() throws {
+  @Test func `help, --help and -h list all commands`() throws {
     let text = try #require(try page(["help"]))
     #expect(try page(["--help"]) == text)
     #expect(try page(["-h"]) == text)
@@ -224,7 +226,7 @@ import Testing
     ["revoke", "--sandbox"], ["rpc", "http://127.0.0.1:1", "--sandbox"],
     ["files", "put", "a", "--output", "b"], ["files", "--title", "x"],
   ])
-  func `that do not exist, or take no more words, are wrong usage with a hint`(
+  func `an unknown command, word or option is wrong usage with a hint`(
     words: [String]
   ) throws {
     let failure = try #require(throws: Failure.self) {
@@ -243,7 +245,7 @@ import Testing
     (["login", "--provider", "gogle", "--client-id", "x"], "google"),
     (["login", "--store", "fil:x"], "file:"), (["completion", "bsh"], "bash"),
   ])
-  func `and options that are misspelt are told what they may have been`(
+  func `an error suggests the word that a misspelt word may mean`(
     words: [String], meant: String
   ) throws {
     let failure = try #require(throws: Failure.self) {

@@ -16,7 +16,7 @@ import Testing
   private static let file = DriveFile(id: "a", title: "A", size: 1, modified: nil, type: nil)
   private static let failed = Coordinator.Notice.failed(code: "server_error", message: "it failed")
 
-  /// One walk: its events, and the screen and the action after each event.
+  /// A sequence of events, with the expected screen and action after each event.
   struct Walk: Sendable, CustomTestStringConvertible {
     let name: String
     let steps: [(event: Event, screen: String, action: Action?)]
@@ -49,14 +49,14 @@ import Testing
         (.userIsAuthorized(token), "main of nobody", .askWhoSignedIn(token)),
       ]),
     Walk(
-      name: "cancelling waits for the SDK's word",
+      name: "cancelling waits until the SDK reports the cancellation",
       steps: [
         (.signIn(.browser), "waiting", .signIn(.browser)),
         (.cancelSignIn, "waiting", .cancelSignIn),
         (.userIsNotAuthorized(.cancelled), "login after cancelling", nil),
       ]),
     Walk(
-      name: "a token that came before the cancellation counts",
+      name: "a token that arrives before the cancellation is accepted",
       steps: [
         (.signIn(.browser), "waiting", .signIn(.browser)),
         (.cancelSignIn, "waiting", .cancelSignIn),
@@ -74,7 +74,7 @@ import Testing
         (.userIsAuthorized(token), "main of nobody", .askWhoSignedIn(token)),
       ]),
     Walk(
-      name: "an error without a state is told, and the sign-in goes on",
+      name: "a rejected redirect is shown, and the sign-in goes on",
       steps: [
         (.signIn(.browser), "waiting", .signIn(.browser)),
         (.redirectIsRefused("denied"), "waiting, told: denied", nil),
@@ -82,14 +82,14 @@ import Testing
         (.redirectIsRefused("denied"), "main of nobody", nil),
       ]),
     Walk(
-      name: "the address is shown when asked for",
+      name: "the address is shown on request",
       steps: [
         (.signIn(.browser), "waiting", .signIn(.browser)),
         (.pageIsReady("http://a"), "waiting", nil),
         (.showAddress, "waiting at http://a", nil),
       ]),
     Walk(
-      name: "what a screen has no use for changes nothing",
+      name: "an event that does not fit the screen changes nothing",
       steps: [
         (.signOut, "login", nil), (.cancelSignIn, "login", nil), (.playUser, "login", nil),
         (.userIsKnown("eve"), "login", nil),
@@ -113,7 +113,7 @@ import Testing
         (.refresh, "main of alice with a newer token, refreshing, told: refreshed", .refresh),
       ]),
     Walk(
-      name: "a refresh that fails leaves the session as it is, and is told once while it goes on",
+      name: "a failed refresh keeps the session, and a repeated failure is shown once",
       steps: signedIn + [
         (
           .tokenRefreshDidFail(code: "server_error", message: "no", at: now),
@@ -145,7 +145,7 @@ import Testing
         (.signIn(.visitor), "waiting", .signIn(.visitor)),
       ]),
     Walk(
-      name: "the files are read again when asked for, and the ones at hand stay meanwhile",
+      name: "the files are read again on request, and the old ones stay meanwhile",
       steps: signedIn + [
         (.readFiles, "main of alice", .readFiles),
         (.filesAreRead(.read([file], isAll: true)), "main of alice, with 1 file", nil),
@@ -174,7 +174,7 @@ import Testing
         (.filesAreRead(.read([file], isAll: true)), "main of alice, with 1 file", nil),
       ]),
     Walk(
-      name: "a session that ends before the files are asked for: the pipe asks for access",
+      name: "a session ends before its files are read, and the pipe asks for access",
       steps: signedIn + [
         (.readFiles, "main of alice", .readFiles),
         (
@@ -186,7 +186,7 @@ import Testing
         (.userIsAuthorized(token), "main of nobody, reading", .askWhoSignedIn(token)),
       ]),
     Walk(
-      name: "a revocation that fails changes nothing but is told",
+      name: "a failed revocation is shown and changes nothing else",
       steps: signedIn + [
         (.revoke, "main of alice", .revoke),
         (
@@ -195,7 +195,7 @@ import Testing
         ),
       ]),
     Walk(
-      name: "access that is not given for the files leads back to the login screen",
+      name: "a user who denies access to the files gets back to the login screen",
       steps: [
         (.readFiles, "waiting", .readFiles),
         (.userIsNotAuthorized(.cancelled), "login after cancelling", nil),
@@ -205,13 +205,13 @@ import Testing
         (.filesAreRead(.read([file], isAll: true)), "login after cancelling", nil),
       ]),
     Walk(
-      name: "signing out needs no reason, and what is told of it afterwards changes nothing",
+      name: "signing out shows no reason, and later events about it change nothing",
       steps: signedIn + [
         (.signOut, "login", .signOut), (.sessionDidEnd(nil), "login", nil),
         (.signIn(.browser), "waiting", .signIn(.browser)), (.sessionDidEnd(nil), "waiting", nil),
       ]),
     Walk(
-      name: "notifications of a session that is over change nothing",
+      name: "notifications of an ended session change nothing",
       steps: [
         (.tokenIsRefreshed(newer, at: now), "login", nil), (.refresh, "login", nil),
         (.tokenRefreshDidFail(code: "x", message: "y", at: now), "login", nil),
@@ -219,11 +219,11 @@ import Testing
         (.signIn(.browser), "waiting", .signIn(.browser)),
         (.tokenIsRefreshed(newer, at: now), "waiting", nil), (.refresh, "waiting", nil),
       ]),
-    Walk(name: "one can quit from anywhere", steps: [(.quit, "login", .quit)]),
+    Walk(name: "the user can quit", steps: [(.quit, "login", .quit)]),
   ]
 
   @Test(arguments: walks)
-  func `leads from screen to screen`(walk: Walk) {
+  func `events lead from screen to screen`(walk: Walk) {
     var coordinator = Coordinator()
     #expect(Self.name(coordinator.screen) == "login")
     for (number, step) in walk.steps.enumerated() {
@@ -268,7 +268,7 @@ import Testing
       + (news.isEmpty ? "" : ", told: \(news.joined(separator: " "))")
   }
 
-  @Test func `calls the server once the files are read, and again when asked`() {
+  @Test func `the server is called after the files are read, and again on request`() {
     var coordinator = Coordinator(hasServerToCall: true)
     func call() -> Coordinator.Call? {
       if case .main(let main) = coordinator.screen { main.call } else { nil }
@@ -294,7 +294,7 @@ import Testing
     }
   }
 
-  @Test func `keeps files that are read before the token is told, and calls the server then`() {
+  @Test func `files read before the token arrives are kept, and the server is called afterwards`() {
     var coordinator = Coordinator(hasServerToCall: true)
     let steps: [(Event, Action?)] = [
       (.readFiles, .readFiles), (.filesAreRead(.read([Self.file], isAll: true)), nil),
@@ -308,13 +308,13 @@ import Testing
     #expect(main.files == .read([Self.file], isAll: true) && main.call == .waiting)
   }
 
-  @Test func `makes no call where there is no server`() {
+  @Test func `no call is made without a server`() {
     var coordinator = Coordinator()
     for (event, _, _) in Self.signedIn { _ = coordinator.handle(event) }
     #expect(coordinator.handle(.call) == nil && coordinator.handle(.callWithBadToken) == nil)
   }
 
-  @Test func `keeps the newest notifications`() throws {
+  @Test func `only the five newest notifications are kept`() throws {
     var coordinator = Coordinator()
     for (event, _, _) in Self.signedIn { _ = coordinator.handle(event) }
     for number in 0..<20 {
@@ -334,7 +334,7 @@ import Testing
       (.character("o"), nil), (.character("r"), nil), (.character("e"), nil),
       (.character("f"), .readFiles), (.character("v"), nil),
     ] as [(Key, Event?)])
-  func `hears keys on the login screen`(key: Key, event: Event?) {
+  func `keys on the login screen become events`(key: Key, event: Event?) {
     #expect(TourOnScreen.event(for: key, on: .login(notice: nil)) == event)
   }
 
@@ -344,7 +344,7 @@ import Testing
       (.escape, .cancelSignIn), (.character("q"), .quit), (.character("o"), nil),
       (.character("f"), nil),
     ] as [(Key, Event?)])
-  func `hears keys while it waits`(key: Key, event: Event?) {
+  func `keys on the waiting screen become events`(key: Key, event: Event?) {
     #expect(TourOnScreen.event(for: key, on: .waiting(.init(player: .browser))) == event)
   }
 
@@ -355,7 +355,7 @@ import Testing
       (.character("f"), .readFiles), (.character("v"), .revoke), (.character("c"), .call),
       (.character("b"), .callWithBadToken),
     ] as [(Key, Event?)])
-  func `hears keys on the main screen`(key: Key, event: Event?) {
+  func `keys on the main screen become events`(key: Key, event: Event?) {
     #expect(TourOnScreen.event(for: key, on: .main(.init(Self.token))) == event)
   }
 
@@ -365,7 +365,7 @@ import Testing
       (.character("s"), .waiting(.init(player: .browser))),
       (.character("e"), .main(.init(token))), (.character("b"), .main(.init(token))),
     ])
-  func `plays no user, ends no session and sends no bad token at another server than the sandbox`(
+  func `keys that only make sense at the sandbox do nothing at another server`(
     key: Key, screen: Coordinator.Screen
   ) {
     #expect(TourOnScreen.event(for: key, on: screen, atSandbox: false) == nil)

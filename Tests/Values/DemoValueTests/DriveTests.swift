@@ -31,20 +31,20 @@ import Testing
         .sequencing("http://127.0.0.1:81/api/DataSourceList?all=true")
       ),
     ] as [(String?, String?, DriveAddress)])
-  func `goes by the option and by the provider`(
+  func `the option or the provider determines the address`(
     option: String?, server: String?, address: DriveAddress
   ) throws {
     #expect(try DriveAddress(option, at: server) == address)
   }
 
   @Test(arguments: [(nil, nil), ("/x", nil)] as [(String?, String?)])
-  func `is needed where no provider is known`(option: String?, server: String?) {
+  func `an address without a known provider is rejected`(option: String?, server: String?) {
     #expect(throws: Failure.self) { try DriveAddress(option, at: server) }
   }
 }
 
 @Suite struct `A drive's file` {
-  @Test func `is read as Google writes it`() throws {
+  @Test func `the JSON of Google's files is read, also without optional members`() throws {
     let json = """
       {"kind":"drive#file","id":"1","title":"T","fileSize":"12","mimeType":"text/plain",
       "modifiedDate":"2024-05-06T07:08:09.123Z"}
@@ -68,12 +68,12 @@ import Testing
     (String(repeating: "ä", count: 200) + ".tar", String(repeating: "ä", count: 98) + ".tar"),
     ("x." + String(repeating: "y", count: 300), "x." + String(repeating: "y", count: 198)),
   ])
-  func `has a name here that stays in the folder`(title: String, name: String) {
+  func `the local name of a file stays in the folder`(title: String, name: String) {
     let file = DriveFile(id: "id", title: title, size: nil, modified: nil, type: nil)
     #expect(file.localName == name)
   }
 
-  @Test func `is a line that cannot command the terminal`() {
+  @Test func `a line of the table cannot control the terminal`() {
     let file = DriveFile(
       id: "a\u{9B}b c", title: "t\r\n\u{1B}[2J", size: 1, modified: "now\u{7}", type: nil)
     #expect(FileTable([file]).text == "a?b_c  1  now?  t???[2J")
@@ -82,7 +82,7 @@ import Testing
 
 @Suite struct `A path` {
   @Test(arguments: ["~", "~root", "~/file", "file", "/tmp/~"])
-  func `is used as it is`(path: String) {
+  func `a tilde in a path is not expanded`(path: String) {
     #expect(
       URL(unexpandedPath: path).path(percentEncoded: false).hasSuffix(path),
       "no part of it became a home folder")
@@ -101,7 +101,7 @@ import Testing
     ).text
   }
 
-  @Test func `is one line`() {
+  @Test func `the progress is one line`() {
     #expect(
       line(0, of: 2_000_000) == "a title that is r…  ────────────────   0 %  0 bytes of 2.0 MB")
     #expect(
@@ -113,7 +113,7 @@ import Testing
   }
 
   @Test(arguments: [1, 10, 30, 50, 79, 80, 200])
-  func `fits the terminal`(columns: Int) {
+  func `the line fits the terminal`(columns: Int) {
     let text = line(999_900_000, of: 999_900_001, perSecond: 999_900_000, columns: columns)
     #expect(TextLayout.columns(text) <= max(1, columns - 4))
   }
@@ -123,7 +123,7 @@ import Testing
       (0, "0 bytes"), (1, "1 byte"), (999, "999 bytes"), (1000, "1.0 kB"), (999_999, "999.9 kB"),
       (1_000_000, "1.0 MB"), (48_113_907_552, "48.1 GB"), (Int64.max, "9.2 EB"),
     ] as [(Int64, String)])
-  func `counts bytes in words`(bytes: Int64, words: String) {
+  func `a byte count has a unit`(bytes: Int64, words: String) {
     #expect(ByteCount.inWords(bytes) == words)
   }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import sq_demo
 
-/// Texts of servers that would command a terminal, hide or turn its text.
+/// Server texts with characters that control a terminal, or hide or reverse text.
 @Suite struct HostileTextTests {
   private static let text =
     "é a\u{9B}2J\u{9D}0;x\u{7}\u{1B}c\u{7F}\u{202E}\u{2066}\u{200B}\u{2028}\u{E0001}\u{FEFF}\u{AD}"
@@ -18,14 +18,14 @@ import Testing
     !text.unicodeScalars.contains { $0.commandsTerminals }
   }
 
-  @Test func `a line of JSON has escapes for them, and the same value`() throws {
+  @Test func `a line of JSON escapes control characters and keeps its value`() throws {
     let json = try oneLineOfJSON(Report())
     #expect(isHarmless(json) && json.contains("é"))
     #expect(json.contains(#"\u009b2J\u009d0;x"#) && json.contains(#"\udb40\udc01"#))
     #expect(try JSONDecoder().decode(Report.self, from: Data(json.utf8)) == Report())
   }
 
-  @Test func `the claims of a user have escapes too, also in their names`() throws {
+  @Test func `the claims of a user and their names are escaped`() throws {
     let claims: JSONValue = .object([Self.text: .array([.string(Self.text)])])
     let json = try oneLineOfJSON(claims)
     #expect(isHarmless(json))
@@ -36,12 +36,12 @@ import Testing
     #expect(try oneLineOfJSON(Report(title: "é / \"x\" 🎉")) == #"{"title":"é / \"x\" 🎉"}"#)
   }
 
-  @Test func `a message keeps its lines, and nothing else that commands a terminal`() {
+  @Test func `a message keeps its line breaks and loses all other control characters`() {
     #expect(isHarmless(Self.text.onScreen))
     #expect("a\n\u{9B}b\n".linesOnScreen == "a\n?b\n")
   }
 
-  @Test func `a message shortens the long words that it repeats`() {
+  @Test func `a message shortens long words that it repeats`() {
     let long = String(repeating: "é", count: 100_000)
     let shown = "no \"\(long)\"; did you mean x?".abbreviated
     #expect(shown.count < 600 && shown.hasPrefix("no \"éé") && shown.contains("…"))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import sq_demo
 
-@Suite struct `Low screens` {
+@Suite struct `Screens of low terminals` {
   private static let server = TourServer(
     name: "http://127.0.0.1:8080",
     user: TourServer.User(name: "alice", password: "wonderland"))
@@ -46,7 +46,7 @@ import Testing
       .joined(separator: "\n")
   }
 
-  @Test func `a reason that does not fit ends in a sign that there is more`() {
+  @Test func `a reason that does not fit ends in an ellipsis`() {
     let view = Self.main { $0.news = [Self.failed] }
     let canvas = Canvas(columns: 24, glyphs: .ascii)
     let lines = view.page(canvas).lines(canvas, columns: 24, rows: 8).map(\.text)
@@ -58,7 +58,7 @@ import Testing
   private static let sizes = [(120, 40), (80, 24), (80, 10), (60, 12), (40, 15), (40, 10), (40, 8)]
 
   @Test(arguments: sizes, [0, 1, 3])
-  func `what happened last is shown in every size`(size: (Int, Int), refreshes: Int) {
+  func `the latest event is visible at every size`(size: (Int, Int), refreshes: Int) {
     let view = Self.main {
       $0.isOverAtServer = true
       $0.news = Array(Self.refreshed.prefix(refreshes))
@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test(arguments: sizes)
-  func `why the last refresh failed is shown in every size`(columns: Int, rows: Int) {
+  func `the reason of the last failed refresh is visible at every size`(columns: Int, rows: Int) {
     let shown = text(columns, rows, Self.main { $0.news = [Self.failed] + Self.refreshed }.page)
     #expect(shown.contains("! Refresh failed  1 min 0 s ago\n  the server at"))
     // A cut text ends in an ellipsis.
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(arguments: sizes)
-  func `no file is left out without a word`(columns: Int, rows: Int) throws {
+  func `files that do not fit are counted`(columns: Int, rows: Int) throws {
     let shown = text(columns, rows, Self.main { $0.news = Self.refreshed }.page)
     let count = Self.files.count { shown.contains($0.title) }
     guard shown.contains("\nfiles ") else { return #expect(count == 0 && rows < 10) }
@@ -114,7 +114,7 @@ import Testing
         """)
   }
 
-  @Test func `an answer of a call that has no room for all of it ends in an ellipsis`() {
+  @Test func `an answer of a call that does not fit ends in an ellipsis`() {
     let view = Self.main {
       $0.call = .failed(message: "Invalid credentials.\n" + String(repeating: "Much. ", count: 60))
       $0.news = [Self.failed]
@@ -124,7 +124,7 @@ import Testing
     #expect(shown.contains("! Refresh failed  1 min 0 s ago\n  the server at"))
   }
 
-  @Test func `a session that cannot be refreshed tells of its end too`() {
+  @Test func `a session that cannot be refreshed also shows that it has ended`() {
     let view = Self.main {
       $0.token = SQToken(accessToken: "a")
       $0.isOverAtServer = true
@@ -138,7 +138,7 @@ import Testing
   private static let address = "http://127.0.0.1/?" + String(repeating: "x", count: 280)
 
   @Test(arguments: [(40, 15), (40, 16), (40, 19), (60, 13), (80, 12), (80, 24)])
-  func `what must be typed in the browser stands beside the address, and why none opened`(
+  func `the address, the login and the reason why no browser opened are visible together`(
     columns: Int, rows: Int
   ) {
     let shown = text(columns, rows, Self.waiting(Self.address).page)
@@ -148,13 +148,13 @@ import Testing
     #expect(shown.contains("q quit"))
   }
 
-  @Test func `the user and the password go after the reason and the progress`() {
+  @Test func `a smaller screen drops the reason and the progress before the login`() {
     let shown = text(40, 12, Self.waiting(Self.address).page)
     #expect(shown.hasPrefix(Self.address + "\nuser      alice\npassword  wonderland\n"))
     #expect(text(40, 11, Self.waiting(Self.address).page).contains(Self.address))
   }
 
-  @Test func `the outcome of a sign-in is shown on a login screen of few rows`() {
+  @Test func `the outcome of a sign-in is visible on a login screen of few rows`() {
     let failure = Coordinator.Notice.failed(code: "server_error", message: "it does not work today")
     let view = LoginView(server: Self.server, screen: .login(notice: failure), seconds: 0)
     for rows in [15, 10, 8] {

@@ -134,7 +134,7 @@ import Testing
         """)
   }
 
-  @Test func `the main screen tells whose token it is, for what, and how long`() {
+  @Test func `the main screen shows the user, the scope and the remaining time`() {
     #expect(
       text(lines(Self.main(Self.token, after: 900), columns: 60)) == """
 
@@ -180,7 +180,7 @@ import Testing
     #expect(page.contains { $0.contains("rpc ") } == !shown.isEmpty)
   }
 
-  @Test func `the main screen tells what its delegate was told`() {
+  @Test func `the main screen shows the delegate's notifications`() {
     let page = Self.main(Self.token, after: 900) {
       $0.news = Self.news
       $0.isRefreshing = true
@@ -237,7 +237,7 @@ import Testing
     #expect(text(lines(page, columns: 56)).contains(shown))
   }
 
-  @Test func `an expired token tells what becomes of it`() {
+  @Test func `an expired token says what happens next`() {
     let page = Self.main(Self.token, after: 9999)
     #expect(
       text(lines(page, columns: 80)).contains("expired; it is refreshed as soon as possible"))
@@ -247,7 +247,7 @@ import Testing
     )
   }
 
-  @Test func `the login screen tells why the session is over`() {
+  @Test func `the login screen says why the session ended`() {
     let page = Self.login(.login(notice: .ended(code: "invalid_grant", message: "it was revoked")))
     #expect(
       text(lines(page, columns: 80)).contains(
@@ -268,27 +268,29 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 5, 20], [1, 3, 8, 12])
-  func `a tiny window is no crash, and has no more lines than rows`(columns: Int, rows: Int) {
+  func `a tiny window does not crash and gets no more lines than it has rows`(
+    columns: Int, rows: Int
+  ) {
     for page in Self.pages {
       #expect(lines(page, columns: columns, rows: rows).count <= rows)
     }
   }
 
-  @Test func `a low window keeps the keys`() throws {
+  @Test func `a low window still shows the keys`() throws {
     let lines = lines(Self.login(.login(notice: nil)), columns: 80, rows: 10)
     #expect(lines.count <= 10)
     #expect(lines.contains { $0.text.contains("password  wonderland") })
     #expect(try #require(lines.last).text.contains("q quit"))
   }
 
-  @Test func `an address is whole, on lines of its own`() throws {
+  @Test func `an address is shown in full on a line of its own`() throws {
     let waiting = Coordinator.Waiting(
       player: .browser, address: Self.address, showsAddress: true)
     let lines = lines(Self.login(.waiting(waiting)), columns: 40)
     #expect(lines.filter(\.isAddress).map(\.text) == [Self.address])
   }
 
-  /// What a sign-in at the sandbox asks for: nearly 300 characters.
+  /// A typical authorization address of the sandbox, with nearly 300 characters.
   private static let usualAddress =
     "http://127.0.0.1:36987/authorize?response_type=code&client_id=sq-demo&redirect_uri="
     + "http%3A%2F%2F127.0.0.1%3A42325%2Fcallback&scope=profile%20demo%20files&state="
@@ -298,7 +300,7 @@ import Testing
   @Test(
     arguments: [(40, 15), (40, 12), (30, 12), (80, 12), (80, 5), (20, 15), (200, 3)],
     [server, provider])
-  func `an address is whole on a low terminal too`(
+  func `an address is shown in full on a low terminal`(
     size: (columns: Int, rows: Int), server: TourServer
   ) {
     let waiting = Coordinator.Waiting(
@@ -311,7 +313,7 @@ import Testing
     #expect(rows.reduce(0, +) <= size.rows)
   }
 
-  @Test func `a terminal of 40 columns and 15 rows shows the address and what to type there`() {
+  @Test func `a terminal of 40 columns and 15 rows shows the address and the login`() {
     let waiting = Coordinator.Waiting(
       player: .browser, address: Self.usualAddress, showsAddress: true,
       problem: "there is no display to open a browser on")
@@ -328,7 +330,7 @@ import Testing
         """)
   }
 
-  @Test func `a long address leaves out what stands before it, and not the keys`() {
+  @Test func `a long address takes the place of the lines above it, but not of the keys`() {
     let address = Self.usualAddress + String(repeating: "x", count: 150)
     let waiting = Coordinator.Waiting(player: .browser, address: address, showsAddress: true)
     let page = Self.login(.waiting(waiting), at: Self.provider)
@@ -341,7 +343,7 @@ import Testing
         """)
   }
 
-  @Test func `a low login screen keeps what has to be known to sign in`() {
+  @Test func `a low login screen shows all that a sign-in needs`() {
     #expect(
       text(lines(Self.login(.login(notice: .cancelled)), columns: 40, rows: 15, glyphs: .ascii))
         == """
@@ -359,7 +361,7 @@ import Testing
         """)
   }
 
-  @Test func `screens of a provider's account tell which it is, and play no user`() {
+  @Test func `the screens of a provider's account name it, and offer no simulated user`() {
     let login = text(lines(Self.login(.login(notice: nil), at: Self.provider), columns: 80))
     #expect(login.contains("  server    Sequencing.com\n  account   work\n"))
     #expect(!login.contains("sandbox") && !login.contains("without a browser"))
@@ -375,7 +377,9 @@ import Testing
   }
 
   @Test(arguments: [(3, false), (4, true), (8, true), (9, false)])
-  func `an address clears the rest of its last row, if there is one`(length: Int, isFull: Bool) {
+  func `an address clears the rest of its last row, unless the row is full`(
+    length: Int, isFull: Bool
+  ) {
     let row = Line.address(String(repeating: "a", count: length)).row(.none, columns: 4)
     #expect(row.hasSuffix("\u{1B}[K") == !isFull)
   }
@@ -388,18 +392,18 @@ import Testing
   }
 
   @Test(arguments: [Appearance.Colours.none, .basic, .palette])
-  func `colours are only what the terminal has`(colours: Appearance.Colours) {
+  func `only colours that the terminal supports are used`(colours: Appearance.Colours) {
     let encoded = lines(Self.main(Self.token, after: 0), columns: 80)
       .map { $0.encoded(colours) }.joined()
     #expect(encoded.contains("\u{1B}[38;5;") == (colours == .palette))
     #expect(encoded.contains("\u{1B}[32m") == (colours == .basic))
-    // Whatever is switched on is switched off again.
+    // Each colour that is switched on is switched off again.
     #expect(
       encoded.split(separator: "\u{1B}[0m", omittingEmptySubsequences: false).count - 1
         == encoded.split(separator: "\u{1B}[", omittingEmptySubsequences: false).count / 2)
   }
 
-  @Test func `what a server sends cannot command the terminal`() {
+  @Test func `a server's text cannot control the terminal`() {
     let token = SQToken(accessToken: "x", tokenType: "B\u{1B}]0;x\u{7}", scope: "a\u{9B}2J\u{202E}")
     let page = Self.main(token, user: "\u{1B}[2Jeve\r\n", after: 0)
     for line in lines(page, columns: 80) {
@@ -412,7 +416,7 @@ import Testing
     (0.0, "──────────"), (0.04, "╸─────────"), (0.5, "━━━━━─────"), (0.55, "━━━━━╸────"),
     (1.0, "━━━━━━━━━━"), (-3.0, "──────────"), (7.0, "━━━━━━━━━━"),
   ])
-  func `the bar runs down`(fraction: Double, bar: String) {
+  func `the length of the bar shows the fraction`(fraction: Double, bar: String) {
     let canvas = Canvas(columns: 80, glyphs: .unicode)
     #expect(canvas.bar(fraction, width: 10, .good).map(\.text).joined() == bar)
   }
@@ -423,7 +427,7 @@ import Testing
     ("abc", 3, "abc"), ("abcd", 3, "ab…"), ("abcd", 1, "…"), ("abcd", 0, ""), ("", 0, ""),
     ("日本語", 6, "日本語"), ("日本語", 5, "日本…"), ("日本語", 4, "日…"),
   ])
-  func `is cut to a width`(text: String, width: Int, cut: String) {
+  func `a text is cut to fit a width`(text: String, width: Int, cut: String) {
     #expect(TextLayout.fit(text, width: width) == cut)
   }
 
@@ -431,7 +435,7 @@ import Testing
     ("a bc def", 4, ["a bc", "def"]), ("abcdef gh", 3, ["abcdef", "gh"]), ("", 5, []),
     ("日本 語", 4, ["日本", "語"]),
   ])
-  func `is wrapped between words`(text: String, width: Int, lines: [String]) {
+  func `a text wraps between words`(text: String, width: Int, lines: [String]) {
     #expect(TextLayout.wrap(text, width: width) == lines)
   }
 }
@@ -444,7 +448,7 @@ import Testing
     ("\u{1B}xq", [.character("q")]), ("\u{1B}[", []), ("é", []),
     ("ab", [.character("a"), .character("b")]),
   ])
-  func `sends keys`(bytes: String, keys: [Key]) {
+  func `bytes from the terminal become keys`(bytes: String, keys: [Key]) {
     #expect(Key.decode(bytes.utf8) == keys)
   }
 
@@ -454,7 +458,9 @@ import Testing
     (["TERM": "xterm-256color", "NO_COLOR": "1"], .none),
     (["TERM": "xterm-256color", "NO_COLOR": ""], .palette),
   ])
-  func `has colours`(environment: [String: String], colours: Appearance.Colours) {
+  func `the environment determines the colours`(
+    environment: [String: String], colours: Appearance.Colours
+  ) {
     #expect(Appearance(environment: environment).colours == colours)
   }
 
@@ -463,12 +469,14 @@ import Testing
     (["LANG": "C"], .ascii), (["LANG": "de_DE.UTF-8", "LC_ALL": "C"], .ascii),
     (["LANG": "C", "LC_ALL": "", "LC_CTYPE": "en_US.UTF-8"], .unicode),
   ])
-  func `has signs`(environment: [String: String], glyphs: Glyphs) {
+  func `the environment determines the glyphs`(environment: [String: String], glyphs: Glyphs) {
     #expect(Appearance(environment: environment).glyphs == glyphs)
   }
 
   @Test(arguments: [([:], false), (["TERM": "dumb"], false), (["TERM": "linux"], true)])
-  func `can be drawn on`(environment: [String: String], can: Bool) {
+  func `a terminal without a type, or with type dumb, cannot be drawn on`(
+    environment: [String: String], can: Bool
+  ) {
     #expect(Appearance.canDraw(environment: environment) == can)
   }
 }
@@ -482,12 +490,12 @@ import Testing
     (3600.0, "in 1 h 0 min"), (86_400.0, "in 1 day"), (172_800.0, "in 2 days"),
     (1e300, "in 11574074074 days"),
   ])
-  func `expires in words`(seconds: Double, words: String) {
+  func `the time until a token expires is shown in words`(seconds: Double, words: String) {
     let token = SQToken(accessToken: "x", expirationDate: now.addingTimeInterval(seconds))
     #expect(token.expiryInWords(at: now) == words)
   }
 
-  @Test func `is one JSON object for a program`() throws {
+  @Test func `a token is one JSON object for a program`() throws {
     let token = SQToken(
       accessToken: "a/b", expirationDate: now.addingTimeInterval(60.9), scope: "x y",
       refreshToken: "r", issueDate: now)
@@ -500,7 +508,7 @@ import Testing
         == #"{"access_token":"a","token_type":"Bearer"}"#)
   }
 
-  @Test func `is a summary without secrets for a person`() {
+  @Test func `a token is a summary without secrets for a person`() {
     let token = SQToken(
       accessToken: "secret-a", expirationDate: now.addingTimeInterval(60), scope: "x y",
       refreshToken: "secret-r")

@@ -22,18 +22,18 @@ import Testing
     ("'\u{301}'", ["\u{301}"]),
     ("é'ü'", ["éü"]),
   ])
-  func `as a shell does`(text: String, words: [String]) {
+  func `a text splits into words as in a shell`(text: String, words: [String]) {
     #expect(ShellWords.split(text) == words)
   }
 
   @Test(arguments: ["me@home-1.x", "my work", "it's", "", "a\"b$c", "é", "--x"])
-  func `undoes what was quoted`(word: String) {
+  func `splitting undoes quoting`(word: String) {
     #expect(ShellWords.split(ShellWords.quote(word)) == [word])
     #expect((ShellWords.quote(word) == word) == ["me@home-1.x", "--x"].contains(word))
   }
 
   @Test(arguments: ["'", "\"", "a 'b", "a \"b", "\"a\\", "a\\", "'a\\'b'", "\"a\\\""])
-  func `but not with a quote left open`(text: String) {
+  func `a text with an open quote is rejected`(text: String) {
     #expect(ShellWords.split(text) == nil)
   }
 }

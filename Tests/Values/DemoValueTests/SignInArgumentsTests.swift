@@ -22,12 +22,12 @@ import Testing
       orAccount: orAccount)
   }
 
-  /// The options of a command that may sign in on another device.
+  /// Returns the options of a command that can sign in on another device.
   private func device(_ words: [String]) throws(Failure) -> SignInArguments {
     try SignInArguments(Arguments(words, options: SignInArguments.options + [.device]))
   }
 
-  @Test func `without a provider mean the built-in sandbox`() throws {
+  @Test func `without a provider, the built-in sandbox is used`() throws {
     let options = try options(["--scope", "demo", "--timeout", "7"])
     #expect(options.configuration == nil)
     #expect(options.scope == "demo")
@@ -36,12 +36,12 @@ import Testing
     #expect(options.timeout == .seconds(7) && options.answerLimit == .seconds(7))
   }
 
-  @Test func `limit every wait`() throws {
+  @Test func `every wait has a limit`() throws {
     let options = try options([])
     #expect(options.timeout == .seconds(300) && options.answerLimit == .seconds(60))
   }
 
-  @Test func `make a client of an issuer`() throws {
+  @Test func `an issuer and a client ID create a client`() throws {
     let options = try options(
       Self.provider + ["--scope", "a b", "--auth", "post", "--timeout", "7"],
       secret: Secret(.clientSecret, "hunter2"))
@@ -55,7 +55,7 @@ import Testing
     #expect(client.provider == .issuer("https://id.example.com"))
   }
 
-  @Test func `accept what a server does in its own way, also with the account later`() throws {
+  @Test func `exceptions for a server are accepted and stay with the account`() throws {
     let words = [
       "--quirk", "missing-token-type", "--quirk", "form-encoded", "--trust-audience", "api",
       "--trust-audience", "b", "--id-token-alg", "ES256", "--without-pkce",
@@ -87,14 +87,14 @@ import Testing
     ("pkce", "acceptsServersWithoutPKCE", "--without-pkce"),
     ("basic", "clientAuthentication to client_secret_post", "--auth post"),
   ])
-  func `are named where an error of the SDK names a property`(
+  func `an SDK error that names a property gets a hint with the option`(
     name: String, advice: String, option: String
   ) {
     let failure = Failure(SQOAuthError(.invalidResponse, "\(name): \(advice)"))
     #expect(failure.hint?.contains(option) == true)
   }
 
-  @Test func `make a client of two endpoints`() throws {
+  @Test func `two endpoints create a client`() throws {
     let options = try options([
       "--authorize=https://a.example/x", "--token=https://a.example/y", "--client-id=app",
     ])
@@ -160,7 +160,7 @@ import Testing
     (provider + ["--client-secret-file", "/dev/null"], "usage", "empty first line"),
     (provider + ["--client-secret-file", "/dev/zero"], "usage", "has a NUL"),
   ])
-  func `that cannot be used are refused before anything starts`(
+  func `unusable options are rejected before anything starts`(
     words: [String], code: String, message: String
   ) throws {
     let failure = try #require(throws: Failure.self) { try options(words) }
@@ -173,7 +173,7 @@ import Testing
     ("a\0b\n", "has a NUL"), ("\n", "empty first line"), ("\r\nsecret", "empty first line"),
     ("", "empty first line"), (String(repeating: "a", count: 65537), "longer than 65536 bytes"),
   ])
-  func `take no secret from a file that has none`(content: String, reason: String) throws {
+  func `a file without a usable secret is rejected`(content: String, reason: String) throws {
     let folder = try TemporaryFolder()
     let path = folder.file("secret")
     try folder.write(content, to: "secret")
@@ -184,13 +184,13 @@ import Testing
   }
 
   @Test(arguments: ["secret", "secret\n", "secret\r\nmore\0", "secret\n\0"])
-  func `take the first line of a file for the secret`(content: String) throws {
+  func `the first line of a file is the secret`(content: String) throws {
     let folder = try TemporaryFolder()
     try folder.write(content, to: "secret")
     #expect(try Secret(.clientSecret, file: folder.file("secret")).value == "secret")
   }
 
-  @Test func `make a client of a server whose issuer, keys and endpoints are given by hand`()
+  @Test func `an issuer, keys and endpoints given by hand create a client`()
     throws
   {
     let options = try device([
@@ -213,7 +213,7 @@ import Testing
     #expect(KeptClient(record).server == server, "an account keeps all of them")
   }
 
-  @Test func `make a client with a revocation endpoint`() throws {
+  @Test func `a revocation endpoint belongs to the client`() throws {
     let options = try options([
       "--authorize=https://a.example/x", "--token=https://a.example/y", "--client-id=app",
       "--revocation=https://a.example/z",
@@ -230,13 +230,13 @@ import Testing
     ("com.example.app:/x", [], false), ("https://app.example.com/x", [], false),
     ("com.example.app:/x", ["--browser", "sandbox"], true),
   ])
-  func `say whether a redirect has to be pasted`(
+  func `a redirect that the program cannot receive has to be pasted`(
     uri: String, more: [String], isReceived: Bool
   ) throws {
     #expect(try options(["--redirect-uri", uri] + more).readsNoInput == isReceived)
   }
 
-  @Test func `leave out what an account tells`() throws {
+  @Test func `an account supplies the options that are missing`() throws {
     let arguments = try Arguments(
       ["--auth", "post"], options: SignInArguments.options,
       secrets: Secrets(client: Secret(.clientSecret, "hunter2")))
@@ -260,7 +260,7 @@ import Testing
     (["--issuer", "https://id.example.org", "--client-id", "app"], nil),
     (["--issuer", "https://id.example.com", "--client-id", "another"], nil),
   ])
-  func `take an account's secret for its own client and server only`(
+  func `an account's secret is used only for its own client and server`(
     words: [String], secret: String?
   ) throws {
     let record = AccountRecord(
@@ -273,7 +273,7 @@ import Testing
     #expect((client?.redirectURI?.string == "com.example.app:/x") == (secret != nil))
   }
 
-  @Test func `win over what an account keeps`() throws {
+  @Test func `options take precedence over an account's values`() throws {
     let record = AccountRecord(
       id: "default", clientID: "app", issuer: "https://id.example.com",
       token: SQToken(accessToken: "x"),
@@ -295,7 +295,7 @@ import Testing
     ("hunter2", "hunter2"), ("hunter2\n", "hunter2"), ("hunter2\r\nmore\n", "hunter2"),
     (" hunter 2 \n", " hunter 2 "),
   ])
-  func `take the first line of a secret file, before the environment's`(
+  func `the first line of a secret file takes precedence over the environment`(
     content: String, secret: String
   ) throws {
     try folder.write(content, to: "secret")
@@ -309,11 +309,13 @@ import Testing
     ("http://127.0.0.1:8080", true), ("http://localhost/", true), ("http://[::1]:1", true),
     ("https://id.example.com", false), ("http://127.0.0.1.example.com", false), ("", false),
   ])
-  func `let the visitor go to this machine only`(address: String, isAllowed: Bool) {
+  func `the simulated visitor opens only addresses of this machine`(
+    address: String, isAllowed: Bool
+  ) {
     #expect(EmbeddedSandbox.canBeVisited(address) == isAllowed)
   }
 
-  @Test func `never print a secret`() throws {
+  @Test func `no secret is printed`() throws {
     let secrets = Secrets(
       client: Secret(.clientSecret, "hunter2"), passphrase: Secret(.passphrase, "hunter2"),
       accessToken: Secret(.accessToken, "hunter2"))

@@ -10,7 +10,7 @@ extension FrameParser {
   }
 }
 
-/// Messages cut out of a stream of bytes, however it is cut up itself.
+/// How a stream of bytes is split into messages, whatever pieces it arrives in.
 @Suite struct FrameTests {
   private static let messages = [
     Data(), Data([1]), Data("hello".utf8), Data(repeating: 7, count: 300), Data([0, 0, 0, 0, 0]),
@@ -30,7 +30,7 @@ extension FrameParser {
     }
   }
 
-  @Test func `every cut in two gives the same messages`() throws {
+  @Test func `a stream in two pieces gives the same messages, wherever it is cut`() throws {
     let stream = try Self.stream()
     for cut in 0...stream.count {
       var parser = FrameParser(limit: 300)
@@ -39,7 +39,7 @@ extension FrameParser {
     }
   }
 
-  @Test func `every cut in three of a short stream gives the same messages`() throws {
+  @Test func `a short stream in three pieces gives the same messages, wherever it is cut`() throws {
     let stream = try Self.stream().prefix(40)
     var whole = FrameParser(limit: 300)
     let expected = try whole.take(stream)
@@ -54,30 +54,30 @@ extension FrameParser {
     }
   }
 
-  @Test func `byte by byte gives the same messages`() throws {
+  @Test func `a stream read byte by byte gives the same messages`() throws {
     var parser = FrameParser(limit: 300)
     let frames = try Self.stream().flatMap { try parser.take(Data([$0])) }
     #expect(frames.map(\.content) == Self.messages && parser.isAtEnd)
   }
 
   @Test(arguments: [[UInt8(2)], [255, 0, 0, 0, 0], [71, 69, 84]])
-  func `what is no message is refused at its first byte`(bytes: [UInt8]) {
+  func `bytes that begin no message are rejected at the first one`(bytes: [UInt8]) {
     var parser = FrameParser(limit: 300)
     rpcFailure(.internal) { try parser.take(Data(bytes)) }
   }
 
   @Test(arguments: [[UInt8(0), 0, 0, 1, 45], [1, 255, 255, 255, 255]])
-  func `a message that is too long is refused by its length`(bytes: [UInt8]) {
+  func `a message that is too long is rejected by its length`(bytes: [UInt8]) {
     var parser = FrameParser(limit: 300)
     rpcFailure(.resourceExhausted) { try parser.take(Data(bytes)) }
   }
 
-  @Test func `an incomplete message is noticed`() throws {
+  @Test func `the parser reports an incomplete message`() throws {
     var parser = FrameParser(limit: 300)
     #expect(try parser.take(Data([0, 0, 0, 0, 2, 9])).isEmpty && !parser.isAtEnd)
   }
 
-  @Test func `a compressed message needs its encoding to be named`() throws {
+  @Test func `a compressed message needs a known encoding`() throws {
     let text = Data(String(repeating: "abc", count: 100).utf8)
     let frame = try MessageFrame(text, compression: .gzip, limit: 300)
     #expect(frame.isCompressed && frame.content.count < 100)
@@ -85,16 +85,16 @@ extension FrameParser {
     for encoding in [nil, "identity", "snappy"] {
       rpcFailure(.internal) { try frame.message(encoding: encoding, limit: 300) }
     }
-    // What does not become smaller is sent as it is.
+    // A message that compression does not shrink is sent as it is.
     let small = try MessageFrame(Data([1]), compression: .gzip, limit: 300)
     #expect(!small.isCompressed)
   }
 }
 
-/// Messages in gzip, by others' hands too.
+/// How messages are compressed and decompressed with gzip.
 @Suite struct GzipTests {
   @Test(arguments: [0, 1, 1000, 1_000_000])
-  func `what is compressed comes back`(count: Int) throws {
+  func `decompression restores the compressed data`(count: Int) throws {
     let data = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 / 3) })
     let compressed = try #require(Gzip.encode(data))
     #expect(compressed.starts(with: [0x1F, 0x8B]))
@@ -104,13 +104,13 @@ extension FrameParser {
     }
   }
 
-  @Test func `a bomb is stopped at the limit`() throws {
+  @Test func `decompression of a gzip bomb stops at the limit`() throws {
     let bomb = try #require(Gzip.encode(Data(count: 100_000_000)))
     #expect(bomb.count < 200_000)
     rpcFailure(.resourceExhausted) { try Gzip.decode(bomb, limit: 4 << 20) }
   }
 
-  @Test func `what is damaged is refused`() throws {
+  @Test func `damaged data is rejected`() throws {
     let whole = try #require(Gzip.encode(Data("some words, some words".utf8)))
     for count in 0..<whole.count {
       rpcFailure(.internal) { try Gzip.decode(whole.prefix(count), limit: 1000) }

@@ -5,9 +5,9 @@ import SequencingOAuth
 import SequencingOAuthGRPC
 import Testing
 
-/// What metadata takes and how it compares.
+/// The names and values that metadata accepts, and how names compare.
 @Suite struct MetadataTests {
-  @Test func `it is empty at first, and a copy is a copy`() throws {
+  @Test func `metadata is empty at first, and a copy does not change with the original`() throws {
     var first = RPCMetadata()
     #expect(first.isEmpty)
     try first.set("a", for: "X-Key")
@@ -19,14 +19,14 @@ import Testing
     #expect(first.isEmpty && second.count == 1)
   }
 
-  @Test func `setting replaces every value in its place`() throws {
+  @Test func `setting a name replaces all its values at the place of the first`() throws {
     var metadata = try RPCMetadata(["a": "1", "b": "2", "A": "3"])
     try metadata.set("4", for: "A")
     let expected = try RPCMetadata(["a": "4", "b": "2"])
     #expect(metadata == expected)
   }
 
-  @Test func `bytes and texts have names of their own`() throws {
+  @Test func `names that end in -bin take bytes, and other names take text`() throws {
     var metadata = RPCMetadata()
     let bytes = Data([0, 255, 10])
     try metadata.append(bytes, for: "X-Trace-Bin")
@@ -42,20 +42,21 @@ import Testing
     "te", "Content-Type", "content-length", "user-agent", "host", "connection", "a\u{0}",
     "transfer-encoding", "accept-encoding", "\u{212A}ey",
   ])
-  func `a name that cannot travel is refused`(name: String) {
+  func `a name that gRPC cannot send is rejected`(name: String) {
     var metadata = RPCMetadata()
     rpcFailure(.invalidArgument) { try metadata.set("value", for: name) }
     #expect(metadata.isEmpty)
   }
 
   @Test(arguments: ["a\nb", "a\r\nX: y", "\u{0}", "ä", " a", "a ", "\t", "\u{7F}"])
-  func `a value that cannot travel is refused, and not told`(value: String) {
+  func `a value that gRPC cannot send is rejected, and the error does not repeat it`(value: String)
+  {
     var metadata = RPCMetadata()
     let error = rpcFailure(.invalidArgument) { try metadata.set(value, for: "x-key") }
     #expect(metadata.isEmpty && error?.message.contains("x-key") == true)
   }
 
-  @Test func `there is one authorization, and none without a token`() throws {
+  @Test func `metadata has at most one authorization, and none without a token`() throws {
     var metadata = try RPCMetadata(["Authorization": "Basic x"])
     #expect(metadata.oauth2AccessToken == nil)
     try metadata.setOAuth2AccessToken("T1")
@@ -67,13 +68,13 @@ import Testing
   }
 
   @Test(arguments: ["", "a b", "a\r\nb", "ä"])
-  func `what is no token is refused`(token: String) {
+  func `an invalid token is rejected`(token: String) {
     var metadata = RPCMetadata()
     rpcFailure(.invalidArgument) { try metadata.setOAuth2AccessToken(token) }
     #expect(metadata.isEmpty)
   }
 
-  @Test func `fields are read as the wire has them`() {
+  @Test func `fields are read from their wire format`() {
     let metadata = RPCMetadata(fields: [
       "Content-Type": "application/grpc", "grpc-status": "0", "X-A": "1", "x-a": "2",
       "x-bin": "AAH/", "Y-Bin": "AA", "y-bin": "AA==", "z-bin": "AA,AQ==,,!", "grpc-detail": "d",
@@ -85,7 +86,7 @@ import Testing
     #expect(metadata["content-type"] == nil && metadata["grpc-status"] == nil)
   }
 
-  @Test func `no text shows a value`() throws {
+  @Test func `no printed text shows a value`() throws {
     var metadata = RPCMetadata()
     try metadata.setOAuth2AccessToken("c4n4ry")
     let error = RPCError(.unknown, "words", metadata: metadata)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SequencingOAuthGRPC
 
-/// The small languages of gRPC's header fields.
+/// The encodings of gRPC's header fields.
 @Suite struct WireTests {
   @Test(
     arguments: [
@@ -11,7 +11,7 @@ import Testing
       ("100%", "100%"), ("%4", "%4"), ("%zz", "%zz"), ("%25%", "%%"), ("%FF", "\u{FFFD}"),
       ("a%0Ab", "a\nb"),
     ])
-  func `a message is decoded`(text: String, expected: String) {
+  func `a percent-encoded message is decoded`(text: String, expected: String) {
     #expect(PercentCoding.decode(text) == expected)
   }
 
@@ -25,24 +25,24 @@ import Testing
       (.seconds(99_999_999), "27800H"), (.seconds(100_000_000), "27800H"),
       (.seconds(Int64.max), "99999999H"), (.zero, nil), (.seconds(-1), nil),
     ] as [(Duration, String?)])
-  func `a time is rounded up to three digits, within the eight that are allowed`(
+  func `a timeout is rounded up to three significant digits, and has at most eight`(
     duration: Duration, expected: String?
   ) {
     #expect(TimeoutField.text(duration) == expected)
   }
 
-  /// As gRPC's `doc/PROTOCOL-HTTP2.md` has it.
+  /// The table in gRPC's `doc/PROTOCOL-HTTP2.md`.
   @Test(
     arguments: [
       (0, .internal), (1, .internal), (2, .internal), (3, .internal), (4, .internal),
       (6, .internal), (7, .unavailable), (8, .cancelled), (9, .internal), (10, .internal),
       (11, .resourceExhausted), (12, .permissionDenied),
     ] as [(UInt32, RPCStatus)])
-  func `a reset of the stream has a status`(code: UInt32, status: RPCStatus) {
+  func `a stream reset becomes a status`(code: UInt32, status: RPCStatus) {
     #expect(HTTPMapping.status(ofReset: HTTP2ErrorCode(rawValue: code)) == status)
   }
 
-  @Test func `statuses have names`() {
+  @Test func `a status prints its name`() {
     #expect("\(RPCStatus.ok) \(RPCStatus.unauthenticated)" == "OK UNAUTHENTICATED")
     #expect("\(RPCStatus(rawValue: 17))" == "CODE_17")
     #expect("\(RPCError(.deadlineExceeded, "late"))" == "DEADLINE_EXCEEDED (4): late")

@@ -3,21 +3,21 @@ import Testing
 
 @testable import TestSupport
 
-/// The arrows between the folders of the library point one way: down the table of the Design
+/// The dependencies between the library's folders, which all point down the table of the Design
 /// article.
 @Suite struct RoomsTests {
   private static let module = PackageSources.root.appending(path: "Sources/SequencingOAuth")
 
-  /// What of the module's root every room may use.
+  /// The types of the module's root that every folder may use.
   private static let values: Set = [
     "SQToken", "SQOAuthError", "ClientEnvironment", "Registry", "JWTAssertion",
   ]
-  /// The rooms that extend the types of the root, and so stand above it.
+  /// The folders that extend types of the root, and so are above it.
   private static let above: Set = [
     "PodNames", "Signals", "Keeping", "Pipes", "Resources", "Callbacks",
   ]
 
-  /// The rooms of the article's table, from top to bottom.
+  /// Returns the folders of the article's table, from top to bottom.
   private func table() throws -> [String] {
     let article = Self.module.appending(path: "SequencingOAuth.docc/Design.md")
     let text = try String(contentsOf: article, encoding: .utf8)
@@ -28,7 +28,9 @@ import Testing
     }
   }
 
-  /// Each room's code without comments and texts; the root is "".
+  /// Returns each folder's code without comments and string literals.
+  ///
+  /// The root is "".
   private func code() throws -> [String: String] {
     let paths = try FileManager.default.subpathsOfDirectory(atPath: Self.module.path)
     var code: [String: String] = [:]
@@ -42,8 +44,9 @@ import Testing
     return code
   }
 
-  /// The room of each type that a room declares for the others; a name that two rooms declare is
-  /// none.
+  /// Returns the folder that declares each type.
+  ///
+  /// A name that two folders declare is left out.
   private func declarations(_ code: [String: String]) -> [String: String] {
     let pattern = /^(?:[@\w]+(?:\(.*?\))? )*(?:struct|class|enum|protocol|actor|typealias) (\w+)/
     var rooms: [String: Set<String>] = [:]
@@ -55,7 +58,7 @@ import Testing
     return rooms.compactMapValues { $0.count == 1 ? $0.first : nil }
   }
 
-  @Test func `a room uses only rooms below it`() throws {
+  @Test func `each folder uses only folders below it`() throws {
     let (code, table) = (try code(), try table())
     let rooms = declarations(code)
     #expect(rooms.count > 200 && rooms["SessionState"] == "Session")

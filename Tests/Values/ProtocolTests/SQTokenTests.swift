@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct SQTokenTests {
   @Test(arguments: Records.tokens)
-  func `a token survives encoding exactly, as JSON and as a property list`(token: SQToken) throws {
+  func `a token survives encoding as JSON and as a property list`(token: SQToken) throws {
     let json = try JSONEncoder().encode(token)
     #expect(try JSONDecoder().decode(SQToken.self, from: json) == token)
     let list = try PropertyListEncoder().encode([token])
@@ -16,20 +16,20 @@ import Testing
     }
   }
 
-  @Test func `what is absent stays absent`() throws {
+  @Test func `missing parts of a token stay missing`() throws {
     let json = try JSONEncoder().encode(SQToken(accessToken: "a"))
     let token = try JSONDecoder().decode(SQToken.self, from: json)
     #expect(token.expirationDate == nil && token.refreshToken == nil && token.issueDate == nil)
     #expect(token.scope == nil && token.additionalFields.isEmpty)
   }
 
-  @Test func `a token that an older program kept is read`() throws {
+  @Test func `a token that an older program stored can be read`() throws {
     let token = try JSONDecoder().decode(
       SQToken.self, from: Data(#"{"access_token":"a","token_type":"Bearer"}"#.utf8))
     #expect(token == SQToken(accessToken: "a"))
   }
 
-  @Test func `tokens are equal when every part is, and hash alike then`() {
+  @Test func `tokens are equal and hash alike if all their parts are equal`() {
     let same = SQToken(accessToken: "a", refreshToken: "r")
     #expect(same == SQToken(accessToken: "a", refreshToken: "r"))
     #expect(Set([same, SQToken(accessToken: "a", refreshToken: "r")]).count == 1)
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(arguments: [(-1.0, true), (0, true), (0.001, false), (1, false)])
-  func `a token is expired from its expiration date on`(left: TimeInterval, isExpired: Bool) {
+  func `a token expires at its expiration date`(left: TimeInterval, isExpired: Bool) {
     let now = Date(timeIntervalSince1970: 1_750_000_000)
     #expect(
       SQToken(accessToken: "a", expirationDate: now + left).isExpired(at: now) == isExpired)
@@ -55,7 +55,7 @@ import Testing
     ("a b", ["a", "b"]), ("", []), (" a  b ", ["a", "b"]), ("demo,external", ["demo,external"]),
     ("A a", ["A", "a"]),
   ])
-  func `scopes are separated by spaces and nothing else`(scope: String, scopes: [String]) {
+  func `only spaces separate scopes`(scope: String, scopes: [String]) {
     #expect(SQToken(accessToken: "a", scope: scope).scopes == scopes)
   }
 
@@ -63,14 +63,14 @@ import Testing
     ("a b", "a b", []), ("b a", "a b", []), ("a", "a b", ["b"]), ("a b c", "a", []),
     (nil, "a", ["a"]), ("A", "a", ["a"]), ("ab", "a b", ["a", "b"]), ("a", "", []),
   ])
-  func `missing scopes are those that were asked for and not granted`(
+  func `the missing scopes are the requested ones that were not granted`(
     granted: String?, requested: String, missing: [String]
   ) {
     #expect(
       SQToken(accessToken: "a", scope: granted).scopesMissing(from: requested) == missing)
   }
 
-  @Test func `the redirect's parameters are kept with the token, and no text shows them`() throws {
+  @Test func `the redirect's parameters are stored with the token but never printed`() throws {
     let token = SQToken(accessToken: "T", redirectParameters: ["realmId": "C4N4RY"])
     let copy = try JSONDecoder().decode(SQToken.self, from: JSONEncoder().encode(token))
     #expect(copy == token && copy.redirectParameters == ["realmId": "C4N4RY"])

@@ -5,7 +5,7 @@ import SQLoopbackPages
 import Testing
 
 @Suite struct LoopbackPageTests {
-  @Test func `what is interpolated is text, not markup`() {
+  @Test func `interpolated text is escaped`() {
     let text = "<script>\"'&\u{0}</script>"
     let html: HTML = "<p title=\"\(text)\">\(text)\(7)</p>"
     let escaped = "&lt;script&gt;&quot;&#39;&amp;\u{FFFD}&lt;/script&gt;"
@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test(arguments: [LoopbackPage.Brand.ours, LoopbackPage.Brand.app])
-  func `a page cannot be made to run, load or frame anything`(
+  func `a page cannot run, load or frame anything`(
     brand: @Sendable (String) -> LoopbackPage.Brand
   ) throws {
     let attack = "\"><script>alert(1)</script>"
@@ -34,7 +34,7 @@ import Testing
     #expect(headers["X-Content-Type-Options"] == "nosniff")
   }
 
-  @Test func `the style is allowed by a nonce that is new for every response`() throws {
+  @Test func `a nonce that is new in every response allows the style`() throws {
     let page = LoopbackPage(mark: .success, heading: "Done")
     let nonces = try (0..<2).map { _ in
       let response = page.response()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SQLoopbackPages
 
-/// Any colour of an app leaves every text readable, in the light scheme and in the dark one.
+/// The pages stay readable with any colour of an app, in the light and the dark scheme.
 @Suite struct PageThemeTests {
   /// A grid over all colours, with the corners.
   static let colors =
@@ -13,7 +13,7 @@ import Testing
       }
     } as [PageTint]
 
-  /// The custom properties of one scheme, read from the rules as a browser would.
+  /// Returns the custom properties of one scheme, read from the rules as a browser would.
   static func properties(_ theme: PageTheme, dark: Bool) throws -> [String: PageTint] {
     let scheme = dark ? "dark" : "light"
     let rules = theme.rules.markup
@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `the accent's shade can be read on the card and on its tint, and so can a sign on it`(
+  func `the accent is readable on the card and its tint, and symbols are readable on the accent`(
     dark: Bool
   ) throws {
     let card = dark ? PageTint(0x16, 0x1D, 0x23) : PageTint(0xFF, 0xFF, 0xFF)
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a name can be read on any background`(dark: Bool) throws {
+  func `a name is readable on any background`(dark: Bool) throws {
     for color in Self.colors {
       let theme = PageTheme(background: dark ? nil : color, darkBackground: dark ? color : nil)
       let found = try Self.properties(theme, dark: dark)
@@ -57,12 +57,12 @@ import Testing
     }
   }
 
-  @Test func `a colour that can be read stays as it is`() throws {
+  @Test func `a readable colour stays as it is`() throws {
     let color = PageTint(0x0F, 0x6B, 0x5C)
     #expect(try Self.properties(PageTheme(accent: color), dark: false)["--accent"] == color)
   }
 
-  /// The examples of WCAG's own techniques.
+  /// Examples from WCAG's own techniques.
   @Test(arguments: [
     (PageTint(0, 0, 0), PageTint(255, 255, 255), 21.0),
     (PageTint(0x77, 0x77, 0x77), PageTint(255, 255, 255), 4.48),
@@ -70,12 +70,12 @@ import Testing
     (PageTint(255, 0, 0), PageTint(255, 255, 255), 4.0),
     (PageTint(1, 2, 3), PageTint(1, 2, 3), 1.0),
   ])
-  func `contrast is measured as WCAG does`(first: PageTint, second: PageTint, ratio: Double) {
+  func `contrast is measured as WCAG defines it`(first: PageTint, second: PageTint, ratio: Double) {
     #expect(abs(first.contrast(to: second) - ratio) < 0.01)
     #expect(first.contrast(to: second) == second.contrast(to: first))
   }
 
-  @Test func `nothing but numbers of colours gets into the rules`() {
+  @Test func `the style rules contain only colour numbers from a theme`() {
     let theme = PageTheme(
       accent: PageTint(1, 2, 3), background: PageTint(4, 5, 6), darkBackground: PageTint(7, 8, 9))
     let allowed = Set("abcdefghijklmnopqrstuvwxyz0123456789#:;-(){}@\n")

@@ -3,7 +3,7 @@ import SQLoopback
 import Testing
 
 @Suite struct RequestParserTests {
-  /// What a whole text makes, given in pieces of a size.
+  /// Returns the events of a text that the parser gets in pieces of a size.
   private func events(
     _ text: String, pieces: Int = .max, limits: LoopbackLimits = LoopbackLimits()
   ) -> [RequestParser.Event] {
@@ -77,7 +77,7 @@ import Testing
     ("\(String(repeating: "M", count: 33)) / HTTP/1.1\r\nHost: a\r\n\r\n", 501),
     ("POST / HTTP/1.1\r\nHost: a\r\nExpect: magic\r\n\r\n", 417),
   ])
-  func `a head that is not to the letter is refused`(text: String, expected: Int) {
+  func `a malformed head is rejected`(text: String, expected: Int) {
     #expect(status(text) == expected)
   }
 
@@ -107,11 +107,11 @@ import Testing
     ("Transfer-Encoding : chunked\r\n", 400),
     ("Transfer-Encoding:\u{B}chunked\r\n", 400),
   ])
-  func `a framing that could be read in two ways is refused`(fields: String, expected: Int) {
+  func `an ambiguous framing is rejected`(fields: String, expected: Int) {
     #expect(status("POST / HTTP/1.1\r\nHost: a\r\n\(fields)\r\nx") == expected)
   }
 
-  @Test func `a coding is refused from a client of HTTP 1 0`() {
+  @Test func `a transfer coding from an HTTP 1 0 client is rejected`() {
     #expect(status("POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n") == 400)
   }
 
@@ -123,12 +123,12 @@ import Testing
     ("ffffffffffffffffffff\r\n", 413), ("fffffffffffffff\r\n", 413), ("100001\r\n", 413),
     ("0\r\nbad trailer\r\n\r\n", 400), ("0\r\nA: b\r\n folded\r\n\r\n", 400),
   ])
-  func `a chunk that is not to the letter is refused`(body: String, expected: Int) {
+  func `a malformed chunk is rejected`(body: String, expected: Int) {
     let head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
     #expect(status(head + body) == expected)
   }
 
-  @Test func `chunks together may not pass the limit of a body`() {
+  @Test func `all chunks together count against the limit of a body`() {
     var limits = LoopbackLimits()
     limits.bodyBytes = 10
     let head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -136,7 +136,7 @@ import Testing
     #expect(status(head + "6\r\n123456\r\n4\r\n7890\r\n0\r\n\r\n", limits: limits) == nil)
   }
 
-  @Test func `a head may not pass its limit`() {
+  @Test func `a head over its limit is rejected`() {
     var limits = LoopbackLimits()
     limits.headerBytes = 64
     #expect(status("GET /" + String(repeating: "a", count: 60), limits: limits) == 414)
@@ -147,7 +147,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 3, 7, 64, Int.max])
-  func `requests come out the same however their bytes are cut`(pieces: Int) throws {
+  func `requests are the same, however their bytes are split`(pieces: Int) throws {
     let text = """
       \r
       POST /a?b=%20c HTTP/1.1\r
@@ -188,7 +188,7 @@ import Testing
     #expect(requests.map(\.keepsAlive) == [true, true, false])
   }
 
-  @Test func `spoilt bytes mean the same however they are cut`() throws {
+  @Test func `corrupted bytes give the same events, however they are split`() throws {
     let whole = Array(
       """
       POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc\
@@ -215,7 +215,7 @@ import Testing
     }
   }
 
-  /// A small generator with a seed, so that a failure comes again.
+  /// A random generator with a seed, which makes a failure repeatable.
   private struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 
@@ -228,7 +228,7 @@ import Testing
     }
   }
 
-  @Test func `text beyond ASCII in a value is let through`() throws {
+  @Test func `text beyond ASCII in a value is accepted`() throws {
     // Another program on this host may have set any cookie; the browser sends it to every port.
     let request = try request("GET / HTTP/1.1\r\nHost: a\r\nCookie: a=\u{E9}\r\n\r\n")
     #expect(request.header("cookie") == "a=\u{E9}")
@@ -246,10 +246,10 @@ import Testing
     #expect(parsed.keepsAlive == keepsAlive)
   }
 
-  @Test func `a client that waits to continue is told so only before its body`() {
+  @Test func `a client that expects 100-continue gets it only if its body has not arrived`() {
     let head = "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"
     guard case .expectsContinue = events(head).last else {
-      Issue.record("nobody told the client to continue")
+      Issue.record("the client was not told to continue")
       return
     }
     #expect(events(head + "ok").count == 1)
@@ -257,7 +257,7 @@ import Testing
 
   /// RFC 9112, section 3.2.2: a server must accept the absolute form.
   @Test(arguments: ["http://example.test/a", "example.test:443", "*"])
-  func `a target of another form is given as it stands`(target: String) throws {
+  func `a target in another form stays as it is`(target: String) throws {
     let text = "GET \(target) HTTP/1.1\r\nHost: example.test\r\n\r\n"
     guard case .request(let parsed) = events(text).last else {
       Issue.record("refused")
@@ -266,7 +266,7 @@ import Testing
     #expect(parsed.request.target == target)
   }
 
-  @Test func `after a refusal everything is refused`() {
+  @Test func `after a rejection, every request is rejected`() {
     var parser = RequestParser()
     for text in ["GET\r\n", "GET / HTTP/1.1\r\nHost: a\r\n\r\n"] {
       Array(text.utf8).withUnsafeBytes { parser.append($0) }

@@ -3,7 +3,7 @@ import OAuthSandbox
 import SQLoopback
 import Testing
 
-/// What a sandbox's error says to the developer whose test it ends.
+/// The text of a sandbox's error.
 @Suite struct SandboxErrorTests {
   @Test(
     arguments: [
@@ -24,7 +24,7 @@ import Testing
         "the sign-in ended on the page \"Sign in\": Wrong password."
       ),
     ] as [(SandboxError, String)])
-  func `its localized description is a sentence without a code`(
+  func `the localized description is a sentence without a code`(
     error: SandboxError, sentence: String
   ) {
     #expect((error as any Error).localizedDescription == sentence)

@@ -8,7 +8,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-/// Tokens on the request type of Foundation.
+/// Access tokens in Foundation's `URLRequest`.
 @Suite(.timeLimit(.minutes(1))) struct URLRequestTests {
   private let store = MemoryTokenStore()
 
@@ -41,7 +41,7 @@ import Testing
     return request
   }
 
-  @Test func `the copy carries the token and everything else; the original is untouched`()
+  @Test func `the copy has the token and everything else, and the original is unchanged`()
     async throws
   {
     let original = try request()
@@ -54,7 +54,7 @@ import Testing
     #expect(original.value(forHTTPHeaderField: "Authorization") == "Basic old")
   }
 
-  @Test func `the façade does the same by its module`() async throws {
+  @Test func `the façade authenticates a request with its module`() async throws {
     let oauth = SQOAuth(environment: try await module().environment)
     oauth.register(
       try ClientConfiguration(
@@ -63,7 +63,7 @@ import Testing
     #expect(copy.value(forHTTPHeaderField: "Authorization") == "Bearer T")
   }
 
-  @Test func `a completion gets what the async form returns, on its actor`() async throws {
+  @Test func `a completion handler gets the async form's result, on its actor`() async throws {
     let oauth = SQOAuth(environment: try await module().environment)
     let request = try request()
     oauth.register(
@@ -80,7 +80,7 @@ import Testing
     #expect(try copy.get().value(forHTTPHeaderField: "Authorization") == "Bearer T")
   }
 
-  @Test func `a completion gets the error that the async form throws`() async throws {
+  @Test func `a completion handler gets the async form's error`() async throws {
     let module = try await module(expiresIn: -1)
     let request = try request()
     let result = await withCheckedContinuation { done in
@@ -89,7 +89,7 @@ import Testing
     #expect(throws: SQOAuthError.self) { try result.get() }
   }
 
-  @Test func `without a valid token there is no request`() async throws {
+  @Test func `a request without a valid token fails`() async throws {
     let module = try await module(expiresIn: -1)
     await #expect { try await module.authenticate(try request()) } throws: {
       ($0 as? SQOAuthError)?.code == .notAuthorized

@@ -45,7 +45,7 @@ import Testing
   ]
 
   @Test(arguments: boxes)
-  func `a box of the GCM specification opens`(box: Box) throws {
+  func `the GCM specification's vectors decrypt, and changed ones are rejected`(box: Box) throws {
     let service = try EncryptionService(key: bytes(box.key))
     let sealed = try bytes(box.nonce + box.ciphertext + box.tag)
     let context = try bytes(box.context)
@@ -58,7 +58,7 @@ import Testing
     failure(.storeDamaged) { try service.open(sealed, authenticating: context + [0]) }
   }
 
-  /// RFC 7914, section 12, but for the one that takes a gigabyte.
+  /// RFC 7914, section 12, without the vector that takes a gigabyte of memory.
   @Test(arguments: [
     (
       "", "", 16, 1, 1,
@@ -76,7 +76,7 @@ import Testing
         + "d5432955613f0fcf62d49705242a9af9e61e85dc0d651e40dfcf017b45575887"
     ),
   ])
-  func `scrypt derives what RFC 7914 says`(
+  func `scrypt derives the keys of RFC 7914`(
     passphrase: String, salt: String, cost: Int, blockSize: Int, parallelism: Int, key: String
   ) throws {
     let derived = try KeyDerivation.scrypt(
@@ -86,7 +86,7 @@ import Testing
   }
 
   /// RFC 5869, appendix A.1.
-  @Test func `HKDF derives what RFC 5869 says`() throws {
+  @Test func `HKDF derives the key of RFC 5869`() throws {
     let derived = try KeyDerivation.hkdf(
       bytes(String(repeating: "0b", count: 22)), salt: bytes("000102030405060708090a0b0c"),
       info: bytes("f0f1f2f3f4f5f6f7f8f9"), count: 42)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SequencingOAuthPostgreSQL
 
-/// A connection that the app describes in part is a safe one.
+/// The safe defaults of a connection that the app describes only in part.
 @Suite struct ConnectionSettingsTests {
   private func values(
     _ connection: String, _ environment: [String: String] = [:]
@@ -25,8 +25,8 @@ import Testing
     #expect(values["sslrootcert"]?.hasPrefix("/etc/") == true)
   }
 
-  /// libpq reads the files of a process's environment, so each case has a process.
-  @Test func `what a service's file has counts`() async {
+  /// libpq reads files that a process's environment names, so the test runs in its own process.
+  @Test func `the settings of a service file replace the defaults`() async {
     await #expect(processExitsWith: .success) {
       let folder = try TemporaryFolder()
       try Data(
@@ -55,7 +55,7 @@ import Testing
       let two = try ConnectionSettings("service=two", environment: ["HOME": folder.path]).values
       #expect(two["sslmode"] == "verify-full" && two["sslrootcert"]?.hasPrefix("/etc/") == true)
       #expect(two["target_session_attrs"] == "read-write" && two["connect_timeout"] == "5")
-      // The user's own authority, as libpq's users expect.
+      // A user's own certificate authority is used, as libpq's users expect.
       try FileManager.default.createDirectory(
         atPath: folder.file(".postgresql"), withIntermediateDirectories: true)
       try Data().write(to: URL(filePath: folder.file(".postgresql/root.crt")))
@@ -68,7 +68,7 @@ import Testing
     "", "dbname=app", "host=/run/postgresql", "postgresql://app@localhost/app", "host=127.0.0.1",
     "host=127.8.9.10", "host=::1", "postgresql://app@[::1]:5433/app", "host=@abstract",
   ])
-  func `a server on this machine needs none`(connection: String) throws {
+  func `a server on this machine needs no certificate`(connection: String) throws {
     #expect(try values(connection)["sslmode"] == nil)
   }
 
@@ -78,11 +78,11 @@ import Testing
     "postgresql://%2Frun%2Fpostgresql/app", "postgres://[::1]:5433",
     "postgresql://?host=/run/x@y",
   ])
-  func `names with special characters are understood`(connection: String) throws {
+  func `names with special characters are accepted`(connection: String) throws {
     _ = try values(connection)
   }
 
-  @Test func `what the app or the environment says is obeyed`() throws {
+  @Test func `settings of the app or the environment replace the defaults`() throws {
     #expect(try values("host=db.example sslmode=require")["sslmode"] == "require")
     #expect(try values("host=db.example", ["PGSSLMODE": "disable"])["sslmode"] == nil)
     #expect(try values("", ["PGHOST": "db.example"])["sslmode"] == "verify-full")
@@ -91,14 +91,14 @@ import Testing
     #expect(try values("host=db.example", ["PGSSLROOTCERT": "/own.pem"])["sslrootcert"] == nil)
   }
 
-  @Test func `of several servers the primary is used`() throws {
+  @Test func `with several servers, the primary is used`() throws {
     #expect(try values("host=a,b")["target_session_attrs"] == "read-write")
     #expect(try values("host=a")["target_session_attrs"] == nil)
     #expect(try values("host=a,b target_session_attrs=any")["target_session_attrs"] == "any")
   }
 
   @Test(arguments: ["", "pg_own", String(repeating: "x", count: 64), "a\u{0}b"])
-  func `a schema's name that the server cannot have is refused`(name: String) throws {
+  func `a schema name that the server cannot have is rejected`(name: String) throws {
     let error = try #require(throws: SQOAuthError.self) { try DatabaseSchema(name) }
     #expect(error.code == .invalidConfiguration)
   }

@@ -5,7 +5,7 @@ import Testing
 @testable import SQBasics
 @testable import SequencingOAuth
 
-/// An encrypted file of which any part was changed is an error and stays as it is.
+/// A changed encrypted file cannot be read, and stays as it is.
 @Suite(.timeLimit(.minutes(3))) struct EncryptedStoreDamageTests {
   let folder: TemporaryFolder
   let path: String
@@ -16,7 +16,7 @@ import Testing
     path = folder.file("tokens.sealed")
   }
 
-  @Test func `a changed byte is damage, wherever it is`() async throws {
+  @Test func `any changed byte is reported as damage`() async throws {
     try await fill()
     let whole = try folder.bytes("tokens.sealed")
     for index in whole.indices {
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func `a file that is cut off is damage at every length, and so is one that goes on`()
+  @Test func `a truncated or extended file is reported as damage`()
     async throws
   {
     try await fill()
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  /// What the store's format says of bytes, and the store of a file with them, which takes longer.
+  /// Returns the error codes of the format and, if wanted, of a store, which takes longer.
   private func codes(
     of bytes: Data, alsoAsAFile: Bool
   ) async throws -> [SQOAuthError.Code?] {
@@ -58,7 +58,7 @@ import Testing
     return [error?.code, await failure { try await store.load("a") }?.code]
   }
 
-  @Test func `boxes that were moved, removed, doubled or brought from elsewhere are damage`()
+  @Test func `encrypted records that are moved, removed, doubled or foreign are damage`()
     async throws
   {
     try await fill()
@@ -92,7 +92,7 @@ import Testing
 
   /// No call overwrites a damaged store, which may contain a user's session.
   @Test(arguments: ["damaged", "cut off", "empty", "foreign", "newer", "wrong key"])
-  func `a store that cannot be opened stays as it is, whatever is called`(
+  func `no call changes a store that cannot be opened`(
     what: String
   ) async throws {
     try await fill()
@@ -136,13 +136,13 @@ import Testing
 }
 
 extension Data {
-  /// Where the digit of the format's version is.
+  /// The index of the digit of the format's version.
   fileprivate var version: Index? {
     range(of: Data("\"version\":1".utf8)).map { $0.upperBound - 1 }
   }
 }
 
-/// An encrypted file taken apart, by the description of its layout and not by the code under test.
+/// The parts of an encrypted file, split by its documented layout and not by the code under test.
 struct SealedParts {
   var header: Data
   var boxes: [Data] = []

@@ -4,7 +4,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// What an encrypted file shows, and whom it opens for.
+/// The secrecy of an encrypted file, and the keys that open it.
 @Suite(.timeLimit(.minutes(3))) struct EncryptedStoreTests {
   let folder: TemporaryFolder
   let path: String
@@ -23,7 +23,7 @@ import Testing
     StoreKey.testKey, passphrase,
     .file(FileManager.default.temporaryDirectory.path + "/sq-test-key-\(UUID())"),
   ])
-  func `records come back with the same key`(key: StoreKey) async throws {
+  func `records can be read with the same key`(key: StoreKey) async throws {
     try await store(key).save(record("a"))
     #expect(try await store(key).load("a") == record("a"))
     if case let name = key.description, name.hasPrefix("the key file ") {
@@ -43,7 +43,7 @@ import Testing
     #expect(try await store().list() == ["b"])
   }
 
-  @Test func `nothing of a token or an account's name can be read in the file`() async throws {
+  @Test func `the file shows no token and no account's name`() async throws {
     let token = SQToken(
       accessToken: "C4N4RY-access", scope: "C4N4RY-scope", refreshToken: "C4N4RY-refresh",
       additionalFields: ["id_token": .string("C4N4RY-id")])
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test func `the same record saved twice is not the same bytes`() async throws {
+  @Test func `a record that is saved twice has different bytes`() async throws {
     try await store().save(record("a"))
     let first = try SealedParts(folder.bytes("tokens.sealed"))
     try await store().save(record("a"))
@@ -82,7 +82,7 @@ import Testing
     let verifier: String
   }
 
-  @Test func `two stores with one passphrase have different salts and keys, at today's cost`()
+  @Test func `two stores with one passphrase have different salts and keys, at full cost`()
     async throws
   {
     var headers: [Header] = []
@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a wrong passphrase is told, whether there is a record or not`(isEmpty: Bool) async throws {
+  func `a wrong passphrase is rejected, with or without records`(isEmpty: Bool) async throws {
     let right = store(Self.passphrase)
     if isEmpty { try await right.prepare() } else { try await right.save(record("a")) }
     let before = try folder.bytes("tokens.sealed")
@@ -120,7 +120,7 @@ import Testing
     #expect(try await store(Self.passphrase).list() == (isEmpty ? [] : ["a"]))
   }
 
-  @Test func `a store whose last record was erased still has its key`() async throws {
+  @Test func `a store whose last record was erased still rejects another key`() async throws {
     try await store().save(record("a"))
     try await store().erase("a")
     #expect(try await store().list() == [])
@@ -130,7 +130,7 @@ import Testing
   }
 
   @Test(arguments: [StoreKey.passphrase(""), .raw(Data()), .raw(Data(count: 33))])
-  func `a key that is none makes no store`(key: StoreKey) async throws {
+  func `an invalid key creates no store`(key: StoreKey) async throws {
     await failure(.invalidConfiguration) { try await store(key).prepare() }
     await failure(.invalidConfiguration) { try await store(key).save(record("a")) }
     #expect(!FileManager.default.fileExists(atPath: path))
@@ -143,7 +143,7 @@ import Testing
     failure(.invalidConfiguration) { try EncryptedFileTokenStore(service: "../one") }
   }
 
-  @Test func `nothing that is printed has a key in it`() throws {
+  @Test func `no printed text contains a key`() throws {
     let keys: [Any] = [
       StoreKey.passphrase("C4N4RY"), StoreKey.raw(Data("C4N4RY".utf8)),
       StoreKey.file("store.key", passphrase: "C4N4RY"),

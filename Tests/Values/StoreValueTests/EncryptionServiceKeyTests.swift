@@ -4,12 +4,12 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// An encryption service of an app, with the kind of key that stores have.
+/// An app's encryption service with a `StoreKey`.
 @Suite struct EncryptionServiceKeyTests {
   private static let text = Data("a session".utf8)
 
   @Test(arguments: [nil, "words"])
-  func `a key file makes the service of its bytes, and is made if it is missing`(
+  func `a key file provides the service's key, and is created if it is missing`(
     passphrase: String?
   ) throws {
     let folder = try TemporaryFolder()
@@ -21,14 +21,14 @@ import Testing
     #expect(try EncryptionService(key: bytes).open(box) == Self.text)
   }
 
-  @Test func `bytes make the same service as before`() throws {
+  @Test func `raw bytes and a raw store key make the same service`() throws {
     let bytes = Data(repeating: 7, count: 32)
     let box = try EncryptionService(key: bytes).seal(Self.text)
     #expect(try EncryptionService(key: .raw(bytes)).open(box) == Self.text)
     failure(.invalidConfiguration) { try EncryptionService(key: .raw(Data(count: 16))) }
   }
 
-  @Test func `a passphrase alone is refused`() {
+  @Test func `a passphrase without a key file is rejected`() {
     failure(.invalidConfiguration) { try EncryptionService(key: .passphrase("words")) }
   }
 }

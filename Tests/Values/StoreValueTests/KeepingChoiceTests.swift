@@ -4,7 +4,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import SequencingOAuthBackend
 
-/// When an account that is due should be renewed.
+/// How long a due account waits for its renewal.
 struct KeepingChoiceTests {
   private let now = Date(timeIntervalSince1970: 1_800_000_000)
 
@@ -18,12 +18,12 @@ struct KeepingChoiceTests {
       .refreshed(token, attributes: [:], usedAt: usedAt)
   }
 
-  @Test func `all accounts are renewed when they are due`() {
+  @Test func `the choice of all accounts renews every account at once`() {
     #expect(KeepingChoice.all.delay(record(issued: nil), at: now) == .zero)
     #expect(KeepingChoice.all.delay(record(issued: 1e9), at: now) == .zero)
   }
 
-  @Test func `an account counts as used since its last renewal for the app`() {
+  @Test func `only accounts that the app used recently are renewed`() {
     let choice = KeepingChoice.used(within: .seconds(100))
     #expect(choice.delay(record(issued: 99), at: now) == .zero)
     #expect(choice.delay(record(issued: 101), at: now) == nil)
@@ -32,7 +32,7 @@ struct KeepingChoiceTests {
     #expect(choice.delay(record(issued: nil), at: now) == .zero)
   }
 
-  @Test func `a refresh token is renewed after nine tenths of its life`() {
+  @Test func `a refresh token is renewed after nine tenths of its lifetime`() {
     let choice = KeepingChoice.lapsing(after: .seconds(1000))
     #expect(choice.delay(record(issued: 0), at: now) == .seconds(900))
     #expect(choice.delay(record(issued: 300), at: now) == .seconds(600))
@@ -40,7 +40,7 @@ struct KeepingChoiceTests {
     #expect(choice.delay(record(issued: nil), at: now) == .zero)
   }
 
-  @Test func `the server's own word about a refresh token counts`() {
+  @Test func `the server's own lifetime of a refresh token takes precedence`() {
     let choice = KeepingChoice.lapsing(after: .seconds(1000))
     for fields: [String: JSONValue] in [
       ["refresh_expires_in": .integer(100)], ["refresh_token_expires_in": .string("100")],

@@ -2,13 +2,13 @@ import Testing
 
 @testable import SequencingOAuthPostgreSQL
 
-/// Which claims a store looks for whose answers were lost.
+/// The claims that a store looks for because the database's answer was lost.
 @Suite struct LostClaimsTests {
   private static let start = ContinuousClock.now
 
   private static func at(_ seconds: Int) -> ContinuousClock.Instant { start + .seconds(seconds) }
 
-  @Test func `a claim without an answer is looked for until it is over`() {
+  @Test func `a claim without an answer is looked for until it expires`() {
     var claims = LostClaims()
     claims.lose(7, for: .seconds(120), at: Self.at(0))
     claims.lose(3, for: .seconds(120), at: Self.at(60))
@@ -17,7 +17,7 @@ import Testing
     #expect(claims.marks(at: Self.at(182)).lost == [])
   }
 
-  @Test func `it is looked for a little longer once the database answers`() {
+  @Test func `a claim is looked for 10 more seconds after the database answers again`() {
     var claims = LostClaims()
     claims.lose(7, for: .seconds(120), at: Self.at(0))
     claims.answered(at: Self.at(50))
@@ -26,7 +26,7 @@ import Testing
     #expect(claims.marks(at: Self.at(60)).lost == [])
   }
 
-  @Test func `a mark fits into the microseconds of a date`() {
+  @Test func `a claim's number fits into the microseconds of a date`() {
     var claims = LostClaims()
     let marks = (1...1000).map { _ in claims.marks(at: Self.at(0)).own }
     #expect(marks.allSatisfy { (0..<1_000_000).contains($0) })

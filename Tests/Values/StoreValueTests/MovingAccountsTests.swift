@@ -22,7 +22,7 @@ import Testing
       attributes: ["name": id])
   }
 
-  @Test func `all accounts are in the new store and no longer in the old one`() async throws {
+  @Test func `a move transfers all accounts and empties the old store`() async throws {
     for id in ["a", "b"] { try await old.save(record(id)) }
     #expect(try await old.moveAccounts(to: new) == ["a", "b"])
     #expect(try await old.list().isEmpty)
@@ -31,14 +31,14 @@ import Testing
     #expect(try await old.moveAccounts(to: new).isEmpty)
   }
 
-  @Test func `a move that ended between its two steps is finished`() async throws {
+  @Test func `an interrupted move is completed`() async throws {
     try await old.save(record("a"))
     try await new.save(record("a"))
     #expect(try await old.moveAccounts(to: new) == ["a"])
     #expect(try await old.list().isEmpty)
   }
 
-  @Test func `another sign-in in the new store is not replaced`() async throws {
+  @Test func `a move does not replace another sign-in in the new store`() async throws {
     try await old.save(record("a"))
     try await new.save(record("a", "other"))
     await failure(.accountChanged) { try await old.moveAccounts(to: new) }
@@ -46,7 +46,7 @@ import Testing
     #expect(try await new.load("a") == record("a", "other"))
   }
 
-  @Test func `an account that is in use stays`() async throws {
+  @Test func `a move leaves an account that is in use`() async throws {
     try await old.save(record("a"))
     let lease = try #require(try await old.lease("a"))
     await failure(.accountInUse) { try await old.moveAccounts(to: new) }

@@ -10,7 +10,7 @@ import Testing
 /// A folder for a download, and the progress that the download reported.
 final class DownloadFixture: Sendable {
   let folder: TemporaryFolder
-  /// How far the time of the client's requests is ahead.
+  /// The time by which the clock of the client's requests is ahead.
   let time = TimeLead()
   let client: CurlHTTPClient
   private let told = Locked<[TransferProgress]>([])
@@ -57,16 +57,16 @@ final class DownloadFixture: Sendable {
 
   func forgetProgress() { told.withLock { $0 = [] } }
 
-  /// Starts a download that brings so many bytes and then fails, for good.
+  /// Starts a download that receives a number of bytes and then fails for good.
   func bring(_ count: Int, of server: RangeServer) async throws {
-    // Refused behind the cut, so that it is not resumed at once.
+    // Rejected after the cut, so that it is not resumed at once.
     server.fail(.cut(after: count), .reply(.response(LoopbackResponse(status: 503))))
     #expect(try await download(server).status == 503)
     let size = try Data(contentsOf: partial).count
     #expect(size == count)
   }
 
-  /// Whether it told of progress that grows and is whole at the end and only then.
+  /// Expects progress that never decreases and is complete only at the end.
   func expectWholeProgress(
     _ size: Int, sourceLocation: SourceLocation = #_sourceLocation
   ) {

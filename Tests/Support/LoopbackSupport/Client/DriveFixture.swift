@@ -9,7 +9,7 @@ import Testing
 
 /// The pipes of a sandbox's drive, over the real transport.
 struct DriveFixture: Sendable {
-  /// What the drive says of a file.
+  /// The drive's information about a file.
   struct File: Codable, Sendable, Equatable {
     var id: String?
     var title: String
@@ -25,15 +25,17 @@ struct DriveFixture: Sendable {
 
   let fixture: SandboxFixture
   let pipeline: Pipeline
-  /// What is known of the files.
+  /// The pipe for information about files.
   let files: Pipeline.Pipe
-  /// Where contents are sent to.
+  /// The pipe for uploads of content.
   let uploads: Pipeline.Pipe
 
   var sandbox: SandboxServer { fixture.sandbox }
   var module: AuthorizationModule { fixture.oauth.module }
 
-  /// Alice's drive, for a client that she lets in; nothing else refreshes a token.
+  /// Creates Alice's drive, for a client that she allows.
+  ///
+  /// No timer refreshes the token.
   init(
     _ configuration: PipeConfiguration = PipeConfiguration(), isSignedIn: Bool = true,
     options: SandboxOptions = SandboxOptions(), scope: String = "files",
@@ -69,19 +71,20 @@ struct DriveFixture: Sendable {
     sandbox.requests.filter { $0.endpoint != .metadata }.map(\.description)
   }
 
-  /// The tokens that came with requests to the API, in order, each once.
+  /// The different tokens of the requests to the API, in order.
   var tokensUsed: [String] {
     sandbox.requests.compactMap(\.bearerToken).reduce(into: []) { tokens, token in
       if tokens.last != token { tokens.append(token) }
     }
   }
 
-  /// What a file of Alice's is now.
+  /// Returns the current state of a file of Alice.
   func stored(_ id: String?) -> SandboxFile? {
     sandbox.files().first { $0.id == id }
   }
 
-  /// Lets a session that is valid here be refused there, as an administrator's click would.
+  /// Makes the sandbox reject the access token that is still valid here, as an administrator's
+  /// click would.
   func revokeAccessToken() {
     sandbox.expireAccessTokens()
   }

@@ -5,7 +5,7 @@ import Testing
 @testable import SequencingOAuth
 
 extension OpenIDFixture {
-  /// The record of the account that signed in, as a store gives it back, under another name.
+  /// Returns the record of the account that signed in, as a store returns it, under another ID.
   func record(_ id: String) async throws -> AccountRecord {
     let store = try #require(oauth.environment.tokenStore as? MemoryTokenStore)
     let record = try #require(await store.load("default"))
@@ -16,7 +16,7 @@ extension OpenIDFixture {
       AccountRecord.self, from: JSONSerialization.data(withJSONObject: json))
   }
 
-  /// A logout token for the client, of the user who signed in.
+  /// Returns a logout token for the client and for the user who signed in.
   func logoutToken(
     user: Bool = true, session: Bool = true, fault: SandboxLogoutTokenFault? = nil
   ) throws -> String {

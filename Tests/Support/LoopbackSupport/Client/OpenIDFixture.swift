@@ -5,7 +5,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// A client that asks who the user is, at a sandbox that may answer wrongly.
+/// A client that requests the user's identity from a sandbox that may answer wrongly.
 struct OpenIDFixture {
   static let secret = "a-secret-of-the-client-that-is-long-enough-for-every-HMAC-algorithm"
 
@@ -13,7 +13,7 @@ struct OpenIDFixture {
   var sandbox: SandboxServer { fixture.sandbox }
   var oauth: SQOAuth { fixture.oauth }
 
-  /// Makes a client whose ID tokens are signed by an algorithm, and a sandbox with options.
+  /// Creates a client whose ID tokens are signed with an algorithm, and a sandbox with options.
   init(
     _ algorithm: SandboxSigningAlgorithm = .rs256, scope: String = "openid profile email",
     changeSandbox: (inout SandboxOptions) -> Void = { _ in },
@@ -33,13 +33,14 @@ struct OpenIDFixture {
     }
   }
 
-  /// Signs in and returns the identity.
+  /// Signs in, and returns the identity.
   @discardableResult
   func signIn(_ options: SignInOptions = SignInOptions()) async throws -> IDToken {
     try #require(try await oauth.signIn(with: options).idToken)
   }
 
-  /// Signs in with an ID token that must be refused, and shows that nothing follows the refusal.
+  /// Signs in with an ID token that must be rejected, and checks that only keys are
+  /// requested afterwards and no token is stored.
   func refuses(
     _ misbehaviour: SandboxMisbehaviour, _ code: SQOAuthError.Code,
     _ options: SignInOptions = SignInOptions(),

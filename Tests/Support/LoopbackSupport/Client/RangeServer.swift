@@ -6,26 +6,27 @@ import Testing
 
 @testable import TestSupport
 
-/// A server of one resource with ranges (RFC 9110, section 14), and of what can go wrong with it.
+/// A server of one resource with ranges (RFC 9110, section 14), which can also fail in several
+/// ways.
 final class RangeServer: Sendable {
   /// The server's behaviour for one request.
   enum Fault: Sendable {
-    /// The connection is closed after so many bytes of content.
+    /// The server closes the connection after this number of bytes of content.
     case cut(after: Int)
-    /// So many bytes come and then nothing more.
+    /// The server sends this number of bytes and then nothing more.
     case stall(after: Int)
-    /// Nothing is answered before the gate opens.
+    /// The server does not answer until the gate opens.
     case hold(Gate)
-    /// Something else is answered.
+    /// The server sends this answer instead of the resource.
     case reply(LoopbackReply)
   }
 
   struct Resource: Sendable {
     var content: Data
-    /// `ETag`, `Last-Modified`, `Date` and the like.
+    /// `ETag`, `Last-Modified`, `Date` and similar fields.
     var fields: [(name: String, value: String)]
     var hasRanges = true
-    /// Whether the length is announced where all is sent.
+    /// Whether a complete answer announces its length.
     var hasLength = true
   }
 
@@ -75,7 +76,7 @@ final class RangeServer: Sendable {
     for field in response.headers { head += "\(field.name): \(field.value)\r\n" }
     let isLengthKnown = resource.hasLength || response.status != 200
     if isLengthKnown { head += "Content-Length: \(response.body.count)\r\n" }
-    // What has no length ends with its last chunk, so that a cut is a cut.
+    // An answer without a length ends with its last chunk, so a cut is noticed.
     head += isLengthKnown ? "\r\n" : "Transfer-Encoding: chunked\r\n\r\n"
     func framed(_ data: Data) -> Data {
       if isLengthKnown || data.isEmpty { return data }
@@ -94,7 +95,7 @@ final class RangeServer: Sendable {
     }
   }
 
-  /// A lock that a closure can hold before its owner is there.
+  /// A lock that a closure can hold before its owner exists.
   private final class Shared: Sendable {
     let locked: Locked<State>
     init(_ state: State) { locked = Locked(state) }

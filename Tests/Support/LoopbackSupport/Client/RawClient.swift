@@ -1,11 +1,11 @@
 import Foundation
 import Glibc
 
-/// A client that writes bytes, as an attacker on the same machine would.
+/// A client that writes raw bytes, as an attacker on the same machine could.
 final class RawClient: Sendable {
   private let socket: Int32
 
-  /// Connects, or throws what connect(2) said.
+  /// Connects, or throws the error of connect(2).
   init(_ host: String = "127.0.0.1", port: UInt16) throws {
     let isIPv6 = host.contains(":")
     let descriptor = Glibc.socket(
@@ -57,10 +57,10 @@ final class RawClient: Sendable {
     }
   }
 
-  /// Says that nothing more comes.
+  /// Closes the connection for writing.
   func finish() { shutdown(socket, Int32(SHUT_WR)) }
 
-  /// Everything until the peer closes, without holding a thread of the pool.
+  /// Returns everything that the peer sends until it closes, without blocking a thread of the pool.
   func readToEnd() async -> String {
     await withCheckedContinuation { continuation in
       Thread.detachNewThread { [self] in
@@ -76,14 +76,14 @@ final class RawClient: Sendable {
     }
   }
 
-  /// Sends one request and returns the whole answer.
+  /// Sends a request, and returns the complete answer.
   static func ask(_ text: String, host: String = "127.0.0.1", port: UInt16) async throws -> String {
     let client = try RawClient(host, port: port)
     client.write(text)
     return await client.readToEnd()
   }
 
-  /// A GET as a browser sends it.
+  /// Sends a GET as a browser does.
   static func get(_ url: URL) async throws -> String {
     let host = url.host() ?? ""
     let port = UInt16(url.port ?? 80)
@@ -99,12 +99,12 @@ final class RawClient: Sendable {
     answer.split(separator: " ").dropFirst().first.flatMap { Int($0) }
   }
 
-  /// Whether something listens there.
+  /// Returns whether a program listens on the port.
   static func isOpen(_ host: String = "127.0.0.1", port: UInt16) -> Bool {
     (try? RawClient(host, port: port)) != nil
   }
 
-  /// An address of this machine that is not loopback, if it has one.
+  /// An address of this machine that is not loopback, or `nil` if it has none.
   static let ownAddress: String? = {
     var list: UnsafeMutablePointer<ifaddrs>?
     guard getifaddrs(&list) == 0 else { return nil }
@@ -123,7 +123,7 @@ final class RawClient: Sendable {
     return nil
   }()
 
-  /// Whether this machine has ::1.
+  /// Whether this machine has the address ::1.
   static let hasIPv6: Bool = {
     let descriptor = Glibc.socket(AF_INET6, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(descriptor) }

@@ -3,17 +3,19 @@ import Foundation
 @testable import SQBasics
 @testable import SQLoopback
 
-/// A listening socket whose connections are served by a blocking closure, each on its own thread.
+/// A listening socket whose connections a blocking closure serves, each on its own thread.
 ///
-/// It is for what an HTTP server would never do or never allow: to count bytes without keeping
-/// them, to close a kept connection in the middle of things, to say nothing at all.
+/// It does what an HTTP server would never do or never allow: it counts bytes without keeping them,
+/// closes a kept connection in the middle of an answer, or sends nothing at all.
 final class RawServer: Sendable {
   let port: UInt16
   private let listener: Int32
   private let accepted = Locked(0)
   private let hasEnded = DispatchSemaphore(value: 0)
 
-  /// The socket is closed when the closure returns.
+  /// Starts the server.
+  ///
+  /// Each connection is closed when the closure returns.
   init(_ serve: @escaping @Sendable (RawConnection) -> Void) throws {
     listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_in()
@@ -31,8 +33,9 @@ final class RawServer: Sendable {
     port = UInt16(bigEndian: address.sin_port)
     Thread.detachNewThread { [self] in
       while true {
-        // A process that another test starts meanwhile must not keep the connection open, so it is
-        // closed on `exec` from the start. It comes non-blocking, and is read and written here.
+        // A process that another test starts at the same time must not keep the connection open, so
+        // it is closed on `exec` from the start. The socket is non-blocking at first, and is made
+        // blocking for reading and writing.
         guard let (socket, _) = Sockets.accept(listener) else { break }
         _ = fcntl(socket, F_SETFL, 0)
         accepted.withLock { $0 += 1 }
@@ -41,7 +44,8 @@ final class RawServer: Sendable {
           close(socket)
         }
       }
-      // Closed by nobody else, so that its number is not another socket's when it is used here.
+      // Only this thread closes the socket, so that its number cannot belong to another socket when
+      // it is used here.
       close(listener)
       hasEnded.signal()
     }
@@ -49,25 +53,27 @@ final class RawServer: Sendable {
 
   var connectionCount: Int { accepted.withLock { $0 } }
 
-  /// Stops listening, once, and returns when the port is free.
+  /// Stops listening, and returns when the port is free.
+  ///
+  /// It may be called once.
   func stop() {
     shutdown(listener, Int32(SHUT_RDWR))
     hasEnded.wait()
   }
 }
 
-/// One connection of a ``RawServer``.
+/// A connection of a ``RawServer``.
 struct RawConnection {
   let socket: Int32
 
-  /// Whatever has come, at least a byte; empty at the end.
+  /// Returns the bytes that have come, at least one, or none at the end.
   func read(_ limit: Int = 65_536) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
       count = max(0, recv(socket, buffer.baseAddress, limit, 0))
     }
   }
 
-  /// A head with its empty line, and the bytes that came after it; `nil` at the end.
+  /// Returns a head with its empty line, and the bytes after it, or `nil` at the end.
   func readHead() -> (head: String, rest: [UInt8])? {
     var bytes: [UInt8] = []
     while true {
@@ -81,10 +87,10 @@ struct RawConnection {
     }
   }
 
-  /// Asks a client that had no room for more at least every second whether it has room now.
+  /// Asks a client with a full receive buffer at least every second whether it has space again.
   ///
-  /// The kernel waits twice as long after each question, so one lost answer would be a long silence.
-  /// Linux before 6.15 knows no such limit.
+  /// By default the kernel doubles its wait after each question, so a lost answer would cause a
+  /// long silence. Linux before 6.15 does not have this limit.
   func probeOften() {
     var milliseconds: Int32 = 1000
     // TCP_RTO_MAX_MS
@@ -94,7 +100,7 @@ struct RawConnection {
       socklen_t(MemoryLayout<Int32>.size))
   }
 
-  /// Returns when the client's side of the connection has all that was sent, or its end.
+  /// Returns once the client's system has received all sent bytes, or the connection has ended.
   func isDelivered() {
     var info = tcp_info()
     var size = socklen_t(MemoryLayout<tcp_info>.size)
@@ -107,7 +113,7 @@ struct RawConnection {
     write(Array(text.utf8))
   }
 
-  /// Writes bytes; returns `false` if the client has closed the connection.
+  /// Writes bytes, and returns `false` if the client has closed the connection.
   @discardableResult
   func write(_ bytes: [UInt8]) -> Bool {
     bytes.withUnsafeBytes {

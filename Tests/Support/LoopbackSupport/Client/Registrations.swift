@@ -2,7 +2,7 @@ import Foundation
 import OAuthSandbox
 package import SequencingOAuth
 
-/// Registrations as servers make them.
+/// Creates registrations at real servers.
 package enum Registrations {
   private static let metadata = ClientMetadata(
     redirectURIs: ["http://127.0.0.1/callback"], clientAuthentication: .basic)

@@ -6,17 +6,17 @@ import Testing
 
 @testable import TestSupport
 
-/// An `SQOAuth` with the real transport and receiver, a sandbox, and a user who visits it.
+/// An `SQOAuth` with the real transport and receiver, a sandbox, and a simulated user.
 final class SandboxFixture: Sendable {
   let oauth = SQOAuth()
   let sandbox: SandboxServer
   let delegate = RecordingDelegate()
   let clock = ManualClock(now: Date())
   private let visits = Locked<[SandboxVisitor.Visit]>([])
-  /// Is set when the first visit is over and the app has its result.
+  /// Becomes true when the first visit is over and the app has its result.
   private let hasAnswer = Locked(false)
 
-  /// How the visits went, in the order in which their answers were read.
+  /// The finished visits, in the order in which their answers were read.
   var visited: [SandboxVisitor.Visit] { visits.withLock(\.self) }
 
   init(
@@ -30,7 +30,7 @@ final class SandboxFixture: Sendable {
     environment.userAgent = CustomUserAgent { [weak self] url, signIn in
       let visit = try await visitor.visit(url)
       self?.visits.withLock { $0.append(visit) }
-      // A loopback redirect has arrived already, or the receiver is at fault.
+      // A loopback redirect has already arrived, or else the receiver is at fault.
       if !visit.redirect.hasPrefix("http:") { signIn.handleRedirect(visit.redirect) }
       self?.hasAnswer.withLock { $0 = true }
     }
@@ -38,7 +38,8 @@ final class SandboxFixture: Sendable {
     oauth.authorizationDelegate = delegate
   }
 
-  /// Registers a client of the sandbox, which is found by discovery unless endpoints are asked for.
+  /// Registers a client of the sandbox, which discovery finds unless the endpoints are given by
+  /// hand.
   @discardableResult
   func register(
     clientID: String = "sandbox-app", secret: String? = nil,
@@ -61,7 +62,8 @@ final class SandboxFixture: Sendable {
     return self
   }
 
-  /// Makes each request to an endpoint too late when the sandbox has it, until the task is cancelled.
+  /// Makes each request to an endpoint time out after the sandbox has it, until the task is
+  /// cancelled.
   func outlastRequests(to endpoint: SandboxEndpoint) -> Task<Void, Never> {
     let time = TimeLead()
     oauth.environment.httpClient = CurlHTTPClient(lead: time)
@@ -77,12 +79,12 @@ final class SandboxFixture: Sendable {
     }
   }
 
-  /// The endpoints that were asked, in order.
+  /// The endpoints that got requests, in order.
   var endpoints: [SandboxEndpoint?] { sandbox.requests.map(\.endpoint) }
 
   var tokenRequests: [SandboxRequest] { sandbox.requests(to: .token) }
 
-  /// Signs in, moving the clock on once the user has come back with an answer that did not count.
+  /// Signs in, and advances the clock after the user has come back with an answer that is ignored.
   func fail(
     _ code: SQOAuthError.Code? = nil, sourceLocation: SourceLocation = #_sourceLocation
   ) async -> SQOAuthError? {
@@ -97,7 +99,7 @@ final class SandboxFixture: Sendable {
       try await oauth.signIn()
     }
     end.cancel()
-    // It must not move the clock of the next sign-in.
+    // The task must not advance the clock of the next sign-in.
     _ = await end.result
     return error
   }

@@ -4,20 +4,22 @@ import SQLoopback
 import SequencingOAuth
 import Testing
 
-/// A loopback server for one test, and what reached it.
+/// A loopback server for one test, and the requests that it received.
 final class Server: Sendable {
   let loopback: LoopbackServer
   private let recorder: Recorder
 
-  /// Starts a server; the handler gets each request and how many came before it.
+  /// Starts a server.
+  ///
+  /// The handler gets each request and the number of earlier ones.
   init(
     address: LoopbackAddress = .ipv4,
     handler: @escaping @Sendable (LoopbackRequest, Int) async -> LoopbackReply
   ) throws {
     let recorder = Recorder()
     var limits = LoopbackLimits()
-    // A machine that does much else at a time must not make a request late, nor keep the server from
-    // seeing that clients have left.
+    // On a busy machine, a request must not time out, and the server must notice that clients have
+    // left.
     limits.connections = 8_192
     limits.requestTime = .seconds(60)
     loopback = try LoopbackServer(address: address, limits: limits) { request in
@@ -26,17 +28,17 @@ final class Server: Sendable {
     self.recorder = recorder
   }
 
-  /// A server that answers every request with these bytes, and then closes the connection.
+  /// Starts a server that answers every request with this text, and then closes the connection.
   static func saying(_ text: String) throws -> Server {
     try Server { _, _ in .script([.send(Data(text.utf8))]) }
   }
 
-  /// A server whose every answer is this script.
+  /// Starts a server that answers every request with this script.
   static func playing(_ steps: [LoopbackStep]) throws -> Server {
     try Server { _, _ in .script(steps) }
   }
 
-  /// A server whose every answer is this response.
+  /// Starts a server that answers every request with this response.
   static func answering(
     _ status: Int = 200, _ headers: [(name: String, value: String)] = [], _ body: String = "hello"
   ) throws -> Server {

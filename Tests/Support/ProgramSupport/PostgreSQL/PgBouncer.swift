@@ -3,11 +3,10 @@ import LoopbackSupport
 import SQBasics
 import TestSupport
 
-/// pgbouncer, a pool of connections in front of a PostgreSQL server, which a test runs on a free
-/// port.
+/// pgbouncer, a connection pool in front of a PostgreSQL server, which a test runs on a free port.
 ///
-/// Each transaction may get another connection of the server, so nothing that a client sets outside
-/// a transaction stays.
+/// Each transaction may get another connection of the server, so settings of a client outside a
+/// transaction are lost.
 package final class PgBouncer: Sendable {
   /// The port of 127.0.0.1, which stays the same after a restart.
   package let port: UInt16
@@ -40,9 +39,9 @@ package final class PgBouncer: Sendable {
     close()
   }
 
-  /// Starts a pool; it ends with ``close()``, or when its last reference is released.
+  /// Starts a pool, which ends with ``close()`` or when its last reference is released.
   ///
-  /// The users with their passwords must be roles of the server. Settings are those of
+  /// The users with their passwords must be roles of the server. The settings are those of
   /// `pgbouncer.ini`, for example `default_pool_size`.
   package static func start(
     _ server: PostgreSQLServer, users: [String: String] = ["app": PostgreSQLServer.password],
@@ -58,7 +57,7 @@ package final class PgBouncer: Sendable {
     }
   }
 
-  /// Runs a body with a pool, and ends the pool after it.
+  /// Runs a body with a pool, and ends the pool afterwards.
   package static func running<Result: Sendable>(
     _ server: PostgreSQLServer, users: [String: String] = ["app": PostgreSQLServer.password],
     settings: [String: String] = [:], _ body: (PgBouncer) async throws -> Result
@@ -67,10 +66,10 @@ package final class PgBouncer: Sendable {
     return try await stopping({ pool.close() }) { try await body(pool) }
   }
 
-  /// The URI with which the role `app` connects to the database through the pool.
+  /// The URI for libpq with which the role `app` connects to the database through the pool.
   package var connection: String { connection() }
 
-  /// The URI with which a role connects through the pool, for libpq.
+  /// Returns the URI for libpq with which a role connects through the pool.
   package func connection(
     as role: String = "app", password: String = PostgreSQLServer.password,
     parameters: [String: String] = [:]
@@ -78,10 +77,10 @@ package final class PgBouncer: Sendable {
     server.connection(as: role, password: password, through: port, parameters: parameters)
   }
 
-  /// Runs a command of pgbouncer itself, for example `SHOW SERVERS`; returns the rows as lines.
+  /// Runs a command of pgbouncer itself, for example `SHOW SERVERS`, and returns the rows as lines.
   @discardableResult
   package func run(_ command: String) async throws -> String {
-    // Its socket admits the system's user that runs it, under this name and without a password.
+    // Its socket admits the system user that runs it, under this name and without a password.
     let connection = PostgreSQLServer.uri(
       user: "pgbouncer", password: nil, host: "", database: "pgbouncer",
       parameters: ["host": folder.path, "port": "\(port)"])
@@ -92,7 +91,7 @@ package final class PgBouncer: Sendable {
       ], in: folder)
   }
 
-  /// Ends the pool in order: transactions that run may end before.
+  /// Ends the pool normally: running transactions may finish.
   package func stop() async {
     await process.withLock { $0 }?.stop(SIGINT)
   }
@@ -102,13 +101,13 @@ package final class PgBouncer: Sendable {
     process.withLock { $0 }?.kill()
   }
 
-  /// Starts the pool again on its port, after its end or else after a ``stop()``.
+  /// Starts the pool again on its port, and stops it first if it still runs.
   package func restart() async throws {
     await stop()
     try await launch()
   }
 
-  /// Kills the pool and removes its files.
+  /// Kills the pool, and removes its files.
   package func close() {
     kill()
     try? FileManager.default.removeItem(atPath: folder.path)

@@ -1,13 +1,13 @@
 import Foundation
 import TestSupport
 
-// The small disk of a server that was started with one.
+// The small disk of a server that was started with `hasSmallDisk`.
 extension PostgreSQLServer {
   private var filler: String { folder.file("data/base/filler") }
 
-  /// Fills the disk of the tables, so that no megabyte is left.
+  /// Fills the disk of the tables until less than a megabyte is left.
   package func fillDisk() async throws {
-    // Removes the files of tables that are gone, which would make room later.
+    // Removes the files of dropped tables, which would free space later.
     try await run("CHECKPOINT")
     let fill = "COPY (SELECT repeat('x', 8000) FROM generate_series(1, 100000)) TO '\(filler)'"
     do {
@@ -19,7 +19,7 @@ extension PostgreSQLServer {
     throw ChildProcessError(message: "PostgreSQL: the disk is not small")
   }
 
-  /// Gives the disk its room back.
+  /// Frees the space on the disk again.
   package func freeDisk() async throws {
     try await run("COPY (SELECT 1 WHERE false) TO '\(filler)'")
   }

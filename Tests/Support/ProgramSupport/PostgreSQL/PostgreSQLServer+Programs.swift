@@ -1,7 +1,7 @@
 import Foundation
 
 extension PostgreSQLServer {
-  /// The folder of Debian's newest PostgreSQL, most of whose programs are not in `PATH`.
+  /// The folder of Debian's newest PostgreSQL, whose programs are mostly not in `PATH`.
   static let programFolder: String? = {
     let root = "/usr/lib/postgresql"
     let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
@@ -9,7 +9,8 @@ extension PostgreSQLServer {
       .map { "\(root)/\($0)/bin" }
   }()
 
-  /// The path of a program of PostgreSQL; elsewhere than on Debian it must be in `PATH`.
+  /// Returns the path of a PostgreSQL program, which must be in `PATH` on other systems than
+  /// Debian.
   package static func program(_ name: String) -> String {
     programFolder.map { "\($0)/\(name)" } ?? name
   }

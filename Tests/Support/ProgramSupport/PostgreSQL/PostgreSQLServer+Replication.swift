@@ -1,7 +1,7 @@
 import TestSupport
 
 extension PostgreSQLServer {
-  /// The name under which a standby connects to its primary server.
+  /// The name that a standby uses to connect to its primary server.
   var name: String { "standby_\(port)" }
 
   func copy(_ primary: PostgreSQLServer) async throws {

@@ -6,8 +6,8 @@ import TestSupport
 /// A real PostgreSQL server, which a test runs on a free port.
 ///
 /// Its database `tests` has an ordinary role `app`, which may create schemas there. Roles sign in
-/// with passwords over TCP. The superuser `postgres` needs no password, but the server's socket,
-/// which is in a private folder. A commit is durable, as outside tests: `fsync` is on.
+/// with passwords over TCP. The superuser `postgres` needs no password, but must use the server's
+/// socket in a private folder. A commit is durable, as outside tests: `fsync` is on.
 package final class PostgreSQLServer: Sendable {
   /// The port of 127.0.0.1, which stays the same after a restart.
   package let port: UInt16
@@ -29,12 +29,12 @@ package final class PostgreSQLServer: Sendable {
     close()
   }
 
-  /// Starts a server; it ends with ``close()``, or when its last reference is released.
+  /// Starts a server, which ends with ``close()`` or when its last reference is released.
   ///
-  /// With certificates the server also accepts TLS, with the certificate `server.pem`; the setting
+  /// With certificates, the server also accepts TLS, with the certificate `server.pem`. The setting
   /// `ssl_cert_file` names another of them. A standby has all commits of the primary server: from
-  /// now on, a commit there waits until it is on the standby's disk. With a small disk, the tables are
-  /// on a file system that ``fillDisk()`` fills; such a server must not be started again.
+  /// now on, a commit there waits until it is on the standby's disk. With a small disk, the tables
+  /// are on a file system that ``fillDisk()`` fills. Such a server must not be started again.
   package static func start(
     settings: [String: String] = [:], certificates: Certificates? = nil,
     standbyOf primary: PostgreSQLServer? = nil, hasSmallDisk: Bool = false
@@ -57,7 +57,7 @@ package final class PostgreSQLServer: Sendable {
     }
   }
 
-  /// Runs a body with a server, and ends the server after it.
+  /// Runs a body with a server, and ends the server afterwards.
   package static func running<Result: Sendable>(
     settings: [String: String] = [:], certificates: Certificates? = nil,
     hasSmallDisk: Bool = false, _ body: (PostgreSQLServer) async throws -> Result
@@ -75,7 +75,9 @@ package final class PostgreSQLServer: Sendable {
   /// The URI with which the role `app` connects to the database.
   package var connection: String { connection() }
 
-  /// The URI with which a role connects, for libpq; the port may be that of a relay.
+  /// Returns the URI for libpq with which a role connects.
+  ///
+  /// The port may be that of a relay.
   package func connection(
     as role: String = "app", password: String? = PostgreSQLServer.password,
     through port: UInt16? = nil, parameters: [String: String] = [:]
@@ -107,18 +109,19 @@ package final class PostgreSQLServer: Sendable {
   /// The folder of the server's socket.
   package var socketFolder: String { folder.path }
 
-  /// Creates a role that may connect with a password, and do nothing else.
+  /// Creates a role that may only connect, with a password.
   package func createRole(_ name: String, password: String) async throws {
     try await run("CREATE ROLE \"\(name)\" LOGIN PASSWORD \(Self.quoted(password))")
   }
 
-  /// Runs SQL as the superuser by psql; returns the rows as lines, with `|` between the columns.
+  /// Runs SQL as the superuser with psql, and returns the rows as lines, with `|` between the
+  /// columns.
   @discardableResult
   package func run(_ sql: String) async throws -> String {
     try await Self.run(sql, at: superuserConnection)
   }
 
-  /// Runs SQL by psql with any connection.
+  /// Runs SQL with psql over any connection.
   @discardableResult
   package static func run(_ sql: String, at connection: String) async throws -> String {
     let result = try await psql(sql, at: connection).result()
@@ -135,7 +138,8 @@ package final class PostgreSQLServer: Sendable {
       ], environment: ServerUser.environment, input: .text(sql))
   }
 
-  /// Ends all sessions of clients, as an administrator may; returns their number when they are gone.
+  /// Ends all client sessions as an administrator may, and returns their number once they have
+  /// ended.
   @discardableResult
   package func terminateSessions() async throws -> Int {
     let count = try await run(
@@ -148,7 +152,7 @@ package final class PostgreSQLServer: Sendable {
 
   // MARK: Starting and ending
 
-  /// Ends the server in order: sessions end, and what is committed is in the files.
+  /// Ends the server normally: sessions end, and committed data is in the files.
   package func stop() async {
     await process.withLock { $0 }?.stop(SIGINT)
   }
@@ -158,33 +162,35 @@ package final class PostgreSQLServer: Sendable {
     process.withLock { $0 }?.kill()
   }
 
-  /// Starts the server again on its port, after its end or else after a ``stop()``.
+  /// Starts the server again on its port, and stops it first if it still runs.
   package func restart() async throws {
     await stop()
     try await launch()
   }
 
-  /// Stops all processes of the server without ending them: connections stay, answers do not come.
+  /// Stops all processes of the server without ending them.
+  ///
+  /// Connections stay open without answers.
   package func pause() {
     process.withLock { $0 }?.pause()
   }
 
-  /// Lets the server continue after ``pause()``.
+  /// Continues the server after ``pause()``.
   package func resume() {
     process.withLock { $0 }?.resume()
   }
 
-  /// Makes a standby a server of its own, which can write.
+  /// Makes a standby an independent server that can write.
   package func promote() async throws {
     guard try await run("SELECT pg_promote()") == "t" else {
       throw ChildProcessError(message: "PostgreSQL: the standby was not promoted; its log: \(log)")
     }
   }
 
-  /// Kills the server and removes its files.
+  /// Kills the server, and removes its files.
   package func close() {
     kill()
-    // A killed server leaves a segment of shared memory, which belongs to no process.
+    // A killed server leaves a segment of shared memory that belongs to no process.
     if let words = lockFile.dropFirst(6).first?.split(separator: " "),
       let segment = words.last.flatMap({ Int32($0) })
     {
@@ -193,7 +199,7 @@ package final class PostgreSQLServer: Sendable {
     try? FileManager.default.removeItem(atPath: folder.path)
   }
 
-  /// The numbers of the server's processes.
+  /// The process IDs of the server.
   package var processIDs: [pid_t] { process.withLock { $0 }?.processIDs ?? [] }
 
   /// The content of the log since the last start.
@@ -207,13 +213,13 @@ package final class PostgreSQLServer: Sendable {
     self.process.withLock { $0 = process }
     try await process.isReady {
       let lines = lockFile
-      // The file may still be that of a server that was killed.
+      // The file may still be that of a killed server.
       return lines.first == "\(process.processID)" && lines.count > 7
         && lines[7].hasPrefix("ready")
     }
   }
 
-  /// The lines of the file with which the server tells its process and its state.
+  /// The lines of the file in which the server writes its process and its state.
   private var lockFile: [Substring] {
     let path = folder.file("data/postmaster.pid")
     let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
@@ -226,7 +232,7 @@ package final class PostgreSQLServer: Sendable {
     var values = [
       "listen_addresses": "127.0.0.1", "port": "\(port)",
       "unix_socket_directories": socketFolder, "shared_buffers": "16MB",
-      // In the data's folder, so that a killed server leaves nothing elsewhere.
+      // In the data folder, so that a killed server leaves nothing elsewhere.
       "dynamic_shared_memory_type": "mmap",
     ]
     if let certificates {
@@ -242,7 +248,7 @@ package final class PostgreSQLServer: Sendable {
     if let primary {
       values["primary_conninfo"] =
         "host=\(primary.socketFolder) port=\(primary.port) user=postgres application_name=\(name)"
-      // The primary server's own changes, for example the wait for its standbys.
+      // The primary server's own changes, for example the wait for its standbys, must not apply.
       try ServerUser.write(Data(), to: folder.file("data/postgresql.auto.conf"))
       try ServerUser.write(Data(), to: folder.file("data/standby.signal"))
     }

@@ -1,11 +1,13 @@
 import Foundation
 import TestSupport
 
-/// The files of a new database, made once; each server of the test's process gets a copy.
+/// The files of a new database, which are created once.
+///
+/// Each server of the test process gets a copy.
 final class PostgreSQLTemplate: Sendable {
   private static let shared = Task { try await PostgreSQLTemplate() }
   private let folder: TemporaryFolder
-  /// Removes the folder when the test's process ends, which releases nothing then.
+  /// Removes the folder when the test process ends, because its objects are not released then.
   private let remover: ChildProcess
 
   private init() async throws {
@@ -16,7 +18,7 @@ final class PostgreSQLTemplate: Sendable {
       [
         PostgreSQLServer.program("initdb"), "-D", "data", "-U", "postgres", "-A", "trust",
         "--no-sync", "--no-instructions", "--encoding=UTF8", "--locale=C.UTF-8",
-        // So that a copy is small.
+        // Makes a copy small.
         "--wal-segsize=1",
       ], in: folder)
     let access = """
@@ -34,7 +36,7 @@ final class PostgreSQLTemplate: Sendable {
       UPDATE pg_database SET datistemplate = false;
 
       """, in: "postgres")
-    // Without the other databases, a copy is a third as large.
+    // Without the other databases, a copy has a third of the size.
     try await run(
       """
       DROP DATABASE template0;
@@ -44,7 +46,9 @@ final class PostgreSQLTemplate: Sendable {
       """, in: "tests")
   }
 
-  /// Runs SQL without a server, where a line is a statement.
+  /// Runs SQL without a server.
+  ///
+  /// Each line is a statement.
   private func run(_ sql: String, in database: String) async throws {
     try await ServerUser.run(
       [

@@ -1,21 +1,23 @@
 import Foundation
 import TestSupport
 
-/// A server program with processes of its own, none of which outlives the test's process.
+/// A server program with several processes, none of which outlives the test process.
 ///
-/// A server may give its processes groups of their own, as PostgreSQL does, so a signal to one group
-/// does not reach them. When the test's process ends in any way, a watcher kills the server and its
-/// processes and removes its folder.
+/// A server may put its processes into their own groups, as PostgreSQL does, so a signal to one
+/// group does not reach them. When the test process ends in any way, a watcher kills the server and
+/// its processes, and removes its folder.
 final class ServerProcess: Sendable {
   private let process: ChildProcess
 
-  /// Starts a program in a folder, as the user that may run it; `disk` may change what it sees.
+  /// Starts a program in a folder, as the user that may run it.
+  ///
+  /// `disk` may change the command so that it runs with another disk.
   init(
     _ command: [String], in folder: TemporaryFolder,
     disk: ([String]) -> [String] = { $0 }
   ) throws {
-    // The input ends with the test's process. Stopped, the server cannot start another process while
-    // its processes are killed, and their numbers cannot go to processes of other programs.
+    // The input ends with the test process. While the server is stopped, it cannot start another
+    // process, and the numbers of its killed processes cannot be given to other programs.
     let script = """
       exec 9<&0
       (
@@ -41,16 +43,16 @@ final class ServerProcess: Sendable {
   }
 
   var processID: pid_t { process.processID }
-  /// The numbers of the server's processes.
+  /// The process IDs of the server.
   var processIDs: [pid_t] { isRunning ? [processID] + workers : [] }
   var isRunning: Bool { process.isRunning }
   /// The log, which is the standard error.
   var log: String { process.errors }
 
-  /// Waits until the server is ready; throws if it ends or does not become ready.
+  /// Waits until the server is ready, or throws if it ends or does not become ready.
   func isReady(_ condition: () throws -> Bool) async throws {
     do {
-      // After a crash the server first syncs all its files.
+      // After a crash, the server first syncs all its files.
       try await eventually("the server is ready", within: .seconds(90)) {
         guard isRunning else { throw ChildProcessError(message: "the server ended") }
         return try condition()
@@ -60,18 +62,18 @@ final class ServerProcess: Sendable {
     }
   }
 
-  /// Asks the server to end with a signal, and kills it past the limit.
+  /// Ends the server with a signal, and kills it after the limit.
   func stop(_ signal: Int32, within limit: Duration = .seconds(20)) async {
     resume()
     process.signal(signal, alone: true)
-    // In a task of its own, since the test's may have been cancelled.
+    // In its own task, because the test's task may have been cancelled.
     await Task { [self] in
       try? await eventually("the server ends", within: limit) { !isRunning }
       kill()
     }.value
   }
 
-  /// Kills the server and its processes at once; returns when they are gone.
+  /// Kills the server and its processes at once, and returns when they have ended.
   func kill() {
     halt()
     let children = children
@@ -90,19 +92,19 @@ final class ServerProcess: Sendable {
     }
   }
 
-  /// Lets the server and its processes continue after ``pause()``.
+  /// Continues the server and its processes after ``pause()``.
   func resume() {
     workers.forEach { Glibc.kill($0, SIGCONT) }
     process.signal(SIGCONT, alone: true)
   }
 
-  /// Stops the server's first process; while it is stopped, the list of its processes does not grow,
-  /// and no number in it can go to another process.
+  /// Stops the server's first process, so that its list of processes does not grow, and no number
+  /// in it can be given to another process.
   private func halt() {
     guard isRunning else { return }
     process.signal(SIGSTOP, alone: true)
     var info = siginfo_t()
-    // Left for others to take: the end is taken together with its status.
+    // The status is not taken here, but together with the end of the process.
     while waitid(P_PID, id_t(processID), &info, WSTOPPED | WEXITED | WNOWAIT) != 0, errno == EINTR {
     }
   }
@@ -126,7 +128,7 @@ final class ServerProcess: Sendable {
   }
 
   private static func hasEnded(_ processID: pid_t) -> Bool {
-    // In a container nothing may take the status of a process without a parent.
+    // In a container, a process without a parent may stay a zombie.
     ["Z", "X", nil].contains(ChildProcess.state(of: processID))
   }
 }

@@ -1,18 +1,19 @@
 import Foundation
 import TestSupport
 
-/// The user that runs database servers: `postgres` if root runs the tests, since they refuse root.
+/// The user that runs database servers: `postgres` if root runs the tests, because they refuse
+/// root.
 enum ServerUser {
   private static let isOther = geteuid() == 0
 
-  /// A command that runs as this user in a folder.
+  /// Returns a command that runs as this user in a folder.
   static func command(_ command: [String], in folder: TemporaryFolder) -> [String] {
     let change = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
-    // This user may not be allowed to enter the folder that the tests run in, or root's home.
+    // This user may not be allowed to enter the current folder or root's home.
     return (isOther ? change : []) + ["env", "-C", folder.path, "HOME=\(folder.path)"] + command
   }
 
-  /// The changes of the environment, without which the user's own settings of libpq would count.
+  /// The changes of the environment that remove the user's own settings of libpq.
   static let environment: [String: String?] = {
     let own = ProcessInfo.processInfo.environment
     var changes: [String: String?] = ["LC_ALL": "C.UTF-8"]
@@ -21,7 +22,7 @@ enum ServerUser {
     return changes
   }()
 
-  /// Runs a program to its end; throws if it fails.
+  /// Runs a program to its end, or throws if it fails.
   @discardableResult
   static func run(
     _ command: [String], in folder: TemporaryFolder, input: ChildProcess.Input = .none

@@ -2,7 +2,7 @@ import Foundation
 
 @testable import SequencingOAuth
 
-/// Token responses in the words of a table.
+/// Token responses in a short form for tables.
 enum Answer {
   static let now = Date(timeIntervalSince1970: 1_750_000_000)
 

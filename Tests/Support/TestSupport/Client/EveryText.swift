@@ -1,11 +1,11 @@
 import Foundation
 
-/// Every text that a program can make from a value and its parts without knowing its type.
+/// Returns every text that a program can make of a value and its parts without knowing its type.
 func everyText(of value: Any) -> String {
   var texts = [String(describing: value), String(reflecting: value), "\(value)"]
   var dumped = ""
   dump(value, to: &dumped)
-  // What a debugger's `po` prints.
+  // The text that a debugger's `po` prints.
   texts += [dumped, _stringForPrintObject(value)]
   if let value = value as? any CustomStringConvertible { texts.append(value.description) }
   if let value = value as? any CustomDebugStringConvertible {

@@ -1,6 +1,6 @@
 import SequencingOAuth
 
-/// A store that fails as the test demands.
+/// A store whose methods fail with the test's error.
 final class FailingStore: TokenStore {
   struct Full: Error {}
   let memory = MemoryTokenStore()

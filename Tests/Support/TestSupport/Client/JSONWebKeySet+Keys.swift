@@ -3,7 +3,7 @@ import Foundation
 @testable import SequencingOAuth
 
 extension JSONWebKeySet {
-  /// A set of keys, as a server would publish it.
+  /// Returns a set of keys, as a server would publish it.
   static func of(_ keys: [JSONValue]) throws -> JSONWebKeySet {
     try JSONWebKeySet(JSONEncoder().encode(JSONValue.object(["keys": .array(keys)])))
   }

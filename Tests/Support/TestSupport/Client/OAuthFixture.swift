@@ -3,9 +3,11 @@ import SQBasics
 import SequencingOAuth
 import Testing
 
-/// An `SQOAuth` whose browser, network, clock and store are a test's.
+/// An `SQOAuth` whose browser, network, clock and store a test controls.
 final class OAuthFixture: Sendable {
-  /// The browser's action with the URL; it gets the fixture to send the redirect.
+  /// The browser's action with the URL.
+  ///
+  /// It gets the fixture to send the redirect.
   typealias Browser = @Sendable (OAuthFixture, AuthorizationURL) async throws -> Void
 
   static let issuer = "https://id.example"
@@ -17,7 +19,7 @@ final class OAuthFixture: Sendable {
   let store = MemoryTokenStore()
   private let pages = Locked<[AuthorizationURL]>([])
 
-  /// The URLs that the browser was opened with.
+  /// The URLs that were opened in the browser.
   var opened: [AuthorizationURL] { pages.withLock(\.self) }
 
   init(
@@ -30,7 +32,7 @@ final class OAuthFixture: Sendable {
     environment.httpClient = http
     environment.clock = clock
     environment.tokenStore = store
-    // A store that fails in a test fails for ever.
+    // A store that fails in a test never recovers, so a retry would be useless.
     environment.patienceWithStore = .zero
     environment.userAgent = CustomUserAgent { [weak self] url in
       guard let self else { return }
@@ -63,17 +65,18 @@ final class OAuthFixture: Sendable {
     fixture.oauth.handleRedirect(try page.redirect("code=abc"))
   }
 
-  /// A user who reads the page for as long as the test likes.
+  /// A user who reads the page until the test sends the redirect.
   static let idle: Browser = { _, _ in }
 
-  /// Returns when the browser has been opened this often and the sign-in waits for the redirect.
+  /// Returns when the browser has opened this number of pages and the sign-in waits for the
+  /// redirect.
   func isWaiting(opened count: Int = 1) async throws -> AuthorizationURL {
     try await eventually { self.opened.count >= count && self.clock.sleepers > 0 }
     return try #require(opened.last)
   }
 }
 
-/// The URL that a browser was opened with, as the server reads it.
+/// The URL that was opened in a browser, as the server reads it.
 struct AuthorizationURL: Sendable {
   let url: URL
   let parameters: [String: String]
@@ -86,12 +89,12 @@ struct AuthorizationURL: Sendable {
 
   var state: String { parameters["state"] ?? "" }
 
-  /// The redirect that answers with the right state.
+  /// Returns a redirect with the right state.
   func redirect(_ query: String) throws -> URL {
     try #require(URL(string: "\(parameters["redirect_uri"] ?? "")?state=\(state)&\(query)"))
   }
 
-  /// A redirect in which nothing is given.
+  /// Returns a redirect without the state.
   func forged(_ query: String) throws -> URL {
     try #require(URL(string: "\(parameters["redirect_uri"] ?? "")?\(query)"))
   }

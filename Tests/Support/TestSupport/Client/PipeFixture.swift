@@ -4,13 +4,13 @@ import SequencingOAuth
 import SequencingOAuthPipes
 import Testing
 
-/// A session with a pipe on an API whose answers are a test's.
+/// A session with a pipe to an API whose answers a test controls.
 struct PipeFixture: Sendable {
   let session: SessionFixture
   let pipeline: Pipeline
   let pipe: Pipeline.Pipe
 
-  /// A pipe `files` of `https://api.example/v2`, whose token is T1, or which has none.
+  /// Creates a pipe `files` of `https://api.example/v2`, with the token T1 or without a token.
   init(
     _ configuration: PipeConfiguration = PipeConfiguration(), isSignedIn: Bool = true,
     browser: @escaping OAuthFixture.Browser = OAuthFixture.allow,
@@ -32,7 +32,7 @@ struct PipeFixture: Sendable {
     return self
   }
 
-  /// Holds requests to the API until the test says otherwise, or their task is cancelled.
+  /// Holds requests to the API until the test releases them, or their task is cancelled.
   func holding() -> Hold {
     let hold = Hold()
     session.api { _ in
@@ -48,7 +48,7 @@ struct PipeFixture: Sendable {
   }
 }
 
-/// Whether an API lets its clients wait.
+/// Whether an API makes its clients wait.
 final class Hold: Sendable {
   private let state = Locked(true)
 

@@ -7,7 +7,7 @@ final class RecordingDelegate: AuthorizationDelegate, Sendable {
     case authorized(String)
     case failed(SQOAuthError.Code)
     case cancelled
-    /// Only from a delegate method that has a default.
+    /// The call of a delegate method that has a default implementation.
     case notAuthorized
   }
 
@@ -23,7 +23,7 @@ final class RecordingDelegate: AuthorizationDelegate, Sendable {
   var errors: [SQOAuthError] { state.withLock(\.errors) }
   var tokens: [SQToken] { state.withLock(\.tokens) }
 
-  /// Returns when this many calls have come, or when the test's time is over.
+  /// Returns when this number of calls have come, or when the test's time is over.
   func events(_ count: Int) async -> [Event] {
     while events.count < count, !Task.isCancelled {
       try? await Task.sleep(for: .milliseconds(1))

@@ -1,7 +1,7 @@
 import SQBasics
 import SequencingOAuth
 
-/// A delegate that records the notifications about a session, in words.
+/// A delegate that records the notifications about a session as words.
 final class RefreshRecorder: TokenRefreshDelegate, Sendable {
   private let state = Locked<[SessionEvent]>([])
 
@@ -9,7 +9,7 @@ final class RefreshRecorder: TokenRefreshDelegate, Sendable {
   /// `refreshed T2`, `taken over T2`, `failed server_error`, `ended signedOut`.
   var words: [String] { events.map(\.word) }
 
-  /// Returns when this many calls have come, or when the test's time is over.
+  /// Returns when this number of calls have come, or when the test's time is over.
   func words(_ count: Int) async -> [String] {
     while events.count < count, !Task.isCancelled {
       try? await Task.sleep(for: .milliseconds(1))
@@ -25,7 +25,7 @@ final class RefreshRecorder: TokenRefreshDelegate, Sendable {
 
   func record(_ event: SessionEvent) { state.withLock { $0.append(event) } }
 
-  /// Keeps what comes in a stream, until the stream ends.
+  /// Records the events of a stream until it ends.
   static func listening(to stream: AsyncStream<SessionEvent>) -> RefreshRecorder {
     let recorder = RefreshRecorder()
     Task { for await event in stream { recorder.record(event) } }

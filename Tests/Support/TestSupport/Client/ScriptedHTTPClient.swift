@@ -16,10 +16,10 @@ final class ScriptedHTTPClient: HTTPClient {
   /// Every request so far, in order.
   var requests: [HTTPRequest] { state.withLock(\.self) }
 
-  /// The forms of the requests to the token endpoint, read by Foundation and not by our codec.
+  /// The forms of the requests to the token endpoint, read by Foundation and not by the SDK.
   var forms: [[String: String]] { requests.compactMap(Self.form) }
 
-  /// The form of a request, if it has one.
+  /// Returns the form of a request, or `nil` if it has none.
   static func form(of request: HTTPRequest) -> [String: String]? {
     guard request.method == "POST", case .bytes(let data) = request.body else { return nil }
     let query = String(decoding: data, as: UTF8.self).replacingOccurrences(of: "+", with: "%20")
@@ -27,7 +27,7 @@ final class ScriptedHTTPClient: HTTPClient {
     return Dictionary(items.map { ($0.name, $0.value ?? "") }) { "\($0), \($1)" }
   }
 
-  /// Answers in another way from now on.
+  /// Uses another answer from now on.
   func answer(_ answer: @escaping Answer) {
     self.answer.withLock { $0 = answer }
   }
@@ -39,7 +39,7 @@ final class ScriptedHTTPClient: HTTPClient {
 }
 
 extension ScriptedHTTPClient {
-  /// Answers every request with one body.
+  /// Returns an answer with this JSON for every request.
   static func json(_ body: String, status: Int = 200) -> Answer {
     { _ in
       HTTPResponse(
@@ -47,7 +47,7 @@ extension ScriptedHTTPClient {
     }
   }
 
-  /// Answers every request with a token.
+  /// Returns an answer with this token for every request.
   static func token(_ token: String = "T", members: String = #""expires_in":3600"#) -> Answer {
     json(#"{"access_token":"\#(token)","token_type":"Bearer",\#(members)}"#)
   }

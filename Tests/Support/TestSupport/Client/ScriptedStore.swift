@@ -1,7 +1,7 @@
 import SQBasics
 import SequencingOAuth
 
-/// A store in memory that keeps a log, waits and fails as a test tells it to.
+/// A store in memory that keeps a log, and waits and fails as a test says.
 final class ScriptedStore: TokenStore {
   struct Full: Error {}
 
@@ -21,12 +21,12 @@ final class ScriptedStore: TokenStore {
   let erasing = Gate()
   private let state = Locked(State())
 
-  /// Every call that was begun, in order: `load`, `save T1 R1`, `erase`; and `erased` at the end of
-  /// one.
+  /// Every call that began, in order: `load`, `save T1 R1`, `erase`, and `erased` at the end of an
+  /// erasure.
   var calls: [String] { state.withLock(\.calls) }
-  /// How often room was made.
+  /// The number of successful reservations.
   var reservations: Int { state.withLock(\.reservations) }
-  /// Every save that was begun, in order.
+  /// Every save that began, in order.
   var saves: [String] { calls.filter { $0.hasPrefix("save") } }
 
   func fails(
@@ -42,7 +42,7 @@ final class ScriptedStore: TokenStore {
     }
   }
 
-  /// The access token and the refresh token that are stored: `T1 R1`.
+  /// Returns the stored access token and refresh token: `T1 R1`.
   func content(_ id: String = "default") async -> String? {
     await memory.load(id).map { Self.words($0.token) }
   }

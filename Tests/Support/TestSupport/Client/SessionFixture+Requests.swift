@@ -3,7 +3,7 @@ import SQBasics
 import SequencingOAuth
 
 extension HTTPRequest {
-  /// A request for a URL that a test spells out.
+  /// Returns a request for a URL.
   static func get(_ url: String) throws -> HTTPRequest {
     guard let url = URL(string: url) else { throw URLError(.badURL) }
     return HTTPRequest(url: url)
@@ -11,7 +11,7 @@ extension HTTPRequest {
 }
 
 extension SessionFixture {
-  /// Answers requests to anything but the token endpoint in this way.
+  /// Answers all requests except those to the token endpoint with a closure.
   func api(_ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) {
     let server = server
     fixture.http.answer { request in
@@ -20,7 +20,7 @@ extension SessionFixture {
     }
   }
 
-  /// The requests that went to an API.
+  /// The requests that were sent to an API.
   var apiRequests: [HTTPRequest] {
     fixture.http.requests.filter { $0.url.path() != "/token" }
   }

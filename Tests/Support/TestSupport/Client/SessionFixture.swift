@@ -2,7 +2,7 @@ import Foundation
 import SQBasics
 import SequencingOAuth
 
-/// A ``OAuthFixture`` whose server issues numbered tokens and whose store does as a test says.
+/// An ``OAuthFixture`` whose server issues numbered tokens and whose store a test controls.
 final class SessionFixture: Sendable {
   let fixture: OAuthFixture
   let server = TokenServer()
@@ -23,7 +23,7 @@ final class SessionFixture: Sendable {
     server.change { $0.lifetime = lifetime }
     oauth.environment.tokenStore = store
     oauth.tokenRefreshDelegate = observer
-    // What is due must not be done between a test's own steps, unless the test is about the timer.
+    // The timer must not act between a test's own steps, unless the test is about the timer.
     oauth.refreshesAutomatically = false
   }
 
@@ -46,15 +46,17 @@ final class SessionFixture: Sendable {
     requests.filter { $0.hasPrefix("refresh ") }.map { String($0.dropFirst("refresh ".count)) }
   }
 
-  /// The tokens in memory: `T1 R1`.
+  /// The access token and the refresh token in memory: `T1 R1`.
   var memory: String? { module.currentToken.map(ScriptedStore.words) }
 
-  /// A record for this client.
+  /// Returns a record for this client.
   func record(_ token: SQToken, clientID: String = "client") -> AccountRecord {
     AccountRecord(id: "default", clientID: clientID, token: token)
   }
 
-  /// Restores a session with T1 and R1 from the store; its timer does not run.
+  /// Restores a session with T1 and R1 from the store.
+  ///
+  /// Its timer does not run.
   @discardableResult
   func restored() async throws -> Self {
     await store.memory.save(record(server.issue(at: clock.now)))
@@ -62,7 +64,7 @@ final class SessionFixture: Sendable {
     return self
   }
 
-  /// Lets the module refresh its token with a timer, as the module of an ``SQOAuth`` does.
+  /// Makes the module refresh its token with a timer, as the module of an ``SQOAuth`` does.
   func withTimer() -> Self {
     module.refreshesAutomatically = true
     return self
@@ -78,7 +80,7 @@ final class SessionFixture: Sendable {
   }
 }
 
-/// Starts work that has done all it can do at once when this returns.
+/// Starts a task that has done as much as it can without waiting when this function returns.
 func begin<Success: Sendable>(
   _ work: @escaping @Sendable () async throws -> Success
 ) -> Task<Success, any Error> {

@@ -2,16 +2,17 @@ import Foundation
 import SQBasics
 import SequencingOAuth
 
-/// An authorization server and an API, played by a ``ScriptedHTTPClient``: tokens T1, T2, … with
-/// refresh tokens R1, R2, …, of which only the newest is accepted.
+/// An authorization server and an API for a ``ScriptedHTTPClient``.
+///
+/// It issues tokens T1, T2, … with refresh tokens R1, R2, …, and accepts only the newest ones.
 final class TokenServer: Sendable {
   typealias Answer = ScriptedHTTPClient.Answer
 
-  /// What the next tokens are like.
+  /// The properties of the next tokens.
   struct Manners: Sendable {
     var lifetime: Int? = 3600
-    /// The member of the response: `nil` for the next refresh token, or this JSON, or none if
-    /// empty.
+    /// The JSON of the refresh token in the response: `nil` for the next token, and an empty text
+    /// for none.
     var refreshToken: String?
     var more = ""
   }
@@ -25,34 +26,34 @@ final class TokenServer: Sendable {
     var always: Answer?
   }
 
-  /// What refreshes pass before they are answered.
+  /// The gate that refreshes pass before they are answered.
   let gate = Gate()
-  /// What all other token requests pass.
+  /// The gate that all other token requests pass.
   let signInGate = Gate()
   private let state = Locked(State())
 
-  /// How many tokens were issued.
+  /// The number of issued tokens.
   var issued: Int { state.withLock(\.issued) }
 
   /// Answers the next token requests, one each.
   func next(_ answers: Answer...) { state.withLock { $0.script += answers } }
 
-  /// Answers every token request; `nil` to behave again.
+  /// Answers every token request with a closure, or normally again after `nil`.
   func always(_ answer: Answer?) { state.withLock { $0.always = answer } }
 
   func change(_ body: @Sendable (inout Manners) -> Void) {
     state.withLock { body(&$0.manners) }
   }
 
-  /// Refuses an access token from now on.
+  /// Rejects an access token from now on.
   func refuse(_ accessToken: String) {
     state.withLock { _ = $0.accepted.remove(accessToken) }
   }
 
-  /// Accepts a refresh token from now on, and only that.
+  /// Accepts only this refresh token from now on.
   func expect(_ refreshToken: String) { state.withLock { $0.refreshToken = refreshToken } }
 
-  /// A token that was issued without a request.
+  /// Returns a token that is issued without a request.
   func issue(at date: Date) -> SQToken {
     let (count, manners) = state.withLock { $0.issue() }
     return SQToken(
@@ -61,7 +62,7 @@ final class TokenServer: Sendable {
       scope: "demo", refreshToken: "R\(count)", issueDate: date)
   }
 
-  /// The answer to a request, which does not reach a client that has given up.
+  /// Answers a request, unless the client has given up.
   func answer(_ request: HTTPRequest) async throws -> HTTPResponse {
     let response = try await reply(to: request)
     try Task.checkCancellation()
@@ -91,7 +92,7 @@ final class TokenServer: Sendable {
     return Self.challenge(#"Bearer realm="r", error="invalid_token""#)
   }
 
-  /// A refusal of an API.
+  /// Returns a rejection of an API.
   static func challenge(_ challenge: String?, status: Int = 401) -> HTTPResponse {
     var headers: HTTPFields = [:]
     headers["WWW-Authenticate"] = challenge

@@ -5,14 +5,16 @@ import Testing
 @testable import SequencingOAuth
 @testable import SequencingOAuthBackend
 
-/// What an introspection says about a token, in the spellings of servers.
+/// How an introspection response is read, in the spellings of different servers.
 @Suite struct IntrospectionRulesTests {
   private static let rules = IntrospectionRules(
     issuer: "https://id.example", clockTolerance: .seconds(60),
     now: Date(timeIntervalSince1970: 1_700_000_000))
 
-  /// Doorkeeper writes `null` for a token without a client, Ory Hydra a list for no audience.
-  @Test func `a member that is null is missing, and a list of audiences may be empty`() throws {
+  /// Doorkeeper sends `null` for a token without a client.
+  ///
+  /// Ory Hydra sends an empty list for no audience.
+  @Test func `a null member counts as missing, and a list of audiences may be empty`() throws {
     let names = ["iss", "sub", "aud", "client_id", "scope", "exp", "iat", "nbf", "jti", "username"]
     let members = Dictionary(uniqueKeysWithValues: names.map { ($0, JSONValue.null) })
     let claims = try #require(try Self.rules.check(members.merging(["active": true]) { $1 }))
@@ -26,7 +28,7 @@ import Testing
       ("read write", ["read", "write"]), (["read", "write"], ["read", "write"]),
       (["read write"], ["read", "write"]), ([], []), (5, []), (["read", 1], []), ([:], []),
     ] as [(JSONValue, [String])])
-  func `the scopes are one text or a list of texts, and nothing else is a scope`(
+  func `the scopes are one text or a list of texts, and no other type`(
     value: JSONValue, scopes: [String]
   ) throws {
     let claims = try Self.rules.check(["active": true, "scope": value])
@@ -37,7 +39,9 @@ import Testing
     arguments: [
       (0, true), (.null, true), (1, false), (1_699_999_900, false), (1_700_000_001, true),
     ] as [(JSONValue, Bool)])
-  func `an end that is zero is no end`(end: JSONValue, isActive: Bool) throws {
+  func `an expiration of zero means that the token does not expire`(end: JSONValue, isActive: Bool)
+    throws
+  {
     let claims = try Self.rules.check(["active": true, "exp": end])
     #expect((claims != nil) == isActive)
     if end == 0 { #expect(claims?.expirationDate == nil) }

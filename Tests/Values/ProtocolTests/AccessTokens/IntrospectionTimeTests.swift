@@ -5,7 +5,7 @@ import Testing
 @testable import SequencingOAuthBackend
 @testable import TestSupport
 
-/// From when on an introspection counts.
+/// How long a cached introspection response is used.
 @Suite(.timeLimit(.minutes(1))) struct IntrospectionTimeTests {
   private let clock = ManualClock()
   private let http = ScriptedHTTPClient()
@@ -27,7 +27,7 @@ import Testing
     ScriptedHTTPClient.json(#"{"active":\#(isActive),"sub":"alice"}"#)
   }
 
-  /// The server answers at once, and the answer arrives ten seconds later.
+  /// Makes the server answer at once, and the answer arrive ten seconds later.
   private func answerSlowly(_ isActive: Bool) {
     http.answer { [clock] request in
       clock.advance(by: 10)
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func `an answer that was long on its way counts from the question on`() async throws {
+  @Test func `the cache time of a slow answer begins when its request is sent`() async throws {
     let introspector = try introspector(cacheTime: .seconds(15))
     answerSlowly(true)
     #expect(try await introspector.claims(of: "token") != nil)
@@ -47,7 +47,7 @@ import Testing
     #expect(http.requests.count == 2)
   }
 
-  @Test func `an answer that took longer than it counts is not kept`() async throws {
+  @Test func `an answer that takes longer than the cache time is not cached`() async throws {
     let introspector = try introspector(cacheTime: .seconds(3))
     answerSlowly(true)
     for _ in 0..<2 { #expect(try await introspector.claims(of: "token") != nil) }
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(arguments: [(14.0, 1), (16.0, 2)])
-  func `a call does not take the answer to a question that is too old`(
+  func `a call does not share the answer to a request that is too old`(
     delay: Double, requests: Int
   ) async throws {
     let introspector = try introspector(cacheTime: .seconds(15))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TestSupport
 
-/// Modules by name.
+/// The modules that an authorizer keeps by name.
 @Suite struct AuthorizerTests {
   static func configuration(_ clientID: String = "client") throws -> ClientConfiguration {
     try ClientConfiguration(
@@ -24,7 +24,7 @@ import Testing
     #expect(authorizer.names == ["b"])
   }
 
-  @Test func `a name that is taken is an error, and the module stays`() throws {
+  @Test func `adding a module under an existing name fails and keeps the first one`() throws {
     let authorizer = Authorizer()
     let module = try authorizer.add("a", Self.configuration())
     let error = failure(.duplicateName) { try authorizer.add("a", Self.configuration("other")) }
@@ -34,14 +34,14 @@ import Testing
     #expect(try authorizer.add("a", Self.configuration()) !== module)
   }
 
-  @Test func `two authorizers know nothing of each other`() throws {
+  @Test func `two authorizers do not share modules`() throws {
     let (one, two) = (Authorizer(), Authorizer())
     try one.add("a", Self.configuration())
     #expect(two.module(named: "a") == nil)
     try two.add("a", Self.configuration())
   }
 
-  @Test func `of many who add one name at once one succeeds`() async throws {
+  @Test func `when many callers add one name at the same time, one succeeds`() async throws {
     let authorizer = Authorizer()
     let configuration = try Self.configuration()
     let added = await withTaskGroup(of: Bool.self) { group in

@@ -3,7 +3,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// How a client authenticates: one method, never tried out.
+/// How a client chooses its authentication: one method, without trying several.
 @Suite struct ClientAuthenticationTests {
   typealias Row = (
     explicit: ClientAuthentication?, providers: ClientAuthentication?, hasSecret: Bool,
@@ -11,7 +11,7 @@ import Testing
   )
 
   static let table: [Row] = [
-    // The app's word counts before the provider's and the server's.
+    // The app's choice takes precedence over the provider's and the server's.
     (.basic, .post, true, ["client_secret_post"], .basic),
     (.post, .basic, true, ["client_secret_basic"], .post),
     (ClientAuthentication.publicClient, .basic, true, ["client_secret_basic"], .publicClient),
@@ -19,16 +19,16 @@ import Testing
       ClientAuthentication.publicClient, nil, false, ["client_secret_basic", "client_secret_post"],
       .publicClient
     ),
-    // Then the provider's.
+    // The provider's choice comes next.
     (nil, .post, true, ["client_secret_basic"], .post),
     (nil, .basic, true, ["client_secret_post"], .basic),
-    // A client without a secret is a public one, whatever the provider and the server like.
+    // A client without a secret is a public one, whatever the provider and the server prefer.
     (nil, nil, false, nil, .publicClient),
     (nil, nil, false, ["client_secret_basic"], .publicClient),
     (nil, nil, false, ["none"], .publicClient),
     (nil, .post, false, nil, .publicClient),
     (nil, .basic, false, nil, .publicClient),
-    // With a secret it is Basic, unless the server lists only the body.
+    // A client with a secret uses Basic, unless the server lists only the request body.
     (nil, nil, true, nil, .basic),
     (nil, nil, true, ["client_secret_basic"], .basic),
     (nil, nil, true, ["client_secret_post", "client_secret_basic"], .basic),
@@ -37,7 +37,7 @@ import Testing
   ]
 
   @Test(arguments: table.indices)
-  func `the method is chosen by app, provider, secret and server, in this order`(
+  func `app, provider, secret and server determine the method, in this order`(
     index: Int
   ) throws {
     let row = Self.table[index]
@@ -47,9 +47,9 @@ import Testing
         == row.chosen)
   }
 
-  /// If a server has no way to accept a secret, sending the secret only reveals it.
+  /// If a server accepts no secret, sending the secret only reveals it.
   @Test(arguments: [["private_key_jwt"], ["tls_client_auth"]])
-  func `a server that takes no secret is answered with a typed error or with Basic`(
+  func `a server that accepts no secret causes a typed error or Basic`(
     supported: [String]
   ) {
     do throws(SQOAuthError) {
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(arguments: ["private_key_jwt", "client_secret_jwt", "tls_client_auth", "", "BASIC"])
-  func `a method that the SDK does not carry out is refused when the client is made`(
+  func `a method that the SDK does not implement is rejected by the configuration`(
     name: String
   ) {
     failure(.invalidConfiguration) {
@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test(arguments: [("a:b", "s"), ("a\nb", "s"), ("a", "s\u{7F}"), ("a", "\t")])
-  func `unescaped Basic is refused for credentials that it cannot carry`(
+  func `unescaped Basic is rejected for credentials that it cannot carry`(
     id: String, secret: String
   ) throws {
     var provider = Provider.endpoints(token: "https://id.example/token")
@@ -92,7 +92,7 @@ import Testing
   }
 
   @Test(arguments: [ClientAuthentication.basic, .post, .basicUnescaped])
-  func `a method that needs a secret is refused without one`(method: ClientAuthentication) {
+  func `a method that needs a secret is rejected without one`(method: ClientAuthentication) {
     for secret in [nil, ""] {
       failure(.invalidConfiguration) {
         try ClientConfiguration(

@@ -14,7 +14,7 @@ import Testing
       clientID: id, clientSecret: secret, redirectURI: redirect, scope: scope, provider: provider)
   }
 
-  @Test func `the defaults are those of the documentation`() throws {
+  @Test func `the defaults are the documented ones`() throws {
     let configuration = try Self.make()
     #expect(configuration.timeout == .seconds(60))
     #expect(configuration.signInTimeout == .seconds(300))
@@ -23,13 +23,13 @@ import Testing
     #expect(configuration.provider == .sequencing)
   }
 
-  @Test func `a missing client identifier is refused at once`() {
+  @Test func `a missing client identifier is rejected at once`() {
     #expect(
       failure(.invalidConfiguration) { try Self.make(id: "") }?.message.contains("client") == true)
   }
 
   @Test(arguments: ["", "http://app.example/cb", "no uri"])
-  func `a missing or unusable redirect URI is refused at once`(redirect: String) {
+  func `a missing or unusable redirect URI is rejected at once`(redirect: String) {
     #expect(
       failure(.invalidConfiguration) { try Self.make(redirect: redirect) }?.message
         .contains("redirect") == true)
@@ -52,17 +52,17 @@ import Testing
     .endpoints(authorization: "https://s.example/a#f", token: "https://s.example/t"),
     Provider(name: "f", baseURL: "", authorizationEndpoint: "/a", tokenEndpoint: "/t"),
   ])
-  func `a provider that cannot be used is refused at once`(provider: Provider) {
+  func `an unusable provider is rejected at once`(provider: Provider) {
     let error = failure { try Self.make(provider: provider) }
     #expect(error?.code == .insecureEndpoint || error?.code == .invalidConfiguration)
   }
 
-  @Test func `an empty secret is none`() throws {
+  @Test func `an empty secret counts as no secret`() throws {
     #expect(try Self.make(secret: "").clientSecret == nil)
     #expect(try Self.make(secret: nil).clientSecret == nil)
   }
 
-  @Test func `a list of scopes is joined by spaces and a text is kept`() throws {
+  @Test func `a list of scopes is joined by spaces, and a text stays as it is`() throws {
     let list = try ClientConfiguration(
       clientID: "id", redirectURI: "http://127.0.0.1/cb", scopes: ["a b", "c"],
       provider: .google)

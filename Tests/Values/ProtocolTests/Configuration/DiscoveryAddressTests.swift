@@ -5,7 +5,9 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// RFC 8414, section 3: the well-known part goes between host and path; OpenID Connect's behind it.
+/// RFC 8414, section 3: its well-known part goes between host and path.
+///
+/// The one of OpenID Connect goes after the path.
 @Suite struct DiscoveryAddressTests {
   static func addresses(_ issuer: String) throws(SQOAuthError) -> [String] {
     try Discovery(issuer: issuer, timeout: .seconds(1)).addresses().map(\.absoluteString)
@@ -16,7 +18,7 @@ import Testing
     ("https://example.com/t/.well-known/openid-configuration", "https://example.com/t"),
     ("https://example.com/.well-known/oauth-authorization-server/t", "https://example.com/t"),
   ])
-  func `the address of a document is no issuer, and the error names the issuer`(
+  func `a document's address is rejected as an issuer, and the error names the issuer`(
     address: String, issuer: String
   ) {
     let error = failure(.invalidConfiguration) { try Self.addresses(address) }
@@ -66,7 +68,7 @@ import Testing
       ]
     ),
   ])
-  func `the addresses are those of the specifications, the RFC's first`(
+  func `the addresses are those of the specifications, with the RFC's first`(
     issuer: String, expected: [String]
   ) throws {
     let addresses = try Self.addresses(issuer)
@@ -81,7 +83,7 @@ import Testing
     "http://id.example", "id.example", "", "https://u@id.example", "ftp://id.example",
     "http://localhost.evil.com",
   ])
-  func `an issuer with a query or a fragment, or without protection, is refused`(issuer: String) {
+  func `an issuer with a query, a fragment or no encryption is rejected`(issuer: String) {
     failure { try Self.addresses(issuer) }
   }
 }

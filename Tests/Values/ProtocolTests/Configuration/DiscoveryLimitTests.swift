@@ -5,7 +5,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// How long a server's metadata may take in all.
+/// How long a client waits for a server's metadata in all.
 @Suite struct DiscoveryLimitTests {
   private static let issuer = "https://id.example/t"
   private let clock = ManualClock()
@@ -15,14 +15,14 @@ import Testing
   }
 
   @Test(arguments: [SQOAuthError.Code.requestTimedOut, .connectionFailed, .tlsFailed])
-  func `a server that is silent is asked once`(code: SQOAuthError.Code) async throws {
+  func `a server that does not answer gets one request`(code: SQOAuthError.Code) async throws {
     let http = ScriptedHTTPClient { _ in throw SQOAuthError(code, "no answer") }
     await failure(code) { try await discovery().fetch(with: http) }
     #expect(http.requests.count == 1)
   }
 
   @Test(arguments: [SQOAuthError.Code.requestTimedOut, .connectionFailed, .tlsFailed])
-  func `a server that falls silent after its first document is asked once more`(
+  func `a server that stops answering after its first document gets one more request`(
     code: SQOAuthError.Code
   ) async throws {
     let body = #"{"issuer":"\#(Self.issuer)","token_endpoint":"https://id.example/token"}"#
@@ -38,7 +38,7 @@ import Testing
     #expect(http.requests.count == 2)
   }
 
-  @Test func `all addresses share one limit`() async throws {
+  @Test func `all addresses share one time limit`() async throws {
     let clock = clock
     let http = ScriptedHTTPClient { _ in
       clock.advance(by: 25)
@@ -48,7 +48,7 @@ import Testing
     #expect(http.requests.map(\.timeout) == [.seconds(60), .seconds(35), .seconds(10)])
   }
 
-  @Test func `an address for which no time is left is not asked`() async throws {
+  @Test func `an address gets no request if no time is left`() async throws {
     let clock = clock
     let http = ScriptedHTTPClient { _ in
       clock.advance(by: 30)

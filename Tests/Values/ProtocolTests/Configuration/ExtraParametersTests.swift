@@ -4,7 +4,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// An app's own parameters are added; those of the protocol cannot be overridden.
+/// An app's own parameters are added, and cannot override those of the protocol.
 @Suite struct ExtraParametersTests {
   static func make(
     authorization: [String: String] = [:], token: [String: String] = [:],
@@ -19,7 +19,7 @@ import Testing
     "response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge",
     "code_challenge_method", "nonce", "response_mode", "request", "request_uri", "client_secret",
   ])
-  func `a parameter of the authorization request cannot be set`(name: String) {
+  func `a protocol parameter of the authorization request cannot be set`(name: String) {
     let error = failure(.invalidConfiguration) { try Self.make(authorization: [name: "x"]) }
     #expect(error?.message.contains(name) == true)
     failure(.invalidConfiguration) {
@@ -33,7 +33,7 @@ import Testing
     "grant_type", "code", "redirect_uri", "client_id", "client_secret", "code_verifier",
     "refresh_token", "scope", "username", "password", "client_assertion", "client_assertion_type",
   ])
-  func `a parameter of the token request cannot be set`(name: String) {
+  func `a protocol parameter of the token request cannot be set`(name: String) {
     failure(.invalidConfiguration) { try Self.make(token: [name: "x"]) }
     failure(.invalidConfiguration) {
       var provider = Provider.google
@@ -42,16 +42,16 @@ import Testing
     }
   }
 
-  @Test func `an empty name is refused`() {
+  @Test func `an empty parameter name is rejected`() {
     failure(.invalidConfiguration) { try Self.make(authorization: ["": "x"]) }
     failure(.invalidConfiguration) { try Self.make(token: ["": "x"]) }
   }
 
-  @Test func `others are added in the order of their names`() throws {
+  @Test func `other parameters are added in the order of their names`() throws {
     let configuration = try Self.make(
       authorization: ["prompt": "consent", "acr_values": "2", "audience": "https://api"],
       token: ["resource": "https://api", "audience": "b"])
-    // `mobile` is the provider's own.
+    // `mobile` is a parameter of the provider itself.
     #expect(
       configuration.authorizationParameters == [
         .init("acr_values", "2"), .init("audience", "https://api"), .init("mobile", "1"),
@@ -61,7 +61,7 @@ import Testing
       configuration.tokenParameters == [.init("audience", "b"), .init("resource", "https://api")])
   }
 
-  @Test func `the app's value wins over the provider's`() throws {
+  @Test func `the app's value takes precedence over the provider's`() throws {
     let configuration = try Self.make(authorization: ["mobile": "0"])
     #expect(configuration.authorizationParameters == [.init("mobile", "0")])
   }

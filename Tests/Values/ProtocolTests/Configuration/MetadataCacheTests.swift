@@ -5,10 +5,10 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// What many clients of one issuer ask for at once.
-@Suite("Discovery for many", .timeLimit(.minutes(1))) struct MetadataCacheTests {
+/// The metadata that many clients of one issuer request at the same time.
+@Suite("Discovery for many clients", .timeLimit(.minutes(1))) struct MetadataCacheTests {
   let cache = MetadataCache()
-  /// A gate for every request, even a cancelled one.
+  /// Holds every request, even a cancelled one.
   let server = Gate(isOpen: false)
   let wasCancelled = OneShot<Bool>()
   let http = ScriptedHTTPClient()
@@ -28,7 +28,7 @@ import Testing
   static let document = ScriptedHTTPClient.json(
     #"{"issuer":"https://id.example","token_endpoint":"https://id.example/token"}"#)
 
-  /// Starts a caller, and returns when it waits with all others.
+  /// Starts a caller, and returns once it waits together with all others.
   func caller(
     isFresh: Bool = false, for askers: MetadataCache.Askers = .strangers
   ) -> Task<ProviderMetadata, any Error> {
@@ -39,7 +39,9 @@ import Testing
     }
   }
 
-  @Test func `the issuer is asked once, and again only for what is fresh`() async throws {
+  @Test func `callers share one request, and later ones send another only for fresh metadata`()
+    async throws
+  {
     let callers = (0..<20).map { caller(isFresh: $0 % 2 == 0) }
     try await server.isHolding()
     server.open()
@@ -56,7 +58,9 @@ import Testing
     #expect(http.requests.count == 3)
   }
 
-  @Test func `a failure is everyone's, and the next one asks again`() async throws {
+  @Test func `all waiting callers get the failure, and the next caller sends a new request`()
+    async throws
+  {
     http.answer { [server] _ in
       await server.pass()
       throw SQOAuthError(.connectionFailed, "x")
@@ -92,9 +96,9 @@ import Testing
     #expect(try await caller(for: .app).value.issuer == "https://id.example")
   }
 
-  /// What strangers send to a service must not become a burden for an issuer that is weak.
+  /// Requests of strangers to a service must not overload an issuer that already fails.
   @Test(arguments: [(nil, 1.0), (5.0, 5.0), (0.5, 1.0), (1e6, 300.0)])
-  func `an issuer that fails is left alone for a second, or as long as it asks`(
+  func `a failing issuer gets no request for a second, or for as long as it asks`(
     asked: Double?, rest: Double
   ) async throws {
     http.answer { _ in
@@ -110,7 +114,7 @@ import Testing
     clock.advance(by: rest - 0.5)
     await failure(.temporarilyUnavailable) { try await caller().value }
     #expect(http.requests.count == requests)
-    // A change of the date neither ends the rest nor lengthens it.
+    // A change of the date neither ends nor lengthens the pause.
     clock.moveDate(by: rest.truncatingRemainder(dividingBy: 2) == 0 ? -1000 : 1000)
     await failure(.temporarilyUnavailable) { try await caller().value }
     #expect(http.requests.count == requests)
@@ -120,9 +124,9 @@ import Testing
     #expect(http.requests.count == requests + 1)
   }
 
-  /// A web application may take the issuer from what a stranger types.
+  /// A web application may let a stranger enter the issuer.
   @Test(arguments: [true, false])
-  func `any number of issuers take no more room than a thousand`(isKnown: Bool) async throws {
+  func `the cache keeps at most a thousand issuers`(isKnown: Bool) async throws {
     http.answer { request in
       guard isKnown else { throw SQOAuthError(.connectionFailed, "x") }
       let issuer = "https://\(request.url.host() ?? "")"
@@ -136,7 +140,7 @@ import Testing
     }
     for index in 0..<(3 * MetadataCache.limit) {
       _ = try? await ask("s\(index).example")
-      // The service's own issuer is used all the time.
+      // The service uses its own issuer all the time.
       if index % 100 == 0 { _ = try? await ask("own.example") }
     }
     #expect(cache.failureCount <= MetadataCache.limit)
@@ -146,7 +150,7 @@ import Testing
     #expect(http.requests.count == requests)
   }
 
-  @Test func `a request that was given up says nothing about the issuer`() async throws {
+  @Test func `a cancelled request does not count as a failure of the issuer`() async throws {
     let first = caller()
     try await server.isHolding()
     first.cancel()
@@ -156,7 +160,7 @@ import Testing
     #expect(try await second.value.issuer == "https://id.example")
   }
 
-  @Test func `whoever gives up leaves the others their answer`() async throws {
+  @Test func `a cancelled caller does not cancel the request of the others`() async throws {
     let (first, second) = (caller(), caller())
     try await server.isHolding()
     first.cancel()
@@ -167,8 +171,8 @@ import Testing
     #expect(http.requests.count == 1)
   }
 
-  /// A late answer is not kept: it may be older than the next one.
-  @Test func `the last one that gives up ends the request`() async throws {
+  /// A late answer is not kept, because it may be older than the next one.
+  @Test func `cancelling the last caller cancels the request`() async throws {
     let callers = (0..<3).map { _ in caller() }
     try await server.isHolding()
     for caller in callers {

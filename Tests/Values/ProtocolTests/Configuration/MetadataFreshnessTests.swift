@@ -5,13 +5,13 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// How long an issuer's metadata counts, and what comes after that.
-@Suite("Metadata grows old", .timeLimit(.minutes(1))) struct MetadataFreshnessTests {
+/// How long an issuer's metadata is used, and how it is refreshed.
+@Suite("Freshness of metadata", .timeLimit(.minutes(1))) struct MetadataFreshnessTests {
   private let cache = MetadataCache()
   private let clock = ManualClock()
   private let http = ScriptedHTTPClient(document("one"))
 
-  /// A document whose token endpoint has a path of its own.
+  /// Returns a document whose token endpoint has the given path.
   private static func document(
     _ path: String, _ headers: HTTPFields = [:]
   ) -> ScriptedHTTPClient.Answer {
@@ -29,7 +29,7 @@ import Testing
     throw SQOAuthError(.connectionFailed, "x")
   }
 
-  /// The path of the token endpoint that a client would use now.
+  /// Returns the path of the token endpoint that a client would use now.
   private func path(isFresh: Bool = false) async throws(SQOAuthError) -> String {
     let discovery = Discovery(issuer: "https://id.example", timeout: .seconds(1), clock: clock)
     return try await cache.metadata(by: discovery, http, isFresh: isFresh)
@@ -53,7 +53,7 @@ import Testing
     #expect(http.requests.count == 2, "a change of the date changes no length of time")
   }
 
-  @Test func `a server that moved is found at once`() async throws {
+  @Test func `expired metadata is fetched again at once`() async throws {
     #expect(try await path() == "one")
     http.answer(Self.document("two"))
     cache.expire("https://id.example")
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `while the document cannot be had, the known endpoints stay in use`(
+  func `the known endpoints stay in use while no new document can be fetched`(
     isOutage: Bool
   ) async throws {
     #expect(try await path() == "one")
@@ -77,7 +77,7 @@ import Testing
     #expect(try await path() == "two")
   }
 
-  @Test func `who needs fresh metadata gets the error`() async throws {
+  @Test func `a caller that needs fresh metadata gets the error`() async throws {
     #expect(try await path() == "one")
     http.answer(Self.outage)
     await failure(.connectionFailed) { try await path(isFresh: true) }

@@ -5,7 +5,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// RFC 8414, section 3.3, and what else a document must say.
+/// RFC 8414, section 3.3, and the other rules for a metadata document.
 @Suite struct ProviderMetadataTests {
   static let issuer = "https://id.example/tenant"
 
@@ -28,7 +28,7 @@ import Testing
       .joined(separator: ",") + "}"
   }
 
-  @Test func `a whole document is read`() throws {
+  @Test func `all members of a document are read`() throws {
     let metadata = try Self.read(
       Self.document([
         "token_endpoint_auth_methods_supported": #"["client_secret_post","none"]"#,
@@ -73,7 +73,7 @@ import Testing
     #expect(metadata.requiresPushedAuthorizationRequests && metadata.requiresSignedRequestObjects)
   }
 
-  @Test func `what a document does not say is unknown, and no promise`() throws {
+  @Test func `a missing member means unknown, and not supported`() throws {
     let metadata = try Self.read(Self.document(["revocation_endpoint": nil]))
     #expect(metadata.clientAuthenticationMethods == nil)
     #expect(metadata.revocationAuthenticationMethods == nil)
@@ -88,20 +88,20 @@ import Testing
     "https://id.example:443/tenant", "https://id.example/Tenant", "https://evil.example", "",
     "https://id.example/ten%61nt", " https://id.example/tenant",
   ])
-  func `an issuer that differs by one character is another server`(issuer: String) {
+  func `an issuer that differs by one character is rejected`(issuer: String) {
     failure(.issuerMismatch) { try Self.read(Self.document(["issuer": "\"\(issuer)\""])) }
   }
 
-  /// U+212A, the sign for kelvin, is the letter K to Swift's `==`, and so is U+037E the semicolon.
+  /// Swift's `==` takes U+212A, the kelvin sign, for the letter K, and U+037E for the semicolon.
   @Test(arguments: [#"https://id.example/\u212A"#, "https://id.example/\u{212A}"])
-  func `an issuer of other characters that Unicode calls equal is another server`(issuer: String) {
+  func `an issuer of other characters that Unicode calls equal is rejected`(issuer: String) {
     failure(.issuerMismatch) {
       try Self.read(
         Self.document(["issuer": "\"\(issuer)\""]), issuer: "https://id.example/K")
     }
   }
 
-  @Test func `a document for many tenants says so`() {
+  @Test func `the error for a document of many tenants says so`() {
     let issuer = "https://login.example/{tenantid}/v2.0"
     let error = failure(.issuerMismatch) {
       try Self.read(Self.document(["issuer": "\"\(issuer)\""]))
@@ -110,20 +110,20 @@ import Testing
     #expect(error?.message.contains("exactly this text") == false)
   }
 
-  @Test func `a document without an issuer is refused`() {
+  @Test func `a document without an issuer is rejected`() {
     let error = failure { try Self.read(Self.document(["issuer": nil])) }
     #expect(error?.code == .issuerMismatch || error?.code == .invalidResponse)
   }
 
   @Test(arguments: ["authorization_endpoint", "token_endpoint"])
-  func `an endpoint that is there must be usable`(name: String) {
+  func `an unusable endpoint is rejected`(name: String) {
     for value in ["1", "[]", "\"/relative\"", "\"https://u@id.example/x\""] {
       failure { try Self.read(Self.document([name: value])) }
     }
   }
 
   @Test(arguments: [nil, "null", #""""#])
-  func `the token endpoint must be there, the authorization endpoint need not`(
+  func `the token endpoint is required, and the authorization endpoint is optional`(
     value: String?
   ) throws {
     failure(.invalidResponse) { try Self.read(Self.document(["token_endpoint": value])) }
@@ -132,11 +132,11 @@ import Testing
   }
 
   @Test(arguments: ["authorization_endpoint", "token_endpoint"])
-  func `an http endpoint inside https metadata is refused`(name: String) {
+  func `an http endpoint in https metadata is rejected`(name: String) {
     failure(.insecureEndpoint) {
       try Self.read(Self.document([name: #""http://id.example/x""#]))
     }
-    // Else a server elsewhere could have the code sent to a program on this machine.
+    // Otherwise a remote server could make the client send the code to a program on this machine.
     failure(.insecureEndpoint) {
       try Self.read(Self.document([name: #""http://127.0.0.1:8080/x""#]))
     }
@@ -144,12 +144,12 @@ import Testing
   }
 
   @Test(arguments: ["", "[]", "null", "{", "<html>", "\"a\"", "{}"])
-  func `what is no metadata is refused without a crash`(body: String) {
+  func `a document that is not metadata is rejected without a crash`(body: String) {
     failure { try Self.read(body) }
   }
 
   @Test(arguments: ["\"S256\"", "[1]", "{}", "true", #"["S256",null]"#])
-  func `a list of challenge methods that cannot be read is not taken for absent`(value: String) {
+  func `an unreadable list of challenge methods does not count as missing`(value: String) {
     failure(.invalidResponse) {
       try Self.read(Self.document(["code_challenge_methods_supported": value]))
     }
@@ -162,7 +162,7 @@ import Testing
   ]
 
   @Test(arguments: lists)
-  func `any other list of a wrong kind counts as far as it can be read`(
+  func `the readable elements of any other list are used`(
     value: String, list: [String]?
   ) throws {
     let names = [
@@ -188,7 +188,7 @@ import Testing
     ("true", true), ("false", false), (#""true""#, true), (#""false""#, false), ("1", false),
     ("null", false), ("[]", false),
   ])
-  func `a promise of the issuer in the redirect may be a text`(value: String, isPromised: Bool)
+  func `the flag for the issuer in redirects may be a text`(value: String, isPromised: Bool)
     throws
   {
     let metadata = try Self.read(
@@ -207,7 +207,7 @@ import Testing
   ]
 
   @Test(arguments: OptionalEndpoint.allCases, unusable)
-  func `an endpoint that cannot be used is an error where it is needed`(
+  func `an unusable endpoint causes an error only when a call needs it`(
     endpoint: OptionalEndpoint, value: (text: String, code: SQOAuthError.Code)
   ) throws {
     let metadata = try Self.read(Self.document([endpoint.rawValue: value.text]))
@@ -219,7 +219,9 @@ import Testing
   }
 
   @Test(arguments: OptionalEndpoint.allCases, ["null", #""""#])
-  func `an endpoint that is null or empty is none`(endpoint: OptionalEndpoint, value: String)
+  func `an endpoint that is null or empty counts as missing`(
+    endpoint: OptionalEndpoint, value: String
+  )
     throws
   {
     let metadata = try Self.read(Self.document([endpoint.rawValue: value]))

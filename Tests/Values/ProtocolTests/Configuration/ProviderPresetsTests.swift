@@ -5,9 +5,9 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// The presets against the addresses that the replaced systems use.
+/// The presets, compared with the addresses that the replaced systems use.
 @Suite struct ProviderPresetsTests {
-  @Test func `Sequencing has mobile=1, Basic and a refresh address of its own`() throws {
+  @Test func `Sequencing has mobile=1, Basic authentication and its own refresh address`() throws {
     let metadata = try ProviderTests.metadata(.sequencing)
     #expect(
       metadata.authorizationEndpoint?.absoluteString == "https://sequencing.com/oauth2/authorize")
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: ["https://id.example/auth", "https://id.example/auth/"])
-  func `Keycloak's realm is in each address and in the issuer`(base: String) throws {
+  func `Keycloak's addresses and issuer contain the realm`(base: String) throws {
     let metadata = try ProviderTests.metadata(.keycloak(baseURL: base, realm: "shoot"))
     let realm = "https://id.example/auth/realms/shoot"
     let endpoints = realm + "/protocol/openid-connect"
@@ -61,14 +61,14 @@ import Testing
   @Test(arguments: [
     Provider.sequencing, .google, .facebook, .keycloak(baseURL: "https://id.example", realm: "r"),
   ])
-  func `every preset passes the checks of a client and has a name`(provider: Provider) throws {
+  func `every preset is a valid configuration and has a name`(provider: Provider) throws {
     _ = try ClientConfiguration(
       clientID: "id", clientSecret: "s", redirectURI: "http://127.0.0.1/cb", provider: provider)
     #expect(!provider.name.isEmpty)
   }
 
   @Test(arguments: [".", ".."])
-  func `a realm that would climb out of its folder is refused`(realm: String) {
+  func `a realm that leaves its folder is rejected`(realm: String) {
     failure(.invalidConfiguration) {
       try ClientConfiguration(
         clientID: "id", redirectURI: "http://127.0.0.1/cb",
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test(arguments: ["a b", "a/b", "a?b", "a#b", "\u{FC}", ""])
-  func `a realm that is no path segment is escaped or refused`(realm: String) {
+  func `a realm that is not a path segment is escaped or rejected`(realm: String) {
     do throws(SQOAuthError) {
       let configuration = try ClientConfiguration(
         clientID: "id", redirectURI: "http://127.0.0.1/cb",

@@ -12,9 +12,10 @@ import Testing
       ).metadata)
   }
 
-  /// The values of the AeroGear cookbook, however the slashes were written.
+  /// Google's endpoints in the AeroGear cookbook, with and without slashes where base and
+  /// path meet.
   @Test(arguments: ["https://accounts.google.com", "https://accounts.google.com/"], ["", "/"])
-  func `paths are joined to the base by one slash`(base: String, slash: String) throws {
+  func `a base and a path are joined by one slash`(base: String, slash: String) throws {
     let metadata = try Self.metadata(
       Provider(
         name: "Google", baseURL: base, authorizationEndpoint: slash + "o/oauth2/auth",
@@ -27,7 +28,7 @@ import Testing
     #expect(metadata.refreshEndpoint == metadata.tokenEndpoint)
   }
 
-  @Test func `a base with a path keeps it`() throws {
+  @Test func `a base keeps its own path`() throws {
     let metadata = try Self.metadata(
       Provider(
         name: "x", baseURL: "https://s.example/realms/a//", authorizationEndpoint: "/auth",
@@ -37,9 +38,9 @@ import Testing
     #expect(metadata.refreshEndpoint.absoluteString == "https://s.example/realms/a/token?q=2")
   }
 
-  /// Facebook's style.
+  /// Facebook's endpoints are on two hosts.
   @Test(arguments: ["", "https://other.example"])
-  func `absolute endpoints are used as they are`(base: String) throws {
+  func `absolute endpoints stay as they are`(base: String) throws {
     let metadata = try Self.metadata(
       Provider(
         name: "Facebook", baseURL: base,
@@ -52,7 +53,7 @@ import Testing
     #expect(metadata.revocationEndpoint == nil)
   }
 
-  @Test func `a provider of Facebook's addresses gets no quirk by them`() throws {
+  @Test func `a provider with Facebook's addresses gets none of its quirks`() throws {
     let provider = Provider(
       name: "mine", baseURL: "", authorizationEndpoint: "https://www.facebook.com/dialog/oauth",
       tokenEndpoint: "https://graph.facebook.com/oauth/access_token")
@@ -61,7 +62,7 @@ import Testing
     #expect(provider.authorizationParameters.isEmpty && provider.tokenParameters.isEmpty)
   }
 
-  @Test func `endpoints by hand are used exactly`() throws {
+  @Test func `endpoints given by hand stay as they are`() throws {
     let metadata = try Self.metadata(
       .endpoints(
         authorization: "https://s.example/a?x=1", token: "https://s.example/t",

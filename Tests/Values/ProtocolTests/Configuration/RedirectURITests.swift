@@ -5,7 +5,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// RFC 8252, section 7: which redirects an app may have.
+/// RFC 8252, section 7: the redirect URIs that an app may use.
 @Suite struct RedirectURITests {
   static func loopback(_ text: String) throws -> LoopbackRedirect? {
     guard case .loopback(let redirect) = try RedirectURI(text).kind else { return nil }
@@ -23,7 +23,7 @@ import Testing
     ("http://127.0.0.1/cb?tenant=7", "127.0.0.1", nil, "/cb", "tenant=7"),
     ("http://127.0.0.1/a%20b/c", "127.0.0.1", nil, "/a%20b/c", nil),
   ])
-  func `http on a loopback address is received by the SDK`(
+  func `the SDK receives an http redirect on a loopback address`(
     text: String, host: String, port: UInt16?, path: String, query: String?
   ) throws {
     let redirect = try #require(try Self.loopback(text))
@@ -41,7 +41,7 @@ import Testing
     ("http://127.0.0.1", "http://127.0.0.1:51004"),
     ("http://127.0.0.1/", "http://127.0.0.1:51004/"),
   ])
-  func `the bound port is put in and nothing else changes`(text: String, bound: String) throws {
+  func `the bound port is filled in, and nothing else changes`(text: String, bound: String) throws {
     #expect(try Self.loopback(text)?.uri(port: 51004) == bound)
   }
 
@@ -56,7 +56,7 @@ import Testing
     "authapp://Default/Authcallback", "https://app.example/callback", "https://app.example",
     "com.example.app:/cb?tenant=7", "COM.Example.App:/cb", "urn:ietf:wg:oauth:2.0:oob:auto",
   ])
-  func `private schemes and https are received by the app`(text: String) throws {
+  func `the app receives redirects to private schemes and https`(text: String) throws {
     let redirect = try RedirectURI(text)
     #expect(redirect.kind == .app)
     #expect(redirect.string == text)
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test(arguments: [
-    // http that is not loopback
+    // http on a host that is not loopback
     "http://app.example/cb", "http://10.0.0.1/cb", "http://0.0.0.0/cb", "http://[::]/cb",
     "http://127.1/cb", "http://0x7f000001/cb", "http://localhost.evil.com/cb",
     "http://127.0.0.1.evil.com/cb", "http://[::ffff:127.0.0.1]/cb", "http://2130706433/cb",
@@ -79,7 +79,7 @@ import Testing
     "http://127.0.0.1/cb#", "http://127.0.0.1/cb#x", "com.example.app:/cb#x",
     "https://app.example/cb#x", "http://user@127.0.0.1/cb", "https://user:pw@app.example/cb",
     "http://127.0.0.1@evil.com/cb",
-    // not absolute, not a URL
+    // not absolute, or not a URL
     "", " ", "callback", "/callback", "//127.0.0.1/cb", "http:", "http://", "https://",
     "https:///cb",
     ":/cb", "1app:/cb", "my app:/cb", "my_app:/cb", "http://127.0.0.1/a b",
@@ -87,12 +87,12 @@ import Testing
     "http://127.0.0.1\\cb", "http://127.0.0.1/cb\n", "com.example.app:/cb ",
     "http://127.0.0.1:x/cb",
     "http://127.0.0.1:65536/cb", "http://127.0.0.1:-1/cb",
-    // schemes that a browser runs or that never come back
+    // schemes that a browser runs, or that never return to the app
     "javascript:alert(1)", "JavaScript:alert(1)", "data:text/html,x", "file:///tmp/cb",
     "about:blank", "blob:x", "vbscript:x", "ftp://127.0.0.1/cb", "ws://127.0.0.1/cb",
     "wss://app.example/cb",
   ])
-  func `anything else is refused with a reason`(text: String) {
+  func `any other redirect URI is rejected with a reason`(text: String) {
     let error = failure(.invalidConfiguration) { try RedirectURI(text) }
     #expect(error?.message.isEmpty == false)
   }

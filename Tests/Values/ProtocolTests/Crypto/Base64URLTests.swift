@@ -16,12 +16,12 @@ import Testing
     (Data(), ""), (Data([0]), "AA"), (Data([0, 0]), "AAA"), (Data([0, 0, 0]), "AAAA"),
     (Data([255, 255, 255]), "____"), (Data([251, 239, 190]), "----"), (Data([255]), "_w"),
   ])
-  func `base64url has no padding and neither plus nor slash`(bytes: Data, text: String) {
+  func `base64url has neither padding nor plus nor slash`(bytes: Data, text: String) {
     #expect(Base64URL.encode(bytes) == text)
     #expect(Base64URL.decode(text) == bytes)
   }
 
-  @Test func `all bytes come back, also those of a part of other bytes`() {
+  @Test func `decoding restores all bytes, also those of a slice`() {
     let bytes = Data((0...255).map { UInt8($0) })
     for count in 0...255 {
       #expect(Base64URL.decode(Base64URL.encode(bytes.prefix(count))) == bytes.prefix(count))
@@ -33,12 +33,12 @@ import Testing
     "A", "AAAAA", "AA==", "AAA=", "=", "A=AA", "AA\n", " AA", "A A", "++++", "////", "AA.A",
     "é", "\u{0}\u{0}", "ＡＡ",
   ])
-  func `any other character or length is refused`(text: String) {
+  func `any other character or length is rejected`(text: String) {
     #expect(Base64URL.decode(text) == nil)
   }
 
   /// - SeeAlso: RFC 4648, section 3.5
-  @Test func `of the texts of one length, each sequence of bytes has one`() {
+  @Test func `each sequence of bytes has exactly one text`() {
     let characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
     let pairs = characters.flatMap { first in characters.map { "\(first)\($0)" } }
     #expect(pairs.count { Base64URL.decode($0) != nil } == 256)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct DigestTests {
   /// - SeeAlso: FIPS 180-4, the examples of NIST
-  @Test func `digests are those of the standard`() {
+  @Test func `digests match the standard's examples`() {
     let text = Data("abc".utf8)
     #expect(
       Hexadecimal.encode(Digest.sha256(text))
@@ -43,7 +43,7 @@ import Testing
           + "6b56d037e05f2598bd0fd2215d6a1e5295e64f73f63f0aec8b915a985d786598"
       ),
     ] as [(Data, String, HashFunction, String)])
-  func `the code of a message is that of RFC 4231`(
+  func `authentication codes match RFC 4231`(
     secret: Data, message: String, function: HashFunction, code: String
   ) throws {
     let message = Data(message.utf8)

@@ -9,7 +9,7 @@ import Testing
     try #require(SignedVectors.one(algorithm).key[name].string.flatMap(Base64URL.decode))
   }
 
-  @Test func `an RSA key may have zeros before its numbers`() throws {
+  @Test func `an RSA key may have leading zeros in its numbers`() throws {
     let modulus = try Self.member("n", .rs256)
     for zeros in [Data(), Data(count: 1), Data(count: 300)] {
       let key = PublicKey(rsaModulus: zeros + modulus, exponent: zeros + [1, 0, 1])
@@ -29,11 +29,11 @@ import Testing
     Data(), Data([0]), Data([1]), Data([2]), Data([0, 1]), Data([1, 0, 0]),
     Data(repeating: 0xFF, count: 9),
   ])
-  func `an exponent that is even, below 3 or very long makes no key`(exponent: Data) throws {
+  func `an exponent that is even, below 3 or very long is rejected`(exponent: Data) throws {
     #expect(PublicKey(rsaModulus: try Self.member("n", .rs256), exponent: exponent) == nil)
   }
 
-  @Test func `a modulus that is even, zero or very long makes no key`() {
+  @Test func `a modulus that is even, zero or very long is rejected`() {
     let moduli = [
       Data(), Data(count: 256), Data(repeating: 0xFE, count: 256),
       Data(repeating: 0xFF, count: 2049),
@@ -46,7 +46,7 @@ import Testing
   @Test(
     arguments: [(.p256, .es256), (.p384, .es384), (.p521, .es512)]
       as [(EllipticCurve, JWSAlgorithm)])
-  func `a point is on its curve, in the curve's length`(
+  func `a point must lie on its curve and have the curve's length`(
     curve: EllipticCurve, algorithm: JWSAlgorithm
   ) throws {
     let x = try Self.member("x", algorithm)

@@ -25,7 +25,7 @@ import Testing
   private static let schemes = JWSAlgorithm.allCases.compactMap(\.scheme)
 
   @Test(arguments: JWSAlgorithm.allCases.filter { !$0.isSymmetric })
-  func `a signature is valid by one scheme only`(algorithm: JWSAlgorithm) throws {
+  func `a signature is valid with one scheme only`(algorithm: JWSAlgorithm) throws {
     let sample = try Sample(algorithm)
     let valid = Self.schemes.filter { sample.isValid(by: $0) }
     #expect(valid == [try #require(algorithm.scheme)])
@@ -43,7 +43,7 @@ import Testing
   ]
 
   @Test(arguments: zip([JWSAlgorithm.es256, .es384, .es512], orders))
-  func `a number of an ECDSA signature lies between zero and the order`(
+  func `the numbers of an ECDSA signature lie between zero and the curve's order`(
     algorithm: JWSAlgorithm, order: String
   ) throws {
     let sample = try Sample(algorithm)
@@ -63,7 +63,7 @@ import Testing
     #expect(!sample.isValid(r + [0] + s.dropFirst(), by: scheme))
   }
 
-  @Test func `an ECDSA signature in DER is refused`() throws {
+  @Test func `an ECDSA signature in DER is rejected`() throws {
     let sample = try Sample(.es256)
     let signature = sample.text.signature
     func number(_ bytes: Data) -> Data {
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test(arguments: JWSAlgorithm.allCases.filter { !$0.isSymmetric })
-  func `a failure leaves no error to OpenSSL's next caller`(algorithm: JWSAlgorithm) throws {
+  func `a failure leaves no error for OpenSSL's next caller`(algorithm: JWSAlgorithm) throws {
     let sample = try Sample(algorithm)
     ERR_clear_error()
     for scheme in Self.schemes {
@@ -86,7 +86,7 @@ import Testing
     }
     #expect(PublicKey(curve: .p256, x: Data(count: 32), y: Data(count: 32)) == nil)
     #expect(ERR_peek_error() == 0)
-    // An error that was there before belongs to another caller.
+    // An earlier error belongs to another caller.
     let before = Self.raiseError()
     #expect(before != 0)
     #expect(!sample.isValid(Data(), by: Self.schemes[0]))
@@ -95,7 +95,7 @@ import Testing
     ERR_clear_error()
   }
 
-  /// Makes OpenSSL fail, and returns the error that it keeps.
+  /// Makes OpenSSL fail, and returns the error in its queue.
   private static func raiseError() -> UInt {
     _ = EVP_MD_fetch(nil, "NO-SUCH-DIGEST", nil)
     return ERR_peek_last_error()

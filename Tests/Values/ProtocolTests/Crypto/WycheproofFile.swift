@@ -63,7 +63,7 @@ struct WycheproofFile: Decodable {
 }
 
 extension Data {
-  /// A number of any length as one of the given size.
+  /// Returns the number with leading zeros, or without some of them, to have the given size.
   fileprivate func padded(to size: Int) -> Data {
     Data(count: Swift.max(0, size - count)) + suffix(size)
   }

@@ -5,7 +5,7 @@ import Testing
 @testable import SQCrypto
 @testable import SequencingOAuth
 
-/// Signatures that have fooled other implementations.
+/// Signatures that other implementations have judged wrongly.
 ///
 /// - SeeAlso: Vectors/README.md
 @Suite(.timeLimit(.minutes(2))) struct WycheproofTests {
@@ -22,12 +22,12 @@ import Testing
       ("rsa_pss_4096_sha512_mgf1_64", .rsaPSS(.sha512), 132, 179),
       ("ed25519", .ed25519, 117, 210),
     ] as [(String, SignatureScheme, Int, Int)])
-  func `the valid signatures are accepted and no others`(
+  func `all valid signatures are accepted, and all invalid ones are rejected`(
     file: String, scheme: SignatureScheme, valid: Int, all: Int
   ) throws {
     let cases = try WycheproofFile.cases(file)
     #expect(cases.count == all && cases.count { $0.result == "valid" } == valid)
-    // What is only "acceptable" may be refused.
+    // An implementation may reject what is only "acceptable".
     for vector in cases where vector.result != "acceptable" {
       let isValid = vector.key.isValid(vector.signature, of: vector.message, by: scheme)
       #expect(isValid == (vector.result == "valid"), "\(vector.id): \(vector.comment)")
@@ -35,11 +35,11 @@ import Testing
   }
 
   @Test(arguments: [
-    // One vector of the file without salts has a salt of the right length after all.
+    // One vector of the file without salts does have a salt of the right length.
     ("rsa_pss_2048_sha256_mgf1_0", ["s_len changed to 32"]),
     ("rsa_pss_2048_sha256_mgf1sha1_20", []),
   ])
-  func `PSS with another salt or mask than JWS has is refused`(
+  func `a PSS signature with another salt length or mask than in JWS is rejected`(
     file: String, accepted: [String]
   ) throws {
     let cases = try WycheproofFile.cases(file)

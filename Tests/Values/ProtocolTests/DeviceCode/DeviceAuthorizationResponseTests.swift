@@ -38,14 +38,14 @@ import Testing
   }
 
   @Test(arguments: TokenRefusalTests.forms.filter { $0.hasPrefix("{") }, [200, 400, 401, 500])
-  func `the server's own words are told`(body: String, status: Int) {
+  func `the error contains the server's description`(body: String, status: Int) {
     let error = failure { try Self.read(body: body, status: status) }
     #expect(error?.message.contains("and said: the words") == true, "\(error?.message ?? "")")
     #expect(error?.response == nil && error?.status == status)
   }
 
   /// The example of section 3.2.
-  @Test func `a response is read`() throws {
+  @Test func `the example of the RFC is read`() throws {
     let response = try Self.read()
     #expect(response.deviceCode == "GmRhmhcxhwAzkoEqiMEg_DnyEysNkuNhszIySk9eS")
     #expect(response.interval == .seconds(5))
@@ -63,17 +63,17 @@ import Testing
       (nil, 5), ("null", 5), ("7", 7), (#""7""#, 7), ("0", 1), ("0.2", 1), ("1e9", 86_400),
       (#""often""#, 5), ("-1", 5), ("{}", 5), (#""""#, 5),
     ] as [(String?, Int)])
-  func `an interval has its bounds`(value: String?, seconds: Int) throws {
+  func `the interval between polls has a default and bounds`(value: String?, seconds: Int) throws {
     #expect(try Self.read(["interval": value]).interval == .seconds(seconds))
   }
 
   @Test(arguments: [("1", 1), (#""1800""#, 1800), ("1e300", 86_400)])
-  func `a lifetime has its bounds`(value: String, seconds: Double) throws {
+  func `the lifetime of a device code has bounds`(value: String, seconds: Double) throws {
     let end = try Self.read(["expires_in": value]).authorization.expirationDate
     #expect(end == Self.now.addingTimeInterval(seconds))
   }
 
-  @Test func `Google's older name of the address is read`() throws {
+  @Test func `Google's older name of the verification address is read`() throws {
     let response = try Self.read([
       "verification_uri": nil, "verification_url": #""https://www.google.com/device""#,
       "verification_uri_complete": nil,
@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test(arguments: [#""javascript:alert(1)""#, #""http://example.com/device""#, "1", #""""#])
-  func `an unusable complete address is left out`(value: String) throws {
+  func `an unusable complete address is ignored`(value: String) throws {
     let response = try Self.read(["verification_uri_complete": value])
     #expect(response.authorization.verificationURIComplete == nil)
   }
@@ -101,12 +101,12 @@ import Testing
   ]
 
   @Test(arguments: wrong)
-  func `a wrong member is named`(name: String, value: String?) throws {
+  func `the error names a wrong member`(name: String, value: String?) throws {
     let error = failure(.invalidResponse) { try Self.read([name: value]) }
     #expect(error?.message.contains(name) == true && error?.status == 200)
   }
 
-  @Test func `an address without encryption is refused`() throws {
+  @Test func `an address without encryption is rejected`() throws {
     failure(.insecureEndpoint) {
       try Self.read(["verification_uri": #""http://example.com/device""#])
     }
@@ -114,7 +114,7 @@ import Testing
   }
 
   @Test(arguments: ["", "[]", "<html>", "null", #""text""#, "{"])
-  func `an answer that is no object is refused`(body: String) throws {
+  func `an answer that is not an object is rejected`(body: String) throws {
     failure(.invalidResponse) { try Self.read(body: body) }
   }
 

@@ -3,7 +3,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// How the pace of the polls changes (RFC 8628, section 3.5).
+/// How the pause between polls changes (RFC 8628, section 3.5).
 @Suite struct DevicePollsTests {
   private static func answer(
     _ code: String, status: Int = 400, retryAfter: Duration? = nil
@@ -13,14 +13,14 @@ import Testing
       retryAfter: retryAfter)
   }
 
-  @Test func `slow_down adds up`() {
+  @Test func `each slow_down adds five seconds to the pause`() {
     var polls = DevicePolls(interval: .seconds(5))
     let pauses = ["slow_down", "authorization_pending", "slow_down", "authorization_pending"]
       .map { polls.pause(after: Self.answer($0)) }
     #expect(pauses == [.seconds(10), .seconds(10), .seconds(15), .seconds(15)])
   }
 
-  @Test func `failures double the pause up to a minute, and an answer ends that`() {
+  @Test func `failures double the pause up to a minute, and an answer resets it`() {
     var polls = DevicePolls(interval: .seconds(5))
     let failure = SQOAuthError(.connectionFailed, "")
     let pauses = (0..<5).map { _ in polls.pause(after: failure) }
@@ -33,7 +33,7 @@ import Testing
     SQOAuthError.Code.connectionFailed, .tlsFailed, .requestTimedOut, .serverError,
     .temporarilyUnavailable, .clientKeyFailed,
   ])
-  func `a failure that may pass ends no sign-in`(code: SQOAuthError.Code) {
+  func `a temporary failure does not end the sign-in`(code: SQOAuthError.Code) {
     var polls = DevicePolls(interval: .seconds(5))
     #expect(polls.pause(after: SQOAuthError(code, "")) == .seconds(10))
   }
@@ -41,7 +41,7 @@ import Testing
   @Test(
     arguments: [407, 408, 421, 425, 429, 500, 502, 503, 504, 599],
     ["too_many_requests", "invalid_grant", "invalid_client", "slow_down_please", "cancelled"])
-  func `a status of trouble ends no sign-in, whatever code comes with it`(
+  func `a temporary status does not end the sign-in, whatever its code`(
     status: Int, code: String
   ) {
     var polls = DevicePolls(interval: .seconds(5))
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test(arguments: [429, 500, 503])
-  func `the RFC's own codes mean what they say with any status`(status: Int) {
+  func `the RFC's own codes have their meaning with any status`(status: Int) {
     var polls = DevicePolls(interval: .seconds(5))
     #expect(polls.pause(after: Self.answer("slow_down", status: status)) == .seconds(10))
     #expect(
@@ -60,13 +60,13 @@ import Testing
     #expect(polls.pause(after: Self.answer("expired_token", status: status)) == nil)
   }
 
-  @Test func `failures never shorten an interval`() {
+  @Test func `failures never shorten the pause`() {
     var polls = DevicePolls(interval: .seconds(90))
     #expect(polls.pause(after: SQOAuthError(.requestTimedOut, "")) == .seconds(90))
   }
 
   @Test(arguments: ["authorization_pending", "slow_down", "temporarily_unavailable"])
-  func `the server's own time counts if it is longer`(code: String) {
+  func `a longer pause that the server asks for is used`(code: String) {
     var polls = DevicePolls(interval: .seconds(5))
     #expect(polls.pause(after: Self.answer(code, retryAfter: .seconds(70))) == .seconds(70))
     #expect(polls.pause(after: Self.answer(code, retryAfter: .seconds(1))) ?? .zero > .seconds(1))
@@ -74,20 +74,20 @@ import Testing
 
   @Test(arguments: [
     "access_denied", "expired_token", "invalid_grant", "invalid_client", "unsupported_grant_type",
-    // The SDK's own codes, which a server cannot claim.
+    // The SDK's own codes, which a server cannot use as its own.
     "connection_failed", "request_timed_out", "tls_failed", "client_key_failed",
   ])
-  func `an error of the protocol ends the sign-in`(code: String) {
+  func `a protocol error ends the sign-in`(code: String) {
     var polls = DevicePolls(interval: .seconds(5))
     #expect(polls.pause(after: Self.answer(code)) == nil)
   }
 
   @Test(arguments: [
     SQOAuthError.Code.cancelled, .invalidResponse, .redirectRefused, .storeFailed,
-    // Only the server can say this, in an error response.
+    // Only an error response of the server may say this.
     .init(rawValue: "slow_down"),
   ])
-  func `an error of the SDK that would come again ends the sign-in`(code: SQOAuthError.Code) {
+  func `a permanent error of the SDK ends the sign-in`(code: SQOAuthError.Code) {
     var polls = DevicePolls(interval: .seconds(5))
     #expect(polls.pause(after: SQOAuthError(code, "")) == nil)
   }

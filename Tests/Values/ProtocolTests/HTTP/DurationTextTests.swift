@@ -10,11 +10,11 @@ import Testing
     (.milliseconds(2501), "2.5 seconds"), (.milliseconds(250), "0.25 seconds"),
     (.milliseconds(3), "0.003 seconds"), (.zero, "0.0 seconds"), (.seconds(-1), "0.0 seconds"),
   ])
-  func `what is left of a limit reads as a person would say it`(time: Duration, text: String) {
+  func `the rest of a time limit is written in rounded seconds`(time: Duration, text: String) {
     #expect(time.text == text)
   }
 
-  @Test func `a limit of centuries is no trap`() {
+  @Test func `a limit of centuries does not crash`() {
     #expect(Duration.seconds(Int64.max).text.hasSuffix(" seconds"))
   }
 }

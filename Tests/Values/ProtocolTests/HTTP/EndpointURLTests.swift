@@ -5,7 +5,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// An endpoint: https, or http on a loopback address by its spelling.
+/// Which URLs are endpoints: https, or http on a host that is spelt as a loopback address.
 @Suite struct EndpointURLTests {
   @Test(arguments: [
     "https://server.example.com/token", "https://server.example.com", "HTTPS://server.example/t",
@@ -15,7 +15,7 @@ import Testing
     "http://127.1.2.3:9/t", "http://[::1]:8080/t", "http://[::1]/t", "http://localhost:8080/t",
     "http://LOCALHOST/t", "HTTP://127.0.0.1/t",
   ])
-  func `https anywhere and http on a loopback address are endpoints`(text: String) throws {
+  func `https anywhere and http on a loopback address are accepted`(text: String) throws {
     #expect(try EndpointURL.check(text, name: "token endpoint").absoluteString == text)
   }
 
@@ -37,7 +37,7 @@ import Testing
     "http://[0:0:0:0:0:0:0:1]/t", "http://[fe80::1]/t", "http://::1/t", "http://[::1]evil.com/t",
     "http://[::1].evil.com/t",
   ])
-  func `http elsewhere is refused, whatever the name resolves to`(text: String) {
+  func `http elsewhere is rejected, whatever the name resolves to`(text: String) {
     let error = failure { try EndpointURL.check(text, name: "token endpoint") }
     #expect(error?.code == .insecureEndpoint || error?.code == .invalidConfiguration)
   }
@@ -45,7 +45,7 @@ import Testing
   @Test(arguments: [
     "http://server.example.com/t", "http://localhost.evil.com/t", "http://10.0.0.1/t",
   ])
-  func `an endpoint without protection is called insecure`(text: String) {
+  func `an endpoint without encryption is reported as insecure`(text: String) {
     failure(.insecureEndpoint) { try EndpointURL.check(text, name: "token endpoint") }
   }
 
@@ -68,7 +68,7 @@ import Testing
     "https://b\u{FC}cher.example/",
     "https://server.example/<x>", "https://server.example/\"", "https://server.example/{x}",
     "https://server.example/`", "https://server.example/|", "https://server.example/^",
-    // no absolute URL, or no host
+    // not an absolute URL, or without a host
     "", "server.example/t", "//server.example/t", "/t", "https:", "https:/", "https://",
     "https:///t",
     "https:server.example/t", "https:/server.example/t", "https://:443/t", "https://?x", "t", "?x",
@@ -80,12 +80,12 @@ import Testing
     // hosts
     "https://[::1/t", "https://::1]/t", "https://[server.example]/t", "http://[127.0.0.1]/t",
   ])
-  func `what two parsers could read differently is no endpoint`(text: String) {
+  func `a URL that parsers could read differently is rejected`(text: String) {
     let error = failure { try EndpointURL.check(text, name: "token endpoint") }
     #expect(error?.message.contains("token endpoint") == true)
   }
 
-  @Test func `the error does not repeat what stands before the at sign`() {
+  @Test func `the error does not repeat the user information`() {
     let error = failure { try EndpointURL.check("https://user:C4N4RY@s.example/t", name: "issuer") }
     #expect(error.map { !everyText(of: $0).contains("C4N4RY") } == true)
   }

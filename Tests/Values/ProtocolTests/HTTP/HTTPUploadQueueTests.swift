@@ -4,9 +4,9 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// The hand-over of a streamed body, in the orders that a network seldom shows.
+/// How a streamed body is handed over, in orders that a network seldom produces.
 @Suite(.timeLimit(.minutes(3))) struct HTTPUploadQueueTests {
-  /// Takes the available bytes; returns `nil` if there are none.
+  /// Takes the available bytes, or returns `nil` if there are none.
   private static func take(_ queue: UploadQueue) throws -> [UInt8]? {
     var room = [UInt8](repeating: 0, count: 2)
     switch room.withUnsafeMutableBytes({ queue.fill($0) }) {
@@ -16,7 +16,8 @@ import Testing
     }
   }
 
-  /// A queue whose chunks are single bytes from 0 up, and how many were asked for.
+  /// Returns a queue whose chunks are single bytes that count up from 0, and a counter of the
+  /// requests for chunks.
   private func counting(to end: UInt8) -> (queue: UploadQueue, asked: Counter) {
     let asked = Counter()
     let queue = UploadQueue(length: nil) {
@@ -39,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func `asking twice for one chunk loses none`() async throws {
+  @Test func `asking twice for one chunk loses no chunk`() async throws {
     let (queue, asked) = counting(to: 100)
     let all = Locked<[UInt8]>([])
     #expect(try Self.take(queue) == nil)
@@ -49,14 +50,14 @@ import Testing
         all.withLock { $0 += bytes }
         if bytes.isEmpty { return queue.close() }
       }
-      // Once more than it must.
+      // One call more than necessary.
       _ = try? Self.take(queue)
     }
     #expect(all.withLock { $0 } == Array(0..<100))
     #expect(asked.count.withLock { $0 } == 101)
   }
 
-  @Test func `asking while a chunk is made does not ask for a second`() async throws {
+  @Test func `asking while a chunk is produced does not produce a second one`() async throws {
     let gate = AsyncStream.makeStream(of: Void.self)
     let began = AsyncStream.makeStream(of: Void.self)
     let asked = Counter()
@@ -72,7 +73,7 @@ import Testing
     let producer = Task { await queue.produce { available.continuation.yield() } }
     #expect(try Self.take(queue) == nil)
     for await _ in began.stream { break }
-    // It is at work already.
+    // The producer is already at work.
     #expect(try Self.take(queue) == nil)
     gate.continuation.yield()
     for await _ in available.stream { break }

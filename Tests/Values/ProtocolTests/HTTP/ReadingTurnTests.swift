@@ -4,9 +4,11 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// The limit of what libcurl reads over TLS in one go, on a connection in memory.
+/// The limit of the bytes that libcurl reads over TLS in one turn, on a connection in memory.
 @Suite struct ReadingTurnTests {
-  /// Two ends of a TLS connection, of which the client's has turns.
+  /// The two ends of a TLS connection.
+  ///
+  /// Only the client's end is limited by turns.
   private final class Connection {
     let client: OpaquePointer
     let server: OpaquePointer
@@ -15,7 +17,7 @@ import Testing
     init(room: Int) throws {
       contexts = try [TLS_client_method(), TLS_server_method()].map { method in
         let context = try #require(SSL_CTX_new(method))
-        // Without a certificate.
+        // A cipher that needs no certificate.
         SSL_CTX_ctrl(context, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
         SSL_CTX_set_cipher_list(context, "aNULL:@SECLEVEL=0")
         return context
@@ -48,7 +50,9 @@ import Testing
       SSL_write(server, [UInt8](repeating: 1, count: count), Int32(count))
     }
 
-    /// Reads until there seems to be nothing left; returns how much came, and why it ended.
+    /// Reads until nothing seems to be left.
+    ///
+    /// Returns the number of bytes and the reason of the end.
     func read() -> (count: Int, error: Int32) {
       var room = [UInt8](repeating: 0, count: 16_384)
       var sum = 0
@@ -60,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func `a turn ends after its size, and the next one goes on`() throws {
+  @Test func `a turn ends after its limit, and the next turn reads on`() throws {
     // Only one thread at a time may use turns.
     let loop = try CurlEventLoop.shared.get()
     try loop.multi.withLock { _ throws in
@@ -72,7 +76,7 @@ import Testing
       while hasMore, counts.count < 10 {
         hasMore = ReadingTurn.take {
           let (count, error) = connection.read()
-          // libcurl waits for the network then.
+          // After this error, libcurl waits for the network.
           #expect(error == SSL_ERROR_WANT_READ)
           counts.append(count)
         }
@@ -82,7 +86,7 @@ import Testing
     }
   }
 
-  @Test func `the secrets of a connection go into no file`() throws {
+  @Test func `the secrets of a connection are not logged to a file`() throws {
     let loop = try CurlEventLoop.shared.get()
     try loop.multi.withLock { _ throws in
       let connection = try Connection(room: 65_536)

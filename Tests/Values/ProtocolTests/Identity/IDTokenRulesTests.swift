@@ -5,7 +5,9 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// Each rule for the claims of an ID token, alone: everything else about the token is right.
+/// Each rule for the claims of an ID token.
+///
+/// Everything else about the token is right.
 @Suite struct IDTokenRulesTests {
   private static let now = Date(timeIntervalSince1970: 1_900_000_000)
   private static let accessToken = "jHkWEdUXMU1BwAsC4vtUsZwnNvTIxEl0z9K3vx5KF0Y"
@@ -37,7 +39,7 @@ import Testing
 
   // MARK: What every ID token must be
 
-  /// Claims that change one thing, and what becomes of them: `nil` if they are accepted.
+  /// Changed claims, and the resulting error, or `nil` if the claims are accepted.
   static let changes: [([String: JSONValue?], SQOAuthError.Code?)] = [
     ([:], nil),
     (["iss": nil], .idTokenIncomplete),
@@ -51,18 +53,18 @@ import Testing
     (["aud": .array([])], .idTokenMalformed),
     (["aud": .array(["app", 7])], .idTokenMalformed),
     (["exp": "1900000300"], .idTokenMalformed),
-    // Milliseconds.
+    // In milliseconds.
     (["exp": 1_900_000_300_000], .idTokenMalformed),
     (["iat": -1], .idTokenMalformed),
     (["azp": 7], .idTokenMalformed),
     (["sid": 7], .idTokenMalformed),
-    // Nothing that this client demands depends on these.
+    // This client uses none of these claims.
     (["amr": "pwd"], nil), (["amr": 7], nil), (["acr": 7], nil), (["auth_time": "yesterday"], nil),
     (["azp": ""], nil), (["sid": ""], nil), (["at_hash": ""], nil), (["c_hash": ""], nil),
 
     (["iss": "https://id.example/"], .idTokenIssuer),
     (["iss": "https://ID.example"], .idTokenIssuer),
-    // "é" in two spellings, which Swift's comparison takes for one.
+    // "é" in two spellings, which are equal to Swift.
     (["iss": "https://id.e\u{301}xample"], .idTokenIssuer),
 
     (["aud": "stranger"], .idTokenAudience),
@@ -75,7 +77,7 @@ import Testing
     (["azp": "app"], nil),
     (["azp": "stranger"], .idTokenAuthorizedParty),
 
-    // The clocks may differ by 60 s, in both directions.
+    // The clocks may differ by 60 s in both directions.
     (["exp": 1_899_999_941], nil),
     (["exp": 1_899_999_940], .idTokenExpired),
     (["exp": 0], .idTokenExpired),
@@ -84,7 +86,7 @@ import Testing
     (["iat": 1_900_000_060.5], .idTokenNotYetValid),
     (["nbf": 1_900_000_060], nil),
     (["nbf": 1_900_000_061], .idTokenNotYetValid),
-    // A provider may send one ID token again as long as it is valid.
+    // A provider may send an ID token again as long as it is valid.
     (["iat": 1_800_000_000], nil),
 
     (["nonce": nil], .idTokenNonce),
@@ -99,7 +101,7 @@ import Testing
   ]
 
   @Test(arguments: changes)
-  func `every rule has its code`(
+  func `every broken rule has its own error code`(
     changes: [String: JSONValue?], code: SQOAuthError.Code?
   ) throws {
     guard let code else { return try check(changes) }
@@ -108,15 +110,15 @@ import Testing
       guard name != "iss", let text = value?.string, text.count > 3 else { continue }
       #expect(!error.message.contains(text), "no claim's value is in the message")
     }
-    // An issuer is no secret, and a developer needs its very text.
+    // An issuer is no secret, and a developer needs its exact text.
     guard code == .idTokenIssuer, let issuer = changes["iss"]??.string else { return }
     #expect(error.message.contains("\"\(issuer)\""))
   }
 
-  @Test func `the digest of at_hash is that of the signature's algorithm`() throws {
+  @Test func `at_hash is checked with the digest of the signature's algorithm`() throws {
     let hashes: [(JWSAlgorithm, String)] = [
       (.es256, "77QmUPtjPfzWtF2AnpK9RQ"),
-      // By custom, the SHA-512 of Ed25519.
+      // By convention, Ed25519 uses SHA-512.
       (.edDSA, "q7nS86GgvvFaZkzALLWqJYaJIKw2wCDAVfCAsm5CrBM"),
     ]
     for (algorithm, hash) in hashes {
@@ -139,7 +141,7 @@ import Testing
       (["auth_time": nil], .idTokenAuthenticationDate),
       (["auth_time": "1899999000"], .idTokenAuthenticationDate),
     ] as [([String: JSONValue?], SQOAuthError.Code?)])
-  func `a recent login must be shown and recent`(
+  func `a request for a recent login is checked`(
     changes: [String: JSONValue?], code: SQOAuthError.Code?
   ) throws {
     var expectation = Self.expectation()
@@ -154,7 +156,7 @@ import Testing
       (["acr": "bronze"], .idTokenAuthenticationContext),
       (["acr": nil], .idTokenAuthenticationContext),
     ] as [([String: JSONValue?], SQOAuthError.Code?)])
-  func `an essential acr must be one of the demanded ones`(
+  func `an essential acr must be one of the requested values`(
     changes: [String: JSONValue?], code: SQOAuthError.Code?
   ) throws {
     var expectation = Self.expectation()
@@ -168,7 +170,7 @@ import Testing
   @Test(
     arguments: [
       ([:], nil),
-      // Another process of the provider may sign with a new issue date, but no user logged in.
+      // Another process of the provider may set a new issue date, although no user logged in.
       (["iat": 1_900_000_000, "exp": 1_900_000_900], nil),
       (["nonce": nil], nil),
       (["nonce": "another"], .idTokenNonce),
@@ -183,7 +185,7 @@ import Testing
       (["auth_time": nil], nil),
       (["auth_time": 1_899_999_001], .idTokenAuthenticationDate),
     ] as [([String: JSONValue?], SQOAuthError.Code?)])
-  func `the ID token of a refresh continues that of the sign-in`(
+  func `the ID token of a refresh must match that of the sign-in`(
     changes: [String: JSONValue?], code: SQOAuthError.Code?
   ) throws {
     let original: [String: JSONValue] = [
@@ -198,13 +200,13 @@ import Testing
     failure(code) { try check(all, expectation) }
   }
 
-  /// What the ID token of a refresh must not say, though it says nothing about the parties.
+  /// Changes that make the ID token of a refresh wrong, although its parties are right.
   @Test(
     arguments: [
       ["auth_time": 1_899_999_001], ["aud": "app"], ["aud": .array(["app", "api", "stranger"])],
       ["azp": nil], ["exp": 1_000_000_000], ["iat": 1_999_999_999],
     ] as [[String: JSONValue?]])
-  func `a statement that is wrong is no other party's`(changes: [String: JSONValue?]) throws {
+  func `the rules for the parties ignore other wrong claims`(changes: [String: JSONValue?]) throws {
     var claims: [String: JSONValue] = [
       "aud": .array(["app", "api"]), "azp": "app", "auth_time": 1_899_999_000,
     ]
@@ -217,7 +219,9 @@ import Testing
     #expect(throws: SQOAuthError.self) { try Self.rules.checkStatements(all, expectation) }
   }
 
-  @Test func `a refresh may name this client where the sign-in named none`() throws {
+  @Test func `a refresh may name this client as authorized party although the sign-in did not`()
+    throws
+  {
     var expectation = IDTokenExpectation(accessToken: Self.accessToken, nonce: .ifPresent(nil))
     expectation.previous = IDToken(validated: try IDTokenClaims(Self.claims), compactForm: "a.b.c")
     try check(["azp": "app"], expectation)
@@ -230,7 +234,7 @@ import Testing
     (Duration.seconds(3700), "3700 s ahead of the server's"),
     (.seconds(-3700), "3700 s behind the server's"), (.zero, "agrees with the server's"),
   ])
-  func `an error about time says how the clocks differ`(lead: Duration, words: String) throws {
+  func `an error about time says how far the clocks differ`(lead: Duration, words: String) throws {
     var expectation = Self.expectation()
     expectation.clockLead = lead
     for changes in [["exp": 0], ["iat": 1_900_003_600]] as [[String: JSONValue?]] {

@@ -4,7 +4,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// An issuer's address of keys, and what a client has fetched from it.
+/// An issuer's key address, and the keys that a client has fetched from it.
 struct KeyServer {
   let clock = ManualClock()
   let http = ScriptedHTTPClient(keys("A"))
@@ -23,7 +23,7 @@ struct KeyServer {
       timeout: .seconds(10))
   }
 
-  /// A set with one key of Ed25519, for which any 32 bytes will do.
+  /// Returns a set with one Ed25519 key, for which any 32 bytes will do.
   static func keys(
     _ letter: String, _ headers: HTTPFields = ["Content-Type": "application/json"]
   ) -> ScriptedHTTPClient.Answer {

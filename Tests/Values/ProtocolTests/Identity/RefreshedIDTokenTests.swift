@@ -6,7 +6,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// The ID token of a refresh whose signature the client cannot judge.
+/// A refresh's ID token whose signature the client cannot verify.
 @Suite struct RefreshedIDTokenTests {
   private static let claims: [String: JSONValue] = [
     "iss": "https://id.example", "sub": "24400320", "aud": "app", "exp": 1_900_000_300,
@@ -51,7 +51,7 @@ import Testing
       (#"{"alg":"none"}"#, .idTokenAlgorithm), (#"{"alg":"HS256"}"#, .idTokenAlgorithm),
       (#"{"alg":"RS256","crit":["x"]}"#, .idTokenCritical),
     ] as [(String, SQOAuthError.Code)])
-  func `one that cannot be judged counts as missing`(
+  func `an ID token that cannot be verified counts as missing`(
     header: String, code: SQOAuthError.Code
   ) async throws {
     let token = header.hasPrefix("{") ? try text([:], header: header) : header
@@ -68,7 +68,7 @@ import Testing
       (["aud": "stranger"], .idTokenAudience), (["azp": "stranger"], .idTokenAuthorizedParty),
       (["nonce": "another"], .idTokenNonce),
     ] as [([String: JSONValue?], SQOAuthError.Code)])
-  func `one that cannot be judged and names another party is refused`(
+  func `an ID token that cannot be verified and names another party is rejected`(
     changes: [String: JSONValue?], code: SQOAuthError.Code
   ) async throws {
     await failure(code) { try await validated(text(changes)) }

@@ -4,7 +4,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// What counts while an issuer does not give its keys.
+/// Which keys are used while an issuer does not provide its keys.
 @Suite(.timeLimit(.minutes(1))) struct SigningKeyOutageTests {
   private let server = KeyServer()
 
@@ -30,7 +30,7 @@ import Testing
       status(429, .temporarilyUnavailable), status(500, .serverError),
       status(503, .temporarilyUnavailable),
     ]
-    /// Answers of a server that is there and publishes no keys.
+    /// Answers of an available server that publishes no keys.
     static let answers = [
       status(404, .invalidResponse), status(410, .invalidResponse), status(302, .redirectRefused),
       Self(
@@ -52,7 +52,7 @@ import Testing
   private var requests: Int { server.http.requests.count }
 
   @Test(arguments: Outage.all + Outage.answers)
-  func `forged texts do not make the SDK ask an issuer that fails`(outage: Outage) async throws {
+  func `forged texts cause no requests to a failing issuer`(outage: Outage) async throws {
     let known = try await current()
     server.http.answer(outage.answer)
     for _ in 0..<5 { #expect(try await newer(than: known) == nil) }
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test(arguments: [("5", 60.0), ("90", 90), ("100000", 300)])
-  func `the issuer may ask for a longer rest, within bounds`(
+  func `the issuer may ask for a longer pause, within bounds`(
     retryAfter: String, rest: Double
   ) async throws {
     let known = try await current()
@@ -80,7 +80,9 @@ import Testing
     #expect(requests == 3)
   }
 
-  @Test func `what the issuer itself sent is judged when its keys are back`() async throws {
+  @Test func `the issuer's own token is verified as soon as its keys are available again`()
+    async throws
+  {
     let known = try await current()
     server.http.answer(Outage.failure(.connectionFailed).answer)
     // Forged texts must not delay this.
@@ -94,7 +96,7 @@ import Testing
   }
 
   @Test(arguments: Outage.all)
-  func `known keys outlive an outage by a day, with one request a minute`(
+  func `known keys stay valid for a day of outage, with one request a minute`(
     outage: Outage
   ) async throws {
     let known = try await current()
@@ -114,7 +116,7 @@ import Testing
     await failure(outage.code) { try await current() }
   }
 
-  @Test func `one caller finds out whether the issuer is back, and the others do not wait`()
+  @Test func `one caller checks whether the issuer answers again, and the others do not wait`()
     async throws
   {
     let known = try await current()
@@ -137,7 +139,8 @@ import Testing
     #expect(requests == 3)
   }
 
-  @Test func `a key that the issuer removed ends when the issuer is back`() async throws {
+  @Test func `a key that the issuer removed is dropped once the issuer answers again`() async throws
+  {
     let known = try await current()
     server.http.answer(Outage.failure(.connectionFailed).answer)
     server.clock.advance(by: 3600)
@@ -148,7 +151,8 @@ import Testing
   }
 
   @Test(arguments: Outage.answers)
-  func `an issuer that answers without keys ends the old ones`(answer: Outage) async throws {
+  func `an issuer that answers without keys makes the old keys invalid`(answer: Outage) async throws
+  {
     _ = try await current()
     server.http.answer(answer.answer)
     server.clock.advance(by: 3600)
@@ -159,7 +163,7 @@ import Testing
     await failure(.connectionFailed) { try await current() }
   }
 
-  @Test func `without keys, a failure counts for a second and no longer`() async throws {
+  @Test func `without known keys, a failure counts for only one second`() async throws {
     server.http.answer(
       Outage.status(503, .temporarilyUnavailable, ["Retry-After": "600"]).answer)
     for _ in 0..<5 { await failure(.temporarilyUnavailable) { try await current() } }
@@ -169,7 +173,7 @@ import Testing
     _ = try await current()
   }
 
-  @Test func `keys that were fetched ahead in vain are fetched when they are needed`()
+  @Test func `a failed early fetch of keys is repeated once they are needed`()
     async throws
   {
     server.http.answer(Outage.failure(.connectionFailed).answer)
@@ -180,7 +184,7 @@ import Testing
     _ = try await current()
   }
 
-  @Test func `a caller who gives up says nothing about the issuer`() async throws {
+  @Test func `a cancelled caller does not count as a failure of the issuer`() async throws {
     let known = try await current()
     let gate = Gate(isOpen: false)
     server.http.answer { _ in

@@ -4,7 +4,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// How often an issuer is asked for its keys.
+/// How often a client asks an issuer for its keys.
 @Suite(.timeLimit(.minutes(1))) struct SigningKeysTests {
   private let server = KeyServer()
   private var clock: ManualClock { server.clock }
@@ -20,7 +20,7 @@ import Testing
     try await keys.keys(of: source(), environment, otherThan: known, isFromIssuer: false)
   }
 
-  @Test func `keys are fetched once while they are fresh`() async throws {
+  @Test func `fresh keys are fetched only once`() async throws {
     for _ in 0..<3 { _ = try await keys.keys(of: source(), environment) }
     #expect(http.requests.count == 1)
     #expect(http.requests.first?.timeout == .seconds(10))
@@ -37,13 +37,13 @@ import Testing
     #expect(http.requests.count == 2, "a change of the date changes no length of time")
   }
 
-  @Test func `issuers at one address do not share keys`() async throws {
+  @Test func `two issuers with one key address do not share keys`() async throws {
     _ = try await keys.keys(of: source(), environment)
     _ = try await keys.keys(of: source("https://other.example"), environment)
     #expect(http.requests.count == 2)
   }
 
-  @Test func `keys that do not fit are fetched again at once, as often as they change`()
+  @Test func `unknown keys cause a fetch at once, as often as the keys change`()
     async throws
   {
     var known = try await keys.keys(of: source(), environment)
@@ -55,7 +55,7 @@ import Testing
     #expect(http.requests.count == 4)
   }
 
-  @Test func `after a fetch in vain the issuer is left alone for a minute`() async throws {
+  @Test func `after an unsuccessful fetch, the issuer gets no request for a minute`() async throws {
     let known = try await keys.keys(of: source(), environment)
     for _ in 0..<5 {
       #expect(try await newer(known) == nil)
@@ -69,7 +69,7 @@ import Testing
     #expect(http.requests.count == 3)
   }
 
-  @Test func `any number of validations wait for one fetch`() async throws {
+  @Test func `many validations share one fetch`() async throws {
     let known = try await keys.keys(of: source(), environment)
     let gate = Gate(isOpen: false)
     http.answer { request in
@@ -88,7 +88,7 @@ import Testing
     #expect(http.requests.count == 2)
   }
 
-  @Test func `a failure is no set of keys, and a second later the issuer is asked again`()
+  @Test func `a failed fetch is repeated after a second`()
     async throws
   {
     http.answer { _ in throw SQOAuthError(.connectionFailed, "no route") }
@@ -120,7 +120,7 @@ import Testing
       (["Cache-Control": "max-age=31536000"], 86_400), (["Cache-Control": "max-age=1e999"], 300),
       (["Cache-Control": "max-age=900", "Age": "-5"], 900),
     ] as [(HTTPFields, Double)])
-  func `the header fields say how long keys are fresh, within bounds`(
+  func `the header fields determine how long keys are fresh, within bounds`(
     headers: HTTPFields, seconds: Double
   ) {
     #expect(HTTPFreshness.seconds(headers) == seconds)

@@ -4,7 +4,7 @@ import Testing
 @testable import SQBasics
 @testable import SequencingOAuth
 
-/// The standard claims by name.
+/// The properties for the standard claims of a user.
 @Suite struct UserClaimsTests {
   private struct Claims: UserClaims {
     let subject = "24400320"
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(arguments: [("true", true), ("false", false), ("yes", nil)])
-  func `a truth value may be a text`(text: String, value: Bool?) {
+  func `a boolean claim may be a text`(text: String, value: Bool?) {
     #expect(Claims(claims: ["email_verified": .string(text)]).isEmailVerified == value)
   }
 }

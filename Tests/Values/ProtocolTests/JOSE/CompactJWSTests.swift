@@ -5,7 +5,7 @@ import Testing
 @testable import SequencingOAuth
 
 @Suite struct CompactJWSTests {
-  @Test func `the header says which key and which type`() throws {
+  @Test func `the header names the key and the type`() throws {
     let text = try CompactJWS(
       SecretlySigned.text(header: #"{"alg":"HS256","kid":"k 1","typ":"JWT"}"#, payload: "hello"))
     #expect(text.algorithmName == "HS256" && text.keyID == "k 1" && text.type == "JWT")
@@ -14,7 +14,7 @@ import Testing
     #expect(bare.keyID == nil && bare.type == nil)
   }
 
-  @Test func `a text is printed without its content`() throws {
+  @Test func `a signed text prints without its content`() throws {
     let text = try CompactJWS(SecretlySigned.text(header: #"{"alg":"HS256","kid":"secret-kid"}"#))
     var dumped = ""
     dump(text, to: &dumped)
@@ -37,7 +37,7 @@ import Testing
     ("eyJhbGciOiJIUzI1NiJ9", "e30\n", "AA"), (" eyJhbGciOiJIUzI1NiJ9", "e30", "AA"),
     ("eyJhbGciOiJIUzI1NiJ9", "e30", "AA "), ("eyJhbGciOiJIUzI1NiJ9", "é30", "AA"),
   ])
-  func `a segment that is not Base64url to the letter is malformed`(
+  func `a segment that is not exact Base64url is malformed`(
     header: String, payload: String, signature: String
   ) {
     #expect { try CompactJWS("\(header).\(payload).\(signature)") } throws: {
@@ -52,7 +52,7 @@ import Testing
     #"{"alg":"HS256","alg":"HS256"}"#, #"{"alg":"none","\u0061lg":"HS256"}"#,
     #"{"alg":"HS256","x":{"a":1,"a":1}}"#, #"{"alg":"HS256","x":[{"a":1,"b":2,"a":1}]}"#,
   ])
-  func `a header that is no object with an algorithm, each name once, is malformed`(
+  func `a header without an algorithm, or with a repeated name, is malformed`(
     header: String
   ) throws {
     let text = try SecretlySigned.text(header: header)
@@ -75,7 +75,7 @@ import Testing
     #"{"alg":"HS256","crit":null}"#, #"{"crit":["b64"],"alg":"HS256","b64":false}"#,
     #"{"alg":"HS256","b64":true}"#, #"{"alg":"HS256","\u0063rit":["x"]}"#,
   ])
-  func `a header that demands an extension is refused`(header: String) throws {
+  func `a header with a critical extension is rejected`(header: String) throws {
     let text = try SecretlySigned.text(header: header)
     #expect(throws: JWSFailure.critical) { try CompactJWS(text) }
   }
@@ -83,18 +83,18 @@ import Testing
   @Test(arguments: [
     "a.b.c.d.e", "....", "eyJhbGciOiJSU0EtT0FFUCIsImVuYyI6IkEyNTZHQ00ifQ.a.b.c.d",
   ])
-  func `an encrypted text is called so`(text: String) {
+  func `an encrypted text is reported as encrypted`(text: String) {
     #expect(throws: JWSFailure.encrypted) { try CompactJWS(text) }
   }
 
-  @Test func `a header with an encryption is called so`() throws {
+  @Test func `a header with an encryption algorithm is reported as encrypted`() throws {
     let text = try SecretlySigned.text(header: #"{"alg":"HS256","enc":"A256GCM"}"#)
     #expect(throws: JWSFailure.encrypted) { try CompactJWS(text) }
   }
 
-  @Test func `a text may be as long as the limit and no longer`() throws {
+  @Test func `a text may be as long as the limit, but not longer`() throws {
     let frame = try SecretlySigned.text(header: #"{"alg":"HS256"}"#, payload: "").utf8.count
-    // Base64url has lengths of 0, 2 and 3 beyond a multiple of 4.
+    // Base64url texts have 0, 2 or 3 characters more than a multiple of 4.
     let payload = String(repeating: "x", count: (CompactJWS.maximumSize - frame) * 3 / 4)
     let longest = try SecretlySigned.text(header: #"{"alg":"HS256"}"#, payload: payload)
     #expect(longest.utf8.count >= CompactJWS.maximumSize - 1)
@@ -109,7 +109,7 @@ import Testing
     #"{"a":\#(String(repeating: "[", count: 40))\#(String(repeating: "]", count: 40))}"#,
     #"{"a":[\#(String(repeating: "0,", count: 10_000))0]}"#,
   ])
-  func `a payload that is no bounded object, each name once, has no claims`(
+  func `a payload that is not a bounded object, or repeats a name, has no claims`(
     payload: String
   ) throws {
     let text = try CompactJWS(
@@ -118,7 +118,7 @@ import Testing
     #expect { try text.claims() } throws: { Self.isMalformed($0) }
   }
 
-  /// A reason is one of these texts, so it quotes nothing.
+  /// Returns whether the reason is one of the fixed texts, so that it quotes nothing.
   private static func isMalformed(_ error: any Error) -> Bool {
     guard case .malformed(let reason) = error as? JWSFailure else { return false }
     return reasons.contains(reason)

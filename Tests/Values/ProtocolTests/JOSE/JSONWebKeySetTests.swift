@@ -10,7 +10,7 @@ import Testing
     #"{"keys":[],"keys":[]}"#, #"{"keys":[{"kty":"RSA","kty":"EC"}]}"#,
     #"{"keys":[{"kid":"a","\u006bid":"b"}]}"#, #"{"keys":[]"#,
   ])
-  func `a text that is no set of keys, each name once, is malformed`(text: String) {
+  func `a text that is not a set of keys, or repeats a name, is malformed`(text: String) {
     #expect { try JSONWebKeySet(Data(text.utf8)) } throws: { error in
       guard case .malformed = error as? JWSFailure else { return false }
       return true
@@ -22,12 +22,12 @@ import Testing
     #expect(throws: JWSFailure.tooLong) { try JSONWebKeySet(Data(#"{"keys":[]}"#.utf8) + blank) }
     let key = try #require(SignedVectors.one(.edDSA).key)
     let most = Array(repeating: key, count: JSONWebKeySet.maximumKeys)
-    // A key that the SDK does not understand costs nothing.
+    // A key that the SDK does not understand does not count.
     _ = try JSONWebKeySet.of(most + Array(repeating: [:], count: 200))
     #expect(throws: JWSFailure.tooLong) { _ = try JSONWebKeySet.of(most + [key]) }
   }
 
-  @Test func `keys that cannot be understood are skipped`() throws {
+  @Test func `keys that the SDK does not understand are skipped`() throws {
     let vector = try SignedVectors.one(.es256)
     let key = try #require(vector.key)
     let strange: [JSONValue] = [
@@ -46,7 +46,7 @@ import Testing
 
   /// - SeeAlso: RFC 9864, section 2.2
   @Test(arguments: ["Ed25519", "EdDSA", nil])
-  func `a key of Ed25519 has either name of its algorithm`(name: String?) throws {
+  func `an Ed25519 key may have either name of its algorithm`(name: String?) throws {
     let vector = try SignedVectors.one(.edDSA)
     let key = try #require(vector.key).with(["alg": name.map(JSONValue.string)])
     try CompactJWS(vector.jws).verify(with: .of([key]), algorithm: .edDSA)
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func `private members of a published key are not kept`() throws {
+  @Test func `private members of a published key are dropped`() throws {
     let key = try #require(SignedVectors.one(.rs256).key)
     let careless = key.with(["d": "c2VjcmV0", "p": "c2VjcmV0", "x5c": ["MII"], "ext": true])
     #expect(try JSONWebKeySet.of([careless]) == .of([key]))
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func `many threads verify with the keys of one set`() async throws {
+  @Test func `many threads can verify with one set of keys`() async throws {
     let set = try JSONWebKeySet.of(SignedVectors.signed.compactMap(\.key))
     let vectors = SignedVectors.signed.filter { $0.key != nil }
     try await withThrowingTaskGroup { group in

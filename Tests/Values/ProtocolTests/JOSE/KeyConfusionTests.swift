@@ -5,14 +5,14 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// Keys that verify something, but not the text at hand.
+/// Keys that can verify something, but not the given text.
 @Suite struct KeyConfusionTests {
   /// - SeeAlso: RFC 8725, section 2.1
-  @Test func `a public key is never a shared secret`() throws {
+  @Test func `a public key is never used as a shared secret`() throws {
     let confused = try SignedVectors.all.get().confused
     let text = try CompactJWS(confused.jws)
     let keys = try JSONWebKeySet.of([confused.key])
-    // The signature is right for a verifier that takes the public key for a secret.
+    // The signature is right for a verifier that uses the public key as a secret.
     try text.verify(secret: Data(confused.publicKey.utf8), algorithm: .hs256)
     #expect(throws: JWSFailure.algorithm(found: "HS256")) {
       try text.verify(with: keys, algorithm: .rs256)
@@ -20,7 +20,7 @@ import Testing
     #expect(throws: JWSFailure.noKey) { try text.verify(with: keys, algorithm: .hs256) }
   }
 
-  @Test func `a shared secret verifies no text by a private key`() throws {
+  @Test func `a shared secret does not verify a text with a private key's algorithm`() throws {
     let text = try CompactJWS(SignedVectors.one(.rs256).jws)
     #expect(throws: JWSFailure.noKey) {
       try text.verify(secret: SecretlySigned.secret, algorithm: .rs256)
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func `a short RSA key is weak, though its signature is right`() throws {
+  @Test func `a short RSA key is weak, even if the signature is right`() throws {
     let weak = try SignedVectors.all.get().weak
     #expect(weak.map(\.algorithm) == [.rs256, .ps256])
     for vector in weak {
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func `a weak key beside a sound one is not used`() throws {
+  @Test func `a weak key next to a strong one is not used`() throws {
     let weak = try #require(SignedVectors.all.get().weak.first)
     let sound = try SignedVectors.one(.rs256).key
     let name: [String: JSONValue?] = ["kid": "rsa-1024"]
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func `keys and addresses of keys in the header are ignored`() throws {
+  @Test func `keys and key addresses in the header are ignored`() throws {
     let key = try #require(SignedVectors.one(.rs256).key)
     let jwk = String(decoding: try JSONEncoder().encode(key), as: UTF8.self)
     let header = """

@@ -5,12 +5,12 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// The key that verifies a text, among keys that look like it.
+/// How the right key is chosen among similar keys.
 @Suite struct KeySelectionTests {
   private static let asymmetric = JWSAlgorithm.allCases.filter { !$0.isSymmetric }
 
   @Test(arguments: asymmetric)
-  func `the right key is found among decoys with its name`(algorithm: JWSAlgorithm) throws {
+  func `the right key is found among decoys with the same name`(algorithm: JWSAlgorithm) throws {
     let vector = try SignedVectors.one(algorithm)
     let key = try #require(vector.key)
     let decoys = SignedVectors.signed.compactMap(\.key).filter { $0 != key }
@@ -27,7 +27,7 @@ import Testing
       ["use": "sig"], ["key_ops": ["verify"]], ["key_ops": ["sign", "verify"]],
       ["alg": "RS256"], ["use": "sig", "key_ops": ["verify"], "alg": "RS256"],
     ] as [[String: JSONValue]])
-  func `a key that may verify is used`(members: [String: JSONValue]) throws {
+  func `a key that is allowed to verify is used`(members: [String: JSONValue]) throws {
     let vector = try SignedVectors.one(.rs256)
     let key = try #require(vector.key)
     try CompactJWS(vector.jws).verify(with: .of([key.with(members)]), algorithm: .rs256)
@@ -40,7 +40,7 @@ import Testing
       ["alg": "RS384"], ["alg": "PS256"], ["alg": "RSA-OAEP"], ["alg": "none"], ["alg": ""],
       ["kid": "another"], ["kid": ""],
     ] as [[String: JSONValue]])
-  func `a key that is for something else is no key`(members: [String: JSONValue]) throws {
+  func `a key with another purpose is not used`(members: [String: JSONValue]) throws {
     let vector = try SignedVectors.one(.rs256)
     let key = try #require(vector.key)
     let set = try JSONWebKeySet.of([key.with(members)])
@@ -48,7 +48,7 @@ import Testing
     #expect(throws: JWSFailure.noKey) { try text.verify(with: set, algorithm: .rs256) }
   }
 
-  @Test func `a key without a name does not fit a header with one`() throws {
+  @Test func `a key without a name does not match a header with a name`() throws {
     let vector = try SignedVectors.one(.rs256)
     let set = try JSONWebKeySet.of([try #require(vector.key).with(["kid": nil])])
     #expect(throws: JWSFailure.noKey) {
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func `a header without a name fits each key of the kind`() throws {
+  @Test func `a header without a name matches every key of the right type`() throws {
     // These texts of RFC 7515 have no `kid`.
     for vector in SignedVectors.signed where vector.source.hasPrefix("RFC 7515") {
       guard let key = vector.key else { continue }
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(arguments: asymmetric)
-  func `a set finds the key for a text among others`(algorithm: JWSAlgorithm) throws {
+  func `a set finds a text's key among other keys`(algorithm: JWSAlgorithm) throws {
     let vector = try SignedVectors.one(algorithm)
     let text = try CompactJWS(vector.jws)
     let others = SignedVectors.signed.compactMap(\.key).filter { $0["kid"] != vector.key["kid"] }

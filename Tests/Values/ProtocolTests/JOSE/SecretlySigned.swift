@@ -4,7 +4,7 @@ import Testing
 @testable import SQCrypto
 @testable import SequencingOAuth
 
-/// Texts with any header and payload, whose signature is right.
+/// Correctly signed texts with any header and payload.
 enum SecretlySigned {
   static let secret = Data((0..<32).map { UInt8($0) })
 

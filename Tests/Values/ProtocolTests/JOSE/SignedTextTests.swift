@@ -7,13 +7,13 @@ import Testing
 @testable import TestSupport
 
 @Suite(.timeLimit(.minutes(2))) struct SignedTextTests {
-  @Test func `there is a text by another program for every algorithm`() {
+  @Test func `every algorithm is tested with a text that another program signed`() {
     #expect(SignedVectors.signed.count == 23)
     #expect(Set(SignedVectors.signed.map(\.algorithm)) == Set(JWSAlgorithm.allCases))
   }
 
   @Test(arguments: SignedVectors.signed)
-  func `a text is verified by its algorithm and by no other`(
+  func `a text is verified with its own algorithm only`(
     vector: SignedVectors.Vector
   ) throws {
     try vector.verify()
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(arguments: [JWSAlgorithm.rs256, .ps256, .es256, .edDSA, .hs256])
-  func `each flipped bit of the signature or the payload is found`(
+  func `a flipped bit of the signature or the payload is noticed`(
     algorithm: JWSAlgorithm
   ) throws {
     let vector = try SignedVectors.one(algorithm)
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(arguments: JWSAlgorithm.allCases)
-  func `a signature of another length is refused`(algorithm: JWSAlgorithm) throws {
+  func `a signature of another length is rejected`(algorithm: JWSAlgorithm) throws {
     let vector = try SignedVectors.one(algorithm)
     let segments = vector.jws.split(separator: ".").map(String.init)
     let signature = try #require(Base64URL.decode(segments[2]))
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func `the claims of a verified text are those that were signed`() throws {
+  @Test func `a verified text has the signed claims`() throws {
     let claims = try CompactJWS(SignedVectors.one(.rs256).jws).claims()
     #expect(claims["sub"].string == "248289761001")
     #expect(claims["exp"].integer == 1_311_281_970)
@@ -65,7 +65,7 @@ import Testing
   }
 
   /// - SeeAlso: RFC 7515, appendix A.5
-  @Test func `an unsigned text is refused by every expected algorithm`() throws {
+  @Test func `an unsigned text is rejected, whatever algorithm is expected`() throws {
     let text = try CompactJWS(
       "eyJhbGciOiJub25lIn0.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlL"
         + "mNvbS9pc19yb290Ijp0cnVlfQ.")
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test(arguments: ["NONE", "None", "nOnE", "rs256", "RS256 ", ""])
-  func `another spelling of an algorithm is another algorithm`(name: String) throws {
+  func `another spelling of an algorithm counts as another algorithm`(name: String) throws {
     let text = try CompactJWS(SecretlySigned.text(header: #"{"alg":"\#(name)"}"#))
     for algorithm in JWSAlgorithm.allCases {
       #expect(throws: JWSFailure.algorithm(found: name)) {

@@ -5,7 +5,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// Signed texts by other programs, with their keys.
+/// Texts that other programs signed, with their keys.
 ///
 /// - SeeAlso: Vectors/README.md
 struct SignedVectors: Decodable {
@@ -36,7 +36,7 @@ struct SignedVectors: Decodable {
 
     var testDescription: String { "\(algorithm.rawValue) of \(source)" }
 
-    /// Verifies the text, or another one in its place.
+    /// Verifies the text, or the given one in its place.
     func verify(_ other: String? = nil, as algorithm: JWSAlgorithm? = nil) throws {
       let text = try CompactJWS(other ?? jws)
       let algorithm = algorithm ?? self.algorithm
@@ -50,7 +50,7 @@ struct SignedVectors: Decodable {
   }
 
   struct Confused: Decodable {
-    /// The public key as text, which is the shared secret of the signed text.
+    /// The public key as a text, which is also the shared secret of the signed text.
     let publicKey: String
     let key: JSONValue
     let jws: String
@@ -66,10 +66,12 @@ struct SignedVectors: Decodable {
     return try JSONDecoder().decode(SignedVectors.self, from: Data(contentsOf: file))
   }
 
-  /// The texts with sound keys, for tables of tests; empty if the file cannot be read.
+  /// The texts with strong keys, for the tables of tests.
+  ///
+  /// It is empty if the file cannot be read.
   static let signed = (try? all.get().signed) ?? []
 
-  /// A signed text by joserfc.
+  /// Returns a text that joserfc signed with the algorithm.
   static func one(_ algorithm: JWSAlgorithm) throws -> Vector {
     try #require(
       all.get().signed.first { $0.algorithm == algorithm && $0.source.hasPrefix("joserfc") })
@@ -77,7 +79,7 @@ struct SignedVectors: Decodable {
 }
 
 extension JSONValue {
-  /// The object with other members.
+  /// Returns the object with changed members.
   func with(_ members: [String: JSONValue?]) -> JSONValue {
     var object = self.object ?? [:]
     for (name, value) in members { object[name] = value }

@@ -6,9 +6,9 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// The keys with which a client signs.
+/// The keys that a client signs with.
 @Suite(.timeLimit(.minutes(2))) struct ClientKeyTests {
-  // MARK: Making and reading
+  // MARK: Creating and reading
 
   @Test(arguments: MadeKeys.algorithms)
   func `a new key signs, also after it was written and read`(algorithm: JWSAlgorithm) async throws {
@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(arguments: [JWSAlgorithm.rs256, .es256, .edDSA])
-  func `no two new keys are the same`(algorithm: JWSAlgorithm) throws {
+  func `each new key is different`(algorithm: JWSAlgorithm) throws {
     #expect(try ClientKey(generating: algorithm) != ClientKey(generating: algorithm))
   }
 
@@ -55,10 +55,12 @@ import Testing
     }
   }
 
-  @Test func `there are published keys`() { #expect(Published.all.count == 4) }
+  @Test func `the file has four published keys`() { #expect(Published.all.count == 4) }
 
   @Test(arguments: Published.all)
-  func `a published key makes the published signature`(vector: Published) async throws {
+  func `a published key creates a signature that its public key verifies`(vector: Published)
+    async throws
+  {
     let algorithm = try #require(JWSAlgorithm(rawValue: vector.algorithm))
     let published = try #require(
       SignedVectors.signed.first {
@@ -75,11 +77,11 @@ import Testing
     let other =
       String(decoding: text.signingInput, as: UTF8.self) + "." + Base64URL.encode(signature)
     try published.verify(other)
-    // The other schemes make another signature each time.
+    // The other schemes create a different signature each time.
     if [.rs256, .edDSA].contains(algorithm) { #expect(other == published.jws) }
   }
 
-  @Test func `an RSA key needs no primes`() async throws {
+  @Test func `an RSA key does not need its primes`() async throws {
     let rsa = try #require(Published.all.first)
     let names = ["p", "q", "dp", "dq", "qi"]
     let short = try ClientKey(jwk: try rsa.text { for name in names { $0[name] = nil } })
@@ -90,7 +92,7 @@ import Testing
     #expect(try whole.pem().hasPrefix("-----BEGIN PRIVATE KEY-----"))
   }
 
-  @Test func `the name and the algorithm are the caller's, or the key's`() throws {
+  @Test func `the caller may replace the key's name and algorithm`() throws {
     let rsa = try #require(Published.all.first)
     let text = try rsa.text { $0["alg"] = "PS256" }
     #expect(try ClientKey(jwk: text).algorithm == .ps256)
@@ -103,7 +105,7 @@ import Testing
   // MARK: Refusals
 
   @Test(arguments: JWSAlgorithm.allCases.filter(\.isSymmetric))
-  func `a shared secret is no client key`(algorithm: JWSAlgorithm) throws {
+  func `a shared secret is rejected as a client key`(algorithm: JWSAlgorithm) throws {
     failure(.invalidConfiguration) { try ClientKey(generating: algorithm) }
     failure(.invalidConfiguration) {
       try ClientKey(algorithm: algorithm, keyID: nil) { $0 }
@@ -120,13 +122,13 @@ import Testing
       ("crv", "P-256"), ("crv", "secp256k1"), ("kty", "RSA"), ("kty", nil), ("use", "enc"),
       ("alg", "ES256"), ("alg", "HS256"), ("alg", "none"), ("alg", 1), ("d", "A+=="),
     ] as [(String, JSONValue?)])
-  func `a key that is not whole is refused`(name: String, value: JSONValue?) throws {
+  func `an incomplete or inconsistent key is rejected`(name: String, value: JSONValue?) throws {
     let text = try Published.all[2].text { $0[name] = value }
     let error = failure(.invalidConfiguration) { try ClientKey(jwk: text) }
     if let error { #expect(!everyText(of: error).contains("AAhRON2r9")) }
   }
 
-  @Test func `an RSA key that signs nothing is refused`() throws {
+  @Test func `an RSA key that does not sign is rejected`() throws {
     let text = try Published.all[0].text { members in
       for name in ["p", "q", "dp", "dq", "qi"] { members[name] = nil }
       (members["e"], members["d"]) = ("AQ", "AQ")
@@ -134,7 +136,7 @@ import Testing
     failure(.invalidConfiguration) { try ClientKey(jwk: text) }
   }
 
-  @Test func `a private half of another key is refused`() throws {
+  @Test func `a private part of another key is rejected`() throws {
     let other = try ClientKey(generating: .edDSA)
     let text = try Published.all[3].text { $0["x"] = other.publicJWK?["x"] }
     failure(.invalidConfiguration) { try ClientKey(jwk: text) }
@@ -143,12 +145,12 @@ import Testing
   }
 
   @Test(arguments: ["", "{}", "[]", "{\"kty\":\"OKP\",\"kty\":\"OKP\"}", "\u{0}", "null"])
-  func `a text that is no key is refused`(text: String) throws {
+  func `a text that is not a key is rejected`(text: String) throws {
     failure(.invalidConfiguration) { try ClientKey(jwk: text) }
     failure(.invalidConfiguration) { try ClientKey(pem: text) }
   }
 
-  @Test func `a key does not suit another algorithm`() throws {
+  @Test func `a key is rejected for an algorithm of another kind`() throws {
     let pem = try ClientKey(generating: .es256).pem()
     #expect(try ClientKey(pem: pem).algorithm == .es256)
     for algorithm in [JWSAlgorithm.rs256, .es384, .edDSA, .hs256] {
@@ -156,7 +158,7 @@ import Testing
     }
   }
 
-  @Test func `a passphrase that is missing, wrong or one too many is named`() throws {
+  @Test func `a missing, wrong or superfluous passphrase is reported`() throws {
     let key = try ClientKey(generating: .es256)
     let (plain, sealed) = (try key.pem(), try key.pem(passphrase: "right"))
     #expect(sealed.hasPrefix("-----BEGIN ENCRYPTED PRIVATE KEY-----\n"))
@@ -173,7 +175,7 @@ import Testing
       try ClientKey(pem: try key.pem(passphrase: longest), passphrase: longest) == key)
   }
 
-  @Test func `printing a key shows its name alone`() throws {
+  @Test func `a printed key shows only its algorithm and its name`() throws {
     let key = try ClientKey(generating: .es256)
     #expect("\(key)" == "client key ES256 \"\(key.keyID ?? "")\"")
     let number = try #require(key.publicJWK?["x"]?.string)

@@ -6,9 +6,9 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// Keys that sign elsewhere.
+/// Keys that sign outside the process.
 @Suite(.timeLimit(.minutes(1))) struct RemoteSignerTests {
-  /// A key of this process that pretends to be elsewhere.
+  /// Returns a key of this process that acts like a remote one.
   private func key(
     _ algorithm: JWSAlgorithm = .es256, knowsPublicKey: Bool = true,
     change: @escaping @Sendable (Data) -> Data = { $0 }
@@ -26,21 +26,21 @@ import Testing
   }
 
   @Test(arguments: MadeKeys.algorithms)
-  func `what was signed elsewhere is sent`(algorithm: JWSAlgorithm) async throws {
+  func `a remote signature is sent`(algorithm: JWSAlgorithm) async throws {
     let key = try key(algorithm)
     #expect(try MadeKeys.claims(of: await key.sign(["a": 1]), by: key) == ["a": 1])
     failure(.invalidConfiguration) { try key.pem() }
   }
 
   @Test(arguments: [true, false])
-  func `a signature in another form is not sent`(knowsPublicKey: Bool) async throws {
-    // As many services for keys return it.
+  func `a signature in another format is not sent`(knowsPublicKey: Bool) async throws {
+    // Many key services return this format.
     let der = try key(knowsPublicKey: knowsPublicKey) { Data([0x30, 68, 2, 32]) + $0 }
     let error = await failure(.clientKeyFailed) { try await der.sign([:]) }
     #expect(error?.message.contains("DER") == true)
   }
 
-  @Test func `a signature by another key is not sent`() async throws {
+  @Test func `a signature of another key is not sent`() async throws {
     for algorithm in [JWSAlgorithm.es256, .rs256, .edDSA] {
       let wrong = try key(algorithm) { signature in
         var signature = signature
@@ -51,14 +51,16 @@ import Testing
     }
   }
 
-  @Test func `an error of the app's code is the cause`() async throws {
+  @Test func `the error of the app's signing code becomes the cause`() async throws {
     let key = try ClientKey(algorithm: .es256, keyID: nil) { _ in throw FileError.closed }
     let error = await failure(.clientKeyFailed) { try await key.sign([:]) }
     #expect(error?.cause is FileError)
     #expect(error?.requiresSignIn == false)
   }
 
-  @Test func `code that never returns is left to itself`() async throws {
+  @Test func `signing code that does not return is cancelled, and the caller gets an error`()
+    async throws
+  {
     let gate = OneShot<Void>()
     let cancelled = OneShot<Bool>()
     let signer = RemoteSigner(publicKey: nil, limit: .milliseconds(20)) { _ in
@@ -71,7 +73,7 @@ import Testing
     #expect(await cancelled.wait())
   }
 
-  @Test func `a caller that is cancelled does not wait`() async throws {
+  @Test func `a cancelled caller does not wait for the signing code`() async throws {
     let (begun, gate) = (OneShot<Void>(), OneShot<Void>())
     let key = try ClientKey(algorithm: .es256, keyID: nil) { _ in
       begun.resolve(())
@@ -85,7 +87,7 @@ import Testing
     gate.resolve(())
   }
 
-  @Test func `a public key that does not suit is refused`() throws {
+  @Test func `an unsuitable public key is rejected`() throws {
     let jwk = try JSONEncoder().encode(try ClientKey(generating: .es384).publicJWK)
     for text in [String(decoding: jwk, as: UTF8.self), "{}", "x"] {
       failure(.invalidConfiguration) {
@@ -94,7 +96,7 @@ import Testing
     }
   }
 
-  @Test func `two such keys are equal only if they are one`() throws {
+  @Test func `a remote key equals only its own copies`() throws {
     let (one, other) = (try key(), try key())
     let copy = one
     #expect(one == copy && one != other)

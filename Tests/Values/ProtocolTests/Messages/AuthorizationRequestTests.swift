@@ -17,13 +17,13 @@ import Testing
     ).url().absoluteString
   }
 
-  /// The query's pairs as Foundation reads them: not the codec under test.
+  /// Returns the query's pairs as Foundation reads them, without the code under test.
   static func query(_ url: String) throws -> [String: [String]] {
     let items = try #require(URLComponents(string: url)?.queryItems)
     return Dictionary(grouping: items, by: \.name).mapValues { $0.map { $0.value ?? "" } }
   }
 
-  @Test func `the URL holds exactly what RFC 6749 and RFC 7636 ask for`() throws {
+  @Test func `the URL contains exactly the parameters of RFC 6749 and RFC 7636`() throws {
     let url = try Self.url()
     #expect(url.hasPrefix("https://server.example.com/authorize?"))
     #expect(
@@ -39,7 +39,7 @@ import Testing
     "a&b", "a+b", "a b", "\u{FC}\u{20AC}\u{1F600}", "100%", "a=b", "a#b", "a?b", "a;b", "%41", "/",
     "http://x/?a=b&c=d",
   ])
-  func `each value survives the way to the server`(value: String) throws {
+  func `each value reaches the server unchanged`(value: String) throws {
     let query = try Self.query(
       Self.url(
         clientID: value, redirectURI: value, scope: value, state: value,
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func `no character of the query is left to a parser's taste`() throws {
+  @Test func `the query has no character that parsers read differently`() throws {
     let url = try Self.url(scope: "a b+c", extra: [.init("x", "\"<>{}|\\^`\u{FC}")])
     #expect(EndpointURL.hasOnlyURLCharacters(url))
     #expect(!url.contains("+"), "a plus is a space to some servers and a plus to others")
@@ -73,17 +73,17 @@ import Testing
     ("https://s.example", "https://s.example?response_type=code&"),
     ("https://s.example/a/", "https://s.example/a/?response_type=code&"),
   ])
-  func `the endpoint's own query stays in front untouched`(
+  func `the endpoint's own query stays unchanged in front`(
     endpoint: String, start: String
   ) throws {
     #expect(try Self.url(endpoint: endpoint).hasPrefix(start))
   }
 
-  @Test func `the verifier is nowhere in the URL`() throws {
+  @Test func `the URL does not contain the verifier`() throws {
     #expect(!(try Self.url().contains(Self.pkce.verifier)))
   }
 
-  @Test func `a nonce is sent as it is, and none where there is none`() throws {
+  @Test func `a nonce is sent as it is, and only if there is one`() throws {
     #expect(try Self.query(Self.url(nonce: "n-0S6_WzA2Mj"))["nonce"] == ["n-0S6_WzA2Mj"])
     #expect(try Self.query(Self.url(scope: "openid"))["nonce"] == nil)
   }

@@ -4,7 +4,7 @@ import Testing
 @testable import SQBasics
 @testable import SequencingOAuth
 
-/// What a claim says, in every spelling that servers use.
+/// How a claim is read, in every spelling that servers use.
 @Suite struct ClaimReaderTests {
   private static func reader(_ claim: JSONValue?) -> ClaimReader {
     ClaimReader(
@@ -23,9 +23,9 @@ import Testing
     }
   }
 
-  /// Servers that write their model as it is have `null` for what they do not use.
+  /// Servers that write out their whole model send `null` for members without a value.
   @Test(arguments: [nil, .null] as [JSONValue?])
-  func `a claim that is null is missing`(claim: JSONValue?) throws {
+  func `a claim that is null counts as missing`(claim: JSONValue?) throws {
     let reader = Self.reader(claim)
     #expect(try reader.text("a") == nil)
     #expect(try reader.texts("a") == nil)
@@ -37,7 +37,7 @@ import Testing
       } == #"\#(SQOAuthError.Code.idTokenMissing): the ID token has no "a""#)
   }
 
-  @Test func `each type is read as it is`() throws {
+  @Test func `each type of claim is read`() throws {
     #expect(try Self.reader("b").text("a") == "b")
     #expect(try Self.reader(["b", ""]).texts("a") == ["b", ""])
     #expect(try Self.reader([]).texts("a") == [])
@@ -53,7 +53,7 @@ import Testing
       ("", "is empty"), (7, "is a number and not a text"), (["b"], "is a list and not a text"),
       ([:], "is an object and not a text"), (false, "is a truth value and not a text"),
     ] as [(JSONValue, String)])
-  func `another type is named, and its value is not`(claim: JSONValue, words: String) {
+  func `the error names another type, but not its value`(claim: JSONValue, words: String) {
     let text = fault(claim) { reader throws(SQOAuthError) in _ = try reader.text("a") }
     #expect(text?.hasSuffix(#"the "a" of the ID token \#(words)"#) == true)
   }
@@ -64,7 +64,7 @@ import Testing
       (["b", 7], "has a number in its list, and not texts alone"),
       (7, "is a number and not a list of texts"), ([:], "is an object and not a list of texts"),
     ] as [(JSONValue, String)])
-  func `a list of anything else is no list of texts`(claim: JSONValue, end: String) {
+  func `a list of anything else is not a list of texts`(claim: JSONValue, end: String) {
     let words = [
       fault(claim) { reader throws(SQOAuthError) in _ = try reader.texts("a") },
       fault(claim) { reader throws(SQOAuthError) in _ = try reader.audience("a") },
@@ -75,24 +75,26 @@ import Testing
   @Test(
     arguments: [([], "is empty"), ([""], "has an empty text"), ("", "is empty")]
       as [(JSONValue, String)])
-  func `an audience has a text, and no empty one`(claim: JSONValue, fault: String) {
+  func `an audience needs at least one text, and none of them empty`(
+    claim: JSONValue, fault: String
+  ) {
     let words = self.fault(claim) { reader throws(SQOAuthError) in _ = try reader.audience("a") }
     #expect(words?.hasSuffix(fault) == true)
   }
 
   @Test(arguments: ["1700000000", -1, 253_402_300_800, 1_700_000_000_000, [], true] as [JSONValue])
-  func `what is no second of these millennia is no time`(claim: JSONValue) {
+  func `a number that is not a plausible time in seconds is rejected`(claim: JSONValue) {
     let words = fault(claim) { reader throws(SQOAuthError) in _ = try reader.date("a") }
     #expect(words?.hasSuffix("not a time in seconds") == true)
   }
 
   @Test(arguments: [.null, "", nil] as [JSONValue?])
-  func `an empty text may stand for none`(claim: JSONValue?) throws {
+  func `an empty text may count as missing`(claim: JSONValue?) throws {
     #expect(try Self.reader(claim).possibleText("a") == nil)
     #expect(try Self.reader("b").possibleText("a") == "b")
   }
 
-  @Test func `what nothing depends on may be of any type`() {
+  @Test func `an unimportant claim of another type is ignored`() {
     for claim in [7, [], [:], "", true] as [JSONValue] {
       let reader = Self.reader(claim)
       #expect(reader.ifReadable("a", reader.text) == nil)

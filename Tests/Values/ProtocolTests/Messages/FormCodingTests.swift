@@ -12,7 +12,7 @@ import Testing
         == [.init("a", " %&+\u{A3}\u{20AC}")])
   }
 
-  /// What an encoder that keeps too much would let through.
+  /// Texts that an encoder could fail to escape.
   static let difficult = [
     "", " ", "+", "%", "&", "=", "?", "#", "/", ";", ",", ":", "@", "\"", "\\", "'", "*", "~",
     "a b", "a+b", "a%20b", "a%2Bb", "a&b=c", "p&=+%\u{FC} ", "\u{20AC}", "\u{1F600}",
@@ -20,28 +20,28 @@ import Testing
   ]
 
   @Test(arguments: difficult)
-  func `a value survives the way through a body and a query`(text: String) {
+  func `a value survives encoding and decoding in a body and a query`(text: String) {
     let pairs: [FormCoding.Pair] = [.init(text, text), .init("end", "1")]
     for encoded in [FormCoding.encodeBody(pairs), FormCoding.encodeQuery(pairs)] {
       let decoded = FormCoding.decode(encoded)
-      // Bytes, since == would take two spellings of one letter for the same.
+      // The bytes are compared, because == takes two spellings of one letter for the same.
       #expect(decoded?.first.map { Array($0.value.utf8) } == Array(text.utf8))
       #expect(decoded?.last == .init("end", "1"))
     }
   }
 
   @Test(arguments: difficult)
-  func `an encoded value holds only characters that no parser takes apart`(text: String) {
+  func `an encoded value has only characters that no parser splits at`(text: String) {
     let allowed = "%+*-._".utf8
     #expect(
       FormCoding.encodeValue(text).utf8.allSatisfy { isUnreserved($0) || allowed.contains($0) })
   }
 
   @Test(arguments: difficult)
-  func `a credential is read back by every decoder of forms`(text: String) {
+  func `every form decoder can read a credential`(text: String) {
     let encoded = FormCoding.encodeCredential(text)
     #expect(FormCoding.decode("a=" + encoded).map { $0.map(\.value) } == [text])
-    // Without a plus, which some decoders take for a space and some for itself.
+    // There is no plus, which some decoders read as a space and some as a plus.
     #expect(encoded.utf8.allSatisfy { isUnreserved($0) || "%-._~*".utf8.contains($0) })
   }
 
@@ -50,19 +50,19 @@ import Testing
     #expect(FormCoding.encodeQuery([.init("a b", "c d")]) == "a%20b=c%20d")
   }
 
-  @Test func `the order and doubled names are kept`() {
+  @Test func `decoding keeps the order of the pairs and repeated names`() {
     let pairs: [FormCoding.Pair] = [.init("b", "1"), .init("a", "2"), .init("b", "3")]
     #expect(FormCoding.encodeBody(pairs) == "b=1&a=2&b=3")
     #expect(FormCoding.decode("b=1&a=2&b=3") == pairs)
   }
 
   @Test(arguments: ["a=%", "a=%2", "a=%2g", "a=%g2", "a=%zz", "%=a", "a=b&c=%E", "a=% 1", "a=%+1"])
-  func `a percent sign without two hexadecimal digits is refused`(text: String) {
+  func `a percent sign without two hexadecimal digits is rejected`(text: String) {
     #expect(FormCoding.decode(text) == nil)
   }
 
   @Test(arguments: ["a=%FF", "a=%C3", "a=%C3%28", "a=%ED%A0%80", "a=%C0%80", "%80=a"])
-  func `bytes that are not UTF-8 are refused`(text: String) {
+  func `bytes that are not UTF-8 are rejected`(text: String) {
     #expect(FormCoding.decode(text) == nil)
   }
 
@@ -71,7 +71,7 @@ import Testing
     ("a=b=c==", [("a", "b=c==")]), ("a=1&&b=2", [("a", "1"), ("b", "2")]),
     ("a=b?c", [("a", "b?c")]), ("a=%2b%2B", [("a", "++")]), ("a=1;b=2", [("a", "1;b=2")]),
   ])
-  func `the odd forms of the format are read as every other decoder reads them`(
+  func `unusual forms are decoded as other decoders decode them`(
     text: String, pairs: [(String, String)]
   ) {
     #expect(FormCoding.decode(text) == pairs.map { FormCoding.Pair($0.0, $0.1) })
@@ -82,7 +82,7 @@ import Testing
     ("a=%E9&b=1", "\u{FFFD}"), ("a=x%E9y+z&b=1", "x\u{FFFD}y z"), ("a=%%41&b=1", "%A"),
     ("a=%zz%41&b=1", "%zzA"),
   ])
-  func `a pair that cannot be decoded is mended, and leaves the others as they are`(
+  func `a pair that cannot be decoded is repaired, and the others stay as they are`(
     text: String, value: String
   ) {
     #expect(FormCoding.mend(text) == [.init("a", value, isExact: false), .init("b", "1")])

@@ -9,7 +9,7 @@ import Testing
     "open": true, "ratio": 0.5, "count": 3.0, "huge": 1e300, "none": .null, "empty": [:],
   ]
 
-  @Test func `a chain leads to a value as deep as it is`() {
+  @Test func `a chain of subscripts leads to a value at any depth`() {
     #expect(Self.json["items"][0]["title"].string == "A")
     #expect(Self.json["items"]?[0]?["title"]?.string == "A")
     #expect(Self.json["items"][0]["size"].integer == 3)
@@ -25,14 +25,14 @@ import Testing
     json["items"][0]["title"]["more"][0], json["empty"]["a"], json["none"]["a"], json["none"][0],
     json[0],
   ])
-  func `a chain that leads nowhere is nil all the way`(missing: JSONValue?) {
+  func `a chain that leads nowhere is nil at every step`(missing: JSONValue?) {
     #expect(missing == nil)
     #expect(missing["a"] == nil && missing[0] == nil)
     #expect(missing.string == nil && missing.bool == nil && missing.integer == nil)
     #expect(missing.number == nil && missing.array == nil && missing.object == nil)
   }
 
-  @Test func `a null that is there is no missing value`() {
+  @Test func `a null value does not count as a missing value`() {
     #expect(Self.json["none"] == .null)
     #expect(Self.json["items"][1]["title"] == .null)
     #expect(Self.json["none"].string == nil)
@@ -42,7 +42,7 @@ import Testing
     arguments: [
       (JSONValue.null, 0), (true, 1), (7, 2), (0.5, 3), ("7", 4), (["7"], 5), (["a": "7"], 6),
     ] as [(JSONValue, Int)])
-  func `a value is of one kind only, but a whole number is a number too`(
+  func `a value has one type only, but an integer is also a number`(
     value: JSONValue, kind: Int
   ) {
     #expect((value.bool != nil) == (kind == 1))
@@ -60,7 +60,7 @@ import Testing
       (.number(2), 2, 2), (.number(1e300), nil, 1e300), (.number(.nan), nil, nil),
       (.number(-.infinity), nil, -Double.infinity), (.number(0.1), nil, 0.1),
     ] as [(JSONValue, Int?, Double?)])
-  func `a number that is not whole or does not fit is no integer`(
+  func `a number with a fraction or out of range is not an integer`(
     value: JSONValue, integer: Int?, number: Double?
   ) {
     #expect(value.integer == integer)
@@ -74,11 +74,13 @@ import Testing
   ]
 
   @Test(arguments: literals)
-  func `a literal is what its JSON is when it is read`(json: String, literal: JSONValue) throws {
+  func `a literal equals the JSON that is read from its text`(json: String, literal: JSONValue)
+    throws
+  {
     #expect(try JSONValueTests.read(json) == literal)
   }
 
-  @Test func `of two members with one name in a literal the later one stays`() {
+  @Test func `the later of two members with one name in a literal wins`() {
     let value: JSONValue = ["a": 1, "b": 2, "a": "later"]
     #expect(value == ["b": 2, "a": "later"])
   }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// What is JSON, and what each text of it says (RFC 8259).
+/// What JSON is, and how each text of it is read (RFC 8259).
 @Suite struct JSONReaderTests {
   private static func read(
     _ text: String, _ rules: JSONRules = .message
@@ -38,7 +38,7 @@ import Testing
     ("+1", 0), (".5", 0), ("1.", 0), ("1e", 0), ("1e+", 0), ("--1", 0), ("1e999", 0), ("NaN", 0),
     ("Infinity", 0), ("//\n1", 0), ("[1/**/]", 2), ("{a:1}", 1), ("\u{FEFF}", 3), ("[1,,2]", 3),
   ])
-  func `any other text is refused at the byte that does not fit`(text: String, place: Int) {
+  func `any other text is rejected at the first wrong byte`(text: String, place: Int) {
     #expect(throws: JSONFailure.malformed(at: place)) { try Self.read(text) }
     #expect(throws: (any Error).self) { try Self.read(text, Self.strict) }
   }
@@ -49,14 +49,14 @@ import Testing
       ("100e-2", 1), ("0e99999999999999999999", 0), ("0.0001e4", 1),
       ("12345678901234567.0e2", 1_234_567_890_123_456_700),
       ("9223372036854775807", .integer(.max)), ("-9223372036854775808", .integer(.min)),
-      // A Double would make them even.
+      // A Double would round them to even numbers.
       ("9007199254740993", 9_007_199_254_740_993), ("9007199254740993.0", 9_007_199_254_740_993),
       ("9223372036854775808", .number(0x1p63)), ("-9223372036854775809", .number(-0x1p63)),
       ("0.1", 0.1), ("1e-1", 0.1), ("1e300", 1e300), ("4.9e-324", .number(.leastNonzeroMagnitude)),
       ("1e-999", .number(0)),
       ("123456789012345678901234567890", 123_456_789_012_345_678_901_234_567_890.0),
     ] as [(String, JSONValue)])
-  func `a number is exact, and whole if it has no fraction and fits`(
+  func `a number is read exactly, and as an integer if it has no fraction and fits`(
     text: String, value: JSONValue
   ) throws {
     #expect(try Self.read(text) == value)
@@ -64,7 +64,7 @@ import Testing
     #expect(try Self.read("{\"a\": \(text)}") == ["a": value])
   }
 
-  // MARK: What may be mended
+  // MARK: What may be repaired
 
   @Test(
     arguments: [
@@ -78,7 +78,7 @@ import Testing
       (Data(#""\udc00\ud800\n""#.utf8), "\u{FFFD}\u{FFFD}\n"),
       (Data(#""\ud800\u0041""#.utf8), "\u{FFFD}A"), (Data(#"{"a":1,"a":2}"#.utf8), ["a": 1]),
     ] as [(Data, JSONValue)])
-  func `a server's slip costs what it spoils alone, but a signed text must have none`(
+  func `a server's small fault spoils only one value, but a signed text must have none`(
     text: Data, value: JSONValue
   ) throws {
     #expect(try JSONReader.value(of: text) == value)
@@ -98,17 +98,17 @@ import Testing
     #"{"a":1,"a":1}"#, #"{"a":1,"b":2,"a":3}"#, #"{"":1,"":2}"#, #"{"a":1,"\u0061":2}"#,
     #"{"a\/b":1,"a/b":2}"#, #"{"\ud83d\ude00":1,"😀":2}"#, #"{"x":{"a":1,"a":1}}"#,
     #"{"a":[],"a":[]}"#, #"{"a":[{"a":1}],"b":{},"b":1}"#,
-    // Swift's strings are equal if they look alike, and one of the two would be lost.
+    // Swift's strings are equal if they look alike, so one of the two would be lost.
     "{\"\u{E9}\":1,\"e\u{301}\":2}",
   ])
-  func `a name that occurs twice in an object is found at any depth`(text: String) {
+  func `a repeated name in an object is noticed at any depth`(text: String) {
     #expect(throws: JSONFailure.doubleName) { try Self.read(text, Self.strict) }
     #expect(throws: JSONFailure.doubleName) { try Self.read("[0,{\"o\":\(text)}]", Self.strict) }
   }
 
-  // MARK: What it may cost
+  // MARK: Limits
 
-  @Test func `each limit is the last that passes`() throws {
+  @Test func `each limit is the largest value that is accepted`() throws {
     func nested(_ depth: Int) -> String {
       String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
     }
@@ -118,14 +118,14 @@ import Testing
     _ = try Self.read("[1,2,3]  ", rules)
     #expect(throws: JSONFailure.tooLong) { try Self.read("[1,2,3]   ", rules) }
     #expect(throws: JSONFailure.tooManyValues) { try Self.read("[1,2,3,4]", rules) }
-    // The outermost has no weight, the inner array 1, and its two values 2 each.
+    // The outermost array has no weight, the inner array has 1, and its two values have 2 each.
     _ = try Self.read("[[1,2]]", JSONRules(maximumWeight: 5))
     #expect(throws: JSONFailure.tooManyValues) {
       try Self.read("[[1,2]]", JSONRules(maximumWeight: 4))
     }
   }
 
-  @Test func `a text without an end costs no more than it has`() {
+  @Test func `a text without an end costs no more time than its length`() {
     for text in ["[", "{\"a\":", "[[],", "\"", "{\"a\":[{"] {
       let long = String(repeating: text, count: 100_000)
       #expect(throws: (any Error).self) { try Self.read(long, .own) }
@@ -133,7 +133,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 7, 1_000])
-  func `a text that is read in pieces is the same`(size: Int) throws {
+  func `a text that is read in pieces gives the same value`(size: Int) throws {
     let text = #"{"a":[1,"two",{"b":[null,true,[]]}],"c":{"d":{},"e":-2.5},"f":"\u00e9"} "#
     let whole = try Self.read(text)
     var reader = try JSONReader(Data(text.utf8), .message)

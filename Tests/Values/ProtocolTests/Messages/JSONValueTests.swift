@@ -16,7 +16,7 @@ import Testing
     ("\"true\"", .string("true")), ("[]", .array([])), ("{}", .object([:])),
     ("[1,\"a\",null]", .array([.integer(1), .string("a"), .null])),
   ])
-  func `every kind of JSON is told apart`(json: String, value: JSONValue) throws {
+  func `each type of JSON value is recognized`(json: String, value: JSONValue) throws {
     #expect(try Self.read(json) == value)
   }
 
@@ -24,7 +24,7 @@ import Testing
     "null", "true", "1", "1.0", "0.1", "-0.0", "1e300", "9223372036854775808", "\"\\u0000\"",
     "[[[]]]", "{\"a\":{\"b\":[1,2.5,false]}}", "4.9e-324",
   ])
-  func `what was read survives writing and reading`(json: String) throws {
+  func `a value survives writing and reading`(json: String) throws {
     let value = try Self.read(json)
     let again = try JSONDecoder().decode(JSONValue.self, from: try JSONEncoder().encode(value))
     #expect(again == value)

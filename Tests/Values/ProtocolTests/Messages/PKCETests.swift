@@ -24,7 +24,7 @@ import Testing
     #expect(PKCE.method == "S256")
   }
 
-  @Test func `a verifier is 43 to 128 unreserved characters and each is another`() {
+  @Test func `a verifier has 43 to 128 unreserved characters and is always new`() {
     let verifiers = (0..<1_000).map { _ in PKCE().verifier }
     #expect(Set(verifiers).count == 1_000)
     for verifier in verifiers {
@@ -34,7 +34,7 @@ import Testing
   }
 }
 
-/// RFC 3986, section 2.3.
+/// Returns whether RFC 3986, section 2.3, calls the byte unreserved.
 func isUnreserved(_ byte: UInt8) -> Bool {
   switch byte {
   case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -5,7 +5,7 @@ import Testing
 @testable import SequencingOAuth
 
 @Suite struct RandomStringTests {
-  @Test func `a thousand states are distinct and hold 256 bits of base64url each`() throws {
+  @Test func `a thousand states differ and have 256 bits of base64url each`() throws {
     let states = (0..<1_000).map { _ in RandomString.make() }
     #expect(Set(states).count == 1_000)
     for state in states {
@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  /// A generator that leaves bits out would show here: each position holds every letter.
+  /// A generator that leaves out bits would be noticed here: each position has every letter.
   @Test func `every character of the alphabet occurs at every position but the last`() {
     let states = (0..<4_000).map { _ in Array(RandomString.make().utf8) }
     for position in 0..<42 {

@@ -3,7 +3,7 @@ import Testing
 @testable import SQBasics
 @testable import SequencingOAuth
 
-/// The address is compared byte for byte.
+/// How an incoming redirect is matched with the registered address, byte for byte.
 @Suite struct RedirectMatchTests {
   static func query(_ incoming: String, _ registered: String) -> String? {
     RedirectMatch.query(of: incoming, for: registered).flatMap { String($0) }
@@ -46,16 +46,16 @@ import Testing
     "http:/127.0.0.1:51004/cb?code=a", "//127.0.0.1:51004/cb?code=a", "/cb?code=a", "?code=a", "",
     " http://127.0.0.1:51004/cb?code=a", "http\\://127.0.0.1:51004/cb?code=a",
     "http:\\\\127.0.0.1:51004/cb?code=a",
-    // the URI elsewhere than in front
+    // the URI in another place than at the start
     "http://evil.example/?u=http://127.0.0.1:51004/cb?code=a",
     "http://evil.example/#http://127.0.0.1:51004/cb?code=a",
   ])
-  func `anything else is addressed to someone else`(incoming: String) {
+  func `any other address does not match`(incoming: String) {
     #expect(RedirectMatch.query(of: incoming, for: Self.loopback) == nil)
     #expect(Redirect(redirectURI: Self.loopback).judge(incoming) == .notAddressed)
   }
 
-  @Test func `an answer without a query matches and says nothing`() {
+  @Test func `an answer without a query matches but has no state`() {
     #expect(Redirect(redirectURI: Self.loopback).judge(Self.loopback) == .wrongState)
     #expect(Redirect(redirectURI: Self.loopback).judge(Self.loopback + "?") == .wrongState)
   }
@@ -79,7 +79,7 @@ import Testing
     ("https://app.example/cb", "https://app.example/cb/?code=a", false),
     ("https://app.example/cb", "https://app.example@evil.example/cb?code=a", false),
   ])
-  func `a private scheme or https is matched whole, the scheme in any case`(
+  func `a private scheme or https must match exactly, except for the scheme's case`(
     registered: String, incoming: String, matches: Bool
   ) {
     #expect((RedirectMatch.query(of: incoming, for: registered) != nil) == matches)
@@ -89,7 +89,7 @@ import Testing
     ("com.example:/cb?tenant=7&code=a", "code=a"), ("com.example:/cb?tenant=7&", ""),
     ("com.example:/cb?tenant=7", ""), ("com.example:/cb?tenant=7&tenant=8", "tenant=8"),
   ])
-  func `the registered query stands in front of the answer's own`(
+  func `the registered query precedes the query of the answer`(
     incoming: String, query: String
   ) {
     #expect(Self.query(incoming, "com.example:/cb?tenant=7") == query)
@@ -100,7 +100,7 @@ import Testing
     "com.example:/cb?tenant=7code=a", "com.example:/cb?Tenant=7&code=a", "com.example:/cb",
     "com.example:/cb?tenant=%37&code=a", "com.example:/cb?tenant=7;code=a",
   ])
-  func `an answer that lost or changed the registered query is addressed elsewhere`(
+  func `an answer without the exact registered query does not match`(
     incoming: String
   ) {
     #expect(RedirectMatch.query(of: incoming, for: "com.example:/cb?tenant=7") == nil)

@@ -5,9 +5,9 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// RFC 9110, sections 5.6.7 and 10.2.3.
+/// How `Retry-After` is read (RFC 9110, sections 5.6.7 and 10.2.3).
 @Suite struct RetryAfterTests {
-  /// The moment of the RFC's own example: Sun, 06 Nov 1994 08:49:37 GMT.
+  /// The date of the RFC's own example: Sun, 06 Nov 1994 08:49:37 GMT.
   static let example = Date(timeIntervalSince1970: 784_111_777)
 
   @Test(
@@ -15,25 +15,25 @@ import Testing
       ("0", 0), ("7", 7), ("120", 120), ("0007", 7), ("86400", 86_400), ("86401", 86_400),
       ("99999999999999999999999999", 86_400),
     ] as [(String, Int)])
-  func `seconds`(text: String, seconds: Int) {
+  func `a delay in seconds is read, up to a day`(text: String, seconds: Int) {
     #expect(RetryAfter.delay(in: ["Retry-After": text], now: Self.example) == .seconds(seconds))
   }
 
   @Test(arguments: [
     "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
   ])
-  func `a date in any of its three forms`(text: String) {
+  func `a date is read in any of its three forms`(text: String) {
     let early = Self.example.addingTimeInterval(-90)
     #expect(HTTPDate.parse(text, now: early) == Self.example)
     #expect(RetryAfter.delay(in: ["retry-after": text], now: early) == .seconds(90))
-    // One that has passed means at once, and a far one is not waited for.
+    // A past date means at once, and a far one means a day.
     let late = Self.example.addingTimeInterval(1)
     #expect(RetryAfter.delay(in: ["Retry-After": text], now: late) == .zero)
     let longBefore = Self.example.addingTimeInterval(-1_000_000)
     #expect(RetryAfter.delay(in: ["Retry-After": text], now: longBefore) == .seconds(86_400))
   }
 
-  @Test func `a date counts from the response's own`() {
+  @Test func `a date counts from the date of the response`() {
     let headers: HTTPFields = [
       "Date": "Sun, 06 Nov 1994 08:49:37 GMT", "Retry-After": "Sun, 06 Nov 1994 08:50:07 GMT",
     ]
@@ -49,13 +49,13 @@ import Testing
     "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 0000 08:49:37 GMT", ", , - - , GMT",
     "1994-11-06T08:49:37Z",
   ])
-  func `what is neither is not there`(text: String) {
+  func `any other value counts as missing`(text: String) {
     #expect(RetryAfter.delay(in: ["Retry-After": text], now: Self.example) == nil)
     #expect(RetryAfter.delay(in: [:], now: Self.example) == nil)
   }
 
-  /// Against Foundation's calendar, which is not what reads it.
-  @Test func `days over four centuries are the right ones`() throws {
+  /// Compares with Foundation's calendar, which the parser does not use.
+  @Test func `dates over four centuries are right`() throws {
     var calendar = Calendar(identifier: .gregorian)
     calendar.timeZone = try #require(TimeZone(secondsFromGMT: 0))
     let names = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(separator: " ")
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: [(1994, "94", 1994), (2030, "94", 1994), (2045, "94", 2094), (1999, "00", 2000)])
-  func `two digits mean the year that is at most 50 years ahead`(
+  func `a year of two digits is at most 50 years ahead`(
     now: Int, digits: String, year: Int
   ) {
     let now = Date(timeIntervalSince1970: Double(now - 1970) * 31_556_952 + 1_000_000)
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(arguments: [429, 500, 503, 400])
-  func `the token endpoint's wish is on the error`(status: Int) {
+  func `the error has the delay that the token endpoint asks for`(status: Int) {
     for body in ["busy", #"{"error":"temporarily_unavailable"}"#] {
       var response = Answer.http(body, status: status)
       response.head.headers["Retry-After"] = "30"
@@ -88,7 +88,7 @@ import Testing
           context: .init(receivedAt: Answer.now, requestedScope: nil)
         ).read(response)
       }
-      // A refusal that is final asks for no retry.
+      // A final rejection does not ask for a retry.
       #expect(error?.retryAfter == (status == 400 && body == "busy" ? nil : .seconds(30)))
     }
   }

@@ -5,9 +5,9 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// Which codes an error has that a server sent.
+/// Which error codes a server may send.
 @Suite struct ServersCodesTests {
-  /// The codes that RFCs and OpenID Connect give to a server, by their names in the SDK.
+  /// The codes that RFCs and OpenID Connect define for servers, by their names in the SDK.
   private static let ofServers: Set = [
     "invalidRequest", "invalidClient", "invalidGrant", "unauthorizedClient",
     "unsupportedGrantType", "unsupportedResponseType", "invalidScope", "accessDenied",
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func `a code that is no server's is one of the SDK's own`() throws {
+  @Test func `every code that is not a server's is one of the SDK's own`() throws {
     let codes = try codes()
     #expect(codes.count > 80)
     for (name, code) in codes {
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func `an endpoint cannot speak in the SDK's own codes`() throws {
+  @Test func `an endpoint cannot use the SDK's own codes`() throws {
     for (name, code) in try codes() where !Self.ofServers.contains(name) {
       let error = failure(.requestRefused) {
         try Answer.read(#"{"error":"\#(code)"}"#, status: 400)

@@ -33,13 +33,13 @@ import Testing
     "grant_type=authorization_code&code=SplxlOBeZQQYbYS6WxSbIA"
     + "&redirect_uri=https%3A%2F%2Fclient.example.com%2Fcb"
 
-  @Test func `Basic puts the client into the header and only there`() throws {
+  @Test func `Basic sends the client's credentials only in the header`() throws {
     let request = try Self.request(secret: "gX1fBat3bV", .basic)
     #expect(request.headers.values(for: "Authorization") == ["Basic czZCaGRSa3F0MzpnWDFmQmF0M2JW"])
     #expect(try Self.body(request) == Self.codeBody)
   }
 
-  @Test func `post puts the client into the body and only there`() throws {
+  @Test func `post sends the client's credentials only in the body`() throws {
     let request = try Self.request(secret: "gX1fBat3bV", .post)
     #expect(request.headers["Authorization"] == nil)
     #expect(
@@ -47,13 +47,13 @@ import Testing
         == Self.codeBody + "&client_id=s6BhdRkqt3&client_secret=gX1fBat3bV")
   }
 
-  @Test func `a public client sends its identifier and no proof`() throws {
+  @Test func `a public client sends its identifier and no secret`() throws {
     let request = try Self.request(.publicClient)
     #expect(request.headers["Authorization"] == nil)
     #expect(try Self.body(request) == Self.codeBody + "&client_id=s6BhdRkqt3")
   }
 
-  @Test func `the request is a form by POST that asks for JSON`() throws {
+  @Test func `the request is a POST of a form that asks for JSON`() throws {
     let request = try Self.request(.publicClient)
     #expect(request.method == "POST")
     #expect(request.url.absoluteString == "https://server.example.com/token")
@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test(arguments: FormCodingTests.difficult)
-  func `a parameter arrives byte for byte`(value: String) throws {
+  func `each parameter reaches the server byte for byte`(value: String) throws {
     let request = try Self.request(
       id: value, secret: value, .post, parameters: [.init("code", value)])
     let pairs = try #require(FormCoding.decode(try Self.body(request)))

@@ -5,7 +5,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// What a registration may say, without a server.
+/// How a registration response is read, without a server.
 @Suite struct RegistrationResponseTests {
   private func registration(
     _ members: [String: JSONValue], from address: String = "https://id.example/register",
@@ -19,14 +19,15 @@ import Testing
 
   private static let managed: JSONValue = "https://id.example/clients/c"
 
-  /// The server chooses address and token, and could have them sent into the client's own network.
+  /// The server chooses the address and the token, and could make the client send requests into its
+  /// own network.
   @Test(
     arguments: [
       "https://other.example/c", "https://id.example:8443/c", "http://id.example/c",
       "http://127.0.0.1:8080/c", "https://id.example@other.example/c", "//other.example/c",
       "https://sub.id.example/c", "nonsense:", "http://[", 5, [:], .null, "",
     ] as [JSONValue])
-  func `a registration that is managed elsewhere cannot be managed, and is good`(
+  func `a registration with a management address at another server cannot be managed`(
     uri: JSONValue
   ) throws {
     let registration = try registration(
@@ -48,7 +49,7 @@ import Testing
     ("register/1", "https://id.example/register/1"),
     ("?client_id=c", "https://id.example/register?client_id=c"),
   ])
-  func `an address at the server that answered may be relative`(text: String, uri: String) throws {
+  func `a management address may be relative`(text: String, uri: String) throws {
     let registration = try registration(
       ["registration_client_uri": .string(text), "registration_access_token": "t"])
     #expect(registration.management?.uri.absoluteString == uri)
@@ -64,14 +65,14 @@ import Testing
   }
 
   @Test(arguments: [("0", nil), ("1900000000", 1_900_000_000), ("", nil)] as [(String, Double?)])
-  func `the end of a secret may be a text of digits`(text: String, seconds: Double?) throws {
+  func `the expiration of a secret may be a text of digits`(text: String, seconds: Double?) throws {
     let registration = try registration(
       ["client_secret": "s", "client_secret_expires_at": .string(text)])
     #expect(registration.clientSecretExpirationDate?.timeIntervalSince1970 == seconds)
   }
 
   @Test(arguments: ["never", "-1", "1e3", " 0", "0x0", "99999999999999999999"])
-  func `what is no time is no end of a secret`(text: String) {
+  func `an invalid expiration of a secret is rejected`(text: String) {
     failure(.invalidResponse) {
       try registration(["client_secret": "s", "client_secret_expires_at": .string(text)])
     }
@@ -93,13 +94,13 @@ import Testing
     (["tls_client_auth"], nil, code, .publicClient), ([], nil, code, .publicClient),
     (["client_secret_post"], .publicClient, code, .publicClient),
     (["none"], .post, code, .post), (nil, .publicClient, code, .publicClient),
-    // A client that acts in its own name must prove who it is.
+    // A client that acts in its own name must authenticate.
     (["none", "client_secret_post"], nil, ["client_credentials"], .post),
     (["none"], nil, ["client_credentials"], .basic),
   ]
 
   @Test(arguments: choices.indices)
-  func `a client asks for the best authentication that both sides can do`(index: Int) throws {
+  func `a client asks for the best authentication that both sides support`(index: Int) throws {
     let row = Self.choices[index]
     var metadata = ClientMetadata(
       redirectURIs: ["http://127.0.0.1/cb"], clientAuthentication: row.asked,
@@ -128,7 +129,7 @@ import Testing
   }
 
   @Test(arguments: TokenRefusalTests.forms, [400, 403, 500])
-  func `the server's own words are told`(body: String, status: Int) {
+  func `the error contains the server's description`(body: String, status: Int) {
     let error = RegistrationResponse(
       issuer: "https://id.example", secrets: SentSecrets([]), now: Date(timeIntervalSince1970: 0)
     ).failure(Answer.http(body, status: status))
@@ -141,9 +142,9 @@ import Testing
     "redirect_uris", "registration_client_uri", "registration_access_token", "jwks", "logo_uri",
   ]
 
-  /// Servers that write their model as it is have these values for what a client does not have.
+  /// Servers that write out their whole model send these values for missing members.
   @Test(arguments: [.null, ""] as [JSONValue])
-  func `a member that is null or empty is one that the client does not have`(value: JSONValue)
+  func `a member that is null or empty counts as missing`(value: JSONValue)
     throws
   {
     let members = Dictionary(uniqueKeysWithValues: Self.unused.map { ($0, value) })

@@ -4,11 +4,11 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// Errors are written to logs, so none may show the secrets of its request or response.
+/// Errors are written to logs, so they must not show the secrets of a request or response.
 @Suite struct ErrorTextTests {
   static let canary = "C4N4RY"
 
-  /// An error of an app's or of a server's making that says too much.
+  /// An error of an app or a server whose description contains a secret.
   struct Talkative: Error, CustomStringConvertible {
     var description: String { ErrorTextTests.canary }
     let secret = ErrorTextTests.canary
@@ -29,7 +29,7 @@ import Testing
         .storeFailed, "outer", cause: SQOAuthError(.storeFailed, "x", cause: Talkative())))
   }
 
-  @Test func `a store's own error is not printed`() async {
+  @Test func `the error of a custom store is not printed`() async {
     struct Store: TokenStore {
       func load(_ id: String) async throws -> AccountRecord? { throw Talkative() }
       func save(_ record: AccountRecord) async throws { throw Talkative() }
@@ -50,7 +50,7 @@ import Testing
     #expect(error?.cause is Talkative)
   }
 
-  @Test func `an HTTP client's own error is not printed`() async {
+  @Test func `the error of a custom HTTP client is not printed`() async {
     struct Client: HTTPClient {
       func send(_ request: HTTPRequest) async throws -> HTTPResponse { throw Talkative() }
     }
@@ -61,12 +61,12 @@ import Testing
     #expect(error?.cause is Talkative)
   }
 
-  /// A secret in the wrong place of the configuration is still a secret.
+  /// A secret in a wrong place of the configuration is still a secret.
   @Test(arguments: [
     "https://user:C4N4RY@s.example/t", "https://s.example/t?key=C4N4RY#x",
     "http://s.example/t?key=C4N4RY",
   ])
-  func `an endpoint that is refused is not repeated beyond its host and path`(url: String) {
+  func `the error of a rejected endpoint contains only its host and path`(url: String) {
     Self.expectSilence(failure { try EndpointURL.check(url, name: "token endpoint") })
     Self.expectSilence(failure { try RedirectURI(url) })
     Self.expectSilence(
@@ -77,7 +77,7 @@ import Testing
       })
   }
 
-  @Test func `a configuration's errors do not show the secret`() {
+  @Test func `the error of a configuration does not contain the secret`() {
     for (id, redirect, method) in [
       ("", "http://127.0.0.1/", ClientAuthentication.basic), ("id", "", .basic),
       ("id", "http://127.0.0.1/", .init(rawValue: "private_key_jwt")),
@@ -103,7 +103,7 @@ import Testing
     "state=S&code=C4N4RY&error=x", "state=S&code=C4N4RY&iss=https://evil.example/C4N4RY",
     "state=S&code=C4N4RY#access_token=C4N4RY", "state=S&response=C4N4RY", "state=S&C4N4RY",
   ])
-  func `what is wrong with a redirect does not show the redirect`(query: String) {
+  func `the error of a redirect does not contain the redirect`(query: String) {
     let redirect = Redirect(issuer: Redirect.issuer, requiresIssuer: true)
     let answered = query.replacingOccurrences(of: "state=S", with: "state=\(Redirect.state)")
     let error = redirect.response("\(redirect.redirectURI)?\(answered)").error
@@ -118,14 +118,16 @@ import Testing
     #"{"access_token":"C4N4RY","token_type":"bearer","refresh_token":"C4N4RY\n"}"#,
     #"{"access_token":{"C4N4RY":1},"token_type":"bearer"}"#,
   ])
-  func `what is wrong with a token response does not show the response`(body: String) {
+  func `the error of a token response does not contain the response`(body: String) {
     for (status, type) in [(200, "application/json"), (200, "text/html"), (400, "text/html")] {
       Self.expectSilence(failure { try Answer.read(body, status: status, type: type) })
     }
   }
 
-  /// Names that are quoted, since a developer needs them, are cleaned and short.
-  @Test func `what a server wrote reaches a text without control characters and cut`() {
+  /// Some names are quoted, because a developer needs them.
+  ///
+  /// They are cleaned and shortened.
+  @Test func `quoted texts of a server are short and have no control characters`() {
     let nasty = #"\u001b[31m\u202e\r\n\u2028\u0000"# + String(repeating: "x", count: 9_999)
     let errors = [
       failure {
@@ -148,7 +150,7 @@ import Testing
     }
   }
 
-  @Test func `a damaged metadata document is not shown`() {
+  @Test func `the error of a damaged metadata document does not contain the document`() {
     for body in ["C4N4RY", #"{"issuer":"C4N4RY"#, #"{"issuer":{"C4N4RY":1}}"#] {
       Self.expectSilence(
         failure { try ProviderMetadata(document: Data(body.utf8), issuer: "https://s.example") })

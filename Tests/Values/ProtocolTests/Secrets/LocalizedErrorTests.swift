@@ -4,7 +4,7 @@ import SequencingOAuth
 import SequencingOAuthPipes
 import Testing
 
-/// `localizedDescription`, which is what an app shows of an error that it does not know.
+/// `localizedDescription`, the text that an app shows for an unknown error.
 @Suite struct LocalizedErrorTests {
   static let error = SQOAuthError(
     .portInUse, "port 8080 is in use", cause: SQOAuthError(.invalidRequest, "C4N4RY"))
@@ -18,7 +18,7 @@ import Testing
   ]
 
   @Test(arguments: rows.indices)
-  func `an error's localized description is its sentence`(index: Int) {
+  func `an error's localized description is a sentence`(index: Int) {
     let (error, sentence) = Self.rows[index]
     #expect(error.localizedDescription == sentence)
     #expect((error as NSError).localizedDescription == sentence)

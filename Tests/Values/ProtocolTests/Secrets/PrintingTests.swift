@@ -6,7 +6,7 @@ import Testing
 @testable import SequencingOAuthPipes
 @testable import TestSupport
 
-/// No text made of a value of ours shows a secret in it.
+/// Text that Swift makes of the SDK's values, which must not contain a secret.
 @Suite struct PrintingTests {
   static let canary = "C4N4RY"
   static let token = SQToken(
@@ -42,7 +42,7 @@ import Testing
   ) {
     let text = everyText(of: value)
     #expect(!text.contains(canary), "\(type(of: value)): \(text)", sourceLocation: sourceLocation)
-    // As elements, as dictionary values, in optionals, tuples, and as text inside text.
+    // As an element, as a dictionary's value, in an optional, in a tuple, and in another text.
     let container: [Any] = [value]
     #expect(
       !everyText(of: container).contains(canary), "in an array", sourceLocation: sourceLocation)
@@ -53,25 +53,25 @@ import Testing
       !everyText(of: (1, value)).contains(canary), "in a tuple", sourceLocation: sourceLocation)
   }
 
-  @Test func `a token`() {
+  @Test func `a printed token shows no secret`() {
     Self.expectSilence(Self.token)
     Self.expectSilence(Result<SQToken, SQOAuthError>.success(Self.token))
   }
 
-  @Test func `an account's record`() {
+  @Test func `an account's printed record shows no secret`() {
     Self.expectSilence(AccountRecord(id: "a", clientID: "c", token: Self.token))
   }
 
-  @Test func `a client's configuration`() throws {
+  @Test func `a client's printed configuration shows no secret`() throws {
     Self.expectSilence(try Self.configuration())
   }
 
-  /// An API's key among the parameters is as good as a password.
-  @Test func `a provider with parameters`() throws {
+  /// An API key among the parameters is as secret as a password.
+  @Test func `a printed provider shows no parameter`() throws {
     Self.expectSilence(try Self.configuration().provider)
   }
 
-  @Test func `a request and its parts`() {
+  @Test func `a printed request shows none of its parts`() {
     Self.expectSilence(Self.request)
     Self.expectSilence(Self.request.body)
     Self.expectSilence(Self.request.headers)
@@ -79,13 +79,13 @@ import Testing
     Self.expectSilence(HTTPRequestBody.stream(length: nil) { { Data(Self.canary.utf8) } })
   }
 
-  @Test func `a response and its parts`() {
+  @Test func `a printed response shows none of its parts`() {
     Self.expectSilence(Self.response)
     Self.expectSilence(Self.response.head)
     Self.expectSilence(Self.response.trailers)
   }
 
-  @Test func `stores that hold tokens`() async throws {
+  @Test func `a printed store shows no token`() async throws {
     let folder = try TemporaryFolder()
     let record = AccountRecord(id: "a", clientID: "c", token: Self.token)
     for store in [MemoryTokenStore(), FileTokenStore(path: folder.file("t"))] as [any TokenStore] {
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test func `the messages inside`() throws {
+  @Test func `the SDK's own messages print no secret`() throws {
     let url = try #require(URL(string: "https://s.example/t"))
     let pkce = PKCE(verifier: Self.canary)
     Self.expectSilence(pkce)
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test func `a pipeline, its pipes and its pages`() async throws {
+  @Test func `a printed pipeline, pipe or page shows no secret`() async throws {
     let canary = Self.canary
     let fixture = try await PipeFixture(
       isSignedIn: false, change: { $0 = (try? Self.configuration()) ?? $0 }
@@ -140,8 +140,8 @@ import Testing
     }
   }
 
-  /// What was registered, what waits and what is held, in the object that an app keeps.
-  @Test func `an SQOAuth with a client and a token`() async throws {
+  /// The registered client and the token are in the object that an app keeps.
+  @Test func `a printed SQOAuth object shows no secret`() async throws {
     var environment = ClientEnvironment()
     let store = MemoryTokenStore()
     environment.tokenStore = store

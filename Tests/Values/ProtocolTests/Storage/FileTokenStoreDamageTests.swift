@@ -4,7 +4,9 @@ import Testing
 
 @testable import TestSupport
 
-/// A damaged file may contain a user's session: it is reported and never overwritten.
+/// A damaged file may contain a user's session.
+///
+/// It is reported and never overwritten.
 @Suite struct FileTokenStoreDamageTests {
   static let damaged = [
     "", " ", "{", "null", "[]", "\"C4N4RY\"", "{}", "C4N4RY", "{\"accounts\":{}}",
@@ -17,7 +19,7 @@ import Testing
   ]
 
   @Test(arguments: damaged)
-  func `a damaged file, or one of a newer version, is an error and stays as it is`(
+  func `a damaged or newer file is an error and stays as it is`(
     content: String
   ) async throws {
     let folder = try TemporaryFolder()
@@ -40,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func `a newer version is named as such`() async throws {
+  @Test func `a newer version is reported as such`() async throws {
     let folder = try TemporaryFolder()
     try Data(#"{"version":2,"accounts":{}}"#.utf8)
       .write(to: URL(fileURLWithPath: folder.file("tokens.json")))
@@ -50,13 +52,13 @@ import Testing
     #expect(error?.message.contains("newer") == true || error?.message.contains("version") == true)
   }
 
-  /// Every cut of a real file, as a power loss without an atomic replacement would leave it.
+  /// Cuts a real file at every length, as a power loss without an atomic replacement could do.
   @Test func `a truncated file is an error at every length`() async throws {
     let folder = try TemporaryFolder()
     let store = FileTokenStore(path: folder.file("tokens.json"))
     try await store.save(record("a"))
     let whole = try Data(contentsOf: URL(fileURLWithPath: folder.file("tokens.json")))
-    // White space at the end may go without harm.
+    // White space at the end may be lost without harm.
     let end = whole.lastIndex { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: " ") } ?? 0
     for length in stride(from: 0, through: end, by: 7) {
       try whole.prefix(length).write(to: URL(fileURLWithPath: folder.file("tokens.json")))

@@ -5,8 +5,10 @@ import Testing
 
 @testable import TestSupport
 
-/// Damage that leaves a file readable: a refresh token with another letter in it would come back
-/// from the server as refused, and the sign-in would be erased.
+/// Damage that leaves the file readable.
+///
+/// With a changed letter in a refresh token, the server would reject the token, and the sign-in
+/// would be erased.
 @Suite(.timeLimit(.minutes(2))) struct FileTokenStoreDigestTests {
   let folder: TemporaryFolder
   var path: String { folder.file("tokens.json") }
@@ -15,13 +17,13 @@ import Testing
     folder = try TemporaryFolder()
   }
 
-  /// The form of the file that versions before the digest read and write.
+  /// The file format of versions before the digest.
   struct OldFile: Codable {
     let version: Int
     var accounts: [String: AccountRecord]
   }
 
-  @Test func `a flipped bit anywhere in the file is damage`() async throws {
+  @Test func `a flipped bit anywhere in the file is reported as damage`() async throws {
     let whole = try await saved()
     let store = FileTokenStore(path: path)
     for index in whole.indices {
@@ -36,7 +38,7 @@ import Testing
     #expect(try await store.load("a") == record("a"))
   }
 
-  @Test func `a letter that changes in a token is damage, and the message says what to do`()
+  @Test func `a changed letter of a token is damage, and the error says what to do`()
     async throws
   {
     let text = String(decoding: try await saved(), as: UTF8.self)
@@ -46,14 +48,14 @@ import Testing
     #expect(error?.message.contains("digest") == true)
     #expect(error?.message.contains("\"sha256\"") == true && error?.message.contains(path) == true)
     await failure(.storeDamaged) { try await store.save(record("b")) }
-    // After an edit of the user's own, as the message says.
+    // After the user has edited the file as the message says.
     let edited = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
       .filter { !$0.contains("\"sha256\" :") }.joined(separator: "\n")
     try write(edited)
     #expect(try await store.load("a")?.token.accessToken == "a.b~d/+==")
   }
 
-  @Test func `a file of an older version is read, and gets its digest with the next save`()
+  @Test func `a file of an older version is read and gets its digest at the next save`()
     async throws
   {
     try write(JSONEncoder().encode(OldFile(version: 1, accounts: ["a": record("a")])))
@@ -64,7 +66,7 @@ import Testing
     #expect(try await FileTokenStore(path: path).list() == ["a", "b"])
   }
 
-  @Test func `an older version reads the file, and what it writes is read here`() async throws {
+  @Test func `an older version can read the file, and its own files can be read`() async throws {
     var file = try JSONDecoder().decode(OldFile.self, from: await saved())
     #expect(file.accounts == ["a": record("a")])
     file.accounts["b"] = record("b")
@@ -79,15 +81,15 @@ import Testing
     #""sha256":null"#, #""sha256":7"#, #""sha256":"""#, #""sha257":"0""#, #""more":1"#,
     "\"sha256\":\"\(String(repeating: "0", count: 64))\"",
   ])
-  func `a digest that is none, and a member that nobody knows, are damage`(member: String)
+  func `an invalid digest or an unknown member is reported as damage`(member: String)
     async throws
   {
     try write(#"{"accounts":{},"version":1,\#(member)}"#)
     await failure(.storeDamaged) { try await FileTokenStore(path: path).list() }
   }
 
-  /// Only the file's own member is the digest.
-  @Test func `what an app keeps may look like a digest`() async throws {
+  /// Only the file's own member is its digest.
+  @Test func `an app's own values may look like a digest`() async throws {
     let zeros = String(repeating: "0", count: 64)
     let saved = AccountRecord(
       id: zeros, clientID: "\n  \"sha256\" : \"\(zeros)\"", token: SQToken(accessToken: zeros),

@@ -13,12 +13,12 @@ import Testing
     folder = try TemporaryFolder()
   }
 
-  @Test func `records survive the instance that saved them`() async throws {
+  @Test func `records outlive the store object that saved them`() async throws {
     try await FileTokenStore(path: path).save(record("a"))
     #expect(try await FileTokenStore(path: path).load("a") == record("a"))
   }
 
-  @Test func `two instances on one file see each other's changes`() async throws {
+  @Test func `two store objects of one file see each other's changes`() async throws {
     let (first, second) = (FileTokenStore(path: path), FileTokenStore(path: path))
     try await first.save(record("a"))
     try await second.save(record("b"))
@@ -27,7 +27,7 @@ import Testing
     #expect(try await first.load("a") == nil)
   }
 
-  @Test func `the file has mode 0600 and the folders it needed 0700`() async throws {
+  @Test func `the file has mode 0600, and new folders have mode 0700`() async throws {
     let store = FileTokenStore(path: folder.file("one/two/tokens.json"))
     try await store.save(record("a"))
     #expect(try TemporaryFolder.mode(folder.file("one/two/tokens.json")) == 0o600)
@@ -35,7 +35,7 @@ import Testing
     #expect(try TemporaryFolder.mode(folder.file("one")) == 0o700)
   }
 
-  @Test func `a file that others could read is closed to them by the next save`() async throws {
+  @Test func `the next save makes a readable file private`() async throws {
     try await FileTokenStore(path: path).save(record("a"))
     try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
     try await FileTokenStore(path: path).save(record("b"))
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test
-  func `nothing but the file and its lock stays in the folder, and no file is open to others`()
+  func `the folder has only private files, and none but the store and its lock`()
     async throws
   {
     let store = FileTokenStore(path: path)
@@ -54,17 +54,17 @@ import Testing
     for name in names { #expect(try TemporaryFolder.mode(folder.file("state/\(name)")) == 0o600) }
   }
 
-  @Test func `a program that died while it wrote does not hinder the next one`() async throws {
+  @Test func `files left by a killed program do not stop the next one`() async throws {
     try await FileTokenStore(path: path).save(record("a"))
     for name in try FileManager.default.contentsOfDirectory(atPath: folder.file("state")) {
-      // What a killed writer leaves: a lock file that nobody holds and half a temporary file.
+      // A killed writer leaves a lock file that nobody holds and half a temporary file.
       try Data("half".utf8).write(to: URL(fileURLWithPath: folder.file("state/\(name).1234.5678")))
     }
     try await FileTokenStore(path: path).save(record("b"))
     #expect(try await FileTokenStore(path: path).list() == ["a", "b"])
   }
 
-  @Test func `a symbolic link in the file's place is refused and its target left alone`()
+  @Test func `a symbolic link in place of the file is rejected, and its target stays as it is`()
     async throws
   {
     try await FileTokenStore(path: folder.file("real/tokens.json")).save(record("a"))
@@ -84,7 +84,7 @@ import Testing
         == folder.file("real/tokens.json"))
   }
 
-  @Test func `a dangling link is not followed to make a file elsewhere`() async throws {
+  @Test func `a dangling link in place of the file creates no file elsewhere`() async throws {
     try FileManager.default.createDirectory(
       atPath: folder.file("state"), withIntermediateDirectories: true)
     try FileManager.default.createSymbolicLink(
@@ -93,7 +93,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: folder.file("elsewhere")))
   }
 
-  @Test func `a link in the place of the lock is refused`() async throws {
+  @Test func `a link in place of the lock is rejected`() async throws {
     try await FileTokenStore(path: path).save(record("a"))
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.file("state"))
     let lock = try #require(names.first { $0 != "tokens.json" })
@@ -104,13 +104,13 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: folder.file("victim")))
   }
 
-  @Test func `a folder in the file's place is an error`() async throws {
+  @Test func `a folder in place of the file is an error`() async throws {
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     await failure(.storeFailed) { try await FileTokenStore(path: path).load("a") }
     await failure(.storeFailed) { try await FileTokenStore(path: path).save(record("a")) }
   }
 
-  @Test func `a file in a folder's place is an error`() async throws {
+  @Test func `a file in place of a folder is an error`() async throws {
     try Data().write(to: URL(fileURLWithPath: folder.file("state")))
     await failure(.storeFailed) { try await FileTokenStore(path: path).save(record("a")) }
   }

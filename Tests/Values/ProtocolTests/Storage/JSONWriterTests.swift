@@ -5,7 +5,7 @@ import Testing
 @testable import SQBasics
 @testable import SequencingOAuth
 
-/// The text of a stored record is the one that `JSONEncoder` would write.
+/// The JSON of a stored record, which must equal that of `JSONEncoder`.
 @Suite struct JSONWriterTests {
   private static let texts = [
     "", "plain", "\"quoted\"", #"C:\folder"#, "a/b", "line\nline\r\n\ttab", "\u{8}\u{C}\u{0}\u{1F}",
@@ -18,7 +18,7 @@ import Testing
     .number(1e16), .number(123_456_789.000_000_1), true, false, .null,
   ]
 
-  /// A record that has each member, with a text in all of them.
+  /// Returns a record in which every member contains the text.
   private static func record(_ text: String, date: Date?, grant: AccountRecord.Grant?)
     -> AccountRecord
   {
@@ -44,7 +44,8 @@ import Testing
     return try encoder.encode(record)
   }
 
-  @Test(arguments: texts) func `each text is written as by the encoder`(text: String) throws {
+  @Test(arguments: texts) func `each text is written as the encoder writes it`(text: String) throws
+  {
     for date in [nil, Date(timeIntervalSince1970: 1_750_000_000), Date() + 0.1] {
       let record = Self.record(text, date: date, grant: .clientCredentials(scope: text))
       let json = try record.json()
@@ -54,13 +55,13 @@ import Testing
     }
   }
 
-  @Test func `what a record does not have is left out`() throws {
+  @Test func `missing values of a record are left out`() throws {
     let record = AccountRecord(
       id: "a", clientID: "client", token: SQToken(accessToken: "access"))
     #expect(try record.json() == Self.encoded(record))
   }
 
-  @Test func `a number that JSON does not have is an error`() {
+  @Test func `a number that JSON cannot express is an error`() {
     let token = SQToken(accessToken: "a", additionalFields: ["n": .number(.infinity)])
     failure(.storeFailed) {
       try AccountRecord(id: "a", clientID: "client", token: token).json()

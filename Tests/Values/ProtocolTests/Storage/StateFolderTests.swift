@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(arguments: ["", ".", "..", "a/b", "/a", "../a", "a\u{0}b", ".hidden"])
-  func `a service name that leaves the folder is refused`(service: String) {
+  func `a service name that leaves the folder is rejected`(service: String) {
     failure(.invalidConfiguration) {
       try StateFolder.path(service: service) { ["HOME": "/h"][$0] }
     }
@@ -29,11 +29,11 @@ import Testing
   }
 
   @Test(arguments: [[:], ["HOME": ""], ["HOME": "relative"], ["STATE_DIRECTORY": "x"]])
-  func `without a home there is a typed error`(environment: [String: String]) {
+  func `a missing home folder causes a typed error`(environment: [String: String]) {
     failure(.storeFailed) { try StateFolder.path(service: "app") { environment[$0] } }
   }
 
-  @Test func `a home that is not absolute is told from none`() {
+  @Test func `the error for a relative home differs from the error for none`() {
     let relative = failure(.storeFailed) {
       try StateFolder.path(service: "app") { ["HOME": "relative"][$0] }
     }
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: ["XDG_STATE_HOME", "HOME", "STATE_DIRECTORY"])
-  func `a folder whose name is not text is refused, and not changed to another`(name: String) {
+  func `a folder whose name is not text is rejected, and not replaced by another`(name: String) {
     let error = failure(.storeFailed) {
       try StateFolder.path(service: "app") { asked throws(EnvironmentVariable.NotText) in
         guard asked != name else { throw EnvironmentVariable.NotText(name: asked) }

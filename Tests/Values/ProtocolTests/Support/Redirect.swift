@@ -3,7 +3,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// Judges redirects against one request, in the words of a table.
+/// Judges redirects for one request, and returns short results for tables.
 struct Redirect {
   static let state = "Zm9vYmFyYmF6cXV1eHF1dXV4YmFyZm9vYmF6cXV4MDE"
   static let issuer = "https://honest.as.example"
@@ -12,7 +12,7 @@ struct Redirect {
   var issuer: String?
   var requiresIssuer = false
 
-  /// What became of a redirect.
+  /// The result of judging a redirect.
   enum Verdict: Equatable {
     case notAddressed
     case wrongState
@@ -29,7 +29,7 @@ struct Redirect {
     }
   }
 
-  /// Judges the registered URI with a query after it.
+  /// Judges the registered URI with a query.
   func judge(query: String) -> Verdict { judge("\(redirectURI)?\(query)") }
 
   func response(_ redirect: String) -> AuthorizationResponse.Verdict {
@@ -42,7 +42,7 @@ struct Redirect {
 }
 
 extension AuthorizationResponse.Verdict {
-  /// The error of an answer that refuses.
+  /// The error of an answer that failed.
   var error: SQOAuthError? {
     if case .answer(.failure(let error)) = self { error } else { nil }
   }

@@ -7,9 +7,9 @@ import Testing
 @testable import SequencingOAuthBackend
 @testable import TestSupport
 
-/// Texts that are equal to Swift, and two to the protocol.
+/// Texts that Swift treats as equal, but the protocol does not.
 @Suite struct ExactTextTests {
-  /// The Kelvin sign, and an accent of its own.
+  /// The kelvin sign, a separate accent, and the Greek question mark.
   static let pairs = [("Key", "\u{212A}ey"), ("caf\u{E9}", "cafe\u{301}"), (";", "\u{37E}")]
 
   private struct Synthesized: Hashable {
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(arguments: pairs)
-  func `an equality that the compiler makes is exact`(one: String, other: String) {
+  func `an equality that the compiler synthesizes is exact`(one: String, other: String) {
     let value = Synthesized(text: "a", possible: nil, list: [])
     #expect(value == Synthesized(text: "a", possible: nil, list: []))
     #expect(
@@ -53,7 +53,7 @@ import Testing
       Synthesized(text: "", possible: nil, list: [one])
         != Synthesized(text: "", possible: nil, list: [other]))
     #expect(Case.text(one) != Case.text(other) && Case.text(one) == Case.text(one))
-    // And those of the library.
+    // The library's own types are exact too.
     #expect(JSONValue.string(one) != .string(other))
     #expect(JSONValue.array([.string(one)]) != .array([.string(other)]))
     #expect(SQToken(accessToken: one) != SQToken(accessToken: other))
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(arguments: pairs)
-  func `keys are exact`(one: String, other: String) {
+  func `the keys of a dictionary or set are exact`(one: String, other: String) {
     var values = TextDictionary<Int>()
     values[one] = 1
     values[other, default: 1] += 1
@@ -73,16 +73,18 @@ import Testing
   }
 
   @Test(arguments: pairs)
-  func `one object of JSON has both names`(one: String, other: String) throws {
+  func `a JSON object can contain two names that Swift calls equal`(one: String, other: String)
+    throws
+  {
     var values = NamedValues<AccountRecord>()
-    // The name that the second of them gets must not be that of a third one.
+    // The replacement name of the second must not be the name of a third.
     let names = [one, other, "\(one)\u{0}2", "a"]
     for name in names { values[name] = record(name) }
     let json = try JSONEncoder().encode(values)
     let read = try JSONDecoder().decode(NamedValues<AccountRecord>.self, from: json)
     #expect(read == values && read.names.count == 4)
     for name in names { #expect(read[name]?.id == name) }
-    // Older versions read what they know.
+    // Older versions can read the names that they know.
     let old = try JSONEncoder().encode(["a": record("a")])
     #expect(try JSONDecoder().decode(NamedValues<AccountRecord>.self, from: old).names == ["a"])
     for name in ["b", "a\u{0}", "a\u{0}x", "a2"] {
@@ -93,15 +95,15 @@ import Testing
     }
   }
 
-  @Test func `names without case are those of ASCII`() {
+  @Test func `lowercasing changes only ASCII letters`() {
     #expect("Bearer-K\u{212A}\u{C9}".asciiLowercased() == "bearer-k\u{212A}\u{C9}")
     #expect("@AZ[`az{".asciiLowercased() == "@az[`az{")
   }
 
-  // MARK: What a service decides
+  // MARK: Decisions of a service
 
   @Test(arguments: pairs)
-  func `a token with another scope or for another service is refused`(
+  func `a token with another scope or for another service is rejected`(
     one: String, other: String
   ) throws {
     let claims = try AccessTokenClaims(
@@ -117,7 +119,7 @@ import Testing
   }
 
   @Test(arguments: pairs)
-  func `a logout token is for its own client, user and session`(
+  func `a logout token must match its client, user and session`(
     one: String, other: String
   ) throws {
     let claims: [String: JSONValue] = [
@@ -140,7 +142,7 @@ import Testing
   }
 
   @Test(arguments: pairs)
-  func `an ID token is for its own client and of its own user`(one: String, other: String) throws {
+  func `an ID token must match its client and user`(one: String, other: String) throws {
     func claims(_ audience: [String], subject: String) throws(SQOAuthError) -> IDTokenClaims {
       try IDTokenClaims([
         "iss": "https://id.example", "sub": .string(subject), "exp": 1_700_000_100,

@@ -6,7 +6,7 @@ import Testing
 
 @testable import TestSupport
 
-/// The button's picture: the files that come with the library, and titles of any kind.
+/// The picture of the button: the files that come with the library, and titles of any kind.
 @Suite(.timeLimit(.minutes(1))) struct SignInButtonTests {
   static let sources = PackageSources.root.appending(path: "Sources/SequencingOAuth")
   static let images = sources.appending(path: "SignInButton/Images")
@@ -15,7 +15,7 @@ import Testing
     SignInButton.Size.allCases.map { SignInButton(appearance, size: $0) }
   }
 
-  @Test func `the files are what the library draws`() throws {
+  @Test func `the picture files equal the library's drawings`() throws {
     var pictures = Self.buttons.map { button in
       let name = "sign-in-\(button.appearance)-\(button.size).svg"
       return (file: Self.images.appending(path: name), svg: button.svg)
@@ -33,7 +33,7 @@ import Testing
       }
       #expect(
         try String(contentsOf: file, encoding: .utf8) == svg,
-        "SQ_DRAW=1 Scripts/test --filter SignInButton draws it anew")
+        "run SQ_DRAW=1 Scripts/test --filter SignInButton to draw it again")
     }
     let files = try FileManager.default.contentsOfDirectory(atPath: Self.images.path)
     #expect(files.sorted() == names.sorted())
@@ -43,7 +43,7 @@ import Testing
     "Sign in", "A & B", "</title><script>alert(1)</script>", "\" onload=\"alert(1)",
     "it's ]]> &amp;", "Mit Beispiel anmelden", "使用示例登录", "تسجيل الدخول", "👩🏽‍🔬 e\u{301}",
   ])
-  func `a title of any kind is shown and told as it is`(title: String) throws {
+  func `a title of any kind is shown and described unchanged`(title: String) throws {
     let button = SignInButton(title: title)
     #expect(button.title == title)
     let root = try #require(try XMLDocument(xmlString: button.svg).rootElement())
@@ -57,38 +57,38 @@ import Testing
     ("  Sign\r\nin\u{2028}here ", "Sign in here"), ("a\0b\u{1B}c\u{FFFE}", "abc"),
     ("", SignInButton.defaultTitle), ("\n\u{7}", SignInButton.defaultTitle),
   ])
-  func `a title is one line of what XML allows, and never empty`(title: String, shown: String) {
+  func `a title is one line of valid XML text, and never empty`(title: String, shown: String) {
     #expect(SignInButton(title: title).title == shown)
   }
 
   @Test(arguments: ["i", "Sign in", SignInButton.defaultTitle, "Войти", "使用示例登录"])
-  func `a button is as wide as its title needs`(title: String) throws {
+  func `the width of a button depends on its title`(title: String) throws {
     let longer = title + " or sign up"
     for size in SignInButton.Size.allCases {
       let button = SignInButton(size: size, title: title)
       #expect(button.width < SignInButton(size: size, title: longer).width)
       #expect(button.svg.contains(" width=\"\(button.width)\" height=\"\(button.height)\" "))
-      // The same drawing in each size.
+      // Each size has the same drawing.
       let medium = SignInButton(title: title)
       #expect(button.width * medium.height == medium.width * button.height)
     }
   }
 
   @Test(arguments: buttons)
-  func `what is to be read stands out from its ground`(button: SignInButton) throws {
+  func `the button's letters and key stand out from their background`(button: SignInButton) throws {
     let colors = button.colors
     #expect(try contrast(colors.letters, colors.ground) >= 4.5)
     #expect(try contrast(colors.key, colors.tile) >= 4.5)
-    // The frame from the page around it, and the tile from the rest.
+    // The frame stands out from the page around it, and the tile from the rest.
     let page = button.appearance == .light ? "#ffffff" : "#000000"
     #expect(try contrast(colors.tile, page) >= 3)
     #expect(try contrast(colors.tile, colors.ground) >= 3)
-    // There are no others.
+    // The picture has no other colours.
     let used = Set(button.svg.matches(of: /"(#[^"]*)"/).map { String($0.1) })
     #expect(used == [colors.letters, colors.ground, colors.key, colors.tile])
   }
 
-  /// The contrast of two colours, from 1 to 21, as WCAG 2 counts it.
+  /// Returns the contrast of two colours, from 1 to 21, as WCAG 2 defines it.
   private func contrast(_ one: String, _ other: String) throws -> Double {
     let luminances = try [luminance(one), luminance(other)].sorted()
     return (luminances[1] + 0.05) / (luminances[0] + 0.05)

@@ -7,7 +7,7 @@ import Testing
 @testable import SequencingOAuthBackend
 @testable import TestSupport
 
-/// A web sign-in in a cookie: bound to one browser session, unreadable, unchangeable.
+/// A web sign-in in a cookie, which is encrypted, tamper-proof and bound to one browser session.
 @Suite struct WebSignInSealerTests {
   let signIn: WebSignIn
   let key = StoreKey.raw(Data(repeating: 7, count: 32))
@@ -22,7 +22,7 @@ import Testing
     signIn = try JSONDecoder().decode(WebSignIn.self, from: Data(body.utf8))
   }
 
-  @Test func `a sealed sign-in opens with the key and the session`() throws {
+  @Test func `a sealed sign-in opens with the same key and session`() throws {
     let text = try WebSignInSealer(key: key).seal(signIn, session: "browser")
     #expect(try WebSignInSealer(key: key).open(text, session: "browser") == signIn)
     #expect(text.utf8.count < 1_000)
@@ -30,7 +30,7 @@ import Testing
     #expect(try WebSignInSealer(key: key).seal(signIn, session: "browser") != text)
   }
 
-  @Test func `another browser's session, another key and a changed text are refused`() throws {
+  @Test func `another session, another key or a changed text is rejected`() throws {
     let sealer = try WebSignInSealer(key: key)
     let text = try sealer.seal(signIn, session: "browser")
     failure(.webSignInInvalid) { try sealer.open(text, session: "another browser") }
@@ -46,14 +46,14 @@ import Testing
     }
   }
 
-  @Test func `a sign-in is bound to a session, and an empty one is none`() throws {
+  @Test func `a sign-in is bound to a session, and an empty session is rejected`() throws {
     let sealer = try WebSignInSealer(key: key)
     failure(.invalidConfiguration) { try sealer.seal(signIn, session: "") }
     let text = try sealer.seal(signIn, session: "browser")
     failure(.webSignInInvalid) { try sealer.open(text, session: "") }
   }
 
-  @Test func `hosts change the key one after the other`() throws {
+  @Test func `hosts can change the key one after the other`() throws {
     let new = StoreKey.raw(Data(repeating: 8, count: 32))
     let prepared = try WebSignInSealer(key: key, otherKeys: [new])
     let changed = try WebSignInSealer(key: new, otherKeys: [key])
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func `a key file serves several hosts, and a passphrase none`() throws {
+  @Test func `several hosts can share a key file, and a passphrase is rejected`() throws {
     let folder = try TemporaryFolder()
     let file = StoreKey.file(folder.file("key"))
     let text = try WebSignInSealer(key: file).seal(signIn, session: "s")
@@ -72,7 +72,7 @@ import Testing
     failure(.invalidConfiguration) { try WebSignInSealer(key: .raw(Data(count: 31))) }
   }
 
-  @Test func `a store's key does not open what it sealed for a cookie`() throws {
+  @Test func `a store with the same key cannot open a cookie`() throws {
     let text = try WebSignInSealer(key: key).seal(signIn, session: "s")
     let box = try #require(Base64URL.decode(text))
     let service = try EncryptionService(key: Data(repeating: 7, count: 32))
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test func `a sign-in that fits no cookie is refused`() throws {
+  @Test func `a sign-in that is too large for a cookie is rejected`() throws {
     let long = String(repeating: "scope ", count: 1_000)
     let body = String(decoding: try JSONEncoder().encode(signIn), as: UTF8.self)
       .replacing("openid", with: long)

@@ -4,7 +4,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import SequencingOAuthBackend
 
-/// The claims of an access token that a caller brings, whose signature is right.
+/// The claims of a caller's access token with a valid signature.
 @Suite struct AccessTokenSpellingTests: WireReader {
   static let title = "Access tokens that are JWTs: claims"
   static let specification = "RFC 9068, sections 2.2 and 4; RFC 7519, section 4.1"
@@ -14,7 +14,7 @@ import Testing
     "scope": #""a b""#, "exp": "1750000300", "iat": "1749999990", "jti": #""j""#,
   ]
 
-  /// Reads the claims without the profile of RFC 9068, which demands more of them.
+  /// Reads the claims without the profile of RFC 9068, which requires more claims.
   static func read(_ message: WireMessage) throws(SQOAuthError) -> String {
     let members = try SignedText.accessToken(isTyped: false).explaining {
       () throws(JWSFailure) in try JOSEObject.members(of: message.body, as: "payload")
@@ -57,7 +57,7 @@ import Testing
       saying: ["is a list and not a text"],
       each([#"["x"]"#], of: ["iss", "sub", "client_id", "jti"])),
     .refused(
-      .encoding, "ISO-8859-1, UTF-16, a mark for the order of bytes", .accessTokenInvalid,
+      .encoding, "ISO-8859-1, UTF-16, a byte order mark", .accessTokenInvalid,
       saying: ["no JSON object"],
       [
         with(["x": #""caf?""#]).replacing("?", by: [0xE9]), with().encoded(.utf16),
@@ -102,5 +102,5 @@ import Testing
   ]
 
   @Test(arguments: rows.filter(\.isTested))
-  func `each spelling has its outcome`(row: SpellingRow) async { await Self.check(row) }
+  func `every spelling has the outcome of its row`(row: SpellingRow) async { await Self.check(row) }
 }

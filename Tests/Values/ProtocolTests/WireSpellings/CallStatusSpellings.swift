@@ -1,4 +1,4 @@
-/// The status of a gRPC call, in the head or the trailers of its response.
+/// The status of a gRPC call, in the head or in the trailers of its response.
 struct CallStatusSpellings: SpellingSource {
   static let title = "The status of gRPC calls"
   static let specification = "gRPC over HTTP/2, “Responses”"

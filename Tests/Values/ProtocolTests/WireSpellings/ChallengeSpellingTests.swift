@@ -2,12 +2,14 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// The field in which an API says why it refused a token.
+/// The header field that says why an API rejected a token.
 @Suite struct ChallengeSpellingTests: WireReader {
   static let title = "Challenges of APIs"
   static let specification = "RFC 6750, section 3; RFC 9110, sections 11.2 to 11.6.1"
 
-  /// What the challenge of a response says; that there is none is an error here.
+  /// Describes the challenge of a response.
+  ///
+  /// A missing challenge is an error here.
   static func read(_ message: WireMessage) throws(SQOAuthError) -> String {
     let response = HTTPResponse(status: 401, headers: ["WWW-Authenticate": message.text])
     guard let challenge = response.bearerChallenge else {
@@ -38,7 +40,7 @@ import Testing
         #"Basic realm="b", Bearer error="invalid_token""#,
         #"Bearer realm="r", Bearer error="invalid_token""#)),
     .refused(
-      .list, "a parameter twice", .invalidToken, note: "the challenge is passed over",
+      .list, "a parameter twice", .invalidToken, note: "the challenge is skipped",
       fields("Bearer error=invalid_token, error=insufficient_scope")),
     .read(
       .encoding, "letters outside ASCII in a quoted text", "error invalid_token;",
@@ -52,7 +54,7 @@ import Testing
       in: "RefusalContentTests"),
     .elsewhere(
       .more, "unknown parameters, other schemes; more than 16 fields or 8 KiB", "r m",
-      "read or passed over", in: "BearerChallengeTests", "ChallengeGrammarTests"),
+      "read or skipped", in: "BearerChallengeTests", "ChallengeGrammarTests"),
     .read(
       .letterCase, "the scheme and the names of parameters", "error invalid_token;",
       fields("BEARER error=invalid_token", #"bearer Error="invalid_token""#)),
@@ -76,5 +78,5 @@ import Testing
   ]
 
   @Test(arguments: rows.filter(\.isTested))
-  func `each spelling has its outcome`(row: SpellingRow) async { await Self.check(row) }
+  func `every spelling has the outcome of its row`(row: SpellingRow) async { await Self.check(row) }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import SQBasics
 @testable import SequencingOAuth
 
-/// A private key of the client in a JSON Web Key, as other programs write it.
+/// A client's private key in a JSON Web Key of another program.
 @Suite struct ClientKeySpellingTests: WireReader {
   static let title = "Client keys in JSON Web Keys"
   static let specification = "RFC 7517, section 4; RFC 7518, section 6; RFC 8037, section 2"
@@ -49,7 +49,7 @@ import Testing
         with().wrapped(Array(#"{"keys":["#.utf8), Array("]}".utf8))
       ]),
     .refused(
-      .encoding, "a mark for the order of bytes, UTF-16, Base64 with padding",
+      .encoding, "a byte order mark, UTF-16, Base64 with padding",
       .invalidConfiguration,
       [
         with().wrapped([0xEF, 0xBB, 0xBF]),
@@ -79,5 +79,5 @@ import Testing
   ]
 
   @Test(arguments: rows.filter(\.isTested))
-  func `each spelling has its outcome`(row: SpellingRow) async { await Self.check(row) }
+  func `every spelling has the outcome of its row`(row: SpellingRow) async { await Self.check(row) }
 }

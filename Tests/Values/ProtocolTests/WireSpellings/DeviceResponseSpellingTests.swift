@@ -3,7 +3,7 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// The answer with which a sign-in on another device begins.
+/// The response that begins a sign-in on another device.
 @Suite struct DeviceResponseSpellingTests: WireReader {
   static let title = "Device authorization responses"
   static let specification = "RFC 8628, section 3.2"
@@ -70,7 +70,7 @@ import Testing
     .refused(
       .list, "the others", .invalidResponse, saying: ["no usable"], each([#"["x"]"#], of: required)),
     .read(
-      .encoding, "a mark for the order of bytes; ISO-8859-1 in a further member",
+      .encoding, "a byte order mark; ISO-8859-1 in a further member",
       "user code WDJB-MJHT;",
       [
         with().wrapped([0xEF, 0xBB, 0xBF]),
@@ -124,5 +124,5 @@ import Testing
   ]
 
   @Test(arguments: rows.filter(\.isTested))
-  func `each spelling has its outcome`(row: SpellingRow) async { await Self.check(row) }
+  func `every spelling has the outcome of its row`(row: SpellingRow) async { await Self.check(row) }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// The error object in a body, as each endpoint of the back channel sends it.
+/// The error object in the body of an endpoint's response.
 @Suite struct ErrorBodySpellingTests: WireReader {
   static let title = "Errors in a body, of every endpoint"
   static let specification =
@@ -14,7 +14,7 @@ import Testing
     "error": #""invalid_grant""#, "error_description": #""why""#, "error_uri": #""https://s/e""#,
   ]
 
-  /// The code and the texts of the error; what is no OAuth error is thrown.
+  /// Describes the code and the texts of an OAuth error, and throws any other error.
   static func read(_ message: WireMessage) throws(SQOAuthError) -> String {
     do throws(SQOAuthError) {
       _ = try TokenResponse(
@@ -61,7 +61,7 @@ import Testing
     .refused(
       .list, "`error`", .requestRefused, refusing([with(["error": #"["invalid_grant"]"#])])),
     .read(
-      .encoding, "ISO-8859-1 in `error_description`, a mark for the order of bytes",
+      .encoding, "ISO-8859-1 in `error_description`, a byte order mark",
       "code invalid_grant;",
       refusing([
         with(["error_description": #""expir?""#]).replacing("?", by: [0xE9]),
@@ -107,5 +107,5 @@ import Testing
   ]
 
   @Test(arguments: rows.filter(\.isTested))
-  func `each spelling has its outcome`(row: SpellingRow) async { await Self.check(row) }
+  func `every spelling has the outcome of its row`(row: SpellingRow) async { await Self.check(row) }
 }

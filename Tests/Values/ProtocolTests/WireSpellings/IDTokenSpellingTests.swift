@@ -5,7 +5,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// The claims of an ID token whose signature is right, at a sign-in.
+/// The claims of a sign-in's ID token with a valid signature.
 @Suite struct IDTokenSpellingTests: WireReader {
   static let title = "ID tokens: claims"
   static let specification =
@@ -85,7 +85,8 @@ import Testing
       saying: ["is a list and not a text"],
       each([#"["x"]"#], of: ["sub", "iss", "azp", "nonce"])),
     .refused(
-      .encoding, "ISO-8859-1, a control character, half a surrogate pair, UTF-16, a mark",
+      .encoding,
+      "ISO-8859-1, a control character, half a surrogate pair, UTF-16, a byte order mark",
       .idTokenMalformed, saying: ["the payload is no JSON object"],
       [
         with(["x": #""caf?""#]).replacing("?", by: [0xE9]), with(["x": #""\ud800""#]),
@@ -145,11 +146,11 @@ import Testing
   ]
 
   @Test(arguments: rows.filter(\.isTested))
-  func `each spelling has its outcome`(row: SpellingRow) async { await Self.check(row) }
+  func `every spelling has the outcome of its row`(row: SpellingRow) async { await Self.check(row) }
 
-  /// What a request demands of the login is not met by a claim that cannot be read.
+  /// A claim that cannot be read does not satisfy what a request requires of the login.
   @Test(arguments: [#""1900000000""#, "true", "-1"])
-  func `an unreadable moment of the login is none`(value: String) throws {
+  func `an unreadable time of the login counts as missing`(value: String) throws {
     let claims = try IDTokenClaims(
       JSONReader.value(of: Self.with(["auth_time": value, "acr": "1"]).body).object ?? [:])
     let rules = IDTokenRules(
@@ -165,7 +166,7 @@ import Testing
   }
 
   @Test(arguments: ["null", #""""#])
-  func `an empty nonce is none after a refresh`(value: String) throws {
+  func `an empty nonce counts as missing after a refresh`(value: String) throws {
     let claims = try IDTokenClaims(
       JSONReader.value(of: Self.with(["nonce": value]).body).object ?? [:])
     let rules = IDTokenRules(
@@ -180,7 +181,7 @@ import Testing
 }
 
 extension SecretlySigned {
-  /// A JWT with a payload, by a client's secret.
+  /// Returns a JWT with the payload, signed with a client's secret.
   static func text(
     _ payload: Data, by secret: String, header: String = #"{"alg":"HS256"}"#
   ) -> String {

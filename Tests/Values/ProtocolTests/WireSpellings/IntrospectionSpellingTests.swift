@@ -6,7 +6,7 @@ import Testing
 @testable import SequencingOAuthBackend
 @testable import TestSupport
 
-/// What the authorization server says about a token of a caller.
+/// The authorization server's response about a caller's token.
 @Suite struct IntrospectionSpellingTests: WireReader {
   static let title = "Introspections"
   static let specification = "RFC 7662, section 2.2; RFC 9701, section 5"
@@ -81,7 +81,7 @@ import Testing
       saying: ["is a list and not a text"],
       each([#"["x"]"#], of: ["iss", "sub", "client_id"])),
     .read(
-      .encoding, "a mark for the order of bytes; ISO-8859-1 in a further member", "sub alice;",
+      .encoding, "a byte order mark; ISO-8859-1 in a further member", "sub alice;",
       [
         with().wrapped([0xEF, 0xBB, 0xBF]),
         with(["username": #""Ren?""#]).replacing("?", by: [0xE9]),
@@ -149,5 +149,5 @@ import Testing
   ]
 
   @Test(arguments: rows.filter(\.isTested))
-  func `each spelling has its outcome`(row: SpellingRow) async { await Self.check(row) }
+  func `every spelling has the outcome of its row`(row: SpellingRow) async { await Self.check(row) }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// An account's record as stores keep it, perhaps by another version of the SDK or another program.
+/// A stored account record, which another version of the SDK or another program may have written.
 @Suite struct KeptRecordSpellingTests: WireReader {
   static let title = "Kept records"
   static let specification = "``AccountRecord``"
@@ -15,7 +15,9 @@ import Testing
     "token": #"{"access_token":"C4N4RY-a","token_type":"Bearer"}"#,
   ]
 
-  /// Reads the record as every store does; any failure is damage to a store.
+  /// Reads the record as every store does.
+  ///
+  /// Any failure is reported as damage.
   static func read(_ message: WireMessage) throws(SQOAuthError) -> String {
     guard let record = try? JSONDecoder().decode(AccountRecord.self, from: message.body) else {
       throw SQOAuthError(.storeDamaged, "the record cannot be read")
@@ -56,7 +58,7 @@ import Testing
       .letterCase, "names of members, as `ID`", .storeDamaged,
       [WireMessage(with().text.replacingOccurrences(of: #""id""#, with: #""ID""#))]),
     .refused(
-      .unneeded, "a member that is read and of no use now", .storeDamaged,
+      .unneeded, "a member that is read but not used now", .storeDamaged,
       note: "a store that is damaged is not written",
       [with(["used_at": #""x""#]), with(["attributes": #"{"name":5}"#])]),
     .refused(
@@ -71,5 +73,5 @@ import Testing
   ]
 
   @Test(arguments: rows.filter(\.isTested))
-  func `each spelling has its outcome`(row: SpellingRow) async { await Self.check(row) }
+  func `every spelling has the outcome of its row`(row: SpellingRow) async { await Self.check(row) }
 }

@@ -12,13 +12,13 @@ import Testing
 
   private static let vector = try? SignedVectors.one(.es256)
 
-  /// The members of the one key of a set.
+  /// The members of the only key in a set.
   static let base: [String: String] = {
     let key = vector?.key.object ?? [:]
     return key.compactMapValues { value in value.string.map { "\"\($0)\"" } }
   }()
 
-  /// Fetches the set, and verifies a text that was signed by its key.
+  /// Fetches the set, and verifies a text that its key signed.
   static func read(_ message: WireMessage) async throws(SQOAuthError) -> String {
     var environment = ClientEnvironment()
     environment.httpClient = ScriptedHTTPClient { _ in message.response }
@@ -33,7 +33,7 @@ import Testing
     return "verified"
   }
 
-  /// Sets with one key each.
+  /// Returns a set for each key.
   private static func sets(_ keys: [WireMessage]) -> [WireMessage] {
     keys.map { set($0) }
   }
@@ -42,7 +42,7 @@ import Testing
     key.wrapped(Array(#"{"keys":[\#(other)"#.utf8), Array("]}".utf8))
   }
 
-  /// The key's `x` with something after it.
+  /// Returns the key's `x` with a text at its end.
   private static func x(before end: String) -> String {
     String((base["x"] ?? "").dropLast()) + end + "\""
   }
@@ -55,34 +55,34 @@ import Testing
       note: "counts as missing", sets(each(["null"], of: optional + ["n", "e", "d", "x5c"]))),
     .refused(
       .null, "`kty`, `crv`, `x`, `y`; `kid` that a header names", .idTokenKey,
-      note: "the key is passed over", sets(each(["null"], of: ["kty", "crv", "x", "y", "kid"]))),
+      note: "the key is skipped", sets(each(["null"], of: ["kty", "crv", "x", "y", "kid"]))),
     .refused(
       .null, "`keys`", .invalidResponse,
       saying: ["no set of keys: the key set has no array of keys"],
       [WireMessage(#"{"keys":null}"#)]),
     .refused(
-      .empty, "`use`, `alg`, `kid`, `key_ops`", .idTokenKey, note: "the key is passed over",
+      .empty, "`use`, `alg`, `kid`, `key_ops`", .idTokenKey, note: "the key is skipped",
       sets(each([#""""#], of: ["use", "alg", "kid"]) + [with(["key_ops": "[]"])])),
     .elsewhere(
       .empty, "`keys`", "x", "refused: no key fits, and the set is fetched again",
       in: "JSONWebKeySetTests", "SigningKeysTests"),
     .refused(
-      .kind, "a member of the key", .idTokenKey, note: "the key is passed over",
+      .kind, "a member of the key", .idTokenKey, note: "the key is skipped",
       sets(each(["1", "true", "{}"], of: ["kty", "crv", "x", "y", "kid", "use", "alg"]))),
     .read(
-      .kind, "another key, or what is none, beside the right one", "verified",
+      .kind, "another key or an unusable one beside the right one", "verified",
       ["5,", "null,", #""key","#, #"{"kty":5},"#, #"{"kty":"AKP","alg":"x"},"#].map {
         set(with(), beside: $0)
       }),
     .refused(
       .list, "`alg`, `use` as lists, `key_ops` as a text", .idTokenKey,
-      note: "the key is passed over",
+      note: "the key is skipped",
       sets(each([#"["ES256"]"#], of: ["alg", "use"]) + [with(["key_ops": #""verify""#])])),
     .refused(
       .list, "`keys` as one object", .invalidResponse, saying: ["has no array of keys"],
       [WireMessage(#"{"keys":{}}"#)]),
     .read(
-      .encoding, "a mark for the order of bytes", "verified",
+      .encoding, "a byte order mark", "verified",
       [set(with()).wrapped([0xEF, 0xBB, 0xBF])]),
     .refused(
       .encoding, "UTF-16, ISO-8859-1", .invalidResponse, saying: ["no set of keys"],
@@ -92,7 +92,7 @@ import Testing
       ]),
     .refused(
       .encoding, "a member of the key in Base64 with padding", .idTokenKey,
-      note: "the key is passed over", sets([with(["x": x(before: "=")])])),
+      note: "the key is skipped", sets([with(["x": x(before: "=")])])),
     .read(
       .contentType, "any, and none", "verified",
       ["application/jwk-set+json", "text/plain", "text/html", "APPLICATION/JSON", nil].map {
@@ -108,7 +108,7 @@ import Testing
       .more, "more than 500 usable keys or 1 MiB", "x", "refused: `invalid_response`",
       in: "JSONWebKeySetTests"),
     .refused(
-      .letterCase, "values, as `ec`, `SIG`, `es256`", .idTokenKey, note: "the key is passed over",
+      .letterCase, "values, as `ec`, `SIG`, `es256`", .idTokenKey, note: "the key is skipped",
       sets([
         with(["kty": #""ec""#]), with(["use": #""SIG""#]), with(["alg": #""es256""#]),
       ])),
@@ -120,16 +120,16 @@ import Testing
       .blanks, "before and after the object", "verified",
       [set(with()).wrapped(Array("\r\n".utf8), Array("\n".utf8))]),
     .refused(
-      .blanks, "around `kid`, `x`", .idTokenKey, note: "the key is passed over",
+      .blanks, "around `kid`, `x`", .idTokenKey, note: "the key is skipped",
       sets([with(["kid": #"" k""#]), with(["x": x(before: #"\n"#)])])),
     .read(.missing, "`use`, `key_ops`, `alg`", "verified", sets(without(optional))),
     .refused(
       .missing, "`kty`, `crv`, `x`, `y`; `kid` that a header names", .idTokenKey,
-      note: "the key is passed over", sets(without(["kty", "crv", "x", "y", "kid"]))),
+      note: "the key is skipped", sets(without(["kty", "crv", "x", "y", "kid"]))),
     .refused(
       .missing, "`keys`", .invalidResponse, saying: ["has no array of keys"], [WireMessage("{}")]),
   ]
 
   @Test(arguments: rows.filter(\.isTested))
-  func `each spelling has its outcome`(row: SpellingRow) async { await Self.check(row) }
+  func `every spelling has the outcome of its row`(row: SpellingRow) async { await Self.check(row) }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import SequencingOAuthBackend
 
-/// The claims of a logout token whose signature is right.
+/// The claims of a logout token with a valid signature.
 @Suite struct LogoutTokenSpellingTests: WireReader {
   static let title = "Logout tokens: claims"
   static let specification = "OpenID Connect Back-Channel Logout 1.0, sections 2.4 and 2.6"
@@ -52,7 +52,7 @@ import Testing
       [with(["events": #"["http://schemas.openid.net/event/backchannel-logout"]"#])]
         + each([#"["x"]"#], of: ["sub", "sid"])),
     .refused(
-      .encoding, "ISO-8859-1, UTF-16, a mark for the order of bytes", .logoutTokenInvalid,
+      .encoding, "ISO-8859-1, UTF-16, a byte order mark", .logoutTokenInvalid,
       saying: ["no JSON object"],
       [
         with(["x": #""caf?""#]).replacing("?", by: [0xE9]), with().encoded(.utf16),
@@ -96,5 +96,5 @@ import Testing
   ]
 
   @Test(arguments: rows.filter(\.isTested))
-  func `each spelling has its outcome`(row: SpellingRow) async { await Self.check(row) }
+  func `every spelling has the outcome of its row`(row: SpellingRow) async { await Self.check(row) }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// The document in which a server describes itself, as discovery fetches it.
+/// The metadata document of a server, as discovery fetches it.
 @Suite struct MetadataSpellingTests: WireReader {
   static let title = "Metadata of servers"
   static let specification =
@@ -83,7 +83,7 @@ import Testing
       .list, "a text for a list", #"scopes ["openid"];"#,
       [with(["scopes_supported": #""openid""#])]),
     .read(
-      .list, "a list with what is no text in it", #"scopes ["openid"];"#,
+      .list, "a list with elements that are not texts", #"scopes ["openid"];"#,
       note: "the texts are read", [with(["scopes_supported": #"[null,"openid",5]"#])]),
     .refused(
       .list, "`code_challenge_methods_supported` as a text", .invalidResponse,
@@ -93,7 +93,7 @@ import Testing
       .list, "`issuer`, `token_endpoint` as lists", .invalidResponse,
       each([#"["https://id.example"]"#], of: ["issuer", "token_endpoint"])),
     .read(
-      .encoding, "a mark for the order of bytes; ISO-8859-1 in a member that is not used",
+      .encoding, "a byte order mark; ISO-8859-1 in a member that is not used",
       "token /token;",
       [
         with().wrapped([0xEF, 0xBB, 0xBF]),
@@ -101,7 +101,7 @@ import Testing
       ]),
     .refused(.encoding, "UTF-16", .invalidResponse, saying: ["UTF-16"], [with().encoded(.utf16)]),
     .refused(
-      .encoding, "`issuer` in another Unicode form, or with what is no UTF-8", .issuerMismatch,
+      .encoding, "`issuer` in another Unicode form, or in invalid UTF-8", .issuerMismatch,
       [with(["issuer": #""https://id.example?""#]).replacing("?\"", by: [0xE9, 0x22])]),
     .read(
       .contentType, "`application/json` with parameters or in upper case, `application/…+json`",
@@ -157,5 +157,5 @@ import Testing
   ]
 
   @Test(arguments: rows.filter(\.isTested))
-  func `each spelling has its outcome`(row: SpellingRow) async { await Self.check(row) }
+  func `every spelling has the outcome of its row`(row: SpellingRow) async { await Self.check(row) }
 }

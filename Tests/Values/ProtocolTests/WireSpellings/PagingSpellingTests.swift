@@ -4,7 +4,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import SequencingOAuthPipes
 
-/// The place in an API's answer that names the next page, in a member of the body.
+/// The member of an API's response that names the next page.
 @Suite struct PagingSpellingTests: WireReader {
   static let title = "Pages of APIs"
   static let specification = "RFC 8288, section 3; each API's own documentation"
@@ -28,7 +28,7 @@ import Testing
       note: "read as a text, as page tokens are", [with(["next": "3"])]),
     .missing(.list, "`next` as a list", each(["[]", #"["?page=2"]"#], of: ["next"])),
     .read(
-      .encoding, "a mark for the order of bytes; ISO-8859-1 in another member", "page=2",
+      .encoding, "a byte order mark; ISO-8859-1 in another member", "page=2",
       [
         with().wrapped([0xEF, 0xBB, 0xBF]),
         with(["x": #""caf?""#]).replacing("?\"", by: [0xE9, 0x22]),
@@ -56,5 +56,5 @@ import Testing
   ]
 
   @Test(arguments: rows.filter(\.isTested))
-  func `each spelling has its outcome`(row: SpellingRow) async { await Self.check(row) }
+  func `every spelling has the outcome of its row`(row: SpellingRow) async { await Self.check(row) }
 }

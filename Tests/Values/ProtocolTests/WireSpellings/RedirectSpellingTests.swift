@@ -9,7 +9,9 @@ import Testing
     "RFC 6749, section 4.1.2; RFC 9207, section 2.4; RFC 9700, section 4; OAuth 2.0 Form Post "
     + "Response Mode"
 
-  /// Judges a query; a redirect that answers no sign-in is an error here.
+  /// Judges a query.
+  ///
+  /// A redirect that does not answer the sign-in is an error here.
   static func read(_ message: WireMessage) throws(SQOAuthError) -> String {
     let redirect = Redirect(issuer: Redirect.issuer, requiresIssuer: false)
     switch redirect.response("\(redirect.redirectURI)?\(message.text)") {
@@ -24,12 +26,12 @@ import Testing
 
   private static let state = "state=\(Redirect.state)"
 
-  /// A query with the right state and a code besides.
+  /// Returns a query with the right state, a code and further parameters.
   private static func query(_ rest: String) -> WireMessage {
     WireMessage("\(state)&code=abc&\(rest)", plain: "\(state)&code=abc")
   }
 
-  /// A query with the right state alone.
+  /// Returns a query with the right state and further parameters.
   private static func bare(_ rest: String) -> WireMessage { WireMessage("\(state)&\(rest)") }
 
   static let rows: [SpellingRow] = [
@@ -53,7 +55,7 @@ import Testing
       .encoding, "a further parameter that cannot be decoded",
       [query("x=%E9"), query("x=100%"), query("x=%u00f3"), query("%FF=1")]),
     .refused(
-      .encoding, "`code` that cannot be decoded, or is no visible ASCII",
+      .encoding, "`code` that cannot be decoded, or is not visible ASCII",
       .invalidAuthorizationResponse, saying: ["the code in the redirect"],
       [bare("code=%E9"), bare("code=a%"), bare("code=%C3%BC"), bare("code=a%00")]),
     .elsewhere(
@@ -61,7 +63,7 @@ import Testing
       in: "ErrorAnswerTests"),
     .elsewhere(
       .contentType, "a POST: a form in the body; anything else", "r x",
-      "read where the sign-in asked for it; otherwise an error page, and the wait goes on",
+      "read if the sign-in asked for it; otherwise an error page, and the wait goes on",
       in: "LoopbackRequestTests", "LoopbackRedirectTests"),
     .read(
       .more, "unknown parameters", "code abc; more scope=a b,session_state=1",
@@ -78,7 +80,7 @@ import Testing
       "answers no sign-in; refused: `issuer_mismatch`", in: "StateTests", "IssuerTests"),
     .refused(
       .letterCase, "a code of an error in upper case", .init(rawValue: "ACCESS_DENIED"),
-      note: "told as it is, and no cancellation", [bare("error=ACCESS_DENIED")]),
+      note: "reported as it is, and not a cancellation", [bare("error=ACCESS_DENIED")]),
     .read(
       .unneeded, "`expires_in`, `error_uri` beside a code", "code abc;",
       [query("expires_in=-1"), query("error_uri=%FF"), query("error_description=%")]),
@@ -99,5 +101,5 @@ import Testing
   ]
 
   @Test(arguments: rows.filter(\.isTested))
-  func `each spelling has its outcome`(row: SpellingRow) async { await Self.check(row) }
+  func `every spelling has the outcome of its row`(row: SpellingRow) async { await Self.check(row) }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// What a server says it has registered, now or earlier.
+/// The client that a server says it has registered, now or earlier.
 @Suite struct RegistrationSpellingTests: WireReader {
   static let title = "Registrations and their management"
   static let specification = "RFC 7591, section 3.2.1; RFC 7592, section 3"
@@ -90,18 +90,19 @@ import Testing
       .list, "`client_id`, `client_secret` as lists", .invalidResponse,
       saying: ["is a list and not a text"], each([#"["c"]"#], of: ["client_id", "client_secret"])),
     .read(
-      .encoding, "a mark for the order of bytes; ISO-8859-1 in a further member", "client c;",
+      .encoding, "a byte order mark; ISO-8859-1 in a further member", "client c;",
       [
         with().wrapped([0xEF, 0xBB, 0xBF]),
         with(["client_name": #""caf?""#]).replacing("?", by: [0xE9]),
       ]),
     .refused(.encoding, "UTF-16", .invalidResponse, saying: ["UTF-16"], [with().encoded(.utf16)]),
     .refused(
-      .encoding, "`client_id`, `client_secret` with what is no visible ASCII", .invalidResponse,
+      .encoding, "`client_id`, `client_secret` with characters other than visible ASCII",
+      .invalidResponse,
       saying: ["characters that none may have"],
       each([#""C4N4RY\u0000""#, #""é""#], of: ["client_id", "client_secret"])),
     .missing(
-      .encoding, "`registration_access_token` with what is no visible ASCII",
+      .encoding, "`registration_access_token` with characters other than visible ASCII",
       note: "the client cannot manage itself",
       each([#""C4N4RY\n""#, #""é""#], of: ["registration_access_token"])),
     .read(
@@ -167,5 +168,5 @@ import Testing
   ]
 
   @Test(arguments: rows.filter(\.isTested))
-  func `each spelling has its outcome`(row: SpellingRow) async { await Self.check(row) }
+  func `every spelling has the outcome of its row`(row: SpellingRow) async { await Self.check(row) }
 }

@@ -3,12 +3,12 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// The fields that say when to come again, and for how long an answer counts.
+/// The header fields for the delay before a retry, and for the lifetime of a response.
 @Suite struct ResponseFieldSpellingTests: WireReader {
   static let title = "`Retry-After`, `Cache-Control` and `Age`"
   static let specification = "RFC 9110, sections 5.3, 5.6.7 and 10.2.3; RFC 9111, section 5.2.2"
 
-  /// Reads the lines of a head.
+  /// Reads the lines of a response's head.
   static func read(_ message: WireMessage) throws(SQOAuthError) -> String {
     var headers: HTTPFields = [:]
     for line in message.text.split(separator: "\n") {
@@ -66,5 +66,5 @@ import Testing
   ]
 
   @Test(arguments: rows.filter(\.isTested))
-  func `each spelling has its outcome`(row: SpellingRow) async { await Self.check(row) }
+  func `every spelling has the outcome of its row`(row: SpellingRow) async { await Self.check(row) }
 }

@@ -1,4 +1,6 @@
-/// Answers to revocations, of which little is read.
+/// Responses to revocations.
+///
+/// The SDK reads only a few parts of them.
 struct RevocationSpellings: SpellingSource {
   static let title = "Answers to revocations"
   static let specification = "RFC 7009, section 2.2"

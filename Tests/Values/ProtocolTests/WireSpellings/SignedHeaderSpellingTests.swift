@@ -3,7 +3,7 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// The header of any text that an issuer signs.
+/// The header of a text that an issuer signs.
 @Suite struct SignedHeaderSpellingTests: WireReader {
   static let title = "Signed texts: headers"
   static let specification = "RFC 7515, sections 4 and 5.2; RFC 8725, section 3.11"
@@ -39,7 +39,7 @@ import Testing
       .list, "`alg`, `kid`, `typ`", .logoutTokenInvalid, saying: ["is no text"],
       each([#"["HS256"]"#], of: ["alg", "kid", "typ"])),
     .elsewhere(
-      .encoding, "UTF-16, a mark, what is no UTF-8, Base64 with padding", "x", "refused",
+      .encoding, "UTF-16, a byte order mark, invalid UTF-8, Base64 with padding", "x", "refused",
       in: "CompactJWSTests"),
     .impossible(.contentType, "a header has no content type; `typ` is a member"),
     .read(
@@ -73,10 +73,10 @@ import Testing
   ]
 
   @Test(arguments: rows.filter(\.isTested))
-  func `each spelling has its outcome`(row: SpellingRow) async { await Self.check(row) }
+  func `every spelling has the outcome of its row`(row: SpellingRow) async { await Self.check(row) }
 
   @Test(arguments: ["at+jwt", "AT+JWT", "application/at+jwt", "Application/At+Jwt"])
-  func `a type is compared without regard to case and to its first half`(type: String) {
+  func `a type is compared without its case and its first part`(type: String) {
     #expect(SignedText.accessToken(isTyped: true).allows(type: type))
     #expect(!SignedText.introspection.allows(type: type))
     #expect(!SignedText.accessToken(isTyped: true).allows(type: " \(type)"))

@@ -1,6 +1,6 @@
-/// The ways in which a server may write a message differently from what its specification says.
+/// The ways in which a server's message may differ from its specification.
 ///
-/// They are the columns of the table, and the raw values their names in the article.
+/// They are the columns of the article's table. The raw values are their names there.
 enum Spelling: String, Sendable, CaseIterable {
   case null = "`null`"
   case empty = "empty"

@@ -2,35 +2,35 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// What becomes of one or more spellings of a kind at a reader.
+/// The outcome of one or more messages that differ in one way, at one reader.
 struct SpellingRow: Sendable, CustomTestStringConvertible {
   enum Outcome: Sendable {
-    /// The message counts; what is read of it contains the text.
+    /// The message is read, and its reading contains the text.
     case read(String)
-    /// What has the spelling counts as missing: all else is read as without it.
+    /// The differing member counts as missing. Everything else is read as without it.
     case missing
-    /// An error with this code and these words.
+    /// The message is rejected with an error of this code and these words.
     case refused(SQOAuthError.Code, [String])
-    /// Other suites test it; the marks are those of the overview.
+    /// Other suites test it. The marks are those of the overview.
     case elsewhere(marks: String, suites: [String])
-    /// The reader cannot meet such a spelling.
+    /// The reader never gets such a message.
     case impossible
   }
 
   let spelling: Spelling
-  /// What has the spelling, in the article's words.
+  /// The differing member, in the article's words.
   let what: String
-  /// What becomes of it in the article's words, if there is more to say than the outcome.
+  /// The result in the article's words, if the outcome does not say it all.
   var note: String?
   let messages: [WireMessage]
   let outcome: Outcome
 
   var testDescription: String { "\(spelling.rawValue): \(what)" }
 
-  /// Whether the row's own messages are tested.
+  /// Whether the row has messages of its own to test.
   var isTested: Bool { !messages.isEmpty }
 
-  // MARK: Making
+  // MARK: Creating
 
   static func read(
     _ spelling: Spelling, _ what: String, _ words: String, note: String? = nil,
@@ -55,7 +55,9 @@ struct SpellingRow: Sendable, CustomTestStringConvertible {
       outcome: .refused(code, words))
   }
 
-  /// A row of which `outcome` says what happens, and the suites test it.
+  /// Returns a row that other suites test.
+  ///
+  /// `outcome` says what happens.
   static func elsewhere(
     _ spelling: Spelling, _ what: String, _ marks: String, _ outcome: String,
     in suites: String...
@@ -71,7 +73,7 @@ struct SpellingRow: Sendable, CustomTestStringConvertible {
 
   // MARK: The article
 
-  /// The marks of the row in the overview.
+  /// The row's marks in the overview.
   var marks: String {
     switch outcome {
     case .read: "r"
@@ -82,12 +84,12 @@ struct SpellingRow: Sendable, CustomTestStringConvertible {
     }
   }
 
-  /// The suites besides the reader's own that test the row.
+  /// The suites that test the row, besides the reader's own suite.
   var suites: [String] {
     if case .elsewhere(_, let suites) = outcome { suites } else { [] }
   }
 
-  /// The row in the reader's table.
+  /// The row's line in the reader's table.
   var line: String {
     let end =
       switch outcome {

@@ -1,4 +1,4 @@
-/// A reader of what servers send, as a part of the article.
+/// A part of the article: one reader of messages that servers send.
 protocol SpellingSource {
   /// The reader's heading in the article.
   static var title: String { get }
@@ -8,10 +8,10 @@ protocol SpellingSource {
 }
 
 extension SpellingSource {
-  /// The name of the reader's own suite; `nil` if other suites test all of its rows.
+  /// The name of the reader's own suite, or `nil` if other suites test all of its rows.
   static var suite: String? { rows.contains(where: \.isTested) ? "\(self)" : nil }
 
-  /// The reader's row of the overview.
+  /// The reader's line in the overview.
   static var overview: String {
     let cells = Spelling.allCases.map { spelling in
       let marks = Set(rows.filter { $0.spelling == spelling }.flatMap { $0.marks.map(String.init) })
@@ -20,7 +20,7 @@ extension SpellingSource {
     return "| \(title) | \(cells.joined(separator: " | ")) |"
   }
 
-  /// The reader's section.
+  /// The reader's section in the article.
   static var section: String {
     let lines = Spelling.allCases.flatMap { spelling in
       rows.filter { $0.spelling == spelling }.map(\.line)
@@ -31,7 +31,7 @@ extension SpellingSource {
 
       \(specification). \(tests)
 
-      | spelling | of what | what becomes of it |
+      | spelling | of what | result |
       |---|---|---|
       \(lines.joined(separator: "\n"))
       """

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TestSupport
 
-/// The article with the table says what the tests hold, and nothing else.
+/// The article with the tables, which must match the rows of the tests exactly.
 @Suite struct SpellingTableTests {
   static var readers: [any SpellingSource.Type] {
     [
@@ -20,7 +20,7 @@ import Testing
   private static let article = PackageSources.root.appending(
     path: "Sources/SequencingOAuth/SequencingOAuth.docc/SpellingsOfServers.md")
 
-  /// The part of the article that the tests write.
+  /// The part of the article that the tests generate.
   private static var tables: String {
     let names = Spelling.allCases.map(\.rawValue).joined(separator: " | ")
     let line = String(repeating: "---|", count: Spelling.allCases.count + 1)
@@ -47,11 +47,11 @@ import Testing
     }
     #expect(
       text[start.lowerBound...] == Self.tables,
-      "SQ_DRAW=1 Scripts/test --filter SpellingTable writes it anew")
+      "run SQ_DRAW=1 Scripts/test --filter SpellingTable to write it again")
   }
 
   @Test(arguments: readers.indices)
-  func `a reader has a row for every kind of spelling`(index: Int) {
+  func `each reader has a row for every kind of spelling`(index: Int) {
     let reader = Self.readers[index]
     for spelling in Spelling.allCases {
       let rows = reader.rows.filter { $0.spelling == spelling }

@@ -4,7 +4,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// Answers with a token, to whatever grant.
+/// Successful token responses of any grant.
 @Suite struct TokenResponseSpellingTests: WireReader {
   static let title = "Token responses of all grants"
   static let specification = "RFC 6749, sections 3.3, 5.1 and 7.1; RFC 8693, section 2.2.1"
@@ -72,7 +72,7 @@ import Testing
       .list, "`access_token`, `token_type`, `expires_in`", .invalidResponse,
       each([#"["x"]"#], of: ["access_token", "token_type", "expires_in"])),
     .read(
-      .encoding, "a mark for the order of bytes; escaped characters", "access C4N4RY-a;",
+      .encoding, "a byte order mark; escaped characters", "access C4N4RY-a;",
       [
         with().wrapped([0xEF, 0xBB, 0xBF]),
         with().replacing("access_token", by: Array(#"\u0061ccess_token"#.utf8)),
@@ -85,7 +85,7 @@ import Testing
         with(["x": #""a?b""#]).replacing("?", by: [0x01]),
       ]),
     .refused(
-      .encoding, "UTF-16, with and without a mark", .invalidResponse, saying: ["UTF-16"],
+      .encoding, "UTF-16, with and without a byte order mark", .invalidResponse, saying: ["UTF-16"],
       [with().encoded(.utf16), with().encoded(.utf16LittleEndian), with().encoded(.utf16BigEndian)]),
     .refused(
       .encoding, "a zero byte or a letter outside ASCII in `access_token`", .invalidResponse,
@@ -161,5 +161,5 @@ import Testing
   ]
 
   @Test(arguments: rows.filter(\.isTested))
-  func `each spelling has its outcome`(row: SpellingRow) async { await Self.check(row) }
+  func `every spelling has the outcome of its row`(row: SpellingRow) async { await Self.check(row) }
 }

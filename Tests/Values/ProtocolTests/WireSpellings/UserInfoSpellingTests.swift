@@ -5,7 +5,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// What the provider says about the user, as JSON or signed.
+/// The provider's response about the user, as JSON or signed.
 @Suite struct UserInfoSpellingTests: WireReader {
   static let title = "UserInfo responses"
   static let specification = "OpenID Connect Core 1.0, sections 5.1 and 5.3.2"
@@ -46,7 +46,7 @@ import Testing
       + "country \(user.address?.country ?? "-")"
   }
 
-  /// A message as the payload of a JWT of the provider.
+  /// Returns a JWT of the provider with the message as its payload.
   private static func signed(_ message: WireMessage, _ end: String = "") -> WireMessage {
     var jwt = WireMessage(SecretlySigned.text(message.body, by: secret) + end)
     jwt.plain = Data(SecretlySigned.text(message.plain, by: secret).utf8)
@@ -83,14 +83,14 @@ import Testing
       .list, "`sub` as a list", .userInfoInvalid, saying: ["is a list and not a text"],
       [with(["sub": #"["alice"]"#])]),
     .read(
-      .encoding, "a mark for the order of bytes; ISO-8859-1 in another claim", "sub alice;",
+      .encoding, "a byte order mark; ISO-8859-1 in another claim", "sub alice;",
       [
         with().wrapped([0xEF, 0xBB, 0xBF]),
         with(["name": #""Ren?""#]).replacing("?", by: [0xE9]),
       ]),
     .refused(.encoding, "UTF-16", .invalidResponse, saying: ["UTF-16"], [with().encoded(.utf16)]),
     .refused(
-      .encoding, "`sub` that is no UTF-8; a signed text with such a fault anywhere",
+      .encoding, "`sub` in invalid UTF-8; a signed text with such a fault anywhere",
       .userInfoInvalid,
       [
         with(["sub": #""alic?""#]).replacing("?", by: [0xE9]),
@@ -146,5 +146,5 @@ import Testing
   ]
 
   @Test(arguments: rows.filter(\.isTested))
-  func `each spelling has its outcome`(row: SpellingRow) async { await Self.check(row) }
+  func `every spelling has the outcome of its row`(row: SpellingRow) async { await Self.check(row) }
 }

@@ -2,13 +2,13 @@ import Foundation
 
 @testable import SequencingOAuth
 
-/// One message of a server in a certain spelling.
+/// A server's message that differs from its specification in one way.
 struct WireMessage: Sendable {
   var body: Data
-  /// The content type; `nil` for no such field.
+  /// The content type, or `nil` for none.
   var type: String? = "application/json"
   var status = 200
-  /// The same message without what has the spelling.
+  /// The message's body without the differing member.
   var plain: Data
 
   init(_ body: Data, plain: Data? = nil) {
@@ -28,14 +28,14 @@ struct WireMessage: Sendable {
     return HTTPResponse(status: status, headers: headers, body: body)
   }
 
-  /// The same message without what has the spelling.
+  /// The message without the differing member.
   var withoutSpelling: WireMessage {
     var message = self
     message.body = plain
     return message
   }
 
-  /// The same message with another content type, and perhaps another status.
+  /// Returns the message with another content type and, if given, another status.
   func typed(_ type: String?, status: Int = 200) -> WireMessage {
     var message = self
     message.type = type
@@ -43,7 +43,7 @@ struct WireMessage: Sendable {
     return message
   }
 
-  /// The same message with its JSON changed by replacing a text.
+  /// Returns the message with a text of its JSON replaced.
   func replacing(_ text: String, by bytes: [UInt8]) -> WireMessage {
     var message = self
     if let range = body.firstRange(of: Data(text.utf8)) {
@@ -52,14 +52,14 @@ struct WireMessage: Sendable {
     return message
   }
 
-  /// The same message with something before and after it.
+  /// Returns the message with bytes before and after it.
   func wrapped(_ before: [UInt8] = [], _ after: [UInt8] = []) -> WireMessage {
     var message = self
     message.body = Data(before) + body + Data(after)
     return message
   }
 
-  /// The same message in another encoding.
+  /// Returns the message in another encoding.
   func encoded(_ encoding: String.Encoding) -> WireMessage {
     var message = self
     message.body = text.data(using: encoding) ?? Data()

@@ -5,12 +5,12 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// A suite for one reader of what servers send, and at the same time its part of the article.
+/// A suite for one reader of messages that servers send, and its part of the article.
 protocol WireReader: SpellingSource {
-  /// A good message's members, each as its JSON text.
+  /// The members of a correct message, each as its JSON text.
   static var base: [String: String] { get }
 
-  /// What the reader makes of a message, in one line.
+  /// Reads a message, and describes the result in one line.
   static func read(_ message: WireMessage) async throws(SQOAuthError) -> String
 }
 
@@ -19,32 +19,32 @@ extension WireReader {
 
   // MARK: Messages
 
-  /// A JSON object with members in the order of their names, and a further text at its end.
+  /// Returns a JSON object with the members in the order of their names, and a text at its end.
   private static func object(_ members: [String: String], _ more: String) -> String {
     let texts = members.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\($0.value)" }
     return "{" + (texts + (more.isEmpty ? [] : [more])).joined(separator: ",") + "}"
   }
 
-  /// The good message with other values of members, and with a further text before its end.
+  /// Returns the correct message with changed members, and with a text before its end.
   static func with(_ changes: [String: String] = [:], adding more: String = "") -> WireMessage {
     WireMessage(
       object(base.merging(changes) { $1 }, more),
       plain: object(base.filter { changes[$0.key] == nil }, ""))
   }
 
-  /// A message for each value that a member has in turn.
+  /// Returns a message for each value of each member.
   static func each(_ values: [String], of names: [String]) -> [WireMessage] {
     names.flatMap { name in values.map { with([name: $0]) } }
   }
 
-  /// A message without a member, for each of some members.
+  /// Returns a message without the member, for each of the names.
   static func without(_ names: [String]) -> [WireMessage] {
     names.map { name in WireMessage(object(base.filter { $0.key != name }, "")) }
   }
 
   // MARK: The check
 
-  /// Reads the messages of a row, and compares what becomes of them with its outcome.
+  /// Reads the messages of a row, and compares the results with its outcome.
   static func check(_ row: SpellingRow) async {
     for message in row.messages {
       let shown = Comment(rawValue: "\(message.text) (\(message.type ?? "no type"))")

@@ -5,8 +5,8 @@ import Testing
 
 @testable import TestSupport
 
-/// An app's own parser and its own HTTP client, in every grant and every refresh.
-@Suite("An app's own parts", .timeLimit(.minutes(1))) struct ModuleParserTests {
+/// An app's own parser and HTTP client, in every grant and every refresh.
+@Suite("An app's own parser and HTTP client", .timeLimit(.minutes(1))) struct ModuleParserTests {
   struct Own: TokenResponseParser {
     func token(from response: HTTPResponse, context: TokenResponseContext) throws -> SQToken {
       struct Body: Decodable {
@@ -23,7 +23,7 @@ import Testing
 
   static let answer = ScriptedHTTPClient.json(#"{"ticket":"A","next":"B"}"#)
 
-  @Test func `the parser reads grants and refreshes`() async throws {
+  @Test func `the parser reads the tokens of grants and refreshes`() async throws {
     let fixture = try SessionFixture()
     fixture.oauth.environment.tokenResponseParser = Own()
     fixture.server.always(Self.answer)
@@ -39,7 +39,7 @@ import Testing
         == .string("D"))
   }
 
-  @Test func `a scope that the parser does not read stays in a refresh`() async throws {
+  @Test func `a scope that the parser does not read stays after a refresh`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.oauth.environment.tokenResponseParser = Own()
     fixture.server.always(Self.answer)
@@ -47,7 +47,7 @@ import Testing
     #expect(token.scope == "demo" && token.accessToken == "A" && token.refreshToken == "B")
   }
 
-  @Test func `a parser that throws stores nothing and ends nothing`() async throws {
+  @Test func `a parser that throws stores nothing and does not end the session`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.oauth.environment.tokenResponseParser = Own()
     fixture.server.always(ScriptedHTTPClient.json(#"{"ticket":1}"#))
@@ -60,7 +60,7 @@ import Testing
     #expect(other.memory == nil && other.store.saves.isEmpty)
   }
 
-  @Test func `further fields of a refresh are readable`() async throws {
+  @Test func `additional fields of a refresh can be read`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.server.change { $0.more = #""example_parameter":[1,"x"]"# }
     let token = try await fixture.module.refresh()
@@ -68,7 +68,7 @@ import Testing
     #expect(await fixture.store.memory.load("default")?.token == token)
   }
 
-  @Test func `an HTTP client that invents a status is no crash`() async throws {
+  @Test func `an HTTP client with an invalid status does not crash the SDK`() async throws {
     let fixture = try await SessionFixture().restored()
     for status in [0, -1, 99, 600, 1_000] {
       fixture.server.next { _ in HTTPResponse(status: status) }

@@ -5,9 +5,9 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// `requestAccess`, which gets a token in any way that is possible.
+/// `requestAccess`, which gets a token in any possible way.
 @Suite("requestAccess", .timeLimit(.minutes(1))) struct RequestAccessTests {
-  @Test func `without a token the browser opens, once`() async throws {
+  @Test func `without a token, the browser opens once`() async throws {
     let fixture = try SessionFixture()
     #expect(try await fixture.module.requestAccess().accessToken == "T1")
     #expect(fixture.fixture.opened.count == 1 && fixture.requests == ["authorization_code"])
@@ -15,27 +15,27 @@ import Testing
     #expect(fixture.fixture.opened.count == 1 && fixture.requests.count == 1)
   }
 
-  @Test func `a valid token costs nothing`() async throws {
+  @Test func `a valid token needs no request`() async throws {
     let fixture = try await SessionFixture().restored()
     #expect(try await fixture.module.requestAccess() == fixture.module.currentToken)
     #expect(fixture.requests.isEmpty && fixture.fixture.opened.isEmpty)
   }
 
-  @Test func `a stored one costs nothing either`() async throws {
+  @Test func `a stored token needs no request`() async throws {
     let fixture = try SessionFixture()
     await fixture.store.memory.save(fixture.record(fixture.server.issue(at: fixture.clock.now)))
     #expect(try await fixture.module.requestAccess().accessToken == "T1")
     #expect(fixture.requests.isEmpty && fixture.fixture.opened.isEmpty)
   }
 
-  @Test func `an expired one is refreshed and the browser stays closed`() async throws {
+  @Test func `an expired token is refreshed without the browser`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.clock.advance(by: 3600)
     #expect(try await fixture.module.requestAccess().accessToken == "T2")
     #expect(fixture.requests == ["refresh R1"] && fixture.fixture.opened.isEmpty)
   }
 
-  @Test func `a refresh that fails otherwise opens no browser`() async throws {
+  @Test func `a refresh that fails for another reason does not open the browser`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.clock.advance(by: 3600)
     fixture.server.always(ScriptedHTTPClient.json("", status: 500))
@@ -43,7 +43,7 @@ import Testing
     #expect(fixture.fixture.opened.isEmpty && fixture.memory == "T1 R1")
   }
 
-  @Test func `an expired one without a refresh token opens the browser`() async throws {
+  @Test func `an expired token without a refresh token opens the browser`() async throws {
     let fixture = try SessionFixture()
     fixture.oauth.launchTokenTimerUpdate(
       with: SQToken(accessToken: "T0", expirationDate: fixture.clock.now))
@@ -51,7 +51,8 @@ import Testing
     #expect(fixture.fixture.opened.count == 1 && fixture.memory == "T1 R1")
   }
 
-  @Test func `a refused one is cleared and the browser opens, for all callers once`() async throws {
+  @Test func `a rejected token is erased, and the browser opens once for all callers`() async throws
+  {
     let fixture = try await SessionFixture().restored()
     let module = fixture.module
     fixture.clock.advance(by: 3600)
@@ -70,8 +71,9 @@ import Testing
     #expect(fixture.fixture.opened.count == 1)
   }
 
-  /// Lets two callers wait for a refresh that is refused; one of them continues only when the other
-  /// has got the browser's answer.
+  /// Makes two callers wait for a refresh that is rejected.
+  ///
+  /// The second one continues only after the first one has the browser's answer.
   private func latecomer(
     to fixture: SessionFixture
   ) async throws -> (first: Result<SQToken, any Error>, second: Result<SQToken, any Error>) {
@@ -91,7 +93,7 @@ import Testing
     return (outcome, await second.result)
   }
 
-  @Test func `one that comes late has the token that another's sign-in brought`() async throws {
+  @Test func `a late caller gets the token of another caller's sign-in`() async throws {
     let fixture = try await SessionFixture().restored()
     let (first, second) = try await latecomer(to: fixture)
     #expect(try first.get().accessToken == "T2" && second.get().accessToken == "T2")
@@ -99,7 +101,7 @@ import Testing
     #expect(fixture.fixture.opened.count == 1)
   }
 
-  @Test func `one that comes later still, without a look at the token, begins no sign-in`()
+  @Test func `a late caller that has not looked at the token does not start a sign-in`()
     async throws
   {
     let fixture = try SessionFixture()
@@ -109,7 +111,7 @@ import Testing
     #expect(fixture.fixture.opened.count == 1)
   }
 
-  @Test func `one that comes late does not ask a user again who has said no`() async throws {
+  @Test func `a late caller does not ask a user again who has denied access`() async throws {
     let fixture = try await SessionFixture(browser: { fixture, page in
       fixture.oauth.handleRedirect(try page.redirect("error=access_denied"))
     }).restored()
@@ -119,7 +121,7 @@ import Testing
     #expect(fixture.fixture.opened.count == 1 && fixture.memory == nil)
   }
 
-  @Test func `one that comes late is told of a sign-in that was cancelled`() async throws {
+  @Test func `a late caller gets the error of a cancelled sign-in`() async throws {
     let fixture = try await SessionFixture(browser: { fixture, _ in
       fixture.oauth.module.cancelSignIn()
     })
@@ -130,7 +132,7 @@ import Testing
     #expect(fixture.fixture.opened.count == 1)
   }
 
-  @Test func `a later call after a sign-in that failed opens the browser again`() async throws {
+  @Test func `a new call after a failed sign-in opens the browser again`() async throws {
     let refuses = Locked(true)
     let fixture = try SessionFixture(browser: { fixture, page in
       if refuses.withLock(\.self) {
@@ -145,7 +147,7 @@ import Testing
     #expect(fixture.fixture.opened.count == 2)
   }
 
-  @Test func `a user who says no is an error, and nothing hangs`() async throws {
+  @Test func `a user who denies access causes an error, and nothing hangs`() async throws {
     let fixture = try SessionFixture(browser: { fixture, page in
       fixture.oauth.handleRedirect(try page.redirect("error=access_denied"))
     })

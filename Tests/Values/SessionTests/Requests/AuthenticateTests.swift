@@ -5,9 +5,9 @@ import Testing
 
 @testable import TestSupport
 
-/// A token on a request, and what is known of it.
+/// How a module adds its token to a request, and what it says about the token.
 @Suite("authenticate(request)", .timeLimit(.minutes(1))) struct AuthenticateTests {
-  @Test func `the façade sends and authenticates by its module`() async throws {
+  @Test func `the façade sends and authenticates with its module`() async throws {
     let fixture = try await SessionFixture().restored()
     let request = try HTTPRequest.get("https://api.example/x")
     #expect(try await fixture.oauth.authenticate(request).headers["Authorization"] == "Bearer T1")
@@ -15,7 +15,7 @@ import Testing
     #expect(fixture.requests == ["GET /x T1"])
   }
 
-  @Test func `the copy has the token, the original nothing new`() async throws {
+  @Test func `the copy gets the token, and the original does not change`() async throws {
     let fixture = try await SessionFixture().restored()
     var request = HTTPRequest(
       method: "PUT", url: try #require(URL(string: "https://api.example:8443/a%2Fb?x=1#f")),
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(arguments: ["Authorization", "authorization", "AUTHORIZATION", "aUTHORIZATION"])
-  func `an Authorization field that is there is replaced`(name: String) async throws {
+  func `an existing Authorization field is replaced`(name: String) async throws {
     let fixture = try await SessionFixture().restored()
     var request = try HTTPRequest.get("https://api.example/")
     request.headers.append(.init(name: name, value: "Basic x"))
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(arguments: ["Bearer", "bearer", "BEARER", "bEaReR"])
-  func `the scheme is spelled Bearer whatever the server wrote`(type: String) async throws {
+  func `the scheme is Bearer, however the server spells it`(type: String) async throws {
     let fixture = try SessionFixture()
     fixture.oauth.launchTokenTimerUpdate(with: SQToken(accessToken: "T", tokenType: type))
     let copy = try await fixture.module.authenticate(.get("https://api.example/"))
@@ -63,7 +63,7 @@ import Testing
     #expect(copy.headers["Authorization"] == "Bearer T2" && fixture.requests == ["refresh R1"])
   }
 
-  @Test func `without a token, or an expired one without refresh token, nothing is sent`()
+  @Test func `without a usable token, nothing is sent`()
     async throws
   {
     let fixture = try SessionFixture()
@@ -77,7 +77,9 @@ import Testing
     #expect(fixture.requests.isEmpty)
   }
 
-  @Test func `what is known of the token, from none to none`() async throws {
+  @Test func `the token's properties are right while it is valid, due, expired or cleared`()
+    async throws
+  {
     let fixture = try await SessionFixture().restored()
     let module = fixture.module
     func known() -> [Bool] {
@@ -97,8 +99,7 @@ import Testing
     #expect(fixture.requests.isEmpty)
   }
 
-  @Test func `an invalidated token is refreshed with the refresh token that is kept`() async throws
-  {
+  @Test func `an invalidated token is refreshed with its refresh token`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.module.invalidateAccessToken()
     #expect(fixture.module.hasAccessToken && !fixture.module.isAuthorized)
@@ -109,7 +110,7 @@ import Testing
     #expect(fixture.module.isAuthorized)
   }
 
-  @Test func `a cleared token is gone everywhere`() async throws {
+  @Test func `a cleared token is erased everywhere`() async throws {
     let fixture = try await SessionFixture().restored()
     try await fixture.module.clearAccessToken()
     #expect(await fixture.store.content() == nil)
@@ -123,7 +124,7 @@ import Testing
     #expect(!fixture.module.hasAccessToken, "gone in memory whatever the store does")
   }
 
-  @Test func `an authenticator of the app's own is used, and nothing else`() async throws {
+  @Test func `an app's own authenticator replaces the standard one`() async throws {
     struct Own: ResourceRequestAuthenticator {
       func headerFields(for token: SQToken) -> HTTPFields {
         ["X-Auth": token.accessToken, "X-Kind": token.tokenType]

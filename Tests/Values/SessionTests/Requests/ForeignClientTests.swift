@@ -5,7 +5,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// An HTTP client of the app's own, which keeps few of the promises that the SDK's client keeps.
+/// An app's own HTTP client, which keeps few of the promises of the SDK's client.
 @Suite(.timeLimit(.minutes(1))) struct ForeignClientTests {
   private struct Broken: Error {}
 
@@ -15,25 +15,25 @@ import Testing
     return request
   }
 
-  /// A client that answers when its task is cancelled.
+  /// A client that returns only when its task is cancelled.
   private let endless = ScriptedHTTPClient { _ in
     while !Task.isCancelled { await Task.yield() }
     throw CancellationError()
   }
 
-  @Test func `it is cancelled when the request's time is over`() async throws {
+  @Test func `the client is cancelled when the request's time is over`() async throws {
     let request = try request(timeout: .milliseconds(1))
     await failure(.requestTimedOut) { try await endless.exchange(request) }
   }
 
-  @Test func `its caller's cancellation is no time-out`() async throws {
+  @Test func `the caller's cancellation is not reported as a timeout`() async throws {
     let request = try request(timeout: .seconds(3600))
     let task = begin { [endless] in try await endless.exchange(request) }
     task.cancel()
     await failure(.cancelled) { try await task.value }
   }
 
-  @Test func `an interruption ends it, too`() async throws {
+  @Test func `an interruption also cancels the client`() async throws {
     let request = try request(timeout: .seconds(3600))
     let interruption = Interruption()
     let task = begin { [endless] in try await endless.exchange(request, interruption) }
@@ -41,7 +41,7 @@ import Testing
     await failure(.cancelled) { try await task.value }
   }
 
-  @Test func `the error names the type of its error`() async throws {
+  @Test func `the error contains the type of the client's error`() async throws {
     let request = try request(timeout: .seconds(3600))
     let client = ScriptedHTTPClient { _ in throw Broken() }
     let error = await failure(.connectionFailed) { try await client.exchange(request) }

@@ -5,10 +5,10 @@ import Testing
 
 @testable import TestSupport
 
-/// Which servers may see a token.
+/// Which servers may get a token.
 @Suite("Resource origins", .timeLimit(.minutes(1))) struct OriginTests {
   @Test(
-    "a URL and its origin",
+    "a URL has an origin",
     arguments: [
       ("https://api.example", "https://api.example:443"),
       ("https://api.example/", "https://api.example:443"),
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(
-    "no token goes there, whatever is allowed",
+    "an unsafe URL gets no token, whatever the app allows",
     arguments: [
       ("http://api.example/", SQOAuthError.Code.insecureEndpoint),
       ("http://127.0.0.1.evil.example/", .insecureEndpoint),
@@ -55,17 +55,19 @@ import Testing
     #expect(error.map { !everyText(of: $0).contains("s3cr3t") } ?? false)
   }
 
-  /// What two URL parsers read in two ways; `URL` may not even make one of it.
+  /// Texts that two URL parsers read differently.
+  ///
+  /// `URL` may even reject them.
   @Test(arguments: [
     #"https://api.example\@evil.example/"#, "https://api.example%2F@evil.example/",
     "https://api.exa mple/", "https://api.example\n.evil.example/", "https://[api.example]/",
     "https://api.example:443:80/", "https://", "", "https://ａpi.example/",
   ])
-  func `what two parsers read in two ways is refused`(url: String) {
+  func `a URL that parsers read differently is rejected`(url: String) {
     failure(.malformedRequest) { try ResourceOrigin(url) }
   }
 
-  @Test func `an allowed origin gets the token, every other one does not`() async throws {
+  @Test func `only an allowed origin gets the token`() async throws {
     let allowed: Set = try [
       ResourceOrigin("https://api.example"), ResourceOrigin("http://127.0.0.1:8080"),
     ]
@@ -97,7 +99,7 @@ import Testing
     #expect(fixture.requests.count == sent)
   }
 
-  @Test func `a redirect of a resource is returned and not followed`() async throws {
+  @Test func `a redirect of an API is returned and not followed`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.api { _ in
       HTTPResponse(status: 302, headers: ["Location": "https://evil.example/"])

@@ -5,7 +5,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import SequencingOAuthPipes
 
-/// An API's answer with 50,000 values.
+/// The decoding of an API's answer with 50,000 values.
 @Suite struct PipeAnswerTests {
   private static let long = HTTPResponse(
     status: 200,
@@ -17,7 +17,7 @@ import Testing
     try await PipeAnswer(long, JSONDecoder(), interruption).value([Int].self).count
   }
 
-  @Test func `is read while other tasks of the same thread run`() async throws {
+  @Test func `other tasks of the same thread run while a long answer is read`() async throws {
     let executor = HoldingExecutor()
     let ended = Locked([String]())
     executor.hold()
@@ -35,7 +35,7 @@ import Testing
     #expect(ended.withLock(\.self) == ["the other", "the reader"])
   }
 
-  @Test func `is read no further when the pipe's operations are cancelled`() async throws {
+  @Test func `cancelling the pipe's operations stops the reading`() async throws {
     let interruption = Interruption()
     interruption.raise()
     let error = await #expect(throws: PipeError.self) {
@@ -44,7 +44,7 @@ import Testing
     guard case .cancelled = error else { throw try #require(error) }
   }
 
-  @Test func `is read no further when the task is cancelled`() async throws {
+  @Test func `cancelling the task stops the reading`() async throws {
     let executor = HoldingExecutor()
     executor.hold()
     let reading = Task(executorPreference: executor) { try await Self.count() }

@@ -6,11 +6,11 @@ import Testing
 
 @testable import TestSupport
 
-/// What the server said when it refused a request is the caller's, not only its code.
+/// The content of an API's rejection, which the caller gets with the error.
 @Suite(.timeLimit(.minutes(1))) struct RefusalContentTests {
   static let problem = #"{"title":"Payment required first","code":17}"#
 
-  /// A session whose API refuses every request with these fields and this content.
+  /// Returns a session whose API rejects every request with these fields and this content.
   func fixture(
     _ challenge: String? = SendTests.invalid, status: Int = 401, content: String = problem
   ) async throws -> SessionFixture {
@@ -38,7 +38,7 @@ import Testing
     #expect(response.body == Data(Self.problem.utf8))
   }
 
-  @Test func `it is the last answer, of the request with the new token`() async throws {
+  @Test func `the error has the last answer, to the request with the new token`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.api { request in
       let token = request.headers["Authorization"] ?? ""
@@ -48,7 +48,7 @@ import Testing
       try await fixture.oauth.send(.get("https://api.example/x"))
     }
     #expect(error?.resourceResponse?.body == Data("no Bearer T2".utf8))
-    // An API that repeats the token puts it into the content, and into no text.
+    // An API that repeats the token puts it into the content, but into no text of the error.
     #expect(error.map { !everyText(of: $0).contains("T2") } ?? false)
   }
 
@@ -56,13 +56,13 @@ import Testing
     (SQOAuthError.maximumContentBytes, SQOAuthError.maximumContentBytes),
     (SQOAuthError.maximumContentBytes + 1, SQOAuthError.maximumContentBytes), (0, 0),
   ])
-  func `the content has a limit`(sent: Int, kept: Int) async throws {
+  func `the content in the error has a limit`(sent: Int, kept: Int) async throws {
     let fixture = try await fixture(content: String(repeating: "x", count: sent))
     let error = await failure { try await fixture.module.send(.get("https://api.example/x")) }
     #expect(error?.resourceResponse?.body.count == kept)
   }
 
-  @Test func `no text of the error has anything of the answer`() async throws {
+  @Test func `no text of the error shows the answer`() async throws {
     let fixture = try await fixture(content: "C4N4RY")
     fixture.api { _ in
       HTTPResponse(
@@ -75,7 +75,7 @@ import Testing
     #expect(!everyText(of: Result<Int, SQOAuthError>.failure(error)).contains("C4N4RY"))
   }
 
-  @Test func `a failure that is no refusal of the API has none`() async throws {
+  @Test func `an error that is not the API's rejection has no answer`() async throws {
     let fixture = try await fixture()
     fixture.server.always(ScriptedHTTPClient.json(#"{"error":"server_error"}"#, status: 500))
     let error = await failure(.serverError) {
@@ -84,7 +84,7 @@ import Testing
     #expect(error?.resourceResponse == nil && error?.status == 500)
   }
 
-  @Test func `a pipe's refusal has it too`() async throws {
+  @Test func `a pipe's error has the answer too`() async throws {
     let fixture = try await PipeFixture()
       .answering(Self.problem, status: 401, headers: ["X-Request-ID": "r1"])
     let error = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }

@@ -8,7 +8,7 @@ import Testing
 
 /// The servers that may get a token if the client lists none.
 @Suite("Resource servers", .timeLimit(.minutes(1))) struct ResourceServerTests {
-  /// A session whose API says that the next page is on another server.
+  /// Returns a session whose API says that the next page is on another server.
   private func fixture(
     change: (inout ClientConfiguration) -> Void = { _ in }
   ) async throws -> SessionFixture {
@@ -19,7 +19,7 @@ import Testing
     return fixture
   }
 
-  @Test func `a URL that the first answer named gets no token`() async throws {
+  @Test func `a URL from the first answer does not get the token`() async throws {
     struct Page: Decodable { let next: String }
     let fixture = try await fixture()
     let first = try await fixture.module.send(.get("https://api.example/1"))
@@ -33,7 +33,7 @@ import Testing
     #expect(try await fixture.module.send(.get("https://api.example/2")).status == 200)
   }
 
-  @Test func `the line that the error names allows both servers`() async throws {
+  @Test func `the line in the error allows both servers`() async throws {
     let fixture = try await fixture()
     _ = try await fixture.module.send(.get("https://api.example/"))
     try fixture.module.allowTokens(at: "https://api.example:443", "https://two.example:443")
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `a server that the app allowed is the only one, though none was asked`() async throws {
+  @Test func `an allowed server is the only one, even before the first request`() async throws {
     let fixture = try await fixture()
     try fixture.oauth.allowTokens(at: "https://api.example")
     await failure(.originNotAllowed) {
@@ -53,7 +53,7 @@ import Testing
     #expect(try await fixture.module.send(.get("https://api.example/")).status == 200)
   }
 
-  @Test func `of many first requests to as many servers one carries the token`()
+  @Test func `of many first requests to different servers, one carries the token`()
     async throws
   {
     let fixture = try await fixture()
@@ -68,7 +68,7 @@ import Testing
     #expect(isSent.count { $0 } == 1 && fixture.apiRequests.count == 1)
   }
 
-  @Test func `the provider's own servers get it, at any time`() async throws {
+  @Test func `the provider's own servers always get the token`() async throws {
     let fixture = try await fixture()
     for url in ["https://api.example/", "https://id.example/userinfo", "https://id.example/"] {
       #expect(try await fixture.module.send(.get(url)).status == 200)
@@ -78,9 +78,9 @@ import Testing
     }
   }
 
-  /// The API of many providers is at the issuer's own host, and its answers name URLs as well.
+  /// The API of many providers is at the issuer's own host, and its answers contain URLs too.
   @Test(arguments: [false, true])
-  func `a request to the provider's own API is the first one`(isSent: Bool) async throws {
+  func `a request to the provider's own API counts as the first one`(isSent: Bool) async throws {
     let fixture = try await fixture()
     let api = try HTTPRequest.get("https://id.example/api/me")
     if isSent {
@@ -91,13 +91,13 @@ import Testing
     let next = try HTTPRequest.get("https://evil.example/2")
     let error = await failure(.originNotAllowed) { try await fixture.module.send(next) }
     await failure(.originNotAllowed) { try await fixture.module.authenticate(next) }
-    // The provider's server needs no word of the app.
+    // The provider's server needs no permission of the app.
     let line = #"module.allowTokens(at: "https://evil.example:443")"#
     #expect(error?.message.hasSuffix("try \(line)") == true)
     #expect(fixture.apiRequests.allSatisfy { $0.url.host() == "id.example" })
   }
 
-  @Test func `a pipe names its server, and then the first request names none`() async throws {
+  @Test func `a pipe allows its server, and then a request allows no other one`() async throws {
     let fixture = try await fixture()
     let one = try Pipeline("https://one.example/v1", module: fixture.module).add("files")
     let two = try Pipeline("https://two.example/v1", module: fixture.module).add("files")
@@ -110,7 +110,7 @@ import Testing
     #expect(fixture.apiRequests.count == 3)
   }
 
-  @Test func `a pipe with an account of its own names its server for that one`() async throws {
+  @Test func `a pipe with its own account allows its server for that account only`() async throws {
     let (fixture, other) = (try await fixture(), try await fixture())
     var configuration = PipeConfiguration()
     configuration.module = other.module
@@ -119,7 +119,9 @@ import Testing
     #expect(try await fixture.module.send(.get("https://two.example/")).status == 200)
   }
 
-  @Test func `a list has every server, those of the pipes and of the provider too`() async throws {
+  @Test func `a list must contain every server, also those of the pipes and of the provider`()
+    async throws
+  {
     let listed = try ResourceOrigin("https://listed.example")
     let fixture = try await fixture { $0.resourceOrigins = [listed] }
     try Pipeline("https://api.example", module: fixture.module).add("files")
@@ -138,7 +140,7 @@ import Testing
     ("ftp://two.example", .malformedRequest),
     ("", .malformedRequest),
   ])
-  func `of servers that cannot all be allowed none is`(
+  func `if one of the servers in a call cannot be allowed, none is allowed`(
     server: String, code: SQOAuthError.Code
   ) async throws {
     let fixture = try await fixture()
@@ -148,7 +150,8 @@ import Testing
     await failure(.originNotAllowed) { try await fixture.module.send(.get("https://api.example/")) }
   }
 
-  @Test func `another provider has another first server, a new registration has not`() async throws
+  @Test func `registering another provider resets the first server, a new registration keeps it`()
+    async throws
   {
     let fixture = try await fixture()
     _ = try await fixture.module.send(.get("https://api.example/"))
@@ -163,7 +166,7 @@ import Testing
   }
 
   @Test(
-    "the APIs of a provider that are known",
+    "a preset provider's own APIs get the token",
     arguments: [
       (Provider.google, "https://www.googleapis.com/drive/v2", true),
       (.google, "https://gmail.googleapis.com/", true),

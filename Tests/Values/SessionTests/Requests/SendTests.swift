@@ -5,11 +5,11 @@ import Testing
 
 @testable import TestSupport
 
-/// A server that refuses the token of a request.
+/// What happens if a server rejects the token of a request.
 @Suite("send(request)", .timeLimit(.minutes(1))) struct SendTests {
   static let invalid = #"Bearer realm="r", error="invalid_token", error_description="old""#
 
-  /// A session whose API answers in these ways in turn, and with 200 at last.
+  /// Returns a session whose API gives these answers in turn, and then status 200.
   func fixture(_ answers: HTTPResponse...) async throws -> SessionFixture {
     let fixture = try await SessionFixture().restored()
     let script = Locked(answers)
@@ -23,20 +23,20 @@ import Testing
     try await fixture.module.send(.get("https://api.example/x"))
   }
 
-  @Test func `a token that is taken costs one request`() async throws {
+  @Test func `an accepted token needs one request`() async throws {
     let fixture = try await fixture()
     #expect(try await send(fixture).status == 200)
     #expect(fixture.requests == ["GET /x T1"])
   }
 
-  @Test func `a refused token is refreshed and the request sent again`() async throws {
+  @Test func `a rejected token is refreshed, and the request is sent again`() async throws {
     let fixture = try await fixture(TokenServer.challenge(Self.invalid))
     #expect(try await send(fixture).status == 200)
     #expect(fixture.requests == ["GET /x T1", "refresh R1", "GET /x T2"])
     #expect(await fixture.store.content() == "T2 R2")
   }
 
-  @Test func `a second refusal is the caller's, with what the server said`() async throws {
+  @Test func `the caller gets the second rejection, with the server's description`() async throws {
     let fixture = try await fixture(
       TokenServer.challenge(Self.invalid), TokenServer.challenge(Self.invalid))
     let error = await failure(.invalidToken) { try await send(fixture) }
@@ -74,7 +74,8 @@ import Testing
       status: 403, challenge: #"Bearer error="insufficient_scope", scope="a b""#,
       code: .insufficientScope),
   ])
-  func `a refusal`(row: Row) async throws {
+  func `a rejection leads to an error, with a retry if the token is invalid`(row: Row) async throws
+  {
     let refusal = TokenServer.challenge(row.challenge, status: row.status)
     let fixture = try await fixture(refusal, refusal)
     let error = await failure(row.code) { try await send(fixture) }
@@ -91,13 +92,13 @@ import Testing
       (400, #"Bearer error="invalid_request""#),
       (404, nil), (500, nil), (503, nil), (407, nil), (302, nil), (204, nil),
     ] as [(Int, String?)])
-  func `any other answer is the caller's as it is`(status: Int, challenge: String?) async throws {
+  func `the caller gets any other answer unchanged`(status: Int, challenge: String?) async throws {
     let fixture = try await fixture(TokenServer.challenge(challenge, status: status))
     #expect(try await send(fixture).status == status)
     #expect(fixture.requests == ["GET /x T1"])
   }
 
-  @Test func `insufficient scope after a refresh is told as such`() async throws {
+  @Test func `insufficient scope after a refresh is reported as such`() async throws {
     let fixture = try await fixture(
       TokenServer.challenge(Self.invalid),
       TokenServer.challenge(#"Bearer error="insufficient_scope""#, status: 403))
@@ -105,7 +106,7 @@ import Testing
     #expect(fixture.requests == ["GET /x T1", "refresh R1", "GET /x T2"])
   }
 
-  @Test func `without a refresh token the server's refusal is the error`() async throws {
+  @Test func `without a refresh token, the server's rejection is the error`() async throws {
     let fixture = try SessionFixture()
     fixture.oauth.launchTokenTimerUpdate(with: SQToken(accessToken: "T"))
     fixture.api { _ in TokenServer.challenge(Self.invalid) }
@@ -113,7 +114,7 @@ import Testing
     #expect(error?.challenge?.realm == "r" && fixture.requests == ["GET /x T"])
   }
 
-  @Test func `where the refresh fails that is the error, and it stands`() async throws {
+  @Test func `if the refresh fails, its error is thrown and stays in force`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.api { _ in TokenServer.challenge(Self.invalid) }
     fixture.server.always(ScriptedHTTPClient.json("", status: 503))
@@ -123,7 +124,7 @@ import Testing
     #expect(fixture.memory == "T1 R1")
   }
 
-  @Test func `a refresh that is refused ends the session and is the error`() async throws {
+  @Test func `a rejected refresh ends the session, and its error is thrown`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.api { _ in TokenServer.challenge(Self.invalid) }
     fixture.server.always(SessionEndTests.invalidGrant)
@@ -132,7 +133,7 @@ import Testing
     #expect(await fixture.observer.words(1) == ["ended refused invalid_grant"])
   }
 
-  @Test func `a server that hands the same token out again is asked twice and no more`()
+  @Test func `a server that returns the same token again gets two requests and no more`()
     async throws
   {
     let fixture = try await SessionFixture().restored()
@@ -142,14 +143,14 @@ import Testing
     #expect(fixture.requests == ["GET /x T1", "refresh R1", "GET /x T1"])
   }
 
-  @Test func `what the transport throws is the caller's`() async throws {
+  @Test func `the caller gets the transport's error`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.api { _ in throw SQOAuthError(.requestTimedOut, "x") }
     await failure(.requestTimedOut) { try await send(fixture) }
     #expect(fixture.apiRequests.count == 1 && fixture.memory == "T1 R1")
   }
 
-  @Test func `the second request is the same but for the token`() async throws {
+  @Test func `the second request differs only in its token`() async throws {
     let fixture = try await fixture(TokenServer.challenge(Self.invalid))
     let made = Locked(0)
     var request = try HTTPRequest.get("https://api.example/x?y=1")
@@ -168,7 +169,7 @@ import Testing
     #expect(sent.allSatisfy { $0.headers.values(for: "Authorization").count == 1 })
   }
 
-  @Test func `no lock is held while a request is under way`() async throws {
+  @Test func `no lock is held during a request`() async throws {
     let fixture = try await SessionFixture().restored()
     let module = fixture.module
     let slow = Gate()
@@ -186,11 +187,11 @@ import Testing
     #expect(try await module.token().accessToken == "T2")
   }
 
-  /// What comes between a request and the server's word on its token.
+  /// What happens between a request and the server's answer about its token.
   enum Change: CaseIterable { case signOut, refusal, none }
 
   @Test(arguments: Change.allCases)
-  func `a request of one user is not sent again with another's token`(
+  func `a request of one user is not sent again with another user's token`(
     change: Change
   ) async throws {
     let fixture = try await SessionFixture().restored()
@@ -219,7 +220,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `what another process stored is used for a refused request if it is the same user's`(
+  func `another process's token is used for a rejected request only if the user is the same`(
     isSame: Bool
   ) async throws {
     let fixture = try SessionFixture()
@@ -243,7 +244,7 @@ import Testing
     #expect(fixture.requests == ["GET /x T1", "GET /x T2"])
   }
 
-  @Test func `a server that refuses every token costs one refresh, and then one a back-off`()
+  @Test func `a server that rejects every token causes one refresh per back-off`()
     async throws
   {
     let fixture = try await SessionFixture().restored()
@@ -274,7 +275,7 @@ import Testing
     #expect(fixture.refreshes.count == 5, "after a minute of peace it begins anew")
   }
 
-  @Test func `a server that refuses every token keeps no other one from its refresh`()
+  @Test func `a server that rejects every token does not prevent a refresh for another server`()
     async throws
   {
     let fixture = try await SessionFixture().restored()
@@ -282,7 +283,7 @@ import Testing
     fixture.api { _ in TokenServer.challenge(Self.invalid) }
     await failure(.invalidToken) { try await fixture.module.send(.get("https://bad.example/x")) }
     let count = fixture.refreshes.count
-    // The other server knows nothing of the token that the first one was shown.
+    // The other server has not seen the token that the first one got.
     fixture.api { request in
       request.headers["Authorization"] == "Bearer T2"
         ? TokenServer.challenge(Self.invalid) : HTTPResponse(status: 200)
@@ -292,7 +293,7 @@ import Testing
     #expect(try await fixture.module.send(.get("https://bad.example/x")).status == 200)
   }
 
-  @Test func `what a server repeats of the token is not in the error`() async throws {
+  @Test func `the error does not contain the token that a server repeats`() async throws {
     let fixture = try await SessionFixture().restored()
     let secret = "c4n4ry-access"
     fixture.oauth.launchTokenTimerUpdate(

@@ -6,9 +6,9 @@ import Testing
 
 @testable import TestSupport
 
-/// Forms whose token is refused, through a client of an app's own.
+/// Forms whose token is rejected, with an app's own client.
 @Suite(.timeLimit(.minutes(1))) struct FormRefreshTests {
-  /// A session whose API refuses the first token, and reads the form or not before it does.
+  /// Returns a session whose API rejects the first token, before or after it reads the form.
   private func fixture(reads: Bool) async throws -> (SessionFixture, bodies: Bodies) {
     let fixture = try await SessionFixture().restored()
     let bodies = Bodies()
@@ -38,7 +38,7 @@ import Testing
 
   private struct Unexpected: Error {}
 
-  @Test func `a form that can be made again is sent again whole`() async throws {
+  @Test func `a repeatable form is sent again completely`() async throws {
     let (fixture, bodies) = try await fixture(reads: true)
     let request = try request([
       .field("a", "b"), .stream("s") { OneChunk("abc").next }, .data("d", Data(count: 100_000)),
@@ -48,7 +48,7 @@ import Testing
     #expect(bodies.all.count == 2 && Set(bodies.all).count == 1)
   }
 
-  @Test func `a one-time stream that was begun ends the request, the token being refreshed`()
+  @Test func `a one-time stream that has begun ends the request, but the token is refreshed`()
     async throws
   {
     let (fixture, _) = try await fixture(reads: true)
@@ -57,7 +57,7 @@ import Testing
     #expect(fixture.requests == ["POST /x T1", "refresh R1"])
   }
 
-  @Test func `a one-time stream that was not begun is sent after the refresh`() async throws {
+  @Test func `a one-time stream that has not begun is sent after the refresh`() async throws {
     let (fixture, bodies) = try await fixture(reads: false)
     let request = try request([.field("a", "b"), .stream("s", once: OneChunk("abc").next)])
     #expect(try await fixture.module.send(request).status == 200)

@@ -6,11 +6,11 @@ import Testing
 
 @testable import TestSupport
 
-/// The pages beside a page, wherever an API names them.
+/// The next and previous pages that an API names.
 @Suite("Paging", .timeLimit(.minutes(1))) struct PagingTests {
   struct List: Decodable, Sendable { var items: [Int] }
 
-  /// An API of three pages that names their neighbours in one way.
+  /// Returns an API of three pages that names their neighbours in one way.
   func fixture(
     _ paging: Paging, change: (inout ClientConfiguration) -> Void = { _ in },
     naming: @escaping @Sendable (_ page: Int) -> (headers: HTTPFields, members: String)
@@ -29,7 +29,7 @@ import Testing
     return fixture
   }
 
-  /// All pages, and the way back from the last one.
+  /// Reads all pages, and goes back from the last one.
   func check(_ fixture: PipeFixture, sourceLocation: SourceLocation = #_sourceLocation) async throws
   {
     var pages: [Pipeline.Page<List>] = []
@@ -49,7 +49,7 @@ import Testing
       sourceLocation: sourceLocation)
   }
 
-  @Test func `in a Link field, absolute and relative`() async throws {
+  @Test func `neighbours are found in a Link field, absolute and relative`() async throws {
     try await check(
       fixture(.linkHeader) { page in
         var links: [String] = []
@@ -59,7 +59,7 @@ import Testing
       })
   }
 
-  @Test func `in fields of their own`() async throws {
+  @Test func `neighbours are found in other header fields`() async throws {
     try await check(
       fixture(.headers(next: "X-Next", previous: "X-Previous")) { page in
         var fields = HTTPFields()
@@ -69,7 +69,7 @@ import Testing
       })
   }
 
-  @Test func `in members of the body`() async throws {
+  @Test func `neighbours are found in members of the body`() async throws {
     try await check(
       fixture(.body(next: "paging.next", previous: "paging.previous")) { page in
         let next = page < 3 ? #""?page=\#(page + 1)""# : "null"
@@ -78,7 +78,7 @@ import Testing
       })
   }
 
-  @Test func `as tokens that are sent back`() async throws {
+  @Test func `neighbours are found by tokens that are sent back`() async throws {
     let fixture = try await fixture(.tokens(next: "next", previous: "back", parameter: "page")) {
       page in
       var members: [String] = []
@@ -92,7 +92,7 @@ import Testing
   }
 
   @Test(arguments: [#"{"next":""}"#, #"{"next":null}"#, #"{}"#, #""text""#, "[]"])
-  func `an empty token, or none, ends the pages`(body: String) async throws {
+  func `an empty or missing token ends the pages`(body: String) async throws {
     for paging in [Paging.tokens(next: "next", parameter: "page"), .body()] {
       var configuration = PipeConfiguration()
       configuration.paging = paging
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func `a token that an API writes into its links stays out of URLs`() async throws {
+  @Test func `an access token in an API's link is removed from the URL`() async throws {
     let fixture = try await fixture(.body(next: "paging.next")) { page in
       let link = "/v2/files?access_token=T1&page=\(page + 1)&limit=2"
       return ([:], page < 2 ? #""paging":{"next":"\#(link)"}"# : #""x":1"#)
@@ -127,14 +127,14 @@ import Testing
   }
 
   @Test(arguments: ["http://api.example/", "file:///etc/passwd", "javascript:x"])
-  func `what no token may go to is not asked`(url: String) async throws {
+  func `a URL that may not get a token gets no request`(url: String) async throws {
     let fixture = try await fixture(.linkHeader) { _ in (["Link": "<\(url)>; rel=next"], "") }
     let first = try await fixture.pipe.pages(List.self).first()
     await pipeFailure { () async throws(PipeError) in try await first.next() }
     #expect(fixture.asked.count == 1)
   }
 
-  @Test func `another server that the client allows does get it`() async throws {
+  @Test func `another server that the client allows gets the token`() async throws {
     let fixture = try await fixture(
       .linkHeader,
       change: {
@@ -149,7 +149,7 @@ import Testing
     #expect(fixture.session.apiRequests.last?.headers["Authorization"] == "Bearer T1")
   }
 
-  @Test func `another server that another pipe names does get it`() async throws {
+  @Test func `another server that another pipe names gets the token`() async throws {
     let fixture = try await fixture(.linkHeader) { page in
       page == 1 ? (["Link": "<https://two.example/?page=2>; rel=next"], "") : ([:], "")
     }
@@ -158,7 +158,7 @@ import Testing
     #expect(second?.value.items == [2])
   }
 
-  @Test func `pages that lead back end`() async throws {
+  @Test func `reading pages that lead back ends with an error`() async throws {
     let fixture = try await fixture(.linkHeader) { page in
       (["Link": "<?page=\(page % 3 + 1)>; rel=next"], "")
     }
@@ -170,11 +170,11 @@ import Testing
       Issue.record("\(String(describing: error))")
       return
     }
-    // The first page has a URL without a number, and is read again under the one with it.
+    // The first page has a URL without a number, and is read again at the URL with it.
     #expect(read == 4)
   }
 
-  @Test func `pages without an end have a limit`() async throws {
+  @Test func `reading endless pages stops at the limit`() async throws {
     let fixture = try await fixture(.linkHeader) { page in
       (["Link": "<?page=\(page + 1)>; rel=next"], "")
     }
@@ -190,7 +190,7 @@ import Testing
     #expect(reason.message.contains("more than 20 pages"))
   }
 
-  @Test func `an iteration that failed has no more pages, another one begins anew`() async throws {
+  @Test func `a failed iteration has no more pages, and a new one begins again`() async throws {
     let fixture = try await PipeFixture().answering("", status: 503)
     let pages = fixture.pipe.pages(List.self)
     var iterator = pages.makeAsyncIterator()
@@ -200,7 +200,7 @@ import Testing
     for try await page in pages { #expect(page.value.items == [1]) }
   }
 
-  @Test func `pages are read when they are asked for`() async throws {
+  @Test func `pages are read only when they are needed`() async throws {
     let fixture = try await fixture(.linkHeader) { page in
       (["Link": "<?page=\(page + 1)>; rel=next"], "")
     }
@@ -209,9 +209,9 @@ import Testing
   }
 }
 
-/// RFC 8288, section 3, in all its spellings.
+/// `Link` fields in all spellings (RFC 8288, section 3).
 @Suite("Link fields") struct LinkFieldTests {
-  /// Where `next` leads, as a page says.
+  /// Returns the URL of the next page that the fields name.
   func next(_ fields: [String]) async throws -> String? {
     let fixture = try await PipeFixture()
     fixture.session.api { _ in
@@ -235,11 +235,11 @@ import Testing
     ["<https://a.example/3>; rel=next; anchor=\"#x\", <https://a.example/2>; rel=next"],
     ["<https://a.example/2>; rel=next, <broken"],
   ])
-  func `it names the next page`(fields: [String]) async throws {
+  func `a Link field names the next page`(fields: [String]) async throws {
     #expect(try await next(fields) == "https://a.example/2")
   }
 
-  @Test func `a relation that an app names has any case`() async throws {
+  @Test func `the relation that an app names ignores case`() async throws {
     var configuration = PipeConfiguration()
     configuration.paging = .linkHeader(next: "Https://X.Example/Rel")
     let fixture = try await PipeFixture(configuration)
@@ -255,7 +255,7 @@ import Testing
     ["<https://a.example/2>; rev=next"], ["<https://a.example/2>, rel=next"],
     ["<https://a.example/2>; rel=prev; rel=next"], [String(repeating: "<", count: 10_000)],
   ])
-  func `it names none`(fields: [String]) async throws {
+  func `a malformed or other Link field names no next page`(fields: [String]) async throws {
     #expect(try await next(fields) == nil)
   }
 }

@@ -6,16 +6,16 @@ import Testing
 
 @testable import TestSupport
 
-/// Access first, and whose failure it is.
+/// How a pipe gets access before its request, and how it reports a failure.
 @Suite("Pipe access", .timeLimit(.minutes(1))) struct PipeAccessTests {
-  @Test func `without a token the user signs in, then one request is made`() async throws {
+  @Test func `without a token, the user signs in and then one request is sent`() async throws {
     let fixture = try await PipeFixture(isSignedIn: false)
     _ = try await fixture.pipe.read()
     #expect(fixture.session.requests == ["authorization_code", "GET /v2/files T1"])
     #expect(fixture.session.fixture.opened.count == 1)
   }
 
-  @Test func `any number of first operations share one sign-in`() async throws {
+  @Test func `many first operations share one sign-in`() async throws {
     let fixture = try await PipeFixture(isSignedIn: false)
     let reads = (0..<50).map { id in begin { try await fixture.pipe.read(id: id) } }
     for read in reads { _ = try await read.value }
@@ -31,7 +31,7 @@ import Testing
     #expect(fixture.session.requests == ["refresh R1", "GET /v2/files T2"])
   }
 
-  @Test func `a session that has ended is granted anew`() async throws {
+  @Test func `an ended session leads to a new sign-in`() async throws {
     let fixture = try await PipeFixture()
     fixture.session.clock.advance(by: 3600)
     fixture.session.server.next(
@@ -39,7 +39,7 @@ import Testing
     _ = try await fixture.pipe.read()
     #expect(
       fixture.session.requests == ["refresh R1", "authorization_code", "GET /v2/files T2"])
-    // And what follows goes on with that session, also when its token is refused.
+    // The following requests use that session, even if its token is rejected.
     fixture.session.api { request in
       request.headers["Authorization"] == "Bearer T2"
         ? TokenServer.challenge(SendTests.invalid) : HTTPResponse(status: 200)
@@ -48,7 +48,7 @@ import Testing
     #expect(fixture.session.requests.suffix(2) == ["refresh R2", "GET /v2/files T3"])
   }
 
-  @Test func `a refused token costs one refresh and one more request`() async throws {
+  @Test func `a rejected token causes one refresh and one more request`() async throws {
     let fixture = try await PipeFixture()
     fixture.session.api { request in
       request.headers["Authorization"] == "Bearer T1"
@@ -58,7 +58,7 @@ import Testing
     #expect(fixture.session.requests == ["POST /v2/files T1", "refresh R1", "POST /v2/files T2"])
   }
 
-  @Test func `a second refusal is the operation's end`() async throws {
+  @Test func `a second rejection ends the operation`() async throws {
     let fixture = try await PipeFixture()
     fixture.session.api { _ in TokenServer.challenge(SendTests.invalid) }
     let error = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }
@@ -68,7 +68,7 @@ import Testing
     #expect(fixture.session.fixture.opened.isEmpty, "the API's word signs nobody out")
   }
 
-  @Test func `more scope is asked for by a challenge, and no refresh helps`() async throws {
+  @Test func `insufficient scope is reported with the challenge, without a refresh`() async throws {
     let fixture = try await PipeFixture()
     fixture.session.api { _ in
       TokenServer.challenge(#"Bearer error="insufficient_scope", scope="x""#, status: 403)
@@ -80,7 +80,7 @@ import Testing
     #expect(fixture.session.requests == ["GET /v2/files T1"])
   }
 
-  @Test func `a denied sign-in is no failure of the API`() async throws {
+  @Test func `a denied sign-in is not reported as a failure of the API`() async throws {
     let fixture = try await PipeFixture(isSignedIn: false) { fixture, page in
       fixture.oauth.handleRedirect(try page.redirect("error=access_denied"))
     }
@@ -92,7 +92,7 @@ import Testing
     #expect(cause.code == .accessDenied && fixture.asked.isEmpty)
   }
 
-  @Test func `a refresh that fails is no failure of the API`() async throws {
+  @Test func `a failed refresh is not reported as a failure of the API`() async throws {
     let fixture = try await PipeFixture()
     fixture.session.clock.advance(by: 3600)
     fixture.session.server.next { _ in throw SQOAuthError(.connectionFailed, "down") }
@@ -104,7 +104,7 @@ import Testing
     #expect(cause.code == .connectionFailed && fixture.asked.isEmpty)
   }
 
-  @Test func `a refresh that fails after a refusal is no access either`() async throws {
+  @Test func `a failed refresh after a rejection is reported as missing access`() async throws {
     let fixture = try await PipeFixture()
     fixture.session.api { _ in TokenServer.challenge(SendTests.invalid) }
     fixture.session.server.next { _ in throw SQOAuthError(.connectionFailed, "down") }
@@ -117,7 +117,7 @@ import Testing
     #expect(fixture.session.requests == ["GET /v2/files T1", "refresh R1"])
   }
 
-  @Test func `a server that may not see the token is not asked, and nobody signs in`()
+  @Test func `a server that may not get the token gets no request, and no user signs in`()
     async throws
   {
     let fixture = try await PipeFixture(

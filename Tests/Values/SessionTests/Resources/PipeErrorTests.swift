@@ -7,10 +7,10 @@ import Testing
 
 @testable import TestSupport
 
-/// Every operation ends once, and says why.
+/// The errors of a pipe's operations, each of which ends exactly once.
 @Suite("Pipe errors", .timeLimit(.minutes(1))) struct PipeErrorTests {
   @Test(arguments: [300, 302, 304, 400, 403, 404, 409, 429, 500, 503])
-  func `a status that is no success is told with the answer`(status: Int) async throws {
+  func `an unsuccessful status is reported with the answer`(status: Int) async throws {
     let fixture = try await PipeFixture()
       .answering(#"{"reason":"r"}"#, status: status, headers: ["Retry-After": "7"])
     let error = await pipeFailure { () async throws(PipeError) in
@@ -23,12 +23,12 @@ import Testing
     #expect(fixture.asked.count == 1, "it was asked once, whatever the status")
   }
 
-  @Test func `the content of a refusal has a limit`() async throws {
+  @Test func `the content in the error has a limit`() async throws {
     let fixture = try await PipeFixture()
       .answering(String(repeating: "x", count: 100_000), status: 500)
     let error = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }
     #expect(error?.refusal?.body.count == PipeError.Refusal.maximumBytes)
-    // One that the transport gave up on is a refusal all the same.
+    // A rejection that was too large for the transport is still reported as a rejection.
     fixture.session.api { _ in throw SQOAuthError(.responseTooLarge, "too large", status: 502) }
     let large = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }
     #expect(large?.refusal?.status == 502 && large?.refusal?.body.isEmpty == true)
@@ -37,7 +37,7 @@ import Testing
   @Test(arguments: [
     "", "null", "nonsense", "<html>", "{", #"{"title":1}"#, #"[{"title":"a"}]"#, "{}", "\u{0}",
   ])
-  func `an answer that is not what was asked for is unreadable`(body: String) async throws {
+  func `an answer of another type is unreadable`(body: String) async throws {
     struct File: Decodable, Sendable { var title: String }
     let fixture = try await PipeFixture().answering(body)
     let error = await pipeFailure { () async throws(PipeError) in
@@ -50,7 +50,8 @@ import Testing
     #expect(cause.code == .invalidResponse)
   }
 
-  @Test func `an answer that the app's own type refuses is unreadable, for its reason`()
+  @Test
+  func `an answer that the app's type rejects is unreadable, with the type's error as the cause`()
     async throws
   {
     struct Odd: Error {}
@@ -81,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func `no answer in time is told apart from no connection`() async throws {
+  @Test func `a timeout is reported differently from a failed connection`() async throws {
     var configuration = PipeConfiguration()
     configuration.timeout = .seconds(7)
     let fixture = try await PipeFixture(configuration)
@@ -101,7 +102,7 @@ import Testing
     #expect(cause.code == .connectionFailed)
   }
 
-  @Test func `cancel ends what is under way and nothing else`() async throws {
+  @Test func `cancel ends all running operations and nothing else`() async throws {
     let fixture = try await PipeFixture()
     let hold = fixture.holding()
     let reads = (0..<5).map { id in
@@ -123,10 +124,10 @@ import Testing
     _ = try await fixture.pipe.read()
   }
 
-  @Test func `cancel reaches an operation that is only just beginning`() async throws {
+  @Test func `cancel also ends an operation that is just beginning`() async throws {
     let fixture = try await PipeFixture()
     fixture.session.api { _ in
-      // The call that made the operation has not returned from making its task.
+      // The call that created the operation has not yet returned from creating its task.
       fixture.pipe.cancel()
       try await Task.sleep(for: .seconds(10))
       return HTTPResponse(status: 200)
@@ -138,7 +139,7 @@ import Testing
     }
   }
 
-  @Test func `a cancelled task ends its own operation`() async throws {
+  @Test func `a cancelled task ends its own operation only`() async throws {
     let fixture = try await PipeFixture()
     let hold = fixture.holding()
     let other = begin { try await fixture.pipe.read(id: "b") }
@@ -153,7 +154,7 @@ import Testing
     }
     hold.release()
     _ = try await other.value
-    // One that is cancelled before it begins asks for nothing.
+    // An operation that is cancelled before it begins sends nothing.
     let late = begin { () -> PipeError? in
       withUnsafeCurrentTask { $0?.cancel() }
       return await pipeFailure { () async throws(PipeError) in
@@ -167,7 +168,7 @@ import Testing
     #expect(fixture.asked.count == 2)
   }
 
-  @Test func `a cancelled operation leaves the refresh to those who share it`() async throws {
+  @Test func `a cancelled operation does not cancel a shared refresh`() async throws {
     let fixture = try await PipeFixture()
     fixture.session.server.gate.close()
     fixture.session.clock.advance(by: 3600)
@@ -187,7 +188,7 @@ import Testing
     #expect(fixture.session.requests == ["refresh R1", "GET /v2/files T2"])
   }
 
-  @Test func `completions come once, on the pipeline's queue`() async throws {
+  @Test func `each completion handler is called once, on the pipeline's queue`() async throws {
     let fixture = try await PipeFixture().answering(#"{"id":"a"}"#)
     let queue = DispatchQueue(label: "test")
     let key = DispatchSpecificKey<Bool>()
@@ -210,7 +211,7 @@ import Testing
       calls.withLock(\.self).sorted() == ["read", "read 3", "remove", "remove nothing", "save"])
   }
 
-  @Test func `completions keep their queue when the pipeline is gone`() async throws {
+  @Test func `completion handlers keep their queue after the pipeline is released`() async throws {
     let session = try await SessionFixture().restored()
     session.api { _ in HTTPResponse(status: 200) }
     let queue = DispatchQueue(label: "test")
@@ -230,7 +231,7 @@ import Testing
     #expect(isThere)
   }
 
-  @Test func `no text of an error holds what an API said`() async throws {
+  @Test func `no text of an error shows the API's answer`() async throws {
     let fixture = try await PipeFixture().answering(
       "secret", status: 400, headers: ["WWW-Authenticate": #"Bearer error_description="T1""#])
     let error = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }

@@ -18,7 +18,7 @@ import Testing
     var name = "n"
   }
 
-  @Test func `records are read as any type`() async throws {
+  @Test func `records can be read as any type`() async throws {
     let fixture = try await PipeFixture().answering(#"[{"id":"a","title":"A"},{"title":"B"}]"#)
     let files = try await fixture.pipe.read([File].self)
     #expect(files == [File(id: "a", title: "A"), File(title: "B")])
@@ -34,7 +34,7 @@ import Testing
     #expect(request.headers["Authorization"] == "Bearer T1")
   }
 
-  @Test func `values are read whatever they are`() async throws {
+  @Test func `values of any JSON type can be read`() async throws {
     let fixture = try await PipeFixture().answering(#"[{"a":1.0},null,9007199254740993]"#)
     let elements = try await fixture.pipe.read([JSONValue].self)
     #expect(elements == [["a": 1], .null, 9_007_199_254_740_993])
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `a decoder of the app's may read more than JSON`() async throws {
+  @Test func `an app's own decoder may read more than JSON`() async throws {
     var configuration = PipeConfiguration()
     configuration.decoder = {
       let decoder = JSONDecoder()
@@ -62,13 +62,13 @@ import Testing
     }
   }
 
-  @Test func `an object is an object and nothing is wrapped`() async throws {
+  @Test func `an object is read without a wrapper`() async throws {
     let fixture = try await PipeFixture().answering(#"{"id":"a","title":"A"}"#)
     #expect(try await fixture.pipe.read(File.self, id: "a") == File(id: "a", title: "A"))
     #expect(try await fixture.pipe.read()["title"] == "A")
   }
 
-  @Test func `a record's id is one segment of the path`() async throws {
+  @Test func `a record's ID is one segment of the path`() async throws {
     let fixture = try await PipeFixture()
     _ = try await fixture.pipe.read(id: 7)
     _ = try await fixture.pipe.read(id: "a/b?c#d e")
@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test(arguments: ["", ".", ".."])
-  func `an id that names no record sends nothing`(id: String) async throws {
+  func `an ID that names no record sends nothing`(id: String) async throws {
     let fixture = try await PipeFixture()
     let errors = [
       await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read(id: id) },
@@ -95,7 +95,7 @@ import Testing
     #expect(fixture.asked.isEmpty)
   }
 
-  @Test func `parameters stand in the query`() async throws {
+  @Test func `parameters are sent in the query`() async throws {
     let fixture = try await PipeFixture()
     _ = try await fixture.pipe.read(parameters: ["q": "title = 'ä'", "maxResults": "10"])
     #expect(
@@ -104,7 +104,7 @@ import Testing
       ])
   }
 
-  @Test func `a record without id is created, one with an id updated`() async throws {
+  @Test func `a record without an ID is created, and one with an ID is updated`() async throws {
     let fixture = try await PipeFixture().answering(#"{"id":"new","title":"A"}"#)
     let saved = try await fixture.pipe.save(File(title: "A"), returning: File.self)
     #expect(saved == File(id: "new", title: "A"))
@@ -127,7 +127,7 @@ import Testing
     #expect(try JSONDecoder().decode(File.self, from: body) == File(title: "A"))
   }
 
-  @Test func `the member that holds the id has any name`() async throws {
+  @Test func `the member with the ID may have any name`() async throws {
     var configuration = PipeConfiguration()
     configuration.recordID = "_key"
     let fixture = try await PipeFixture(configuration)
@@ -145,7 +145,9 @@ import Testing
     JSONValue.array([]), .string("x"), .null, .object(["id": .bool(true)]),
     .object(["id": .number(1.5)]), .object(["id": .object([:])]),
   ])
-  func `what is no record, or has no id of its kind, is not sent`(record: JSONValue) async throws {
+  func `a value that is not a record, or has an invalid ID, is not sent`(record: JSONValue)
+    async throws
+  {
     let fixture = try await PipeFixture()
     let error = await pipeFailure { () async throws(PipeError) in
       try await fixture.pipe.save(record)
@@ -153,7 +155,7 @@ import Testing
     #expect(error?.cause?.code == .malformedRequest && fixture.asked.isEmpty)
   }
 
-  @Test func `a record is removed by its id, and not without one`() async throws {
+  @Test func `a record is removed by its ID, and not without one`() async throws {
     let fixture = try await PipeFixture().answering("", status: 204)
     try await fixture.pipe.remove(id: "a")
     try await fixture.pipe.remove(File(id: "b", title: "B"))
@@ -167,13 +169,13 @@ import Testing
       ])
   }
 
-  @Test func `an answer without content is null`() async throws {
+  @Test func `an answer without content is read as null`() async throws {
     let fixture = try await PipeFixture().answering("", status: 204)
     #expect(try await fixture.pipe.save(File(id: "a", title: "A")) == .null)
     #expect(try await fixture.pipe.save(File(id: "a", title: "A"), returning: File?.self) == nil)
   }
 
-  @Test func `content is read as it is`() async throws {
+  @Test func `content is read unchanged`() async throws {
     let fixture = try await PipeFixture().answering("no JSON", headers: [:])
     let content = try await fixture.pipe.content(id: "a", parameters: ["alt": "media"])
     #expect(content == Data("no JSON".utf8))
@@ -181,7 +183,7 @@ import Testing
     #expect(fixture.session.apiRequests[0].headers["Accept"] == nil)
   }
 
-  @Test func `dates are coded the way the app says`() async throws {
+  @Test func `dates are encoded and decoded as the app says`() async throws {
     struct Event: Codable, Sendable, Equatable { var at: Date }
     var configuration = PipeConfiguration()
     configuration.decoder = {

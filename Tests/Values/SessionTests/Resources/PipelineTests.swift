@@ -32,7 +32,7 @@ import Testing
     "https://evil.example/x", "//evil.example/x", "a/../b", "..", "a/%2e%2E/b", "a b", "a\\b",
     "a#b", "%zz", "é",
   ])
-  func `an endpoint that is no such path is refused`(endpoint: String) async throws {
+  func `an endpoint that is not a path below the base is rejected`(endpoint: String) async throws {
     let fixture = try await PipeFixture()
     failure(.invalidConfiguration) {
       try fixture.pipeline.add("x", PipeConfiguration(endpoint: endpoint))
@@ -45,14 +45,14 @@ import Testing
     ("https://api.example/?a=b", .invalidConfiguration), ("ftp://a", .invalidConfiguration),
     ("https://u:p@api.example", .invalidConfiguration), ("http://api.example", .insecureEndpoint),
   ])
-  func `a base that no token may go to is refused`(
+  func `a base that may not get a token is rejected`(
     base: String, code: SQOAuthError.Code
   ) async throws {
     let module = try SessionFixture().module
     failure(code) { try Pipeline(base, module: module) }
   }
 
-  @Test func `pipes are found by name, removed, and never doubled`() async throws {
+  @Test func `pipes are found by name and removed, and a name is unique`() async throws {
     let fixture = try await PipeFixture()
     let about = try fixture.pipeline.add("about me")
     #expect(fixture.pipeline.pipe(named: "about me") === about)
@@ -64,14 +64,14 @@ import Testing
     #expect(fixture.pipeline.pipe(named: "files") === fixture.pipe)
     #expect(fixture.pipeline.remove("files") === fixture.pipe)
     #expect(fixture.pipeline.remove("files") == nil && fixture.pipeline.names == ["about me"])
-    // What was removed still works for whoever holds it, and a name is free again.
+    // A removed pipe still works for its owner, and its name can be used again.
     _ = try await fixture.pipe.read()
     try fixture.pipeline.add("files")
     _ = try await about.read()
     #expect(fixture.asked.last == "GET https://api.example/v2/about%20me")
   }
 
-  @Test func `a pipe may carry another module's token`() async throws {
+  @Test func `a pipe may use another module's token`() async throws {
     let fixture = try await PipeFixture()
     let other = try await SessionFixture().restored()
     other.api { _ in HTTPResponse(status: 200) }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import TestSupport
 
-/// What reaches a progress closure, and when, on a queue that the test holds.
+/// When a progress closure is called, and with which values, on a queue that the test controls.
 @Suite(.timeLimit(.minutes(1))) final class ProgressRelayTests: Sendable {
   private let queue = DispatchQueue(label: "progress")
   private let said = Locked<[Int]>([])
@@ -19,7 +19,7 @@ import Testing
       }, Callbacks(queue: queue))
   }
 
-  @Test func `statements come in order, and the last one before the end`() async {
+  @Test func `values arrive in order, and the last one before the end`() async {
     let relay = relay()
     for number in 0..<1000 { relay.report(number) }
     await relay.end(isComplete: true)
@@ -27,7 +27,7 @@ import Testing
     #expect(said == said.sorted() && Set(said).count == said.count && said.last == 999)
   }
 
-  @Test func `a busy closure gets the newest statement, and not each one`() async throws {
+  @Test func `a busy closure gets the newest value, and not every value`() async throws {
     let isBusy = OneShot<Void>()
     let isFree = DispatchSemaphore(value: 0)
     let relay = relay {
@@ -42,7 +42,7 @@ import Testing
     #expect(said.withLock(\.self) == [0, 1000])
   }
 
-  @Test func `a failure drops what waits, and does not wait for the queue`() async {
+  @Test func `a failure drops waiting values and does not wait for the queue`() async {
     let relay = relay()
     queue.suspend()
     relay.report(1)
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a call that has begun is over before the end`(isComplete: Bool) async throws {
+  func `a call that has begun returns before the end`(isComplete: Bool) async throws {
     let isBusy = OneShot<Void>()
     let isFree = DispatchSemaphore(value: 0)
     let relay = relay {
@@ -63,7 +63,7 @@ import Testing
     }
     relay.report(1)
     await isBusy.value()
-    // At once, so that an end that does not wait is over before the closure may return.
+    // An immediate task, so that a wrong end is already over before the closure may return.
     let saidAtEnd = Task.immediate { () -> [Int] in
       await relay.end(isComplete: isComplete)
       return self.said.withLock(\.self)
@@ -72,7 +72,7 @@ import Testing
     #expect(await saidAtEnd.value == [1])
   }
 
-  @Test func `nothing is said after the end`() async {
+  @Test func `no value arrives after the end`() async {
     let relay = relay()
     await relay.end(isComplete: true)
     relay.report(1)

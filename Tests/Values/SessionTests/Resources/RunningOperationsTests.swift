@@ -5,12 +5,12 @@ import Testing
 @testable import SequencingOAuthPipes
 @testable import TestSupport
 
-/// What `cancel()` of a pipe reaches.
+/// Which operations a pipe's `cancel()` reaches.
 @Suite(.timeLimit(.minutes(1))) struct RunningOperationsTests {
   private let operations = RunningOperations()
 
   @Test(arguments: [true, false])
-  func `a request is interrupted, also one that has not begun to wait`(isEarly: Bool) async {
+  func `a request is interrupted, even before it begins to wait`(isEarly: Bool) async {
     await operations.run { interruption in
       if isEarly { operations.cancelAll() }
       await withCheckedContinuation { ended in
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func `what comes after a request is cancelled with it`() async {
+  @Test func `the work after a request is cancelled with it`() async {
     let result = await operations.run { interruption in
       operations.cancelAll()
       return await interruption.result { () async throws(PipeError) in
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func `what begins later is not cancelled`() async {
+  @Test func `an operation that begins later is not cancelled`() async {
     operations.cancelAll()
     let isCancelled = await operations.run { await $0.result { Task.isCancelled } }.get()
     #expect(!isCancelled)

@@ -5,11 +5,11 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// What crosses what: ends, sign-ins and renewals that are under way at once.
+/// Ends of sessions, sign-ins and renewals that run at the same time.
 @Suite(.timeLimit(.minutes(1))) struct CrossingTests {
   static let refused = ScriptedHTTPClient.json(#"{"error":"invalid_grant"}"#, status: 400)
 
-  @Test func `a session that ends by itself does not end the sign-in under way`() async throws {
+  @Test func `a session that ends by itself does not end a running sign-in`() async throws {
     let fixture = try await SessionFixture(browser: OAuthFixture.idle).restored()
     let signIn = begin { try await fixture.oauth.signIn() }
     let page = try await fixture.fixture.isWaiting()
@@ -22,7 +22,7 @@ import Testing
     #expect(await fixture.store.content() == ScriptedStore.words(token))
   }
 
-  @Test func `a sign-out elsewhere is not written to the store once more`() async throws {
+  @Test func `a sign-out elsewhere is not written to the store again`() async throws {
     let fixture = try await SessionFixture().restored()
     await fixture.store.memory.erase("default")
     await failure(.notAuthorized) { try await fixture.module.refresh() }
@@ -31,7 +31,7 @@ import Testing
     #expect(!fixture.store.calls.contains("erase") && fixture.refreshes.isEmpty)
   }
 
-  @Test func `the failure of a void renewal is none of what came in its place`() throws {
+  @Test func `the failure of an invalidated renewal does not affect its successor`() throws {
     var state = SessionState()
     let now = Date(timeIntervalSince1970: 1_750_000_000)
     let token = SQToken(accessToken: "T", refreshToken: "R")
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func `a token that the app kept is not renewed by the client's own credentials`()
+  @Test func `the client's own credentials do not renew a token that the app provides`()
     async throws
   {
     let fixture = try SessionFixture()
@@ -67,7 +67,7 @@ import Testing
     #expect(fixture.requests == ["client_credentials"])
   }
 
-  @Test func `a request is not repeated with the token of another user`() async throws {
+  @Test func `a request is not sent again with another user's token`() async throws {
     let fixture = try await SessionFixture().restored()
     let url = try #require(URL(string: "https://api.example/upload"))
     let (server, module) = (fixture.server, fixture.module)
@@ -82,12 +82,14 @@ import Testing
     #expect(fixture.memory == "T2 R2")
   }
 
-  /// Some servers give tokens that have expired when they arrive.
-  @Test func `the timer does not ask without end for tokens of no lifetime`() async throws {
+  /// Some servers send tokens that have already expired.
+  @Test func `the timer does not refresh without a pause if tokens have no lifetime`() async throws
+  {
     let fixture = try SessionFixture(lifetime: 0)
     try await fixture.module.requestAccessToken(grantType: "urn:example:grant")
     fixture.module.refreshesAutomatically = true
-    // The first one is over when it comes, and renewed at once; the next one a second later.
+    // The first token has expired when it arrives, and is renewed at once. The next is renewed a
+    // second later.
     for count in 1...3 {
       try await eventually("the timer sleeps") { fixture.clock.sleepers == 1 }
       #expect(fixture.refreshes.count == count)
@@ -98,7 +100,7 @@ import Testing
     }
   }
 
-  @Test func `a clock may ask the module when its sleep is cancelled`() async throws {
+  @Test func `a clock may call the module when its sleep is cancelled`() async throws {
     let fixture = try await SessionFixture().restored()
     let clock = AskingClock(fixture.clock)
     fixture.oauth.environment.clock = clock
@@ -110,7 +112,7 @@ import Testing
   }
 }
 
-/// A clock with an interest in cancellations.
+/// A clock that calls a closure when a sleep is cancelled.
 private final class AskingClock: WallClock {
   private let clock: ManualClock
   private let ask = Locked<@Sendable () -> Void>({})

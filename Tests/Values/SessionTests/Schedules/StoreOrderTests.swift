@@ -5,9 +5,9 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// The store after a failure of its own: never an older token over a newer one.
+/// The order of writes after a store has failed: an older token never replaces a newer one.
 @Suite(.timeLimit(.minutes(1))) struct StoreOrderTests {
-  /// T2 in memory, which the store refused, T1 in the store, and a timer that will offer T2 again.
+  /// Returns a session with T2 in memory, T1 in the store, and a timer that will save T2 again.
   func unsaved() async throws -> SessionFixture {
     let fixture = try await SessionFixture().updating()
     fixture.store.fails(toSave: true)
@@ -17,14 +17,14 @@ import Testing
     return fixture
   }
 
-  @Test func `a token that the store refused is offered again`() async throws {
+  @Test func `a token that the store failed to save is saved later`() async throws {
     let fixture = try await unsaved()
     await fixture.clock.hasSleeper()
     fixture.clock.advance(by: 1)
     try await eventually { await fixture.store.content() == "T2 R2" }
   }
 
-  @Test func `it is not offered behind the one that replaces it`() async throws {
+  @Test func `an unsaved token is not written after its successor`() async throws {
     let fixture = try await unsaved()
     await fixture.clock.hasSleeper()
     fixture.store.saving.close()
@@ -36,11 +36,11 @@ import Testing
     #expect(try await refresh.value.refreshToken == "R3")
     _ = try await fixture.module.session.account.load()
     #expect(await fixture.store.content() == "T3 R3")
-    // The second time before R2 was sent.
+    // T2 is saved the second time before R2 is sent.
     #expect(fixture.store.saves == ["save T2 R2", "save T2 R2", "save T3 R3"])
   }
 
-  @Test func `it is not offered again once the app goes on with another token`() async throws {
+  @Test func `an unsaved token is not written once the app uses another token`() async throws {
     let fixture = try await unsaved()
     let kept = SQToken(accessToken: "kept", refreshToken: "K", issueDate: fixture.clock.now + 1)
     let session = fixture.module.session
@@ -51,8 +51,8 @@ import Testing
     #expect(fixture.store.saves == ["save T2 R2", "save kept K"])
   }
 
-  /// By its date the stored token, which was spent, would be the younger one.
-  @Test func `a clock that was moved back makes no spent token the newer one`() async throws {
+  /// By its date, the stored token would be the newer one, although its refresh token is used.
+  @Test func `a clock that moves back does not make a used token the newer one`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.clock.advance(by: -7200)
     fixture.store.fails(toSave: true)
@@ -63,7 +63,7 @@ import Testing
     #expect(await fixture.store.content() == "T3 R3")
   }
 
-  @Test func `an outdated copy is not written over what cannot be read`() async throws {
+  @Test func `an outdated copy does not replace a record that cannot be read`() async throws {
     let fixture = try SessionFixture()
     let copy = fixture.server.issue(at: fixture.clock.now)
     fixture.clock.advance(by: 60)
@@ -77,7 +77,7 @@ import Testing
     #expect(fixture.refreshes.isEmpty)
   }
 
-  @Test func `an end that the store refuses is made up for before it is read`() async throws {
+  @Test func `an erasure that failed is repeated before the store is read`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.store.fails(toErase: true)
     await failure(.storeFailed) { try await fixture.module.clearAccessToken() }
@@ -90,7 +90,7 @@ import Testing
     #expect(await fixture.store.content() == ScriptedStore.words(token))
   }
 
-  @Test func `an end that the store refuses takes nothing from the next sign-in`() async throws {
+  @Test func `an erasure that failed does not erase the next sign-in`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.store.saving.close()
     let refresh = begin { try await fixture.module.refresh() }

@@ -8,7 +8,7 @@ import Testing
 @Suite struct AccountNameTests {
   private static let names = ["caf\u{E9}", "cafe\u{301}"]
 
-  @Test func `each has a module and a record of its own`() async throws {
+  @Test func `each name has its own module and record`() async throws {
     let manager = AccountManager(store: MemoryTokenStore())
     let configuration = try ClientConfiguration(
       clientID: "client",
@@ -38,8 +38,7 @@ import Testing
     #expect(manager.module(id: Self.names[1]) === modules[1])
   }
 
-  @Test func `an account of another client in another form is no account of this one`() async throws
-  {
+  @Test func `another Unicode form of a client ID is another client`() async throws {
     let store = MemoryTokenStore()
     await store.save(
       AccountRecord(

@@ -5,9 +5,9 @@ import Testing
 
 @testable import TestSupport
 
-/// A token that the app holds, given to a module.
+/// A token that the app holds and gives to a module.
 @Suite(.timeLimit(.minutes(1))) struct AdoptionTests {
-  @Test func `a valid one is current and stored, and no request is made`() async throws {
+  @Test func `a valid token becomes current and is stored without a request`() async throws {
     let fixture = try SessionFixture()
     let held = fixture.server.issue(at: fixture.clock.now)
     #expect(try await fixture.module.adopt(held) == held)
@@ -17,7 +17,7 @@ import Testing
     #expect(!fixture.module.refreshesAutomatically && fixture.clock.sleepers == 0)
   }
 
-  @Test func `it is current before the store has been asked`() async throws {
+  @Test func `a token is current before the store has answered`() async throws {
     let fixture = try SessionFixture()
     fixture.store.loading.close()
     let (module, held) = (fixture.module, fixture.server.issue(at: fixture.clock.now))
@@ -28,7 +28,7 @@ import Testing
     #expect(try await adoption.value == held)
   }
 
-  @Test func `an expired one is refreshed when it is needed`() async throws {
+  @Test func `an expired token is refreshed when it is needed`() async throws {
     let fixture = try SessionFixture()
     let held = fixture.server.issue(at: fixture.clock.now - 7200)
     #expect(try await fixture.module.adopt(held) == held)
@@ -37,7 +37,7 @@ import Testing
     #expect(fixture.refreshes == ["R1"])
   }
 
-  @Test func `the timer keeps it fresh where the app asks for that`() async throws {
+  @Test func `the timer keeps the token fresh if the app asks for that`() async throws {
     let fixture = try SessionFixture()
     fixture.module.refreshesAutomatically = true
     try await fixture.module.adopt(fixture.server.issue(at: fixture.clock.now))
@@ -46,7 +46,7 @@ import Testing
     #expect(await fixture.observer.words(1) == ["refreshed T2"])
   }
 
-  @Test func `an outdated copy does not replace the token that is held`() async throws {
+  @Test func `an outdated copy does not replace the token in memory`() async throws {
     let fixture = try await SessionFixture().restored()
     let outdated = try #require(fixture.module.currentToken)
     fixture.clock.advance(by: 3600)
@@ -56,7 +56,7 @@ import Testing
     #expect(await fixture.store.content() == "T2 R2")
   }
 
-  @Test func `an outdated copy does not replace the token that is stored`() async throws {
+  @Test func `an outdated copy does not replace the token in the store`() async throws {
     let fixture = try SessionFixture()
     let outdated = fixture.server.issue(at: fixture.clock.now)
     await fixture.store.memory.save(
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a store that fails is thrown, and the token is current all the same`(
+  func `a failing store causes an error, but the token is current`(
     toSave: Bool
   ) async throws {
     let fixture = try SessionFixture()
@@ -80,7 +80,7 @@ import Testing
     #expect(await fixture.store.content() == "T1 R1")
   }
 
-  @Test func `a sign-out meanwhile wins`() async throws {
+  @Test func `a sign-out during an adoption cancels it`() async throws {
     let fixture = try SessionFixture()
     fixture.store.saving.close()
     let (module, held) = (fixture.module, fixture.server.issue(at: fixture.clock.now))
@@ -94,7 +94,7 @@ import Testing
     #expect(await fixture.store.content() == nil)
   }
 
-  @Test func `a cancelled task leaves nothing half done`() async throws {
+  @Test func `a cancelled task still completes the adoption`() async throws {
     let fixture = try SessionFixture()
     fixture.store.saving.close()
     let (module, held) = (fixture.module, fixture.server.issue(at: fixture.clock.now))
@@ -106,7 +106,7 @@ import Testing
     #expect(await fixture.store.content() == "T1 R1")
   }
 
-  @Test func `without a client nothing is taken over`() async throws {
+  @Test func `without a client, no token is adopted`() async throws {
     let oauth = SQOAuth()
     await failure(.notRegistered) {
       try await oauth.module.adopt(SQToken(accessToken: "T", refreshToken: "R"))

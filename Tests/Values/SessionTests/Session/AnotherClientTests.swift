@@ -5,7 +5,7 @@ import Testing
 
 @testable import TestSupport
 
-/// A module that is given another configuration.
+/// A module that gets another configuration.
 @Suite(.timeLimit(.minutes(1))) struct AnotherClientTests {
   static func client(
     _ id: String = "client", secret: String? = "s", server: String = "https://id.example"
@@ -15,7 +15,7 @@ import Testing
       provider: .endpoints(authorization: "\(server)/authorize", token: "\(server)/token"))
   }
 
-  @Test func `the next refresh is the new configuration's, and the token stays`() async throws {
+  @Test func `the next refresh uses the new configuration, and the token stays`() async throws {
     let fixture = try await SessionFixture().restored()
     #expect(fixture.module.configuration?.clientSecret == "s")
     fixture.module.register(try Self.client(secret: "rotated"))
@@ -25,7 +25,7 @@ import Testing
     #expect(header == "Basic " + Data("client:rotated".utf8).base64EncodedString())
   }
 
-  @Test func `a refusal of the client before does not stand against the next one`() async throws {
+  @Test func `a rejection of the previous client does not affect the next one`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.server.next(ScriptedHTTPClient.json(#"{"error":"invalid_client"}"#, status: 401))
     await failure(.invalidClient) { try await fixture.module.refresh() }
@@ -36,7 +36,7 @@ import Testing
     #expect(fixture.refreshes == ["R1", "R1"])
   }
 
-  @Test func `a server that asked for time is left alone all the same`() async throws {
+  @Test func `a delay that the server asked for still applies`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.server.next({ _ in
       HTTPResponse(status: 429, headers: ["Retry-After": "60"])
@@ -51,7 +51,7 @@ import Testing
   @Test(arguments: [
     ("other", "https://id.example"), ("client", "https://other.example"),
   ])
-  func `the token of the one before is not shown to another client or server`(
+  func `another client or server does not get the previous client's token`(
     id: String, server: String
   ) async throws {
     let fixture = try SessionFixture()
@@ -65,7 +65,7 @@ import Testing
     #expect(try await fixture.module.token().accessToken == "T3")
   }
 
-  @Test func `a manager knows the account by its new configuration`() async throws {
+  @Test func `a manager finds the account by its new configuration`() async throws {
     let manager = AccountManager(store: MemoryTokenStore())
     let first = try Self.client()
     let module = try await manager.account(first, id: "a")

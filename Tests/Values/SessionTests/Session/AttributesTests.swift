@@ -5,7 +5,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// The app's own values, which come into the store without another token.
+/// The app's own values, which are stored without a new token.
 @Suite(.timeLimit(.minutes(1))) struct AttributesTests {
   private let store = ScriptedStore()
   private let module: AuthorizationModule
@@ -28,12 +28,12 @@ import Testing
       token: SQToken(accessToken: token, refreshToken: "R"), attributes: attributes)
   }
 
-  @Test func `attributes that were set after a sign-in are stored by settling`() async throws {
+  @Test func `a flush stores attributes that were set after a sign-in`() async throws {
     module.attributes = ["name": "Alice"]
     try await module.settle()
     #expect(await store.memory.load("default") == Self.record("T1", ["name": "Alice"]))
     #expect(module.currentToken?.accessToken == "T1")
-    // Nothing has changed since.
+    // Nothing has changed since then.
     let saves = store.saves.count
     try await module.settle()
     #expect(store.saves.count == saves)
@@ -50,7 +50,7 @@ import Testing
     #expect(module.currentToken?.accessToken == "T2")
   }
 
-  @Test func `an account that was erased elsewhere does not come back`() async throws {
+  @Test func `an account that was erased elsewhere stays erased`() async throws {
     await store.memory.erase("default")
     module.attributes = ["name": "Alice"]
     try await module.settle()
@@ -58,7 +58,8 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a store that fails is reported, and gets them later`(failsToLoad: Bool) async throws {
+  func `a failing store is reported, and gets the attributes later`(failsToLoad: Bool) async throws
+  {
     store.fails(toLoad: failsToLoad, toSave: !failsToLoad)
     module.attributes = ["name": "Alice"]
     await failure(.storeFailed) { try await module.settle() }
@@ -68,7 +69,7 @@ import Testing
     #expect(await store.memory.load("default")?.attributes == ["name": "Alice"])
   }
 
-  @Test func `a token that counts as expired stays so`() async throws {
+  @Test func `an invalidated token stays invalid`() async throws {
     module.session.invalidate()
     module.attributes = ["name": "Alice"]
     try await module.settle()

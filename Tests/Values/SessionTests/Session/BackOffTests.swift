@@ -7,7 +7,7 @@ import Testing
 @Suite struct BackOffTests {
   static let start = Date(timeIntervalSince1970: 1_750_000_000)
 
-  /// The length of each of a row of failures, in seconds.
+  /// Returns the durations of consecutive back-offs, in seconds.
   func lengths(_ count: Int, retryAfter: Duration? = nil) -> [Double] {
     let error = SQOAuthError(.serverError, "x", retryAfter: retryAfter)
     var previous: BackOff?
@@ -18,13 +18,13 @@ import Testing
     }
   }
 
-  @Test func `it doubles from 1 s to 60 s and stays there`() {
+  @Test func `the back-off doubles from 1 s to 60 s and stays there`() {
     #expect(lengths(9) == [1, 2, 4, 8, 16, 32, 60, 60, 60])
     #expect(lengths(200).last == 60, "no overflow")
   }
 
   @Test(
-    "the server's wish counts where it is longer, up to an hour",
+    "a longer delay that the server asks for counts, up to an hour",
     arguments: [
       (.zero, [1, 2, 4]), (.seconds(3), [3, 3, 4]), (.seconds(120), [120, 120, 120]),
       (.seconds(3600), [3600, 3600, 3600]), (.seconds(86_400), [3600, 3600, 3600]),
@@ -34,14 +34,14 @@ import Testing
   }
 
   @Test(
-    "in force from the failure to its end, and not before it",
+    "a back-off is in force from the failure to its end, and not before",
     arguments: [(0.0, true), (0.999, true), (1, false), (2, false), (-0.001, false), (-1e6, false)])
   func window(moment: Double, inForce: Bool) {
     let backOff = BackOff(SQOAuthError(.serverError, "x"), after: nil, at: Self.start)
     #expect(backOff.isInForce(at: Self.start + moment) == inForce)
   }
 
-  @Test func `the latest failure is the one that is told`() {
+  @Test func `the latest failure is reported`() {
     let first = BackOff(SQOAuthError(.serverError, "first"), after: nil, at: Self.start)
     let second = BackOff(
       SQOAuthError(.connectionFailed, "second"), after: first, at: Self.start + 5)

@@ -5,7 +5,9 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// A caller waits no longer than the client's time limit; a refresh that was sent goes on.
+/// A caller waits only until the client's time limit.
+///
+/// The refresh itself goes on.
 @Suite(.timeLimit(.minutes(1))) struct CallerTimeTests {
   static let files = HTTPRequest(url: URL(filePath: "/files").inAPI)
 
@@ -18,7 +20,7 @@ import Testing
     })
   }
 
-  /// What an app calls that may wait for a refresh.
+  /// The calls of an app that may wait for a refresh.
   static let calls: [(name: String, call: @Sendable (SQOAuth) async throws -> Void)] = [
     ("token", { _ = try await $0.token() }),
     ("refresh", { try await $0.refresh() }),
@@ -27,7 +29,7 @@ import Testing
   ]
 
   @Test(arguments: calls)
-  func `a caller hears that the refresh goes on, and the next one has its token`(
+  func `a caller gets an error while the refresh goes on, and the next one gets its token`(
     name: String, call: @Sendable (SQOAuth) async throws -> Void
   ) async throws {
     let fixture = try await Self.fixture().restored()
@@ -35,7 +37,7 @@ import Testing
     fixture.server.gate.close()
     let error = await failure(.requestTimedOut) { try await call(fixture.oauth) }
     #expect(error?.message.contains("goes on") == true)
-    // Another caller joins the same refresh, and has a time of its own.
+    // Another caller joins the same refresh, and has its own time limit.
     await failure(.requestTimedOut) { try await fixture.module.token() }
     fixture.server.gate.open()
     try await fixture.module.settle()
@@ -44,9 +46,9 @@ import Testing
     #expect(fixture.store.saves == ["save T2 R2"])
   }
 
-  @Test func `a caller with a token that is still valid gets it`() async throws {
+  @Test func `a caller gets a token that is still valid`() async throws {
     let fixture = try await Self.fixture().restored()
-    // It is time to refresh the token, and servers still accept it.
+    // It is time to refresh the token, but servers still accept it.
     fixture.clock.advance(by: 3590)
     fixture.server.gate.close()
     #expect(try await fixture.module.token().accessToken == "T1")
@@ -55,7 +57,7 @@ import Testing
     #expect(fixture.memory == "T2 R2")
   }
 
-  @Test func `a client that acts in its own name waits no longer either`() async throws {
+  @Test func `the limit also applies to a client that acts in its own name`() async throws {
     let fixture = try Self.fixture { $0.usesClientCredentials = true }
     fixture.server.signInGate.close()
     await failure(.requestTimedOut) { try await fixture.module.token() }
@@ -64,7 +66,7 @@ import Testing
     #expect(fixture.requests.filter { $0 == "client_credentials" }.count == 1)
   }
 
-  @Test func `the wait of the program's end has no such limit`() async throws {
+  @Test func `a flush waits without a time limit`() async throws {
     let fixture = try await Self.fixture().restored()
     fixture.clock.advance(by: 3600)
     fixture.server.gate.close()

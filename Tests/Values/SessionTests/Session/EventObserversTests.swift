@@ -2,9 +2,9 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// The streams of a session's events, whose readers may stop reading.
+/// The streams of a session's events, also for readers that stop reading.
 @Suite(.timeLimit(.minutes(1))) struct EventObserversTests {
-  @Test func `a reader that falls behind gets the newest events`() async {
+  @Test func `a slow reader gets the newest events`() async {
     let observers = EventObservers<Int>()
     let slow = observers.stream(atMost: 100)
     for number in 1...1000 { observers.tell(number) }
@@ -14,7 +14,7 @@ import Testing
     #expect(seen == Array(901...1000))
   }
 
-  @Test func `a reader that keeps up gets all of them`() async {
+  @Test func `a fast reader gets all events`() async {
     let observers = EventObservers<Int>()
     var reader = observers.stream(atMost: 1).makeAsyncIterator()
     for number in 1...1000 {

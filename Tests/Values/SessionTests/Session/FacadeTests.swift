@@ -6,10 +6,12 @@ import Testing
 
 @testable import TestSupport
 
-/// The token through the façade, with and without delegates.
-@Suite("The token, pulled", .timeLimit(.minutes(1))) struct FacadeTests {
+/// Getting the token through the façade, with and without delegates.
+@Suite("The token through the façade", .timeLimit(.minutes(1))) struct FacadeTests {
   @Test(arguments: [true, false])
-  func `valid at once, expired refreshed, none an error`(hasDelegates: Bool) async throws {
+  func `a valid token is returned at once, an expired one is refreshed, and none is an error`(
+    hasDelegates: Bool
+  ) async throws {
     let fixture = try await SessionFixture().restored()
     if !hasDelegates {
       fixture.oauth.tokenRefreshDelegate = nil
@@ -28,7 +30,7 @@ import Testing
     #expect(fixture.refreshes == ["R1"])
   }
 
-  @Test func `the store is asked where nothing is at hand`() async throws {
+  @Test func `the store is read if there is no token in memory`() async throws {
     let fixture = try SessionFixture()
     await fixture.store.memory.save(fixture.record(fixture.server.issue(at: fixture.clock.now)))
     #expect(!fixture.module.hasAccessToken && fixture.oauth.result.token == nil)
@@ -39,8 +41,8 @@ import Testing
     #expect(try await !fixture.module.restore())
   }
 
-  /// Whose it is cannot be known, so it is shown and goes nowhere.
-  @Test func `without a registered client a stored token is there and is not refreshed`()
+  /// The token's client is unknown, so the token is returned but not sent.
+  @Test func `without a registered client, a stored token is returned but not refreshed`()
     async throws
   {
     let parts = LifetimeTests.Parts()
@@ -54,7 +56,7 @@ import Testing
     #expect(await parts.store.content() == "T1 R1")
   }
 
-  @Test func `completions come on the callback queue, also the app's own`() async throws {
+  @Test func `completion handlers are called on the callback queue`() async throws {
     let fixture = try await SessionFixture().restored()
     let queue = DispatchQueue(label: "the app's")
     let key = DispatchSpecificKey<Bool>()
@@ -71,7 +73,7 @@ import Testing
     #expect(isThereToo)
   }
 
-  @Test func `a completion may call everything again`() async throws {
+  @Test func `a completion handler may call every method`() async throws {
     let fixture = try await SessionFixture().restored()
     let saved = try #require(fixture.module.currentToken)
     let words: String = await fixture.completion { oauth, done in
@@ -93,7 +95,7 @@ import Testing
     #expect(words == "T1 T2 T2 -")
   }
 
-  @Test func `a delegate may call everything again`() async throws {
+  @Test func `a delegate may call every method`() async throws {
     final class Restless: TokenRefreshDelegate {
       let oauth: SQOAuth
       let done = Gate()
@@ -119,7 +121,7 @@ import Testing
     #expect(delegate.tokens.withLock(\.self) == ["T2"] && fixture.memory == nil)
   }
 
-  @Test func `a delegate needs no more than one method`() async throws {
+  @Test func `a delegate needs only one method`() async throws {
     final class Small: TokenRefreshDelegate, Sendable {
       let told = Locked(0)
       func tokenIsRefreshed(_ token: SQToken) { told.withLock { $0 += 1 } }
@@ -135,7 +137,7 @@ import Testing
     try await fixture.oauth.signOut()
   }
 
-  @Test func `every completion comes once, whatever happens meanwhile`() async throws {
+  @Test func `every completion handler is called exactly once`() async throws {
     let fixture = try await SessionFixture(lifetime: 10).restored()
     let counts = Locked([Int](repeating: 0, count: 200))
     let saved = try #require(fixture.module.currentToken)
@@ -152,14 +154,14 @@ import Testing
     #expect(counts.withLock { $0.allSatisfy { $0 == 1 } })
   }
 
-  @Test func `the shared result is read while tokens come and go`() async throws {
+  @Test func `the shared result can be read while tokens change`() async throws {
     let fixture = try await SessionFixture(lifetime: 10).restored()
     let (module, result) = (fixture.module, fixture.oauth.result)
     let seen = Locked<Set<String>>([])
     let reader = Task.detached {
       while !Task.isCancelled {
         if let token = result.token {
-          // A token is of one piece: T7 never comes with R6.
+          // A token's parts belong together: T7 never comes with R6.
           #expect(token.accessToken.dropFirst() == token.refreshToken?.dropFirst())
           seen.withLock { _ = $0.insert(token.accessToken) }
         }

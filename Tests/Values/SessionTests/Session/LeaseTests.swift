@@ -6,7 +6,7 @@ import Testing
 @testable import SequencingOAuthBackend
 @testable import TestSupport
 
-/// Within one process: sessions that share a store take turns with the account.
+/// Sessions of one process that share a store take turns with the account.
 @Suite("A session and its lease", .timeLimit(.minutes(1))) struct LeaseTests {
   let folder: TemporaryFolder
   let store: FileTokenStore
@@ -21,7 +21,7 @@ import Testing
     try await fixture.module.restore()
   }
 
-  /// Another session of the account, as another process has it.
+  /// Returns another session of the account, like that of another process.
   func another() async throws -> AuthorizationModule {
     var environment = fixture.oauth.environment
     environment.tokenStore = FileTokenStore(path: store.path)
@@ -35,12 +35,12 @@ import Testing
     try await store.load("default").map { ScriptedStore.words($0.token) }
   }
 
-  /// The lease, when nobody has it any more.
+  /// Returns the lease once no session holds it.
   func lease() async throws -> AccountLease {
     try await TestSupport.eventually("the account is free") { try await store.lease("default") }
   }
 
-  @Test func `any number of sessions make one refresh between them`() async throws {
+  @Test func `many sessions share one refresh`() async throws {
     let modules = try await [fixture.module, another(), another(), another()]
     for round in 1...10 {
       fixture.clock.advance(by: 3600)
@@ -56,7 +56,9 @@ import Testing
     try await lease().release()
   }
 
-  @Test func `a refresh waits for its turn and takes what was stored meanwhile`() async throws {
+  @Test func `a refresh waits for its turn and uses a token that was stored meanwhile`()
+    async throws
+  {
     let other = try await lease()
     let module = fixture.module
     let caller = begin { try await module.refresh() }
@@ -67,7 +69,7 @@ import Testing
     #expect(await fixture.observer.words(1) == ["taken over T2"])
   }
 
-  @Test func `whoever never ends is not waited for without end`() async throws {
+  @Test func `the wait for another session's lease has a limit`() async throws {
     let other = try await lease()
     let module = fixture.module
     let caller = begin { try await module.refresh() }
@@ -84,8 +86,8 @@ import Testing
     #expect(try await module.refresh().accessToken == "T2")
   }
 
-  /// The clock stands still, so that a wait of two minutes would never end.
-  @Test func `settling does not wait for a refresh that only waits for another process`()
+  /// The clock stands still, so a wait of two minutes would never end.
+  @Test func `a flush does not wait for a refresh that only waits for another process`()
     async throws
   {
     let other = try await lease()
@@ -99,7 +101,7 @@ import Testing
     #expect(try await module.refresh().accessToken == "T2")
   }
 
-  @Test func `settling waits for a change of the store, also if another process has the account`()
+  @Test func `a flush waits for a change of the store, even if another process has the account`()
     async throws
   {
     let other = try await lease()
@@ -112,8 +114,8 @@ import Testing
     #expect(try await content() == nil)
   }
 
-  /// As a service does that its manager stops.
-  @Test func `a manager settles all its accounts`() async throws {
+  /// As in a service that is being stopped.
+  @Test func `a manager flushes all its accounts`() async throws {
     let manager = AccountManager(store: store, environment: fixture.oauth.environment)
     let account = try await manager.account(
       fixture.module.context.configuration.get(), id: "default")
@@ -128,8 +130,7 @@ import Testing
     _ = try await caller.value
   }
 
-  @Test func `a keeper that is stopped leaves an account to the process that has it`() async throws
-  {
+  @Test func `a stopped keeper leaves an account to the process that holds it`() async throws {
     let other = try await lease()
     fixture.clock.advance(by: 3600)
     let manager = AccountManager(store: store, environment: fixture.oauth.environment)
@@ -143,19 +144,19 @@ import Testing
     other.release()
   }
 
-  @Test func `whoever signs out while another works is signed out here at once`() async throws {
+  @Test func `a sign-out takes effect here at once while another session works`() async throws {
     let other = try await lease()
     fixture.oauth.userDidSignOut()
     #expect(fixture.memory == nil)
     #expect(try await content() == "T1 R1")
-    // What the other one had begun does not bring the account back.
+    // The other session's refresh does not bring the account back.
     try await store.save(fixture.record(fixture.server.issue(at: fixture.clock.now)))
     other.release()
     try await fixture.module.settle()
     #expect(try await content() == nil)
   }
 
-  @Test func `a sign-out is made though another hangs`() async throws {
+  @Test func `a sign-out is written although another session hangs`() async throws {
     let other = try await lease()
     fixture.oauth.userDidSignOut()
     let clock = fixture.clock
@@ -180,7 +181,7 @@ import Testing
     #expect(try await content() == nil && fixture.memory == nil)
   }
 
-  @Test func `a session that gives up while it waits holds nothing afterwards`() async throws {
+  @Test func `a session that gives up while it waits holds no lease afterwards`() async throws {
     let other = try await lease()
     let module = fixture.module
     let caller = begin { try await module.refresh() }
@@ -192,7 +193,7 @@ import Testing
     #expect(try await content() == nil && fixture.requests.isEmpty)
   }
 
-  @Test func `revoking keeps others from refreshing`() async throws {
+  @Test func `a revocation prevents refreshes by other sessions`() async throws {
     let second = try await another()
     let module = fixture.module
     let arrived = Gate(isOpen: false)
@@ -213,9 +214,9 @@ import Testing
     #expect(try await content() == nil && second.currentToken == nil)
   }
 
-  @Test func `where no lock can be made, nothing is sent until one can`() async throws {
+  @Test func `without a lock, nothing is sent until the lock can be created`() async throws {
     let locks = URL(filePath: store.path + ".locks")
-    // Whether or not the folder was made already.
+    // Also if the folder already exists.
     try? FileManager.default.removeItem(at: locks)
     try Data().write(to: locks)
     let module = fixture.module
@@ -229,7 +230,7 @@ import Testing
     #expect(try await content() == "T2 R2")
   }
 
-  @Test func `whoever holds the lease is named`() async throws {
+  @Test func `the error names the process that holds the lease`() async throws {
     let other = try await lease()
     let module = fixture.module
     let caller = begin { try await module.refresh() }

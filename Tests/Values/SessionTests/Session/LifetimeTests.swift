@@ -5,9 +5,9 @@ import Testing
 
 @testable import TestSupport
 
-/// Nothing that sleeps, waits or listens keeps a session alive.
-@Suite("Who holds whom", .timeLimit(.minutes(1))) struct LifetimeTests {
-  /// An environment of parts that a test keeps when the module is gone.
+/// Timers, waits and event streams, which must not keep a session alive.
+@Suite("Lifetimes of modules", .timeLimit(.minutes(1))) struct LifetimeTests {
+  /// The parts of an environment that a test keeps after the module is released.
   struct Parts {
     let clock = ManualClock()
     let store = ScriptedStore()
@@ -51,7 +51,7 @@ import Testing
         AccountRecord(id: "default", clientID: "client", token: server.issue(at: clock.now)))
     }
 
-    /// A day later nobody has asked for anything.
+    /// Checks that no request is sent during two days.
     func isSilent() async throws {
       try await eventually { self.clock.sleepers == 0 }
       let count = http.requests.count
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `a module goes while its timer sleeps`() async throws {
+  @Test func `a module is released while its timer sleeps`() async throws {
     let parts = Parts()
     await parts.save()
     let gone: Weak<AuthorizationModule>
@@ -76,7 +76,9 @@ import Testing
     try await parts.isSilent()
   }
 
-  @Test func `an SQOAuth goes while its timer sleeps, with delegates and a token`() async throws {
+  @Test func `an SQOAuth object is released while its timer sleeps, with delegates and a token`()
+    async throws
+  {
     let parts = Parts()
     let gone: Weak<SQOAuth>
     let module: Weak<AuthorizationModule>
@@ -96,7 +98,7 @@ import Testing
     #expect(observer.words.count == 1)
   }
 
-  @Test func `a module goes while its events are listened to, and the stream ends`() async throws {
+  @Test func `a module is released while its events are read, and the stream ends`() async throws {
     let parts = Parts()
     await parts.save()
     let gone: Weak<AuthorizationModule>
@@ -113,7 +115,7 @@ import Testing
     #expect(await heard.value == ["refreshed T2"])
   }
 
-  @Test func `whoever stops listening is forgotten`() async throws {
+  @Test func `a reader that stops is forgotten`() async throws {
     let fixture = try await SessionFixture().restored()
     let module = fixture.module
     for _ in 0..<20 {
@@ -131,7 +133,7 @@ import Testing
     #expect(await last.words(1) == ["refreshed T22"])
   }
 
-  @Test func `a module goes while a refresh is under way, whose token is kept`() async throws {
+  @Test func `a module is released during a refresh, whose token is stored`() async throws {
     let parts = Parts()
     await parts.save()
     parts.server.gate.close()
@@ -145,7 +147,7 @@ import Testing
       try await parts.server.gate.isHolding()
     }
     parts.server.gate.open()
-    // The server has rotated the refresh token: the next start of the program needs the new one.
+    // The server has rotated the refresh token, so the next start of the program needs the new one.
     try await eventually { await parts.store.content() == "T2 R2" }
     try await eventually { gone.value == nil }
     try await parts.isSilent()

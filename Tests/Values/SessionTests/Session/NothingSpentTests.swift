@@ -5,9 +5,10 @@ import Testing
 
 @testable import TestSupport
 
-/// A refresh token that the server accepts once is sent only when its successor has a place.
-@Suite("Nothing is spent in vain", .timeLimit(.minutes(1))) struct NothingSpentTests {
-  /// What is wrong with a store.
+/// A refresh token that works only once is sent only when the store has reserved space for its
+/// successor.
+@Suite("No refresh token is wasted", .timeLimit(.minutes(1))) struct NothingSpentTests {
+  /// A problem of a store.
   enum Trouble: CaseIterable {
     case cannotRead, cannotLock, hasNoRoom
 
@@ -21,7 +22,7 @@ import Testing
   }
 
   @Test(arguments: Trouble.allCases)
-  func `a store in trouble stops the refresh, and the old token serves`(
+  func `a store with a problem stops the refresh, and the old token stays in use`(
     trouble: Trouble
   ) async throws {
     let fixture = try await SessionFixture().restored()
@@ -42,10 +43,10 @@ import Testing
   }
 
   @Test(arguments: Trouble.allCases)
-  func `an app that would rather live on memory says so`(trouble: Trouble) async throws {
+  func `an app can allow refreshes without a store`(trouble: Trouble) async throws {
     let fixture = try await SessionFixture().restored()
     fixture.oauth.environment.refreshesWithoutStore = true
-    // As long as the store can, it makes room all the same.
+    // A store without problems still reserves space.
     try await fixture.module.refresh()
     #expect(fixture.store.reservations == 1)
     trouble.begin(in: fixture.store)
@@ -55,8 +56,8 @@ import Testing
     #expect(fixture.refreshes == ["R1", "R2", "R3"])
   }
 
-  /// What counts is the token that would be sent, and not the one that is held.
-  @Test func `another process's token that rotates is not spent without the lease`() async throws {
+  /// The token that would be sent decides, and not the reusable one in memory.
+  @Test func `another process's rotating token is not used without the lease`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.server.change { $0.refreshToken = "" }
     fixture.server.expect("R1")
@@ -71,7 +72,8 @@ import Testing
   }
 
   @Test(arguments: Trouble.allCases)
-  func `a provider that keeps refresh tokens is asked all the same`(trouble: Trouble) async throws {
+  func `a provider that keeps refresh tokens gets the request anyway`(trouble: Trouble) async throws
+  {
     let fixture = try SessionFixture()
     var provider = Provider.endpoints(
       authorization: "https://id.example/authorize", token: "https://id.example/token")
@@ -82,12 +84,12 @@ import Testing
     #expect(try await fixture.module.refresh().accessToken == "T2")
   }
 
-  @Test func `Google's preset is such a provider`() {
+  @Test func `the preset of Google keeps refresh tokens`() {
     #expect(Provider.google.reusesRefreshTokens && !Provider.sequencing.reusesRefreshTokens)
   }
 
   @Test(arguments: [nil, "\"R1\""], Trouble.allCases)
-  func `an account learns that its server keeps refresh tokens`(
+  func `an account remembers that its server keeps refresh tokens`(
     sent: String?, trouble: Trouble
   ) async throws {
     let fixture = try await SessionFixture().restored()
@@ -98,7 +100,7 @@ import Testing
     trouble.begin(in: fixture.store)
     #expect(try await fixture.module.refresh().accessToken == "T3")
     #expect(fixture.refreshes == ["R1", "R1"])
-    // It rotates after all: the next refresh is careful again.
+    // The server rotates the token after all, so the next refresh is careful again.
     fixture.store.fails()
     fixture.server.change { $0.refreshToken = nil }
     try await fixture.module.refresh()
@@ -109,7 +111,9 @@ import Testing
   }
 
   @Test(arguments: Trouble.allCases)
-  func `a token in the client's own name can be asked for again`(trouble: Trouble) async throws {
+  func `a client's own token can be requested again without the store`(trouble: Trouble)
+    async throws
+  {
     let fixture = try SessionFixture()
     fixture.server.change { $0.refreshToken = "" }
     try await fixture.module.requestAccessTokenAsClient(scope: "demo")
@@ -120,7 +124,7 @@ import Testing
   }
 
   @Test(arguments: Trouble.allCases)
-  func `a sign-in asks the store before the browser opens`(trouble: Trouble) async throws {
+  func `a sign-in checks the store before the browser opens`(trouble: Trouble) async throws {
     let fixture = try await SessionFixture(browser: { _, _ in Issue.record("the browser opened") })
       .restored()
     trouble.begin(in: fixture.store)
@@ -129,7 +133,7 @@ import Testing
   }
 
   @Test(arguments: Trouble.allCases)
-  func `so does the password grant`(trouble: Trouble) async throws {
+  func `a password grant checks the store before its request`(trouble: Trouble) async throws {
     let fixture = try await SessionFixture(change: { $0.allowsPasswordGrant = true }).restored()
     trouble.begin(in: fixture.store)
     await failure(.storeFailed) {

@@ -5,11 +5,11 @@ import Testing
 
 @testable import TestSupport
 
-/// Any number of callers, one token request.
-@Suite("One refresh", .timeLimit(.minutes(1))) struct OneRefreshTests {
+/// Many callers share one token request.
+@Suite("One refresh for many callers", .timeLimit(.minutes(1))) struct OneRefreshTests {
   static let files = HTTPRequest(url: URL(filePath: "/files").inAPI)
 
-  @Test func `a task that begins has done what it can when begin returns`() async throws {
+  @Test func `a task that begins has done all it can when begin returns`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.server.gate.close()
     let caller = begin { try await fixture.module.refresh() }
@@ -20,9 +20,9 @@ import Testing
     #expect(fixture.refreshes == ["R1"])
   }
 
-  /// Callers that force it, that a server refused, and that find the token expired, all at once.
+  /// Callers that force a refresh, whose token a server rejected, or that find the token expired.
   @Test(arguments: [50, 1_000, 10_000])
-  func `any mixture of callers is one token request`(count: Int) async throws {
+  func `any mixture of callers causes one token request`(count: Int) async throws {
     let fixture = try await SessionFixture().restored()
     let module = fixture.module
     fixture.server.gate.close()
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(arguments: [50, 1_000, 10_000])
-  func `a failure is everyone's`(count: Int) async throws {
+  func `all waiting callers get the same failure`(count: Int) async throws {
     let fixture = try await SessionFixture().restored()
     let module = fixture.module
     fixture.server.gate.close()
@@ -59,7 +59,7 @@ import Testing
     for caller in refused { await failure(.serverError) { try await caller.value } }
     for caller in forced + expired { await failure(.serverError) { try await caller.value } }
     #expect(fixture.refreshes == ["R1"])
-    // And it stands for those who come now.
+    // Later callers get the failure too while it is in force.
     for _ in 0..<20 {
       await failure(.serverError) { try await module.token() }
       await failure(.serverError) { try await module.refresh() }
@@ -68,7 +68,7 @@ import Testing
     #expect(await fixture.observer.words(1) == ["failed server_error"])
   }
 
-  @Test func `callers from threads and tasks, again and again`() async throws {
+  @Test func `callers from threads and tasks share each refresh`() async throws {
     let fixture = try await SessionFixture().restored()
     let module = fixture.module
     for round in 1...20 {
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func `a 401 for a token that was replaced refreshes nothing`() async throws {
+  @Test func `a 401 for a replaced token does not cause a refresh`() async throws {
     let fixture = try await SessionFixture().restored()
     let module = fixture.module
     let late = Gate()
@@ -105,7 +105,7 @@ import Testing
     #expect(fixture.requests.last == "GET /slow T2")
   }
 
-  @Test func `the caller that started it leaves, and the refresh goes on`() async throws {
+  @Test func `the refresh goes on after the caller that started it leaves`() async throws {
     let fixture = try await SessionFixture().restored()
     let module = fixture.module
     fixture.server.gate.close()
@@ -123,7 +123,7 @@ import Testing
     #expect(fixture.refreshes == ["R1"])
   }
 
-  @Test func `where everyone leaves, the new token is kept all the same`() async throws {
+  @Test func `the new token is kept even if all callers leave`() async throws {
     let fixture = try await SessionFixture().restored()
     let module = fixture.module
     fixture.server.gate.close()
@@ -139,7 +139,7 @@ import Testing
     #expect(fixture.refreshes == ["R1"])
   }
 
-  @Test func `a caller that is cancelled before it asks starts no storm`() async throws {
+  @Test func `callers that are cancelled before they ask cause only one refresh`() async throws {
     let fixture = try await SessionFixture(lifetime: 100).restored()
     fixture.clock.advance(by: 100)
     let module = fixture.module
@@ -154,6 +154,6 @@ import Testing
 }
 
 extension URL {
-  /// This path at an API that gets the token.
+  /// The URL of this path at an API that gets the token.
   var inAPI: URL { URL(string: "https://api.example\(path())") ?? self }
 }

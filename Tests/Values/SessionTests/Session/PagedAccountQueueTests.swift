@@ -6,12 +6,12 @@ import Testing
 @testable import SequencingOAuthBackend
 @testable import TestSupport
 
-/// The due accounts of a store that has no queue of its own.
-@Suite("Due accounts of any store") struct PagedAccountQueueTests {
+/// The queue of due accounts for a store without its own queue.
+@Suite("Due accounts of a store without a queue") struct PagedAccountQueueTests {
   let store = MemoryTokenStore()
   let clock = ManualClock()
 
-  /// Makes a queue of accounts whose tokens have been expired for a time, in seconds.
+  /// Creates a queue of accounts whose tokens expired the given number of seconds ago.
   private func queue(_ count: Int, expiredFor time: Double = 1) async -> PagedAccountQueue {
     for number in 1...count {
       await store.save(
@@ -28,7 +28,7 @@ import Testing
     try await queue.take(atMost: 100, for: .seconds(120)).accounts
   }
 
-  @Test func `a server gets one request after a pause, and then the others`() async throws {
+  @Test func `after a pause, a server gets one request before all others`() async throws {
     let queue = await queue(10)
     let name = ServerName(of: try #require(await store.load("1")))
     _ = try await queue.pause(name, askedFor: .seconds(5))
@@ -37,7 +37,7 @@ import Testing
     let first = try await take(queue)
     #expect(first.count == 1 && first.allSatisfy(\.wasPaused))
     #expect(try await take(queue).isEmpty)
-    // It was not sent.
+    // The request was not sent.
     try await queue.giveBack(name)
     #expect(try await take(queue).count == 1)
     _ = try await queue.pause(name, askedFor: .seconds(5))
@@ -47,7 +47,8 @@ import Testing
     #expect(try await take(queue).count == 7)
   }
 
-  @Test func `an account that is gone leaves the first request to another one`() async throws {
+  @Test func `if the first account is gone, another account sends the first request`() async throws
+  {
     let queue = await queue(3)
     let name = ServerName(of: try #require(await store.load("1")))
     #expect(try await queue.take(atMost: 0, for: .seconds(1)).accounts.isEmpty)
@@ -59,7 +60,7 @@ import Testing
     #expect(taken.map(\.id) == ["3"])
   }
 
-  @Test func `an account that waits does not wait for the date`() async throws {
+  @Test func `the wait of a postponed account does not depend on the date`() async throws {
     let queue = await queue(2, expiredFor: 7200)
     let accounts = try await take(queue)
     try await queue.postpone(try #require(accounts.first), by: .seconds(10))
@@ -69,7 +70,7 @@ import Testing
     #expect(early.accounts.isEmpty && early.next == .seconds(1))
     clock.advance(by: 1)
     #expect(try await take(queue).map(\.id) == accounts.prefix(1).map(\.id))
-    // The other one was taken, and nobody said what became of it.
+    // The other account was taken, and its result was never reported.
     clock.advance(by: 110)
     #expect(try await take(queue).map(\.id) == accounts.suffix(1).map(\.id))
   }

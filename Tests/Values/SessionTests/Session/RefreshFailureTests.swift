@@ -6,7 +6,7 @@ import Testing
 @testable import TestSupport
 
 /// A failed refresh without `invalid_grant` does not end the session.
-@Suite("A refresh that fails", .timeLimit(.minutes(1))) struct RefreshFailureTests {
+@Suite("Failed refreshes", .timeLimit(.minutes(1))) struct RefreshFailureTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let code: SQOAuthError.Code
@@ -46,7 +46,7 @@ import Testing
     json("404", .invalidResponse, "", 404),
     json("invalid_client", .invalidClient, error("invalid_client"), 401),
     json("unauthorized_client", .unauthorizedClient, error("unauthorized_client"), 400),
-    // Refusals after which only a new sign-in helps, though the server may yet change its mind.
+    // Only a new sign-in helps after these rejections, but the server may still change its answer.
     json("invalid_request", .invalidRequest, error("invalid_request"), 400, requiresSignIn: true),
     json("access_denied", .accessDenied, error("access_denied"), 403, requiresSignIn: true),
     json(
@@ -56,7 +56,7 @@ import Testing
     json(
       "interaction_required", "interaction_required", error("interaction_required"), 401,
       requiresSignIn: true),
-    // The same codes of a server that has other troubles.
+    // The same codes from a server with another problem.
     json("invalid_request with 503", .invalidRequest, error("invalid_request"), 503),
     json("access_denied with 429", .accessDenied, error("access_denied"), 429),
     json("invalid_grant with 429", .invalidGrant, error("invalid_grant"), 429),
@@ -66,14 +66,14 @@ import Testing
     json("invalid_grant with 500", .invalidGrant, error("invalid_grant"), 500),
     json("invalid_grant with 503", .invalidGrant, error("invalid_grant"), 503),
     json("too_many_requests with 429", "too_many_requests", error("too_many_requests"), 429),
-    // What a new sign-in does not change.
+    // Errors that a new sign-in does not change.
     json("invalid_scope", .invalidScope, error("invalid_scope"), 400),
     json("invalid_target", "invalid_target", error("invalid_target"), 400),
     json(
       "unsupported_grant_type", .unsupportedGrantType, error("unsupported_grant_type"), 400),
     json("use_dpop_nonce", "use_dpop_nonce", error("use_dpop_nonce"), 400),
     json("an unknown code", "own_code", error("own_code"), 400),
-    // A server that claims one of the SDK's own codes.
+    // A server that uses the SDK's own codes.
     json("not_authorized", .requestRefused, error("not_authorized"), 400),
     json("cancelled", .requestRefused, error("cancelled"), 400),
     json("request_refused", .requestRefused, error("request_refused"), 400),
@@ -106,7 +106,7 @@ import Testing
       name, SQOAuthError.Code(rawValue: code), body, status, requiresSignIn: requiresSignIn)
   }
 
-  @Test(arguments: rows) func `it keeps the session, and a later one works`(
+  @Test(arguments: rows) func `a failed refresh keeps the session, and a later one works`(
     row: Row
   ) async throws {
     let fixture = try await SessionFixture().restored()
@@ -126,8 +126,9 @@ import Testing
     #expect(fixture.refreshes == ["R1", "R1"])
   }
 
-  /// One caller a second for five minutes: the requests that the server sees, by the second.
-  @Test func `a failing server sees one request a window`() async throws {
+  /// Sends a caller each second for 250 seconds, and notes the seconds in which the server gets a
+  /// request.
+  @Test func `a failing server gets one request per back-off`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.clock.advance(by: 3600)
     fixture.server.always(ScriptedHTTPClient.json("", status: 500))
@@ -143,7 +144,7 @@ import Testing
   }
 
   @Test(
-    "Retry-After",
+    "Retry-After lengthens the back-off",
     arguments: [
       (429, "120", 120.0), (503, "120", 120), (500, "7", 7), (503, "0", 1), (503, "99999999", 3600),
       (503, "soon", 1), (429, "Sun, 15 Jun 2025 16:07:40 GMT", 60),
@@ -151,7 +152,9 @@ import Testing
   func retryAfter(status: Int, text: String, window: Double) async throws {
     let fixture = try await SessionFixture().restored()
     fixture.clock.advance(by: 3600)
-    fixture.server.next { _ in HTTPResponse(status: status, headers: ["Retry-After": text]) }
+    fixture.server.next { _ in
+      HTTPResponse(status: status, headers: ["Retry-After": text])
+    }
     await failure { try await fixture.module.token() }
     fixture.clock.advance(by: window - 0.1)
     await failure { try await fixture.module.token() }
@@ -160,17 +163,19 @@ import Testing
     #expect(try await fixture.module.token().accessToken == "T2")
   }
 
-  @Test func `a clock that is moved back does not make a failure last`() async throws {
+  @Test func `a clock that moves back does not lengthen a failure`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.clock.advance(by: 3600)
-    fixture.server.next { _ in HTTPResponse(status: 503, headers: ["Retry-After": "3600"]) }
+    fixture.server.next { _ in
+      HTTPResponse(status: 503, headers: ["Retry-After": "3600"])
+    }
     await failure(.temporarilyUnavailable) { try await fixture.module.token() }
     fixture.clock.advance(by: -86_400)
     #expect(try await fixture.module.token().accessToken == "T2")
   }
 
-  /// Handed out 30 s early, it has that long left.
-  @Test func `where the early refresh fails the old token serves to its end`() async throws {
+  /// The token is due 30 s before it expires, and can be used until then.
+  @Test func `if an early refresh fails, the old token is used until it expires`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.clock.advance(by: 3569)
     #expect(try await fixture.module.token().accessToken == "T1")
@@ -188,7 +193,9 @@ import Testing
   }
 
   @Test(arguments: [(10.0, 9.0), (100, 90), (300, 270), (600, 570), (86_400, 86_370)])
-  func `the margin is a tenth of the life, at most 30 s`(life: Double, until: Double) async throws {
+  func `a refresh is due a tenth of the lifetime before the end, at most 30 s`(
+    life: Double, until: Double
+  ) async throws {
     let fixture = try await SessionFixture(lifetime: Int(life)).restored()
     fixture.clock.advance(by: until - 0.01)
     #expect(fixture.module.validToken?.accessToken == "T1")

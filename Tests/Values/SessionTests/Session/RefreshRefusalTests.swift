@@ -5,8 +5,8 @@ import Testing
 
 @testable import TestSupport
 
-/// A server's refusal counts only for the kind of request that it answers, such as a refresh.
-@Suite("A refusal of a refresh", .timeLimit(.minutes(1))) struct RefreshRefusalTests {
+/// A server's rejection counts only for the kind of request that it answers, such as a refresh.
+@Suite("Rejections of a refresh", .timeLimit(.minutes(1))) struct RefreshRefusalTests {
   static let endings = [
     "invalid_request", "interaction_required", "login_required", "consent_required",
     "access_denied",
@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(arguments: endings)
-  func `one that only a sign-in mends opens the browser, and the tokens stay until then`(
+  func `a rejection that only a sign-in solves opens the browser and keeps the tokens`(
     code: String
   ) async throws {
     let fixture = try await SessionFixture(browser: OAuthFixture.idle).restored()
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(arguments: ["invalid_scope", "invalid_target", "unsupported_grant_type", "use_dpop_nonce"])
-  func `one that a sign-in does not mend opens no browser`(code: String) async throws {
+  func `a rejection that a sign-in does not solve opens no browser`(code: String) async throws {
     let fixture = try await SessionFixture().restored()
     fixture.clock.advance(by: 3600)
     fixture.server.next(Self.refuses(code))
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(arguments: ["own_code", "not_authorized", "request_refused", "invalid_token"])
-  func `one with a code that means nothing to the SDK says that a sign-in may help`(
+  func `the error of an unknown code says that a sign-in may help`(
     code: String
   ) async throws {
     let fixture = try await SessionFixture().restored()
@@ -58,9 +58,11 @@ import Testing
     #expect(fixture.fixture.opened.isEmpty && fixture.memory == "T1 R1")
   }
 
-  // MARK: - The same codes in answer to something else
+  // MARK: - The same codes in other answers
 
-  @Test(arguments: endings) func `of a code they end the sign-in only`(code: String) async throws {
+  @Test(arguments: endings) func `an error about a code ends only the sign-in`(code: String)
+    async throws
+  {
     let fixture = try SessionFixture()
     fixture.server.next(Self.refuses(code))
     let error = await failure(.init(rawValue: code)) { try await fixture.module.signIn() }
@@ -69,7 +71,9 @@ import Testing
   }
 
   @Test(arguments: endings)
-  func `of an authorization request they are no word about a session`(code: String) async throws {
+  func `an error about an authorization request does not concern a session`(code: String)
+    async throws
+  {
     let fixture = try SessionFixture(browser: DelegateOutcomeTests.answers("error=\(code)"))
     let error = await failure(.init(rawValue: code)) { try await fixture.module.signIn() }
     #expect(error?.requiresSignIn == false)
@@ -77,7 +81,7 @@ import Testing
   }
 
   @Test(arguments: endings)
-  func `of a client's own grant they do not ask for a user`(code: String) async throws {
+  func `an error about a client's own grant does not require a user`(code: String) async throws {
     let fixture = try SessionFixture()
     fixture.server.change { $0.refreshToken = "" }
     try await fixture.module.requestAccessTokenAsClient()
@@ -89,7 +93,7 @@ import Testing
   }
 
   @Test(arguments: endings)
-  func `of a resource server they do not concern the session`(code: String) async throws {
+  func `an error of an API does not concern the session`(code: String) async throws {
     let fixture = try await SessionFixture().restored()
     let challenge = TokenServer.challenge(#"Bearer error="\#(code)""#, status: 403)
     fixture.fixture.http.answer { _ in challenge }

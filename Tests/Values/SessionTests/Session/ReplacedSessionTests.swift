@@ -6,10 +6,10 @@ import Testing
 
 @testable import TestSupport
 
-/// Another process signs the user out and another user in, in the store that both share.
+/// A session whose user another process replaces in the shared store.
 @Suite("A session that another process replaces", .timeLimit(.minutes(1)))
 struct ReplacedSessionTests {
-  /// A session whose token has expired, beside a store that has another sign-in's.
+  /// Returns a session with an expired token, whose store has the token of another sign-in.
   private func replaced(
     first: String? = "first", second: String? = "second"
   ) async throws -> SessionFixture {
@@ -26,7 +26,7 @@ struct ReplacedSessionTests {
     AccountRecord(id: "default", clientID: "client", session: session, token: token)
   }
 
-  @Test func `the app hears that the token is of another sign-in`() async throws {
+  @Test func `the app is notified that the token belongs to another sign-in`() async throws {
     let fixture = try await replaced()
     let stream = RefreshRecorder.listening(to: fixture.module.events)
     #expect(try await fixture.module.token().accessToken == "T2")
@@ -35,7 +35,7 @@ struct ReplacedSessionTests {
     #expect(fixture.requests.isEmpty)
   }
 
-  @Test func `it hears it also where that token has to be refreshed first`() async throws {
+  @Test func `the app is also notified if the new token needs a refresh first`() async throws {
     let fixture = try await replaced()
     fixture.clock.advance(by: 3600)
     #expect(try await fixture.module.token().accessToken == "T3")
@@ -43,7 +43,7 @@ struct ReplacedSessionTests {
     #expect(fixture.refreshes == ["R2"])
   }
 
-  @Test func `a request of the user before is not sent with the new user's token`() async throws {
+  @Test func `a request of the previous user is not sent with the new user's token`() async throws {
     let fixture = try await replaced()
     let url = try #require(URL(string: "https://api.example/files"))
     let error = await failure(.sessionReplaced) {
@@ -51,12 +51,14 @@ struct ReplacedSessionTests {
     }
     #expect(error?.requiresSignIn == false && error?.message.contains("\"default\"") == true)
     #expect(fixture.requests.isEmpty)
-    // The new user's requests are.
+    // The new user's requests are sent.
     #expect(try await fixture.module.send(HTTPRequest(url: url)).status == 200)
     #expect(fixture.requests == ["GET /files T2"])
   }
 
-  @Test func `nor is a pipe's, or put on a request`() async throws {
+  @Test func `neither a pipe nor authenticate uses the new user's token for an old request`()
+    async throws
+  {
     let fixture = try await replaced()
     let url = try #require(URL(string: "https://api.example/files"))
     await failure(.sessionReplaced) { try await fixture.module.authenticate(HTTPRequest(url: url)) }
@@ -72,7 +74,7 @@ struct ReplacedSessionTests {
   }
 
   @Test(arguments: [("same", "same"), (nil, "new"), ("old", nil)] as [(String?, String?)])
-  func `a refresh of the same sign-in is none, nor is one whose sign-in is not known`(
+  func `a refresh by the same or an unknown sign-in does not count as a replacement`(
     first: String?, second: String?
   ) async throws {
     let fixture = try await replaced(first: first, second: second)
@@ -81,8 +83,8 @@ struct ReplacedSessionTests {
     #expect(await fixture.observer.words(1) == ["taken over T2"])
   }
 
-  /// An app that keeps tokens itself does not know the sign-in's name.
-  @Test func `a copy that the app hands back is no other sign-in`() async throws {
+  /// An app that stores tokens itself does not know the sign-in's name.
+  @Test func `a copy that the app hands back does not count as another sign-in`() async throws {
     let fixture = try SessionFixture()
     let stored = Self.record(fixture.server.issue(at: fixture.clock.now), "first")
     await fixture.store.memory.save(stored)
@@ -94,7 +96,7 @@ struct ReplacedSessionTests {
     #expect(await fixture.observer.words(1) == ["refreshed T2"])
   }
 
-  @Test func `nor is the younger token that the store has instead`() async throws {
+  @Test func `a newer token in the store does not count as another sign-in`() async throws {
     let fixture = try SessionFixture()
     let copy = fixture.server.issue(at: fixture.clock.now)
     fixture.clock.advance(by: 10)
@@ -106,7 +108,7 @@ struct ReplacedSessionTests {
     #expect(fixture.memory == "T2 R2")
   }
 
-  @Test func `a delegate that does not tell the two apart hears of a refresh`() async throws {
+  @Test func `a delegate without the special method is notified of a refresh`() async throws {
     final class Plain: TokenRefreshDelegate {
       let heard = Gate(isOpen: false)
       func tokenIsRefreshed(_ token: SQToken) { heard.open() }

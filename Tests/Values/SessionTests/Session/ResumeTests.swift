@@ -5,9 +5,9 @@ import Testing
 
 @testable import TestSupport
 
-/// A token that the app kept, at launch.
-@Suite("A token that the app kept", .timeLimit(.minutes(1))) struct ResumeTests {
-  @Test func `a valid one is current at once, and the timer runs`() async throws {
+/// A token that the app stored itself and passes to the SDK at launch.
+@Suite("A token that the app stored", .timeLimit(.minutes(1))) struct ResumeTests {
+  @Test func `a valid token is current at once, and the timer runs`() async throws {
     let fixture = try SessionFixture()
     let saved = fixture.server.issue(at: fixture.clock.now)
     fixture.oauth.launchTokenTimerUpdate(with: saved)
@@ -19,7 +19,7 @@ import Testing
     #expect(await fixture.observer.words(1) == ["refreshed T2"])
   }
 
-  @Test func `an expired one is refreshed, and the timer runs`() async throws {
+  @Test func `an expired token is refreshed, and the timer runs`() async throws {
     let fixture = try SessionFixture()
     fixture.oauth.launchTokenTimerUpdate(with: fixture.server.issue(at: fixture.clock.now - 7200))
     #expect(fixture.oauth.validToken == nil && fixture.oauth.result.token?.accessToken == "T1")
@@ -30,7 +30,7 @@ import Testing
     #expect(await fixture.observer.words(2).last == "refreshed T3")
   }
 
-  @Test func `an expired one without a refresh token asks nobody`() async throws {
+  @Test func `an expired token without a refresh token causes no request`() async throws {
     let fixture = try SessionFixture()
     fixture.oauth.launchTokenTimerUpdate(
       with: SQToken(accessToken: "T", expirationDate: fixture.clock.now - 1))
@@ -38,8 +38,8 @@ import Testing
     #expect(fixture.requests.isEmpty && fixture.oauth.result.token?.accessToken == "T")
   }
 
-  /// A migrating app has the pod's strings and no more.
-  @Test func `one made of two strings is refreshed when it is asked for`() async throws {
+  /// A migrating app has only the two token strings of the pod.
+  @Test func `a token of two strings is refreshed on request`() async throws {
     let fixture = try SessionFixture()
     fixture.server.expect("R0")
     let saved = SQToken(accessToken: "T0", refreshToken: "R0")
@@ -47,15 +47,15 @@ import Testing
     #expect(fixture.refreshes == ["R0"])
   }
 
-  /// Nothing says that it is the older one, and the app has it from somewhere.
-  @Test func `one without a date takes the place of the one that is held`() async throws {
+  /// The token may be newer than the one in memory, because its age is unknown.
+  @Test func `a token without a date replaces the one in memory`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.oauth.launchTokenTimerUpdate(with: SQToken(accessToken: "T0", refreshToken: "R0"))
     #expect(fixture.memory == "T0 R0")
     try await eventually { await fixture.store.content() == "T0 R0" }
   }
 
-  @Test func `a refresh with a kept token gets a fresh one and tells once`() async throws {
+  @Test func `a refresh with a stored token gets a fresh one and notifies once`() async throws {
     let fixture = try SessionFixture()
     let saved = fixture.server.issue(at: fixture.clock.now)
     let token = try await fixture.completion { oauth, done in
@@ -70,7 +70,8 @@ import Testing
     #expect(fixture.refreshes == ["R1", "R2"])
   }
 
-  @Test func `a refresh with a kept token tells why it failed, and the token stays`() async throws {
+  @Test func `a refresh with a stored token reports its failure and keeps the token`() async throws
+  {
     let fixture = try SessionFixture()
     fixture.server.next(ScriptedHTTPClient.json("", status: 500))
     let saved = fixture.server.issue(at: fixture.clock.now)
@@ -84,7 +85,7 @@ import Testing
     failure(.notAuthorized) { try none.get() }
   }
 
-  @Test func `the pod's call gives a token or nil`() async throws {
+  @Test func `the pod's method returns a token or nil`() async throws {
     let fixture = try SessionFixture()
     let saved = fixture.server.issue(at: fixture.clock.now)
     func refresh(_ token: SQToken?) async -> SQToken? {
@@ -96,7 +97,7 @@ import Testing
     #expect(await refresh(nil) == nil && fixture.memory == "T2 R2")
   }
 
-  @Test func `an empty token is none`() async throws {
+  @Test func `an empty token counts as missing`() async throws {
     let fixture = try SessionFixture()
     let empty = SQToken(accessToken: "", refreshToken: "")
     await failure(.notAuthorized) { try await fixture.oauth.refresh(with: empty) }
@@ -108,7 +109,7 @@ import Testing
     #expect(fixture.oauth.currentToken == nil)
   }
 
-  @Test func `without a registered client both say so`() async throws {
+  @Test func `without a registered client, both methods report it`() async throws {
     let oauth = SQOAuth()
     let observer = RefreshRecorder()
     oauth.tokenRefreshDelegate = observer
@@ -123,7 +124,7 @@ import Testing
     #expect(oauth.result.token == nil)
   }
 
-  @Test func `an outdated copy does not replace the token that is held`() async throws {
+  @Test func `an outdated copy does not replace the token in memory`() async throws {
     let fixture = try await SessionFixture().restored()
     let saved = try #require(fixture.module.currentToken)
     fixture.clock.advance(by: 3600)
@@ -135,7 +136,7 @@ import Testing
     #expect(await fixture.store.content() == "T3 R3")
   }
 
-  @Test func `an outdated copy takes nothing from what the app keeps`() async throws {
+  @Test func `an outdated copy does not change the app's attributes`() async throws {
     let fixture = try await SessionFixture().restored()
     let saved = try #require(fixture.module.currentToken)
     fixture.clock.advance(by: 3600)
@@ -146,7 +147,7 @@ import Testing
     #expect(await fixture.store.memory.load("default")?.attributes == ["name": "Alice"])
   }
 
-  @Test func `what the app takes back stays taken back`() async throws {
+  @Test func `attributes that the app removes stay removed`() async throws {
     let fixture = try SessionFixture()
     let token = fixture.server.issue(at: fixture.clock.now)
     await fixture.store.memory.save(
@@ -159,7 +160,7 @@ import Testing
     #expect(await fixture.store.memory.load("default")?.attributes == [:])
   }
 
-  @Test func `an outdated copy does not replace the token that is stored`() async throws {
+  @Test func `an outdated copy does not replace the token in the store`() async throws {
     let fixture = try SessionFixture()
     let saved = fixture.server.issue(at: fixture.clock.now)
     let newer = fixture.server.issue(at: fixture.clock.now + 1800)
@@ -177,7 +178,7 @@ import Testing
     #expect(other.refreshes == ["R2"])
   }
 
-  /// It may hold a newer one.
+  /// The store may have a newer token.
   @Test func `a store that cannot be read is not overwritten`() async throws {
     let fixture = try SessionFixture()
     let saved = fixture.server.issue(at: fixture.clock.now)
@@ -196,7 +197,7 @@ import Testing
     #expect(await fixture.observer.words(2).last == "taken over T2")
   }
 
-  @Test func `a store that fails to keep it is told`() async throws {
+  @Test func `a store that fails to save is reported`() async throws {
     let fixture = try SessionFixture()
     fixture.store.fails(toSave: true)
     fixture.oauth.launchTokenTimerUpdate(with: fixture.server.issue(at: fixture.clock.now))
@@ -208,7 +209,7 @@ import Testing
     try await eventually { await fixture.store.content() == "T1 R1" }
   }
 
-  @Test func `another client's account in the store gives way to the app's token`() async throws {
+  @Test func `the app's token replaces another client's account in the store`() async throws {
     let fixture = try SessionFixture()
     let theirs = fixture.server.issue(at: fixture.clock.now)
     await fixture.store.memory.save(fixture.record(theirs, clientID: "other"))
@@ -218,7 +219,7 @@ import Testing
   }
 
   @Test(arguments: [50, 1_000])
-  func `many parts of an app that resume the same token are one refresh`(count: Int) async throws {
+  func `many parts of an app that resume one token share one refresh`(count: Int) async throws {
     let fixture = try SessionFixture()
     let oauth = fixture.oauth
     let saved = fixture.server.issue(at: fixture.clock.now - 7200)
@@ -231,8 +232,8 @@ import Testing
     #expect(fixture.refreshes == ["R1"])
   }
 
-  /// Callers that waited for the store ask again one after the other, and the refresh may be over
-  /// then.
+  /// Callers that waited for the store continue one after the other, when the refresh may already
+  /// be over.
   @Test func `a caller that asks again after a wait does not start another refresh`() async throws {
     for _ in 0..<50 {
       let fixture = try SessionFixture()
@@ -247,7 +248,7 @@ import Testing
     }
   }
 
-  @Test func `a sign-out while it is being stored leaves nothing`() async throws {
+  @Test func `a sign-out while the token is being stored leaves nothing`() async throws {
     let fixture = try SessionFixture()
     fixture.store.saving.close()
     fixture.oauth.launchTokenTimerUpdate(with: fixture.server.issue(at: fixture.clock.now))
@@ -262,7 +263,7 @@ import Testing
 }
 
 extension SessionFixture {
-  /// What a method with a completion tells.
+  /// Returns the value that a method passes to its completion handler.
   func completion<Value: Sendable>(
     _ call: (SQOAuth, @escaping @Sendable (Value) -> Void) -> Void
   ) async -> Value {

@@ -5,12 +5,14 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// A revocation while something else happens to the session.
-@Suite("A revocation that is not alone", .timeLimit(.minutes(1))) struct RevocationOrderTests {
-  /// The server's work, which the test ends.
+/// A revocation at the same time as another change of the session.
+@Suite("A revocation and other changes", .timeLimit(.minutes(1))) struct RevocationOrderTests {
+  /// Holds the server's work until the test ends it.
   let server = Gate(isOpen: false)
 
-  /// Begins to have the tokens of a session ended; the task's value is the one that was.
+  /// Begins to revoke the tokens of a session.
+  ///
+  /// The task's value is the revoked token.
   func revocation(of fixture: SessionFixture) -> Task<String?, any Error> {
     let (session, server) = (fixture.module.session, server)
     return begin {
@@ -23,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func `a sign-out meanwhile is the end, once`() async throws {
+  @Test func `a sign-out during a revocation ends the session once`() async throws {
     let fixture = try await SessionFixture().restored()
     let revocation = revocation(of: fixture)
     try await server.isHolding()
@@ -37,7 +39,7 @@ import Testing
     #expect(fixture.store.calls.count { $0 == "erase" } == 1)
   }
 
-  @Test func `whoever signs in meanwhile stays signed in`() async throws {
+  @Test func `a sign-in during a revocation stays signed in`() async throws {
     let fixture = try await SessionFixture().restored()
     let revocation = revocation(of: fixture)
     try await server.isHolding()
@@ -49,7 +51,7 @@ import Testing
     #expect(await fixture.store.content() == "T2 R2")
   }
 
-  @Test func `another process's newer tokens are those that end`() async throws {
+  @Test func `a revocation ends newer tokens of another process`() async throws {
     let fixture = try await SessionFixture().restored()
     await fixture.store.memory.save(fixture.record(fixture.server.issue(at: fixture.clock.now)))
     server.open()
@@ -57,8 +59,7 @@ import Testing
     #expect(await fixture.store.content() == nil)
   }
 
-  @Test func `in a store that cannot be read there may be others, but those held end`() async throws
-  {
+  @Test func `if the store cannot be read, the tokens in memory are revoked`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.store.fails(toLoad: true)
     server.open()
@@ -66,8 +67,8 @@ import Testing
     #expect(fixture.memory == nil)
   }
 
-  /// One token is in the store, and the app comes with another while that is looked for.
-  @Test func `it waits for a token that the app resumes, and ends that`() async throws {
+  /// One token is in the store, and the app brings another one while the first is being loaded.
+  @Test func `a revocation waits for a token that the app resumes, and revokes it`() async throws {
     let fixture = try SessionFixture()
     await fixture.store.memory.save(
       fixture.record(fixture.server.issue(at: fixture.clock.now - 60)))
@@ -86,11 +87,13 @@ import Testing
     #expect(await fixture.store.content() == nil)
   }
 
-  /// What a revocation, or a caller who needs a token, waits for.
+  /// The operation that a revocation or a caller waits for.
   enum Wait: CaseIterable { case refresh, takeover }
 
   @Test(arguments: Wait.allCases)
-  func `one that is cancelled while it waits ends nothing`(for wait: Wait) async throws {
+  func `a revocation that is cancelled while it waits does not end the session`(for wait: Wait)
+    async throws
+  {
     let fixture = try await SessionFixture().restored()
     let module = fixture.module
     fixture.clock.advance(by: 1)

@@ -5,10 +5,10 @@ import Testing
 
 @testable import TestSupport
 
-/// Which refresh token is in force after a refresh.
-@Suite("Rotation", .timeLimit(.minutes(1))) struct RotationTests {
+/// Which refresh token and which fields are in use after a refresh.
+@Suite("Rotation of refresh tokens", .timeLimit(.minutes(1))) struct RotationTests {
   @Test(arguments: ["", "null", #""""#])
-  func `a response without a refresh token, or with an empty one, keeps the old`(
+  func `a response without a refresh token, or with an empty one, keeps the old one`(
     member: String
   ) async throws {
     let fixture = try await SessionFixture().restored()
@@ -24,7 +24,7 @@ import Testing
     #expect(await fixture.store.content() == "T3 R1")
   }
 
-  @Test func `a new refresh token takes the old one's place, also after a restart`() async throws {
+  @Test func `a new refresh token replaces the old one, also after a restart`() async throws {
     let fixture = try await SessionFixture().restored()
     for _ in 0..<20 {
       fixture.clock.advance(by: 3600)
@@ -40,7 +40,7 @@ import Testing
     #expect(await fixture.store.content() == "T22 R22")
   }
 
-  /// Answers whose access token cannot be used, with a new refresh token.
+  /// Responses with an unusable access token and a new refresh token.
   static let unusable = [
     #"{"access_token":"T9","refresh_token":"R9"}"#,
     #"{"access_token":"T9","token_type":"mac","refresh_token":"R9"}"#,
@@ -51,7 +51,7 @@ import Testing
   ]
 
   @Test(arguments: unusable)
-  func `a new refresh token counts even if its access token cannot be used`(
+  func `a new refresh token is used even if its access token is unusable`(
     body: String
   ) async throws {
     let fixture = try await SessionFixture().restored()
@@ -73,14 +73,14 @@ import Testing
     #"{"error":"server_error","refresh_token":"R9"}"#, #"{"refresh_token":""}"#,
     #"{"refresh_token":5}"#, #"{"refresh_token":"\u0007"}"#,
   ])
-  func `what is no refresh token replaces none`(body: String) async throws {
+  func `an invalid or empty refresh token does not replace the old one`(body: String) async throws {
     let fixture = try await SessionFixture().restored()
     fixture.server.next(ScriptedHTTPClient.json(body))
     await failure { try await fixture.module.refresh() }
     #expect(await fixture.store.content() == "T1 R1")
   }
 
-  @Test func `a scope that the response leaves out is the old one`() async throws {
+  @Test func `a scope that is missing in the response stays the same`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.server.next(ScriptedHTTPClient.token("N", members: #""expires_in":60"#))
     let token = try await fixture.module.refresh()
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test(arguments: [(#"["demo","more"]"#, "demo more"), ("{}", nil), ("5", nil)])
-  func `a scope of another kind does not leave the old one in force`(
+  func `a scope of another type does not keep the old scope`(
     value: String, scope: String?
   ) async throws {
     let fixture = try await SessionFixture().restored()
@@ -106,7 +106,7 @@ import Testing
     ("", "id-1"), (#""id_token":null"#, "id-1"), (#""id_token":"""#, "id-1"),
     (#""id_token":"id-2""#, "id-2"),
   ])
-  func `an id_token that the response leaves out stays, and a new one takes its place`(
+  func `a missing id_token keeps the old one, and a new one replaces it`(
     member: String, expected: String
   ) async throws {
     let fixture = try await SessionFixture().signedIn(
@@ -124,11 +124,11 @@ import Testing
     #expect(fixture.module.currentToken?.additionalFields == fields, "also after one more")
   }
 
-  /// Keycloak's, Google's and Azure's names of them.
+  /// The names that Keycloak, Google and Azure use.
   @Test(arguments: [
     "refresh_expires_in", "refresh_token_expires_in", "ext_expires_in", "expires_at", "Expiry",
   ])
-  func `a lifetime that the response leaves out does not stay`(name: String) async throws {
+  func `a lifetime that is missing in the response is removed`(name: String) async throws {
     let fixture = try await SessionFixture().signedIn(#""\#(name)":60,"other":1"#)
     fixture.server.change { $0.more = "" }
     #expect(try await fixture.module.refresh().additionalFields == ["other": .integer(1)])
@@ -137,13 +137,13 @@ import Testing
     #expect(fields == ["other": .integer(1), name: .integer(30)])
   }
 
-  @Test func `another user's sign-in has no field of the one before`() async throws {
+  @Test func `another user's sign-in has no fields of the previous one`() async throws {
     let fixture = try await SessionFixture().signedIn(#""id_token":"id-1""#)
     fixture.server.change { $0.more = "" }
     #expect(try await fixture.oauth.signIn().additionalFields.isEmpty)
   }
 
-  @Test func `a response without an expiry leaves none of the old one`() async throws {
+  @Test func `a response without an expiration removes the old one`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.server.change { $0.lifetime = nil }
     let token = try await fixture.module.refresh()
@@ -153,7 +153,7 @@ import Testing
     #expect(try await fixture.module.token() == token)
   }
 
-  @Test func `a refresh endpoint of its own is asked`() async throws {
+  @Test func `a separate refresh endpoint gets the request`() async throws {
     let fixture = try SessionFixture()
     try fixture.fixture.register(
       provider: .endpoints(
@@ -167,7 +167,7 @@ import Testing
 
 extension SessionFixture {
   /// The configuration that ``OAuthFixture/register(redirectURI:secret:scope:provider:change:)``
-  /// makes.
+  /// creates.
   var configuration: ClientConfiguration {
     get throws {
       try ClientConfiguration(
@@ -179,7 +179,7 @@ extension SessionFixture {
 }
 
 extension SessionFixture {
-  /// A session that began with a sign-in whose token response had these members too.
+  /// Returns a session that began with a sign-in whose token response also had these members.
   fileprivate func signedIn(_ members: String) async throws -> Self {
     server.change { $0.more = members }
     _ = try await oauth.signIn()

@@ -5,11 +5,11 @@ import Testing
 
 @testable import TestSupport
 
-/// What ends a session, and what another process's refresh looks like.
+/// How a session ends, and how it uses another process's refresh.
 @Suite("The end of a session", .timeLimit(.minutes(1))) struct SessionEndTests {
   static let invalidGrant = ScriptedHTTPClient.json(#"{"error":"invalid_grant"}"#, status: 400)
 
-  @Test func `invalid_grant ends it, and every observer is told once`() async throws {
+  @Test func `invalid_grant ends the session, and every observer is notified once`() async throws {
     let fixture = try await SessionFixture().updating()
     let module = fixture.module
     let streams = (0..<3).map { _ in RefreshRecorder.listening(to: module.events) }
@@ -37,7 +37,7 @@ import Testing
     for observer in streams + [fixture.observer] { #expect(observer.words.count == 1) }
   }
 
-  @Test func `requestAccess signs in again after it`() async throws {
+  @Test func `requestAccess signs in again after the end of a session`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.clock.advance(by: 3600)
     fixture.server.next(Self.invalidGrant)
@@ -60,7 +60,7 @@ import Testing
     #expect(fixture.observer.words.count == 1 && fixture.store.saves.isEmpty)
   }
 
-  @Test func `one that has expired too is the one that is refreshed`() async throws {
+  @Test func `another process's expired token is the one that is refreshed`() async throws {
     let fixture = try await SessionFixture().restored()
     await fixture.store.memory.save(fixture.record(fixture.server.issue(at: fixture.clock.now)))
     fixture.clock.advance(by: 3600)
@@ -69,14 +69,14 @@ import Testing
     #expect(await fixture.observer.words(1) == ["refreshed T3"])
   }
 
-  @Test func `where another process came first, its token is adopted`() async throws {
+  @Test func `the token of another process that refreshed first is adopted`() async throws {
     let fixture = try await SessionFixture().restored()
     let module = fixture.module
     fixture.clock.advance(by: 3600)
     fixture.server.gate.close()
     let callers = (0..<10).map { _ in begin { try await module.token() } }
     try await fixture.server.gate.isHolding()
-    // It spent R1, so the server refuses R1 now.
+    // The other process used R1, so the server rejects R1 now.
     let theirs = fixture.server.issue(at: fixture.clock.now)
     await fixture.store.memory.save(fixture.record(theirs))
     fixture.server.gate.open()
@@ -86,7 +86,9 @@ import Testing
     #expect(await fixture.store.content() == "T2 R2")
   }
 
-  @Test func `where it came first with a token that has expired, that is refreshed`() async throws {
+  @Test func `the token of another process that refreshed first is refreshed if it has expired`()
+    async throws
+  {
     let fixture = try await SessionFixture().restored()
     let module = fixture.module
     fixture.clock.advance(by: 3600)
@@ -101,7 +103,7 @@ import Testing
     #expect(await fixture.observer.words(1) == ["refreshed T3"])
   }
 
-  @Test func `where the other one's token is refused as well, it ends`() async throws {
+  @Test func `the session ends if the other process's token is rejected too`() async throws {
     let fixture = try await SessionFixture().restored()
     let module = fixture.module
     fixture.clock.advance(by: 3600)
@@ -118,8 +120,8 @@ import Testing
     try await eventually { await fixture.store.content() == nil }
   }
 
-  /// The record that cannot be read may be a newer one, which must not be erased.
-  @Test func `a store that cannot be read when it matters loses nothing`() async throws {
+  /// The record that cannot be read may be newer, so it must not be erased.
+  @Test func `a store that cannot be read after a rejection is not erased`() async throws {
     let fixture = try await SessionFixture().restored()
     let module = fixture.module
     fixture.clock.advance(by: 3600)
@@ -137,7 +139,7 @@ import Testing
     #expect(try await module.token().accessToken == "T2")
   }
 
-  @Test func `another process's sign-out is one here`() async throws {
+  @Test func `another process's sign-out ends the session here too`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.clock.advance(by: 3600)
     await fixture.store.memory.erase("default")
@@ -148,8 +150,8 @@ import Testing
     #expect(fixture.observer.words.count == 1)
   }
 
-  /// It may be a new user's, who signed in meanwhile.
-  @Test func `another process's sign-out erases nothing more`() async throws {
+  /// The store may have the record of a new user who signed in meanwhile.
+  @Test func `another process's sign-out does not cause another erasure`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.clock.advance(by: 3600)
     await fixture.store.memory.erase("default")
@@ -157,7 +159,7 @@ import Testing
     #expect(!fixture.store.calls.contains("erase"))
   }
 
-  @Test func `a record of another client in the store is not adopted`() async throws {
+  @Test func `another client's record in the store is not adopted`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.clock.advance(by: 3600)
     let theirs = fixture.server.issue(at: fixture.clock.now)
@@ -167,7 +169,7 @@ import Testing
     #expect(await fixture.store.content() == "T2 R2")
   }
 
-  @Test func `under another client nothing is refreshed`() async throws {
+  @Test func `nothing is refreshed after another client is registered`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.oauth.registerApplicationParameters(
       clientID: "other", redirectURI: "com.example.app:/cb",

@@ -5,8 +5,9 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// A session that stops waiting for its account, which a slow store or another process holds up.
-@Suite("A lease that nobody waits for any more", .timeLimit(.minutes(1))) struct SessionLeaseTests {
+/// A session that stops waiting for its account, which a slow store or another process holds.
+@Suite("A lease that no caller waits for any more", .timeLimit(.minutes(1)))
+struct SessionLeaseTests {
   /// A store that gives the lease when the test says so.
   final class LeasingStore: TokenStore {
     struct State {
@@ -16,7 +17,7 @@ import Testing
       var held = 0
     }
 
-    /// What each request for the lease passes before it is answered.
+    /// Holds each request for the lease before it is answered.
     let answering = Gate()
     let state = Locked(State())
 
@@ -41,7 +42,7 @@ import Testing
   let store = LeasingStore()
   let clock = ManualClock()
 
-  /// A program that waits for the lease, and gives up.
+  /// Waits for the lease in a task, and cancels the task.
   func givesUp(_ lease: SessionLease) async throws {
     let asked = store.state.withLock(\.asked)
     let waiter = Task { [store, clock] in await lease.acquire(from: store, clock) }
@@ -50,7 +51,7 @@ import Testing
     #expect(await waiter.value.error?.code == .cancelled)
   }
 
-  @Test func `it is given back when it comes`() async throws {
+  @Test func `a lease that arrives after its caller gave up is released`() async throws {
     let lease = SessionLease(accountID: "a")
     store.answering.close()
     try await givesUp(lease)
@@ -62,7 +63,7 @@ import Testing
     #expect(store.state.withLock(\.held) == 0)
   }
 
-  @Test func `it is not asked for any more`() async throws {
+  @Test func `the request for the lease is not repeated after its caller gave up`() async throws {
     store.state.withLock { $0.isFree = false }
     weak var waiting: SessionLease?
     do {
@@ -70,11 +71,11 @@ import Testing
       waiting = lease
       try await givesUp(lease)
     }
-    // Whoever still asked would hold it, for two minutes of a clock that stands still.
+    // A pending request would keep the object alive for two minutes of a clock that stands still.
     while waiting != nil { try await Task.sleep(for: .milliseconds(2)) }
   }
 
-  @Test func `whoever comes next begins anew`() async throws {
+  @Test func `the next caller starts a new request for the lease`() async throws {
     let lease = SessionLease(accountID: "a")
     for _ in 0..<20 {
       store.state.withLock { $0.isFree = false }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TestSupport
 
-/// What a session is made of, printed in every way that there is.
+/// The parts of a session, printed in every possible way.
 @Suite("Secrets of a session", .timeLimit(.minutes(1))) struct SessionSecretsTests {
   static let canary = "c4n4ry"
 
@@ -14,7 +14,7 @@ import Testing
       refreshToken: "\(Self.canary)-refresh", additionalFields: ["id_token": .string(Self.canary)])
   }
 
-  @Test func `events, ends and records hold none`() {
+  @Test func `events, ends and records print no secret`() {
     let error = SQOAuthError(.invalidGrant, "refused")
     let record = AccountRecord(id: "a", clientID: "c", token: token("record"))
     let values: [Any] = [
@@ -26,7 +26,7 @@ import Testing
     for value in values { #expect(!everyText(of: value).contains(Self.canary)) }
   }
 
-  @Test func `a module in any state holds none`() async throws {
+  @Test func `a module prints no secret in any state`() async throws {
     let fixture = try SessionFixture()
     fixture.oauth.launchTokenTimerUpdate(with: token("held"))
     fixture.server.gate.close()
@@ -41,7 +41,7 @@ import Testing
     #expect(!everyText(of: error as Any).contains(Self.canary))
   }
 
-  @Test func `an error that repeats what was sent holds none`() async throws {
+  @Test func `an error that repeats the request prints no secret`() async throws {
     let fixture = try SessionFixture()
     let secret = "\(Self.canary)-refresh"
     fixture.server.always(

@@ -5,7 +5,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// The comparison of a session with its store: the preferred record, and what the store lacks.
+/// How a session compares itself with its store: the preferred record, and what the store lacks.
 @Suite struct SessionStateStoreTests {
   let now = SessionStateTests.now
 
@@ -15,7 +15,7 @@ import Testing
     SessionStateTests.record(access, refresh: refresh, issued: issued)
   }
 
-  /// An account in a store of which the session has seen a record, or nothing.
+  /// Returns an account whose record in the store the session has seen, or none.
   func account(_ seen: AccountRecord?) -> StoredAccount {
     let context = ClientContext(.failure(.notSignedIn), ClientEnvironment())
     let account = StoredAccount(context, id: "a")
@@ -25,13 +25,14 @@ import Testing
 
   @Test(
     arguments: [
-      // A session that stored the held record and finds another: another process was there since.
+      // The session stored its record and finds another one, so another process has saved
+      // in the meantime.
       (true, 0, -10, true), (true, 0, 10, true), (true, nil, nil, true),
-      // A session that has not stored the held record compares ages, if both are known.
+      // The session has not stored its record, so it compares ages if both are known.
       (false, 0, -10, false), (false, 0, 0, false), (false, 0, 10, true), (false, nil, 10, false),
       (false, 0, nil, false),
     ] as [(Bool, Double?, Double?, Bool)])
-  func `another record in the store`(
+  func `another stored record is preferred if it is newer or replaced a saved one`(
     isStored: Bool, held: Double?, stored: Double?, prefers: Bool
   ) {
     let mine = record("T1", issued: held)
@@ -40,14 +41,14 @@ import Testing
     #expect(account.wasSeen == isStored)
   }
 
-  @Test func `the same tokens are the same record, whatever else differs`() {
+  @Test func `records with the same tokens are the same, whatever else differs`() {
     let account = account(record("T1"))
     #expect(!account.prefers(record("T1", "R1", issued: 99), to: record("T1", "R1")))
     #expect(account.prefers(record("T1", "R2"), to: record("T1", "R1")), "rotated")
   }
 
-  /// A process with an ID token to validate stores the refresh token first.
-  @Test func `only a new access token of another process is reported`() {
+  /// A process that must validate an ID token stores the refresh token first.
+  @Test func `only another process's new access token is reported`() {
     var state = SessionStateTests.holding(record("T1"))
     state.takeFromStore(record("T1", "R2"), at: now)
     #expect(state.record == record("T1", "R2") && !state.hasEvents)
@@ -59,13 +60,13 @@ import Testing
     #expect(token.accessToken == "T2" && !state.hasEvents)
   }
 
-  @Test func `after an erasure the session has seen nothing`() {
+  @Test func `an erasure makes the session forget the record that it saw in the store`() {
     let account = account(record("T1"))
     _ = account.add(.erase)
     #expect(!account.wasSeen)
   }
 
-  @Test func `a record that could not be saved is due when its back-off is over`() throws {
+  @Test func `a record that could not be saved is due after its back-off`() throws {
     let mine = record("T1")
     var state = SessionStateTests.holding(mine)
     state.didSave(mine, SQOAuthError(.storeFailed, "x"), at: now)
@@ -81,14 +82,14 @@ import Testing
     #expect(state.dueAt(renews: true) == now + 3204)
   }
 
-  @Test func `what became of another record is of no interest`() {
+  @Test func `the result of saving another record is ignored`() {
     var state = SessionStateTests.holding(record("T2"))
     state.didSave(record("T1"), SQOAuthError(.storeFailed, "x"), at: now)
     #expect(state.recordToSaveAgain(at: now + 1e6) == nil && state.unsavedError == nil)
   }
 
   /// An old record that is saved later would replace the newer one.
-  @Test func `a new record takes the place of one that was not saved`() {
+  @Test func `a new record replaces an unsaved one`() {
     let old = record("T1")
     var state = SessionStateTests.holding(old)
     state.didSave(old, SQOAuthError(.storeFailed, "x"), at: now)
@@ -96,8 +97,8 @@ import Testing
     #expect(state.recordToSaveAgain(at: now + 1e6) == nil)
   }
 
-  /// Saved after the new record it would replace that.
-  @Test func `while a new token is on its way the old one is not saved again`() {
+  /// If the old token were saved after the new record, it would replace that.
+  @Test func `an old token is not saved again while a new one is on its way`() {
     let old = record("T1")
     var state = SessionStateTests.holding(old)
     state.didSave(old, SQOAuthError(.storeFailed, "x"), at: now)

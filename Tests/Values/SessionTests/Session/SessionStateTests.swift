@@ -5,7 +5,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// What a session decides, without any I/O: who uses, joins, starts, waits or fails.
+/// The decisions of a session without any I/O: use, join, start, wait or fail.
 @Suite struct SessionStateTests {
   static let now = Date(timeIntervalSince1970: 1_750_000_000)
 
@@ -20,14 +20,14 @@ import Testing
         refreshToken: refresh, issueDate: issued.map { now + $0 }))
   }
 
-  /// A session that holds a token.
+  /// Returns a session that has a token.
   static func holding(_ record: AccountRecord = record()) -> SessionState {
     var state = SessionState()
     state.hold(record, at: now, jitter: 0)
     return state
   }
 
-  /// A step in a word.
+  /// Describes a step in a word.
   static func word(_ step: SessionState.Step) -> String {
     switch step {
     case .use(let token): "use \(token.accessToken)"
@@ -38,13 +38,13 @@ import Testing
     }
   }
 
-  /// The answer to a caller with a need at a given time; the state does not change.
+  /// Returns the answer to a caller with a need at a time, without changing the state.
   func step(_ state: SessionState, _ need: SessionState.Need, at moment: Double) -> String {
     var state = state
     return Self.word(state.step(need, at: Self.now + moment))
   }
 
-  /// Every need, in an order that the tables keep.
+  /// Every need, in the order of the tables.
   static let needs: [SessionState.Need] = [
     .valid, .replacing("T1"), .replacing("T0"), .new(since: 0), .due,
   ]
@@ -53,7 +53,9 @@ import Testing
     Self.needs.map { step(state, $0, at: moment) }
   }
 
-  /// The token lives 3600 s: due at 3204, handed out until 3570.
+  /// The token lives for 3600 s.
+  ///
+  /// It is due at 3204 s and returned until 3570 s.
   @Test(
     arguments: [
       (0, ["use T1", "start", "use T1", "start", "use T1"]),
@@ -64,15 +66,17 @@ import Testing
       (-60, ["use T1", "start", "use T1", "start", "use T1"]),
       (-61, ["start", "start", "start", "start", "start"]),
     ] as [(Double, [String])])
-  func `a token at hand`(moment: Double, expected: [String]) {
+  func `a token is used, renewed or awaited depending on the need and the time`(
+    moment: Double, expected: [String]
+  ) {
     #expect(steps(Self.holding(), at: moment) == expected)
   }
 
-  @Test func `nothing at hand`() {
+  @Test func `every need finds no token in an empty session`() {
     #expect(steps(SessionState(), at: 0) == Array(repeating: "absent", count: 5))
   }
 
-  @Test func `a token that cannot be renewed`() {
+  @Test func `a token that cannot be renewed is used until it expires`() {
     let state = Self.holding(Self.record(refresh: nil))
     let refusal = "fail not_authorized"
     #expect(steps(state, at: 3599) == ["use T1", refusal, "use T1", refusal, "use T1"])
@@ -87,7 +91,7 @@ import Testing
     #expect(state.dueAt(renews: true) == Self.now + 3204)
   }
 
-  @Test func `while a renewal is under way every caller joins it that needs it`() throws {
+  @Test func `every caller that needs a running renewal joins it`() throws {
     var state = Self.holding()
     guard case .start(let renewal, _) = state.step(.new(since: 0), at: Self.now) else {
       Issue.record("it did not start")
@@ -100,7 +104,7 @@ import Testing
     #expect(step(state, .new(since: 1), at: 0) == "start")
   }
 
-  @Test func `while a token is taken over every caller waits that needs another`() {
+  @Test func `every caller that needs another token waits for a running takeover`() {
     var state = Self.holding()
     let (takeover, void) = state.beginTakeover()
     #expect(void == nil)
@@ -110,7 +114,9 @@ import Testing
     #expect(step(state, .new(since: 0), at: 0) == "start")
   }
 
-  @Test func `a takeover makes the renewal void and its end is nobody else's`() throws {
+  @Test func `a takeover invalidates the renewal, and its end does not end another takeover`()
+    throws
+  {
     var state = Self.holding()
     guard case .start(let renewal, _) = state.step(.new(since: 0), at: Self.now) else {
       Issue.record("it did not start")
@@ -129,7 +135,7 @@ import Testing
     #expect(step(state, .new(since: 0), at: 0) == "start")
   }
 
-  @Test func `the failure of a renewal that is void is nobody's`() {
+  @Test func `the failure of an invalidated renewal is ignored`() {
     var state = Self.holding()
     guard case .start(let renewal, _) = state.step(.new(since: 0), at: Self.now) else {
       Issue.record("it did not start")
@@ -144,7 +150,7 @@ import Testing
     #expect(state.renewals == 0)
   }
 
-  @Test func `a failure stands for everyone until its back-off is over`() {
+  @Test func `a failure counts for all callers until its back-off is over`() {
     var state = Self.holding()
     let failed = Self.now + 3300
     guard case .start(let renewal, _) = state.step(.due, at: failed) else {
@@ -157,11 +163,11 @@ import Testing
     #expect(steps(state, at: 3300.5) == ["use T1", refusal, "use T1", refusal, refusal])
     #expect(state.dueAt(renews: true) == failed + 1, "the timer tries again then")
     #expect(steps(state, at: 3301) == ["use T1", "start", "use T1", "start", "start"])
-    // Moved back, the clock does not make the failure last.
+    // A clock that moves back does not lengthen the failure.
     #expect(step(state, .new(since: 0), at: 3299) == "start")
   }
 
-  @Test func `where the early renewal failed, the old token serves while it lives`() {
+  @Test func `if an early renewal fails, the old token is used until it expires`() {
     var state = Self.holding()
     let failed = Self.now + 3570
     guard case .start(let renewal, _) = state.step(.valid, at: failed) else {
@@ -177,7 +183,7 @@ import Testing
     #expect(step(state, .valid, at: 3690) == "start")
   }
 
-  @Test func `failures in a row double, and a token ends the row`() {
+  @Test func `consecutive failures double the back-off, and a token resets it`() {
     var state = Self.holding()
     var moment = 4000.0
     for seconds in [1.0, 2, 4, 8, 16, 32, 60, 60] {
@@ -200,7 +206,7 @@ import Testing
     #expect(step(state, .new(since: 0), at: moment + 1) == "start", "counted from 1 s again")
   }
 
-  @Test func `an invalidated token counts as expired until there is another`() {
+  @Test func `an invalidated token counts as expired until there is another one`() {
     var state = Self.holding()
     state.invalidate()
     #expect(steps(state, at: 0) == Array(repeating: "start", count: 5))
@@ -211,7 +217,7 @@ import Testing
     #expect(step(state, .valid, at: 0) == "use T2")
   }
 
-  @Test func `an end forgets everything and makes whatever is under way void`() {
+  @Test func `an end erases everything and invalidates whatever is running`() {
     var state = Self.holding()
     guard case .start(let renewal, _) = state.step(.new(since: 0), at: Self.now) else {
       Issue.record("it did not start")
@@ -227,7 +233,7 @@ import Testing
     #expect(!state.isCurrent(takeover) && state.ends == 2)
   }
 
-  @Test func `an end is reported when there was a token, after what came before it`() {
+  @Test func `an end is reported if there was a token, after earlier events`() {
     var state = SessionState()
     _ = state.end(.signedOut, isDismissal: true)
     #expect(!state.hasEvents)

@@ -6,9 +6,9 @@ import Testing
 
 @testable import TestSupport
 
-/// The store gets a token before anyone sees it, and its failure costs nothing.
+/// A token is stored before callers get it, and a failure of the store does not lose it.
 @Suite("A session and its store", .timeLimit(.minutes(1))) struct StoreFailureTests {
-  @Test func `nobody has the new token before it is stored`() async throws {
+  @Test func `no caller gets the new token before it is stored`() async throws {
     let fixture = try await SessionFixture().restored()
     let module = fixture.module
     let stream = RefreshRecorder.listening(to: module.events)
@@ -30,7 +30,7 @@ import Testing
     #expect(fixture.store.saves == ["save T2 R2"], "once for each refresh")
   }
 
-  @Test func `whoever is told finds the token in the store`() async throws {
+  @Test func `a notified delegate finds the token in the store`() async throws {
     final class Looking: TokenRefreshDelegate {
       let store: ScriptedStore
       let found = Gate()
@@ -48,7 +48,7 @@ import Testing
     await delegate.found.pass()
   }
 
-  @Test func `a program that settles before it ends loses nothing`() async throws {
+  @Test func `a flush before the program ends loses nothing`() async throws {
     let fixture = try await SessionFixture().restored()
     let module = fixture.module
     let store = fixture.store
@@ -70,7 +70,7 @@ import Testing
     #expect(await store.content() == nil)
   }
 
-  @Test func `a store that fails keeps the session and is told`() async throws {
+  @Test func `a failing store keeps the session and is reported`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.store.fails(toSave: true)
     #expect(try await fixture.module.refresh().accessToken == "T2", "the token is good")
@@ -79,7 +79,7 @@ import Testing
     guard case .refreshFailed(let error) = fixture.observer.events.last else { return }
     #expect(error.cause is ScriptedStore.Full)
     #expect(!everyText(of: error).contains("T2"))
-    // R2 is sent when the store has it, and not before.
+    // R2 is sent only after the store has it.
     fixture.clock.advance(by: 3600)
     await failure(.storeFailed) { try await fixture.module.token() }
     #expect(fixture.refreshes == ["R1"] && fixture.memory == "T2 R2")
@@ -90,14 +90,14 @@ import Testing
     #expect(await fixture.store.content() == "T3 R3")
   }
 
-  @Test func `settling stores what the store had refused, or says why it cannot`() async throws {
+  @Test func `a flush stores what the store had rejected, or throws its error`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.store.fails(toSave: true)
     try await fixture.module.refresh()
     let error = await failure(.storeFailed) { try await fixture.module.settle() }
     #expect(error?.cause is ScriptedStore.Full)
     fixture.store.fails()
-    // The back-off is for the timer; a program that is about to end has no time for it.
+    // The back-off is for the timer. A program that is about to end has no time for it.
     try await fixture.module.settle()
     #expect(await fixture.store.content() == "T2 R2")
     fixture.store.fails(toErase: true)
@@ -108,7 +108,7 @@ import Testing
     #expect(await fixture.store.content() == nil)
   }
 
-  @Test func `settling offers a one-time token again until the store takes it`() async throws {
+  @Test func `a flush tries to save a one-time token until the store accepts it`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.oauth.environment.patienceWithStore = .seconds(30)
     fixture.store.fails(toSave: true)
@@ -121,7 +121,7 @@ import Testing
     #expect(await fixture.store.content() == "T2 R2")
   }
 
-  @Test func `settling offers a token once if its refresh token stays good`() async throws {
+  @Test func `a flush tries only once if the refresh token can be used again`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.oauth.environment.patienceWithStore = .seconds(3600)
     fixture.server.change { $0.refreshToken = "" }
@@ -130,8 +130,8 @@ import Testing
     await failure(.storeFailed) { try await fixture.module.settle() }
   }
 
-  /// A program that was told to end has cancelled its tasks, and settles then.
-  @Test func `settling goes on when its task is cancelled`() async throws {
+  /// A program that is about to end has cancelled its tasks before it flushes.
+  @Test func `a flush goes on when its task is cancelled`() async throws {
     let fixture = try await SessionFixture().restored()
     let module = fixture.module
     fixture.server.gate.close()
@@ -145,7 +145,7 @@ import Testing
     #expect(await fixture.store.content() == "T2 R2")
   }
 
-  @Test func `the timer stores it again when the store has had time`() async throws {
+  @Test func `the timer saves an unsaved token again after each back-off`() async throws {
     let fixture = try await SessionFixture().updating()
     fixture.store.fails(toSave: true)
     try await fixture.module.refresh()
@@ -165,8 +165,8 @@ import Testing
     #expect(Set(fixture.store.saves) == ["save T2 R2"])
   }
 
-  /// A program that refreshes when it needs to has no timer, and may end at any time.
-  @Test func `without the timer it is stored again too`() async throws {
+  /// A program that refreshes on demand has no timer, and may end at any time.
+  @Test func `an unsaved token is saved again without the timer too`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.store.fails(toSave: true)
     try await fixture.module.refresh()
@@ -177,14 +177,14 @@ import Testing
     #expect(fixture.refreshes == ["R1"])
   }
 
-  @Test func `a token that was not stored survives a look into the store`() async throws {
+  @Test func `reading the store does not replace an unsaved token`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.store.fails(toSave: true)
     fixture.clock.advance(by: 5)
     try await fixture.module.refresh()
     fixture.store.fails()
     fixture.clock.advance(by: 3600)
-    // T1 is still there, and older.
+    // T1 is still in the store, and is older.
     #expect(try await fixture.module.token().accessToken == "T3")
     #expect(fixture.refreshes == ["R1", "R2"])
     #expect(await fixture.store.content() == "T3 R3")
@@ -198,7 +198,9 @@ import Testing
     #expect(error?.requiresSignIn == false, "the user may be signed in")
   }
 
-  @Test func `a sign-out that the store refuses is made up for before it is read`() async throws {
+  @Test func `a sign-out that the store failed to write is repeated before the store is read`()
+    async throws
+  {
     let fixture = try await SessionFixture().restored()
     fixture.store.fails(toErase: true)
     await failure(.storeFailed) { try await fixture.oauth.signOut() }
@@ -212,7 +214,7 @@ import Testing
   }
 
   /// The app may be on its main thread, or hold a lock that its store needs.
-  @Test func `userDidSignOut returns whatever the store does`() async throws {
+  @Test func `userDidSignOut returns even if the store blocks`() async throws {
     final class Blocking: TokenStore {
       let memory = MemoryTokenStore()
       let isFree = DispatchSemaphore(value: 0)
@@ -238,7 +240,7 @@ import Testing
     #expect(store.wasFreed.withLock(\.self) == true)
   }
 
-  /// Behind the save of the new token, the old one would take its place.
+  /// If the old token were saved after the new one, it would replace that.
   @Test func `a late save of an old token does not replace a newer one`() async throws {
     let fixture = try await SessionFixture().updating()
     let module = fixture.module
@@ -249,7 +251,7 @@ import Testing
     fixture.store.saving.close()
     let caller = begin { try await module.refresh() }
     try await fixture.store.saving.isHolding()
-    // The refresh saves T2 before it sends R2, and the timer leaves that to it.
+    // The refresh saves T2 before it sends R2, so the timer does not.
     fixture.clock.advance(by: 10)
     fixture.store.saving.open()
     #expect(try await caller.value.accessToken == "T3")

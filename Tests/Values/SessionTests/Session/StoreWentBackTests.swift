@@ -5,9 +5,10 @@ import Testing
 
 @testable import TestSupport
 
-/// A store that lost what a session saved, as after a failover or a restored backup.
-@Suite("A store that went back", .timeLimit(.minutes(1))) struct StoreWentBackTests {
-  /// A session that refreshed twice since it signed in, and what its store had after each change.
+/// A store that lost what a session saved, as after a failover or from a restored backup.
+@Suite("A store that lost its newest records", .timeLimit(.minutes(1))) struct StoreWentBackTests {
+  /// Returns a session that refreshed twice after its sign-in, and the store's record before each
+  /// refresh.
   private func refreshed() async throws -> (SessionFixture, stored: [AccountRecord]) {
     let fixture = try SessionFixture()
     var stored: [AccountRecord] = []
@@ -20,7 +21,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1])
-  func `the newest token is used and saved again, not the one that came back`(
+  func `the newest token is used and saved again instead of an old record`(
     generation: Int
   ) async throws {
     let (fixture, stored) = try await refreshed()
@@ -32,7 +33,7 @@ import Testing
     #expect(await fixture.store.content() == "T4 R4")
   }
 
-  @Test func `a newer record of another process is still taken over`() async throws {
+  @Test func `a newer record of another process is still adopted`() async throws {
     let (fixture, _) = try await refreshed()
     let other = try SessionFixture()
     let record = try #require(await fixture.store.memory.load("default"))
@@ -51,7 +52,7 @@ import Testing
     #expect(await fixture.observer.words(3).last == "taken over O")
   }
 
-  @Test func `a new sign-in is taken over, although it was not refreshed yet`() async throws {
+  @Test func `a new sign-in is adopted even if it was never refreshed`() async throws {
     let (fixture, _) = try await refreshed()
     let other = try SessionFixture()
     _ = try await other.oauth.signIn()

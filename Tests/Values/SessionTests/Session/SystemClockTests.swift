@@ -5,13 +5,13 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct SystemClockTests {
   let clock = SystemClock()
 
-  @Test func `it shows the time of day`() {
+  @Test func `the clock shows the time of day`() {
     let before = Date()
     let now = clock.now
     #expect(before <= now && now <= Date())
   }
 
-  @Test func `a clock that does not say that it shows the system's time is asked for it`() {
+  @Test func `a custom clock does not count as the system's clock by default`() {
     struct FixedClock: WallClock {
       let now = Date.distantPast
       func sleep(until date: Date) async throws {}
@@ -20,18 +20,18 @@ import Testing
   }
 
   @Test(arguments: [-1e9, -1, 0])
-  func `a moment that has passed is not waited for`(seconds: TimeInterval) async throws {
+  func `a sleep until a past date returns at once`(seconds: TimeInterval) async throws {
     try await clock.sleep(until: clock.now + seconds)
     try await clock.sleep(until: .distantPast)
   }
 
-  @Test func `it returns at the moment and not before`() async throws {
+  @Test func `a sleep returns at its date and not before`() async throws {
     let date = clock.now + 0.05
     try await clock.sleep(until: date)
     #expect(clock.now >= date)
   }
 
-  @Test func `any distance can be waited for and a cancelled task stops`() async {
+  @Test func `a cancelled task ends a sleep of any length`() async {
     for date in [Date.distantFuture, clock.now + 3600, Date(timeIntervalSince1970: 1e300)] {
       let sleeping = Task { try await clock.sleep(until: date) }
       await Task.yield()

@@ -5,12 +5,12 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// What comes between a refresh and its end: a sign-out, or another user.
-@Suite("A refresh that is overtaken", .timeLimit(.minutes(1))) struct TakeoverTests {
-  /// Where the refresh stands when it is overtaken.
+/// A refresh during which the user signs out, or another user signs in.
+@Suite("A refresh and another sign-in or sign-out", .timeLimit(.minutes(1))) struct TakeoverTests {
+  /// How far the refresh is when the other change happens.
   enum Point: CaseIterable { case request, save }
 
-  /// A session whose refresh has come so far.
+  /// Returns a session whose refresh has reached this point.
   func overtaken(at point: Point) async throws -> (SessionFixture, Task<SQToken, any Error>) {
     let fixture = try await SessionFixture().updating()
     let module = fixture.module
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(arguments: Point.allCases)
-  func `a sign-out is not undone`(point: Point) async throws {
+  func `a refresh does not undo a sign-out`(point: Point) async throws {
     let (fixture, caller) = try await overtaken(at: point)
     fixture.oauth.userDidSignOut()
     #expect(fixture.memory == nil && fixture.oauth.result.token == nil)
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(arguments: Point.allCases)
-  func `another user's token wins`(point: Point) async throws {
+  func `another user's token wins over a refresh`(point: Point) async throws {
     let fixture = try await SessionFixture().updating()
     let (module, oauth) = (fixture.module, fixture.oauth)
     fixture.server.signInGate.close()
@@ -60,7 +60,7 @@ import Testing
     if point == .request { #expect(try await signIn.value.accessToken == "T2") }
     goOn(fixture)
     let token = try await signIn.value
-    // The old user's caller asked for a fresh token, and gets one of the new user's.
+    // The old user's caller asked for a fresh token, and gets a fresh one of the new user.
     let last = try await caller.value
     #expect(
       last.accessToken != token.accessToken && last.accessToken == "T\(fixture.server.issued)")
@@ -70,7 +70,7 @@ import Testing
     #expect(!fixture.observer.words.contains { $0.hasPrefix("ended") || $0.hasPrefix("failed") })
   }
 
-  /// The old user's answer comes when the new user is there.
+  /// The old user's answer arrives after the new user has signed in.
   @Test(arguments: [
     #"{"access_token":"OLD","token_type":"Bearer","refresh_token":"OLD-R"}"#,
     #"{"error":"invalid_grant"}"#, "<html>",
@@ -90,7 +90,7 @@ import Testing
     try await late.isHolding()
     #expect(try await oauth.signIn().accessToken == "T2")
     late.open()
-    // They asked for a fresh token, and whoever still waits gets one of the new user.
+    // The callers asked for a fresh token. Those that still wait get one of the new user.
     for caller in callers { #expect(try await caller.value.accessToken != "OLD") }
     let newest = fixture.server.issued
     #expect(fixture.memory == "T\(newest) R\(newest)")
@@ -100,7 +100,7 @@ import Testing
     #expect(fixture.refreshes.filter { $0 == "R1" }.count == 1)
   }
 
-  @Test func `a caller without a need for a fresh token gets the new user's`() async throws {
+  @Test func `a caller that needs no fresh token gets the new user's token at once`() async throws {
     let fixture = try await SessionFixture().restored()
     let (module, oauth) = (fixture.module, fixture.oauth)
     fixture.clock.advance(by: 3600)
@@ -118,8 +118,8 @@ import Testing
     #expect(fixture.refreshes == ["R1"])
   }
 
-  /// A grant without a browser is its caller's, and nobody cancels it.
-  @Test func `a sign-out refuses the token of a grant that was under way`() async throws {
+  /// A grant without a browser belongs to its caller, so the sign-out does not cancel it.
+  @Test func `a sign-out rejects the token of a running grant`() async throws {
     let fixture = try SessionFixture()
     let module = fixture.module
     fixture.server.signInGate.close()
@@ -146,8 +146,8 @@ import Testing
     #expect(await fixture.store.content() == nil)
   }
 
-  /// It is the very thing that helps.
-  @Test func `a refresh that is refused does not end the sign-in under way`() async throws {
+  /// The user needs that sign-in, because the refresh was rejected.
+  @Test func `a rejected refresh does not end a running sign-in`() async throws {
     let fixture = try await SessionFixture().restored()
     let (module, oauth) = (fixture.module, fixture.oauth)
     fixture.server.signInGate.close()
@@ -162,7 +162,7 @@ import Testing
     #expect(await fixture.store.content() == "T2 R2")
   }
 
-  @Test func `a token of the app's own is not renewed by the client's credentials`() async throws {
+  @Test func `the client's credentials do not renew the app's own token`() async throws {
     let fixture = try SessionFixture()
     fixture.server.change { $0.refreshToken = "" }
     try await fixture.module.requestAccessTokenAsClient()
@@ -175,8 +175,8 @@ import Testing
     #expect(fixture.requests == ["client_credentials"])
   }
 
-  /// A request that the last user's token made is not repeated with this user's.
-  @Test func `the last user's token is known from this user's`() async throws {
+  /// A request with the previous user's token is not sent again with this user's token.
+  @Test func `tokens of the previous and the current user can be told apart`() async throws {
     let fixture = try await SessionFixture().restored()
     let session = fixture.module.session
     let first = try #require(fixture.module.currentToken)
@@ -205,6 +205,6 @@ import Testing
 }
 
 extension TokenSession {
-  /// The number of the change that is under way.
+  /// The number of the running change.
   fileprivate var change: Int? { decide(\.changeUnderWay)?.number }
 }

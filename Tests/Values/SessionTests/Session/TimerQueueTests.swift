@@ -5,19 +5,21 @@ import Testing
 
 @testable import TestSupport
 
-/// One timer serves any number of accounts, and each is renewed in its own time.
+/// A single timer serves many accounts, and renews each at its own time.
 @Suite("The timer of many sessions", .timeLimit(.minutes(1))) struct TimerQueueTests {
   let clock = ManualClock()
   let store = MemoryTokenStore()
-  /// Tokens that never expire: each session is renewed once.
+  /// Sends tokens that never expire, so each session is renewed once.
   let http = ScriptedHTTPClient(ScriptedHTTPClient.token(members: #""scope":"demo""#))
 
-  /// The numbers of the sessions that were renewed, in order.
+  /// The numbers of the renewed sessions, in order.
   var renewed: [Int] {
     http.forms.compactMap { $0["refresh_token"].flatMap(Int.init) }
   }
 
-  /// Sessions that the timer got in this order, of which the nth is due in the nth span of 1000 s.
+  /// Creates sessions in this order.
+  ///
+  /// The session with number n is due in span n of 1000 s each.
   func sessions(
     _ order: [Int], clock: (any WallClock)? = nil
   ) async throws -> [Int: AuthorizationModule] {
@@ -31,7 +33,7 @@ import Testing
         authorization: "https://id.example/authorize", token: "https://id.example/token"))
     var modules: [Int: AuthorizationModule] = [:]
     for number in order {
-      // The timer renews 550 to 600 s before the end.
+      // The timer renews a token 550 to 600 s before its end.
       let life = 5600 + 1000 * Double(number)
       let token = SQToken(
         accessToken: "T", expirationDate: self.clock.now + life, refreshToken: "\(number)",
@@ -46,7 +48,7 @@ import Testing
     return modules
   }
 
-  /// Lets the time pass in which one after the other is due, and sees that no other one is renewed.
+  /// Advances the clock span by span, and checks that only the due sessions are renewed.
   func pass(_ numbers: [Int]) async throws {
     let before = renewed
     clock.advance(by: 5000)
@@ -61,19 +63,23 @@ import Testing
   @Test(arguments: [
     [0, 1, 2, 3, 4, 5, 6], [6, 5, 4, 3, 2, 1, 0], [3, 0, 6, 1, 5, 2, 4], [5, 6, 3, 4, 1, 2, 0],
   ])
-  func `each is renewed in its own time, whoever came first`(order: [Int]) async throws {
+  func `each session is renewed at its own time, in whatever order they started`(order: [Int])
+    async throws
+  {
     let modules = try await sessions(order)
     try await pass(order.sorted())
     withExtendedLifetime(modules) {}
   }
 
   @Test(arguments: [
-    // The last one takes the place of the one that goes, and is to come before the one above it
+    // The last session takes the removed one's place in the heap, and must move up from there:
     ([2, 3, 1, 6, 4, 5, 0], 6),
-    // or behind those below it.
+    // It must move down from there:
     ([0, 1, 2, 3, 4, 5, 6], 1), ([0, 1, 2, 3, 4, 5, 6], 0), ([0, 1, 2, 3, 4, 5, 6], 6), ([0], 0),
   ])
-  func `one that goes leaves the others their times`(order: [Int], gone: Int) async throws {
+  func `a session that stops does not change the times of the others`(order: [Int], gone: Int)
+    async throws
+  {
     let modules = try await sessions(order)
     modules[gone]?.refreshesAutomatically = false
     try await pass(order.filter { $0 != gone }.sorted())
@@ -82,7 +88,8 @@ import Testing
     withExtendedLifetime(modules) {}
   }
 
-  @Test(arguments: [1, 2, 3]) func `any that come and go leave the others their times`(
+  @Test(arguments: [1, 2, 3])
+  func `sessions that stop and start do not change the times of the others`(
     seed: UInt64
   ) async throws {
     var random = SeededGenerator(seed: seed)
@@ -96,7 +103,7 @@ import Testing
     withExtendedLifetime(modules) {}
   }
 
-  @Test func `one whose time changes is moved`() async throws {
+  @Test func `a session whose time changes is renewed at the new time`() async throws {
     let modules = try await sessions([0, 1, 2, 3, 4, 5, 6])
     modules[5]?.invalidateAccessToken()
     try await eventually { renewed == [5] }
@@ -104,7 +111,7 @@ import Testing
     withExtendedLifetime(modules) {}
   }
 
-  @Test func `all that are due at once are renewed at once`() async throws {
+  @Test func `all sessions that are due at once are renewed at once`() async throws {
     let modules = try await sessions([2, 0, 3, 1])
     clock.advance(by: 7200)
     try await eventually { renewed.count >= 3 }
@@ -115,12 +122,12 @@ import Testing
     withExtendedLifetime(modules) {}
   }
 
-  /// An app's own, that ends a sleep when the test says so and does not hear of a cancellation.
+  /// An app's own clock, which ends a sleep when the test says so and ignores cancellation.
   final class DeafClock: WallClock {
     private let state: Locked<(now: Date, looks: Int, sleeps: [Gate])>
     init(now: Date) { state = Locked((now, 0, [])) }
 
-    /// How often the time was looked at.
+    /// The number of times that the date was read.
     var looks: Int { state.withLock(\.looks) }
     var sleeps: [Gate] { state.withLock(\.sleeps) }
     var now: Date {
@@ -137,11 +144,11 @@ import Testing
     }
   }
 
-  @Test func `a sleeper that was replaced and wakes all the same does nothing`() async throws {
+  @Test func `a replaced sleeper that still wakes up does nothing`() async throws {
     let deaf = DeafClock(now: clock.now)
     let modules = try await sessions([1], clock: deaf)
     try await eventually { deaf.sleeps.count == 1 }
-    // Due sooner, it has another sleeper take the first one's place.
+    // The session is due earlier now, so a new sleeper replaces the first one.
     modules[1]?.invalidateAccessToken()
     try await eventually { deaf.sleeps.count == 2 }
     let looks = deaf.looks

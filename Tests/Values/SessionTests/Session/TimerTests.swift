@@ -5,9 +5,9 @@ import Testing
 
 @testable import TestSupport
 
-/// The token is renewed before it expires, once, for as long as there is a session.
+/// A token is renewed before it expires, once, as long as the session lasts.
 @Suite("The timer", .timeLimit(.minutes(1))) struct TimerTests {
-  @Test func `it starts with the sign-in and refreshes once when it is time`() async throws {
+  @Test func `the timer starts with the sign-in and refreshes once when it is due`() async throws {
     let fixture = try SessionFixture().withTimer()
     _ = try await fixture.oauth.signIn()
     await fixture.clock.hasSleeper()
@@ -30,7 +30,7 @@ import Testing
     #expect(fixture.refreshes.count == 9 && fixture.clock.sleepers == 1)
   }
 
-  /// A clock that records the times until which tasks sleep.
+  /// A clock that records the dates until which tasks sleep.
   final class NotingClock: WallClock {
     let clock: ManualClock
     private let notes = Locked<[Date]>([])
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func `clients of one server are spread`() async throws {
+  @Test func `the refreshes of one server's clients are spread over time`() async throws {
     var moments: [Double] = []
     for _ in 0..<40 {
       let fixture = try SessionFixture()
@@ -57,7 +57,7 @@ import Testing
     #expect((moments.max() ?? 0) - (moments.min() ?? 0) > 20)
   }
 
-  @Test func `started again and again it is one`() async throws {
+  @Test func `starting the timer repeatedly starts only one`() async throws {
     let fixture = try await SessionFixture().updating()
     let token = try #require(fixture.module.currentToken)
     for _ in 0..<10 {
@@ -72,7 +72,7 @@ import Testing
     #expect(fixture.refreshes == ["R1"] && fixture.clock.sleepers == 1)
   }
 
-  @Test func `callers at the same moment join it`() async throws {
+  @Test func `callers at the same moment join the timer's refresh`() async throws {
     let fixture = try await SessionFixture().updating()
     let module = fixture.module
     fixture.server.gate.close()
@@ -84,7 +84,8 @@ import Testing
     #expect(fixture.refreshes == ["R1"])
   }
 
-  @Test func `a failure is told and tried again when its back-off is over`() async throws {
+  @Test func `a failure is reported, and the refresh is repeated after its back-off`() async throws
+  {
     let fixture = try await SessionFixture().updating()
     fixture.server.always(ScriptedHTTPClient.json("", status: 500))
     fixture.clock.advance(by: 3204)
@@ -106,7 +107,7 @@ import Testing
     #expect(fixture.clock.sleepers == 1 && fixture.memory == "T2 R2")
   }
 
-  @Test func `after a long time offline it goes on`() async throws {
+  @Test func `the timer goes on after a long time offline`() async throws {
     let fixture = try await SessionFixture().updating()
     fixture.server.always { _ in throw SQOAuthError(.connectionFailed, "offline") }
     for _ in 0..<50 {
@@ -121,7 +122,7 @@ import Testing
     try await eventually { fixture.memory == "T2 R2" }
   }
 
-  @Test func `a day later there is one refresh, not one for each hour`() async throws {
+  @Test func `after a day there is one refresh, and not one for each hour`() async throws {
     let fixture = try await SessionFixture().updating()
     fixture.clock.advance(by: 86_400)
     _ = await fixture.observer.words(1)
@@ -129,7 +130,7 @@ import Testing
     #expect(fixture.refreshes == ["R1"])
   }
 
-  @Test func `a clock that is moved back costs one refresh and no more`() async throws {
+  @Test func `a clock that moves back causes only one refresh`() async throws {
     let fixture = try await SessionFixture().updating()
     fixture.clock.advance(by: -86_400)
     #expect(fixture.module.validToken == nil)
@@ -150,8 +151,8 @@ import Testing
     #expect(fixture.refreshes == ["R1"])
   }
 
-  /// A server that says `"expires_in":0` must not be asked without end.
-  @Test(arguments: [0, 1]) func `tokens that are over at once make no storm`(
+  /// A server that sends `"expires_in":0` must not get requests without a pause.
+  @Test(arguments: [0, 1]) func `tokens without a lifetime do not cause refreshes without a pause`(
     lifetime: Int
   ) async throws {
     let fixture = try await SessionFixture(lifetime: lifetime).restored()
@@ -167,7 +168,8 @@ import Testing
   }
 
   @Test(arguments: ["sign-out", "off", "clear"])
-  func `it stops`(how: String) async throws {
+  func `a sign-out, clearing the token or turning off the timer stops it`(how: String) async throws
+  {
     let fixture = try await SessionFixture().updating()
     switch how {
     case "sign-out": fixture.oauth.userDidSignOut()
@@ -180,7 +182,7 @@ import Testing
     #expect(fixture.requests.isEmpty && fixture.clock.sleepers == 0)
   }
 
-  @Test func `it starts again with the next sign-in`() async throws {
+  @Test func `the timer starts again with the next sign-in`() async throws {
     let fixture = try await SessionFixture().updating()
     fixture.oauth.userDidSignOut()
     _ = try await fixture.oauth.signIn()
@@ -190,7 +192,7 @@ import Testing
     #expect(fixture.refreshes == ["R2"])
   }
 
-  @Test func `it goes by the clock that the app has set last`() async throws {
+  @Test func `the timer uses the clock that the app has set last`() async throws {
     let fixture = try await SessionFixture().updating()
     let other = ManualClock()
     fixture.oauth.environment.clock = other
@@ -204,7 +206,7 @@ import Testing
     #expect(fixture.refreshes == ["R1"] && other.sleepers == 1 && fixture.clock.sleepers == 0)
   }
 
-  @Test func `a token that cannot be refreshed, or has no expiry, needs none`() async throws {
+  @Test func `a token without a refresh token or an expiration needs no timer`() async throws {
     let fixture = try await SessionFixture(lifetime: nil).restored()
     fixture.module.refreshesAutomatically = true
     #expect(fixture.clock.sleepers == 0)

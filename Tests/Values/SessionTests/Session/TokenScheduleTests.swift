@@ -3,11 +3,11 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// When a token is handed out and when the timer replaces it, as numbers of seconds.
+/// When a token is returned to callers, and when the timer replaces it, in seconds.
 @Suite struct TokenScheduleTests {
   static let issued = Date(timeIntervalSince1970: 1_750_000_000)
 
-  /// The schedule of a token that was received at ``issued``.
+  /// Returns the schedule of a token that was received at ``issued``.
   func schedule(
     life: Double?, renewable: Bool = true, jitter: Double = 0, knownAt: Double = 0,
     hasIssueDate: Bool = true
@@ -26,9 +26,9 @@ import Testing
   }
 
   @Test(
-    "a pull ends a tenth of the life early, at most 30 s; the timer has at most 600 s",
+    "a token is usable until a tenth of its life, at most 30 s, before the end",
     arguments: [
-      // life, usable until, due with all of the jitter, due without
+      // life, usable until, due with full jitter, due without jitter
       (10.0, 9.0, 8.8, 8.9), (100, 90, 88, 89), (300, 270, 264, 267), (600, 570, 528, 534),
       (3600, 3570, 3168, 3204), (6000, 5970, 5400, 5450), (86_400, 86_370, 85_800, 85_850),
       (0, 0, 0, 0),
@@ -42,7 +42,7 @@ import Testing
     #expect(abs(try #require(seconds(late.dueAt)) - latest) < 0.001)
   }
 
-  @Test func `the timer has time for its refresh before a pull would ask for one`() throws {
+  @Test func `the timer refreshes before a caller would need to`() throws {
     for life in [1.0, 5, 59, 300, 3600, 1e6, 2_147_483_647] {
       for jitter in stride(from: 0.0, through: 1, by: 0.05) {
         let schedule = schedule(life: life, jitter: jitter)
@@ -54,13 +54,13 @@ import Testing
     }
   }
 
-  @Test func `a token with no known expiry is used until a server refuses it`() {
+  @Test func `a token without an expiration is used until a server rejects it`() {
     let schedule = schedule(life: nil)
     #expect(schedule.dueAt == nil)
     for moment in [-1e9, 0, 1e9] { #expect(schedule.isUsable(at: Self.issued + moment)) }
   }
 
-  @Test func `a token that cannot be renewed is handed out to its end`() {
+  @Test func `a token that cannot be renewed is used until its end`() {
     let schedule = schedule(life: 3600, renewable: false)
     #expect(schedule.dueAt == nil)
     #expect(schedule.isUsable(at: Self.issued + 3599.9))
@@ -69,17 +69,17 @@ import Testing
   }
 
   @Test(
-    "usable or not, to the second",
+    "a token is usable within exact times",
     arguments: [
       (0.0, true), (3569.9, true), (3570, false), (3600, false), (1e9, false), (-60, true),
-      // A clock that was moved back further tells nothing of the token's age.
+      // If a clock moved back further, the token's age is unknown.
       (-60.1, false), (-86_400, false),
     ])
   func usable(at moment: Double, usable: Bool) {
     #expect(schedule(life: 3600).isUsable(at: Self.issued + moment) == usable)
   }
 
-  @Test func `without an issue date the life counts from when the token became known`() {
+  @Test func `without an issue date, the lifetime begins when the token becomes known`() {
     let late = schedule(life: 3600, knownAt: 3400, hasIssueDate: false)
     #expect(end(late) == 3580, "a tenth of the 200 s that are left")
     #expect(seconds(late.dueAt) == 3578)
@@ -89,7 +89,7 @@ import Testing
     #expect(seconds(over.dueAt) == 3600)
   }
 
-  @Test func `an issue date behind the expiry gives no negative margin`() {
+  @Test func `an issue date after the expiration does not give a negative margin`() {
     let token = SQToken(
       accessToken: "T", expirationDate: Self.issued, issueDate: Self.issued + 500)
     let schedule = TokenSchedule(token, knownAt: Self.issued, isRenewable: true, jitter: 0)
@@ -97,7 +97,7 @@ import Testing
     #expect(seconds(schedule.dueAt) == 0)
   }
 
-  @Test func `nothing is usable where nothing is known`() {
+  @Test func `an expired schedule is never usable or due`() {
     #expect(!TokenSchedule.expired.isUsable(at: Self.issued))
     #expect(TokenSchedule.expired.dueAt == nil)
   }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TestSupport
 
-/// Who ends a sign-in, and for whom.
+/// Who can cancel a sign-in, and for whom.
 @Suite(.timeLimit(.minutes(1))) struct CancellationTests {
   let fixture: OAuthFixture
 
@@ -13,7 +13,7 @@ import Testing
     fixture = try OAuthFixture(browser: OAuthFixture.idle).register()
   }
 
-  @Test func `cancelling ends the sign-in and the redirect that comes later is refused`()
+  @Test func `cancelling ends the sign-in, and a later redirect is rejected`()
     async throws
   {
     fixture.oauth.authorizeUser()
@@ -26,7 +26,7 @@ import Testing
     #expect(fixture.http.requests.isEmpty && fixture.oauth.result.token == nil)
   }
 
-  @Test func `cancelling nothing tells nothing`() async throws {
+  @Test func `cancelling without a sign-in notifies no delegate`() async throws {
     fixture.oauth.cancelSignIn()
     fixture.oauth.authorizeUser()
     let page = try await fixture.isWaiting()
@@ -48,7 +48,7 @@ import Testing
     #expect(fixture.http.forms.map { $0["code"] } == ["new"])
   }
 
-  @Test func `a sign-in that is cancelled before it began is told all the same`() async throws {
+  @Test func `a sign-in that is cancelled before it begins is still reported`() async throws {
     for count in 1...50 {
       fixture.oauth.authorizeUser()
       fixture.oauth.cancelSignIn()
@@ -57,7 +57,7 @@ import Testing
     #expect(fixture.http.requests.isEmpty)
   }
 
-  @Test func `the only awaiting task's cancellation ends the sign-in`() async throws {
+  @Test func `cancelling the only waiting task ends the sign-in`() async throws {
     let task = Task { [fixture] in
       await failure(.cancelled) { try await fixture.oauth.signIn() }
     }
@@ -69,7 +69,7 @@ import Testing
     #expect(!fixture.oauth.isSigningIn)
   }
 
-  @Test func `one awaiting task's cancellation ends no one else's wait`() async throws {
+  @Test func `cancelling one waiting task does not end the others' wait`() async throws {
     let staying = Task { [fixture] in try await fixture.oauth.signIn() }
     let page = try await fixture.isWaiting()
     for _ in 0..<20 {
@@ -86,7 +86,7 @@ import Testing
     #expect(fixture.opened.count == 1)
   }
 
-  @Test func `a task's cancellation does not end what authorizeUser started`() async throws {
+  @Test func `cancelling a task does not end a sign-in that authorizeUser started`() async throws {
     fixture.oauth.authorizeUser()
     let page = try await fixture.isWaiting()
     let task = Task { [fixture] in
@@ -99,7 +99,7 @@ import Testing
     #expect(await fixture.delegate.events(1) == [.authorized("T")])
   }
 
-  @Test func `authorizeUser makes a task's sign-in last without it`() async throws {
+  @Test func `authorizeUser keeps a task's sign-in running without the task`() async throws {
     let task = Task { [fixture] in
       await failure(.cancelled) { try await fixture.oauth.signIn() }
     }
@@ -112,10 +112,10 @@ import Testing
     #expect(fixture.opened.count == 1)
   }
 
-  @Test func `a task that is cancelled before it asks begins no sign-in`() async throws {
+  @Test func `a task that is cancelled before it asks does not start a sign-in`() async throws {
     await askInCancelledTask()
     #expect(!fixture.oauth.isSigningIn)
-    // What it had begun would have to end before this one.
+    // A sign-in that the task had started would have to end before this one.
     fixture.oauth.authorizeUser()
     let page = try await fixture.isWaiting()
     await askInCancelledTask()
@@ -133,7 +133,7 @@ import Testing
     await task.value
   }
 
-  /// The browser's command may stay until the user is done; nobody wants it any more then.
+  /// The browser's command may run until the user is done, which is not needed after the sign-in.
   @Test func `the user agent is cancelled when the sign-in ends`() async throws {
     for query in ["code=abc", "error=access_denied", nil] {
       let staying = try OAuthFixture(browser: { fixture, page in

@@ -5,12 +5,11 @@ import Testing
 
 @testable import TestSupport
 
-/// How identifier and secret travel, in the requests that a server would get.
+/// How the client identifier and the secret are sent, in the requests that a server gets.
 ///
-/// Many servers do not decode what RFC 6749, section 2.3.1, has clients encode for Basic.
+/// Many servers do not decode what clients encode for Basic by RFC 6749, section 2.3.1.
 @Suite(.timeLimit(.minutes(1))) struct ClientSecretTests {
-  /// A client of a discovered server, which lists these methods, or of a server whose endpoints are
-  /// given.
+  /// Returns a client of a discovered server that lists these methods, or no methods.
   static func fixture(
     id: String = "client", secret: String, methods: [String]? = nil,
     authentication: ClientAuthentication? = nil,
@@ -29,7 +28,7 @@ import Testing
     return fixture
   }
 
-  /// What the last request's Basic field holds, as a server has it before any other decoding.
+  /// Returns the content of the last request's Basic field before any form decoding.
   static func basic(_ fixture: OAuthFixture) throws -> String? {
     guard let field = fixture.http.requests.last?.headers["Authorization"] else { return nil }
     #expect(field.hasPrefix("Basic "))
@@ -46,7 +45,7 @@ import Testing
   ]
 
   @Test(arguments: ["s3cr3t", "a~b", "a-._b", "~", "a*b"])
-  func `a secret that Basic leaves as it is travels by Basic, as it is`(
+  func `a secret that needs no encoding is sent by Basic`(
     secret: String
   ) async throws {
     for methods in [Self.both, Self.both.reversed(), ["client_secret_basic"], nil] {
@@ -58,7 +57,7 @@ import Testing
   }
 
   @Test(arguments: changed)
-  func `a secret that Basic would change travels in the body where the server takes it there`(
+  func `a secret that needs encoding is sent in the body if the server accepts that`(
     secret: String, encoded: String
   ) async throws {
     let fixture = try Self.fixture(secret: secret, methods: Self.both)
@@ -70,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: changed)
-  func `it is encoded where the server lists only Basic, lists nothing, or the app wants Basic`(
+  func `a secret is encoded for Basic if the server or the app does not allow the body`(
     secret: String, encoded: String
   ) async throws {
     for (methods, authentication) in [
@@ -85,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func `an identifier that Basic would change counts like a secret`() async throws {
+  @Test func `an identifier that needs encoding is treated like such a secret`() async throws {
     let id = "https://app.example/"
     let fixture = try Self.fixture(id: id, secret: "s", methods: Self.both)
     _ = try await fixture.oauth.signIn()
@@ -96,7 +95,7 @@ import Testing
   }
 
   @Test(arguments: changed)
-  func `unescaped Basic sends both as they are, where it is asked for by name`(
+  func `unescaped Basic sends the identifier and the secret unencoded if the app asks for it`(
     secret: String, encoded: String
   ) async throws {
     let fixture = try Self.fixture(
@@ -108,7 +107,7 @@ import Testing
     #expect(fixture.http.forms.count == 1)
   }
 
-  @Test func `a revocation goes by its endpoint's own list`() async throws {
+  @Test func `a revocation uses the methods of its own endpoint`() async throws {
     for (methods, isBasic) in [("", false), (#""client_secret_basic""#, true)] {
       let both = #"["client_secret_basic","client_secret_post"]"#
       let members = [
@@ -133,7 +132,7 @@ import Testing
     }
   }
 
-  // MARK: - A client that is refused
+  // MARK: - A rejected client
 
   static let refusals: [ScriptedHTTPClient.Answer] = [
     ScriptedHTTPClient.json(#"{"error":"invalid_client"}"#, status: 401),
@@ -143,7 +142,7 @@ import Testing
   ]
 
   @Test(arguments: refusals.indices)
-  func `the error of a refused Basic names both ways out, where it had to encode`(
+  func `the error of a rejected encoded secret names both alternatives`(
     index: Int
   ) async throws {
     let refuses = Self.refusals[index]
@@ -163,12 +162,12 @@ import Testing
     }
   }
 
-  /// Servers that do not look for the secret where it is say so by many codes.
+  /// Servers that look for the secret in another place respond with many different codes.
   @Test(
     arguments: [
       "invalid_client", "unauthorized_client", "invalid_request", "bad_client_credentials", nil,
     ], [400, 401, 403])
-  func `a refused secret names the other way, and how to choose it`(
+  func `the error of a rejected secret names the other method and how to choose it`(
     code: String?, status: Int
   ) async throws {
     let refuses = ScriptedHTTPClient.json(
@@ -185,14 +184,14 @@ import Testing
   }
 
   @Test(arguments: ["server_error", "invalid_client"])
-  func `a server in trouble does not blame the secret`(code: String) async throws {
+  func `the error of a failing server does not blame the secret`(code: String) async throws {
     let fixture = try Self.fixture(
       secret: "a/b", answer: ScriptedHTTPClient.json(#"{"error":"\#(code)"}"#, status: 503))
     let error = await failure { try await fixture.oauth.signIn() }
     #expect(error?.message.contains("client_secret_post") == false)
   }
 
-  @Test func `another refusal says nothing of Basic`() async throws {
+  @Test func `another rejection does not mention Basic`() async throws {
     let fixture = try Self.fixture(
       secret: "a/b", answer: ScriptedHTTPClient.json(#"{"error":"invalid_grant"}"#, status: 401))
     let error = await failure(.invalidGrant) { try await fixture.oauth.signIn() }

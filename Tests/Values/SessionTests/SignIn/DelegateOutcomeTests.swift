@@ -5,7 +5,7 @@ import Testing
 
 @testable import TestSupport
 
-/// Every outcome reaches the delegate once.
+/// Every outcome of a sign-in, which the delegate gets once.
 @Suite(.timeLimit(.minutes(1))) struct DelegateOutcomeTests {
   typealias Row = (
     name: String, answer: ScriptedHTTPClient.Answer, browser: OAuthFixture.Browser,
@@ -20,7 +20,7 @@ import Testing
 
   static let table: [Row] = [
     ("success", ok, OAuthFixture.allow, .authorized("T"), 1),
-    // Failures that the redirect tells.
+    // Failures that the redirect reports.
     ("server_error", ok, answers("error=server_error"), .failed(.serverError), 0),
     ("unknown error", ok, answers("error=own"), .failed(.init(rawValue: "own")), 0),
     ("no code", ok, answers("x=1"), .failed(.invalidAuthorizationResponse), 0),
@@ -29,7 +29,7 @@ import Testing
       "token in the redirect", ok, answers("code=a&access_token=b"),
       .failed(.invalidAuthorizationResponse), 0
     ),
-    // Failures that the token endpoint tells.
+    // Failures that the token endpoint reports.
     (
       "invalid_grant", ScriptedHTTPClient.json(#"{"error":"invalid_grant"}"#, status: 400),
       OAuthFixture.allow, .failed(.invalidGrant), 1
@@ -62,11 +62,11 @@ import Testing
       "too late", { _ in throw SQOAuthError(.requestTimedOut, "x") }, OAuthFixture.allow,
       .failed(.requestTimedOut), 1
     ),
-    // Failures before that.
+    // Failures before the redirect.
     (
       "no browser", ok, { _, _ in throw URLError(.unknown) }, .failed(.browserUnavailable), 0
     ),
-    // The user's or the app's will.
+    // Cancellations by the user or the app.
     ("access_denied", ok, answers("error=access_denied"), .cancelled, 0),
     ("consent_required after pages", ok, answers("error=consent_required"), .cancelled, 0),
     (
@@ -77,7 +77,7 @@ import Testing
   ]
 
   @Test(arguments: table.indices)
-  func `each outcome is told once and once only`(index: Int) async throws {
+  func `each outcome is reported exactly once`(index: Int) async throws {
     let row = Self.table[index]
     let fixture = try OAuthFixture(answer: row.answer, browser: row.browser).register()
     fixture.oauth.authorizeUser()
@@ -85,7 +85,7 @@ import Testing
     #expect(fixture.http.requests.count == row.requests, "\(row.name)")
     #expect(fixture.opened.count == 1)
 
-    // Whatever comes now belongs to nobody; a second sign-in proves that nothing was left behind.
+    // Later redirects have no sign-in. A second sign-in shows that nothing was left over.
     let page = try #require(fixture.opened.first)
     for query in ["code=late", "error=late"] {
       #expect(!fixture.oauth.handleRedirect(try page.redirect(query)))
@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test(arguments: table.indices)
-  func `the async twin ends the same way`(index: Int) async throws {
+  func `the async form ends in the same way`(index: Int) async throws {
     let row = Self.table[index]
     let fixture = try OAuthFixture(answer: row.answer, browser: row.browser).register()
     do throws(SQOAuthError) {
@@ -108,9 +108,9 @@ import Testing
     #expect(await fixture.delegate.events(1) == [row.event], "the delegate hears of it too")
   }
 
-  /// With `prompt=none` the server shows no page, so no user has said no.
+  /// With `prompt=none` the server shows no page, so no user has denied consent.
   @Test(arguments: [("none", false), ("none login", false), ("consent", true), ("nonesuch", true)])
-  func `consent_required is a denial where the server may have shown pages`(
+  func `consent_required is a denial only if the server may have shown pages`(
     prompt: String, isDenial: Bool
   ) async throws {
     let code = SQOAuthError.Code(rawValue: "consent_required")
@@ -125,7 +125,7 @@ import Testing
     #expect(fixture.http.requests.isEmpty)
   }
 
-  @Test func `a sign-in before a client is registered is told to the delegate`() async throws {
+  @Test func `a sign-in without a registered client is reported to the delegate`() async throws {
     let fixture = OAuthFixture()
     fixture.oauth.authorizeUser()
     #expect(await fixture.delegate.events(1) == [.failed(.notRegistered)])
@@ -133,7 +133,7 @@ import Testing
     #expect(fixture.opened.isEmpty && fixture.http.requests.isEmpty)
   }
 
-  @Test func `parameters that cannot be used are told to the delegate`() async throws {
+  @Test func `unusable parameters are reported to the delegate`() async throws {
     let fixture = OAuthFixture()
     for (id, redirect) in [("", "com.example.app:/cb"), ("id", "http://app.example/"), ("id", "")] {
       fixture.oauth.registerApplicationParameters(clientID: id, redirectURI: redirect)
@@ -145,7 +145,7 @@ import Testing
     #expect(fixture.opened.isEmpty)
   }
 
-  @Test func `a refused token leaves nothing behind`() async throws {
+  @Test func `a rejected token leaves nothing in memory and store`() async throws {
     let fixture = try OAuthFixture(answer: ScriptedHTTPClient.json("{}", status: 400)).register()
     await failure { try await fixture.oauth.signIn() }
     #expect(fixture.oauth.result.token == nil)
@@ -164,7 +164,7 @@ import Testing
     private func add(_ text: String) { shown.withLock { $0.append(text) } }
   }
 
-  /// A screen for which every sign-in without a token is the same.
+  /// A screen that treats every sign-in without a token alike.
   private final class Plain: AuthorizationDelegate, Sendable {
     let shown = Locked<[String]>([])
     func userIsSuccessfullyAuthorized(_ token: SQToken) {}
@@ -174,7 +174,7 @@ import Testing
   @Test(arguments: [
     ("error=access_denied", "access_denied"), ("error=consent_required", "consent_required"),
   ])
-  func `a delegate learns why a sign-in was denied`(query: String, code: String) async throws {
+  func `a delegate gets the reason of a denied sign-in`(query: String, code: String) async throws {
     let fixture = try OAuthFixture(browser: Self.answers(query)).register()
     let (explaining, plain) = (Explaining(), Plain())
     fixture.oauth.authorizationDelegate = explaining
@@ -186,7 +186,7 @@ import Testing
     #expect(explaining.shown.withLock(\.count) == 1)
   }
 
-  @Test func `a delegate learns that the time ran out, or that the app cancelled`() async throws {
+  @Test func `a delegate can tell a timeout from the app's own cancellation`() async throws {
     let fixture = try OAuthFixture(browser: OAuthFixture.idle).register {
       $0.signInTimeout = .seconds(5)
     }

@@ -14,7 +14,7 @@ import Testing
     func userIsNotAuthorized() { calls.withLock { $0.append("no") } }
   }
 
-  /// A screen as an app with a user interface writes it.
+  /// A screen of an app with a user interface.
   @MainActor final class Screen: AuthorizationDelegate {
     private(set) var title = "login"
     func userIsSuccessfullyAuthorized(_ token: SQToken) { title = "main" }
@@ -24,7 +24,7 @@ import Testing
   @Test(arguments: [
     ("code=abc", "yes"), ("error=server_error", "no"), ("error=access_denied", "no"),
   ])
-  func `a delegate with two methods hears of every outcome once`(
+  func `a delegate with two methods gets every outcome once`(
     query: String, call: String
   ) async throws {
     let plain = Plain()
@@ -37,7 +37,7 @@ import Testing
     #expect(plain.calls.withLock(\.self) == [call, call])
   }
 
-  @Test @MainActor func `a main actor's screen can be the delegate`() async throws {
+  @Test @MainActor func `a screen on the main actor can be the delegate`() async throws {
     let screen = Screen()
     let fixture = try OAuthFixture().register()
     fixture.oauth.authorizationDelegate = screen
@@ -59,7 +59,7 @@ import Testing
     #expect(try await fixture.oauth.signIn().accessToken == "T")
   }
 
-  @Test func `a delegate that goes while the sign-in runs is not missed`() async throws {
+  @Test func `a delegate may be released during the sign-in`() async throws {
     let fixture = try OAuthFixture(browser: OAuthFixture.idle).register()
     do {
       let plain = Plain()
@@ -78,9 +78,9 @@ import Testing
     func hold(_ object: SQOAuth) { self.object = object }
   }
 
-  /// No cycle keeps an object of the SDK's alive after a sign-in.
+  /// No cycle keeps the SDK's objects alive after a sign-in.
   @Test(arguments: ["code=abc", "error=access_denied"])
-  func `an SQOAuth that nobody holds goes`(query: String) async throws {
+  func `an SQOAuth object without an owner is released`(query: String) async throws {
     let released = Weak()
     do {
       let fixture = try OAuthFixture(browser: DelegateOutcomeTests.answers(query)).register()
@@ -91,7 +91,7 @@ import Testing
     try await eventually { await released.object == nil }
   }
 
-  @Test func `callbacks come on the queue that the app chose`() async throws {
+  @Test func `delegate methods are called on the queue that the app chose`() async throws {
     let key = DispatchSpecificKey<String>()
     let queue = DispatchQueue(label: "app")
     queue.setSpecific(key: key, value: "app")
@@ -119,8 +119,8 @@ import Testing
     #expect(asking.places.withLock(\.self) == ["app", "app"])
   }
 
-  /// The callback of one sign-in may start the next, or read what it likes, without a deadlock.
-  @Test func `a delegate may call back in`() async throws {
+  /// The callback of a sign-in may start the next one, or read properties, without a deadlock.
+  @Test func `a delegate may call the SDK`() async throws {
     final class Eager: AuthorizationDelegate, Sendable {
       let oauth: SQOAuth
       let tokens = Locked<[SQToken?]>([])
@@ -143,7 +143,7 @@ import Testing
     #expect(eager.tokens.withLock(\.self).allSatisfy { $0?.accessToken == "T" })
   }
 
-  @Test func `the token of the delegate is the one that the result holds`() async throws {
+  @Test func `the delegate gets the token that the result has`() async throws {
     let fixture = try OAuthFixture().register()
     #expect(fixture.oauth.result.token == nil)
     fixture.oauth.authorizeUser()

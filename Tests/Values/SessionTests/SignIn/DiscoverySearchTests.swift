@@ -5,10 +5,10 @@ import Testing
 
 @testable import TestSupport
 
-/// The well-known addresses that are requested, and the error if none has the document.
+/// The well-known addresses that get requests, and the error if none has the document.
 @Suite(.timeLimit(.minutes(1))) struct DiscoverySearchTests {
   static let issuer = DiscoverySignInTests.issuer
-  /// In the order in which they are asked.
+  /// The addresses in the order of the requests.
   static let addresses = [0, 2, 1].map { DiscoverySignInTests.addresses[$0] }
 
   static func document(issuer: String = issuer) -> String {
@@ -20,7 +20,7 @@ import Testing
       .register(provider: .issuer(Self.issuer))
   }
 
-  /// What stands at an address that has no metadata for this issuer.
+  /// Responses of an address without metadata for this issuer.
   static let nonsense: [HTTPResponse] = [
     page("<!doctype html>", type: "text/html"), page(""), page("[]"), page("{"), page("{}"),
     page(#"{"error":"not found"}"#), page(#"{"issuer":"\#(issuer)"}"#),
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(arguments: nonsense.indices)
-  func `an address with something else does not hide the document at the next one`(
+  func `an address with another content does not hide the document at the next one`(
     index: Int
   ) async throws {
     let server = DiscoverySignInTests.server(at: Self.addresses[1])
@@ -52,25 +52,25 @@ import Testing
   typealias Choice = (answers: [HTTPResponse], code: SQOAuthError.Code, status: Int?)
 
   static let choices: [Choice] = [
-    // A server in trouble may have the document at another time.
+    // A failing server may have the document at another time.
     ([page("", status: 404), page("", status: 500), page("{")], .serverError, 500),
     ([page("", status: 302), page("", status: 503)], .temporarilyUnavailable, 503),
     ([page("", status: 429), page("", status: 404)], .temporarilyUnavailable, 429),
     ([page("", status: 500), page("", status: 502)], .serverError, 500),
-    // A document that cannot be used says what to mend.
+    // The error about an unusable document says what to repair.
     ([page("", status: 302), page(#"{"issuer":"\#(issuer)"}"#)], .invalidResponse, nil),
-    // A redirect says that there is something.
+    // A redirect is a better clue than a missing or a wrong page.
     ([page("", status: 404), page("", status: 302)], .redirectRefused, 302),
     ([page("<html>", type: "text/html"), page("", status: 308)], .redirectRefused, 308),
     ([page("", status: 403), page("", status: 404)], .invalidResponse, 403),
-    // A page says more than nothing, and the document with a wrong type more than any other.
+    // A page is a better clue than nothing, and the document with a wrong type is the best one.
     ([page("", status: 404), page("<html>", type: "text/html")], .invalidResponse, 200),
     (
       [page("", status: 302), page(document(), type: "application/octet-stream"), page("{")],
       .invalidResponse, 200
     ),
     ([page("{"), page(document(), type: "text/plain")], .invalidResponse, 200),
-    // Two issuers are a matter of trust, and end the search.
+    // Two different issuers are a question of trust, and end the search.
     (
       [page("", status: 500), page(document(issuer: "https://evil.example"))],
       .issuerMismatch, nil
@@ -82,7 +82,7 @@ import Testing
   ]
 
   @Test(arguments: choices.indices)
-  func `where no address has the document the most useful reason is told`(
+  func `if no address has the document, the most useful error is reported`(
     index: Int
   ) async throws {
     let row = Self.choices[index]
@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test(arguments: ["openid email", "email", nil])
-  func `the document of OpenID Connect adds the keys that the other leaves out`(
+  func `the OpenID Connect document adds the keys that the other one lacks`(
     scope: String?
   ) async throws {
     let revocation = #","revocation_endpoint":"https://id.example/"#
@@ -118,7 +118,7 @@ import Testing
     #expect(urls == (isComplete ? Self.addresses : [Self.addresses[0]]))
   }
 
-  @Test func `keys in a second document of another issuer do not count`() async throws {
+  @Test func `keys in a second document of another issuer are ignored`() async throws {
     let foreign = Self.document(issuer: "https://evil.example")
     let fixture = try OAuthFixture(
       answer: { request in
@@ -129,7 +129,7 @@ import Testing
     #expect(try await fixture.oauth.module.providerMetadata().jwksURI == nil)
   }
 
-  @Test func `a document of a wrong content type is told, with its type`() async throws {
+  @Test func `a document with a wrong content type is reported with that type`() async throws {
     let fixture = try fixture { request in
       request.url.absoluteString == Self.addresses[1]
         ? Self.page(Self.document(), type: "application/octet-stream") : HTTPResponse(status: 404)
@@ -139,7 +139,7 @@ import Testing
     #expect(error?.message.contains(Self.addresses[1]) == true)
   }
 
-  @Test func `a redirect of the document names its target`() async throws {
+  @Test func `the error of a redirected document names the target`() async throws {
     let fixture = try fixture { _ in
       HTTPResponse(status: 301, headers: ["Location": "https://new.example/.well-known/x?C4N4RY"])
     }
@@ -148,21 +148,21 @@ import Testing
     #expect(error?.message.contains("C4N4RY") == false)
   }
 
-  @Test func `how long a busy server asks to be left alone is told`() async throws {
+  @Test func `the error of a busy server has the delay that it asks for`() async throws {
     let fixture = try fixture { _ in HTTPResponse(status: 503, headers: ["Retry-After": "7"]) }
     let error = await failure(.temporarilyUnavailable) { try await fixture.oauth.signIn() }
     #expect(error?.retryAfter == .seconds(7))
   }
 
-  /// An outage concerns all addresses, and each would cost the whole time limit.
+  /// An outage affects all addresses, and each request could take the whole time limit.
   @Test(arguments: [SQOAuthError.Code.connectionFailed, .requestTimedOut, .tlsFailed])
-  func `a server that cannot be reached is asked once`(code: SQOAuthError.Code) async throws {
+  func `an unreachable server gets one request`(code: SQOAuthError.Code) async throws {
     let fixture = try fixture { _ in throw SQOAuthError(code, "no") }
     await failure(code) { try await fixture.oauth.signIn() }
     #expect(fixture.http.requests.count == 1)
   }
 
-  @Test func `a document that names an endpoint without protection ends the search`() async throws {
+  @Test func `a document with an unencrypted endpoint ends the search`() async throws {
     let server = DiscoverySignInTests.server(at: Self.addresses[1])
     let fixture = try fixture { request in
       request.url.absoluteString == Self.addresses[0]

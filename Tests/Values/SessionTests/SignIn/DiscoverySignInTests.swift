@@ -5,7 +5,7 @@ import Testing
 
 @testable import TestSupport
 
-/// RFC 8414 and OpenID Connect discovery, as a sign-in goes through them.
+/// Discovery by RFC 8414 and OpenID Connect during a sign-in.
 @Suite(.timeLimit(.minutes(1))) struct DiscoverySignInTests {
   static let issuer = "https://id.example/t"
   static let addresses = [
@@ -21,7 +21,7 @@ import Testing
     """
   }
 
-  /// Serves the document at one address, something else at the others, and tokens.
+  /// Serves the document at one address, the status at all others, and tokens.
   static func server(
     _ document: String = document(), at address: String = addresses[0], else status: Int = 404,
     token: @escaping ScriptedHTTPClient.Answer = ScriptedHTTPClient.token()
@@ -54,7 +54,7 @@ import Testing
     #expect(fixture.opened.first?.url.absoluteString.hasPrefix("https://id.example/a?x=1&") == true)
   }
 
-  @Test func `the document is fetched anew, so that a server may move`() async throws {
+  @Test func `the document is fetched again at each sign-in, so a server may move`() async throws {
     let fixture = try fixture(Self.server())
     _ = try await fixture.oauth.signIn()
     fixture.http.answer(
@@ -66,7 +66,7 @@ import Testing
         == ["id.example", "new.example"])
   }
 
-  @Test func `a discovery that failed is tried again by the next sign-in`() async throws {
+  @Test func `the next sign-in repeats a failed discovery`() async throws {
     let fixture = try fixture { _ in throw URLError(.timedOut) }
     await failure(.connectionFailed) { try await fixture.oauth.signIn() }
     fixture.http.answer(Self.server())
@@ -77,7 +77,7 @@ import Testing
     ("https://id.example/t/", SQOAuthError.Code.issuerMismatch),
     ("https://evil.example", .issuerMismatch), ("https://id.example/T", .issuerMismatch),
   ])
-  func `a document of another issuer is not believed, nor is another address tried`(
+  func `a document of another issuer is rejected, and no other address is tried`(
     issuer: String, code: SQOAuthError.Code
   ) async throws {
     let fixture = try fixture(Self.server(Self.document(issuer: issuer)))
@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test(arguments: [301, 302, 307, 308])
-  func `a redirect of the document is refused`(status: Int) async throws {
+  func `a redirect of the document is rejected`(status: Int) async throws {
     let fixture = try fixture { _ in
       HTTPResponse(status: status, headers: ["Location": "https://evil.example/"])
     }
@@ -96,21 +96,21 @@ import Testing
   }
 
   @Test(arguments: ["<html>", "[]", "{", "{}"])
-  func `a body that is no metadata ends the sign-in`(body: String) async throws {
+  func `a body that is not metadata ends the sign-in`(body: String) async throws {
     let fixture = try fixture(ScriptedHTTPClient.json(body))
     await failure { try await fixture.oauth.signIn() }
     #expect(fixture.opened.isEmpty)
     #expect(await fixture.delegate.events(1).count == 1)
   }
 
-  @Test func `a server with nothing at any address is a typed error`() async throws {
+  @Test func `a server without a document causes a typed error`() async throws {
     let fixture = try fixture { _ in HTTPResponse(status: 404) }
     await failure { try await fixture.oauth.signIn() }
     #expect(fixture.http.requests.map(\.url.absoluteString).sorted() == Self.addresses.sorted())
     #expect(fixture.opened.isEmpty)
   }
 
-  @Test func `no client secret goes to the metadata's address`() async throws {
+  @Test func `no client secret is sent to the metadata's address`() async throws {
     let fixture = try fixture(Self.server())
     _ = try await fixture.oauth.signIn()
     let request = try #require(fixture.http.requests.first)
@@ -123,7 +123,7 @@ import Testing
 
   // MARK: - What the metadata changes
 
-  @Test func `a promised issuer must be in the answer`() async throws {
+  @Test func `a promised issuer is required in the redirect`() async throws {
     let promise = Self.document(#","authorization_response_iss_parameter_supported":true"#)
     for (query, code) in [
       ("code=abc", SQOAuthError.Code.issuerMismatch),
@@ -148,13 +148,15 @@ import Testing
     #""jwks_uri":5"#, #""userinfo_endpoint":"userinfo""#,
     #""authorization_response_iss_parameter_supported":"false""#,
   ])
-  func `a member that the sign-in does not need does not end it`(member: String) async throws {
+  func `an unusable member that the sign-in does not need does not end it`(member: String)
+    async throws
+  {
     let fixture = try fixture(Self.server(Self.document("," + member)))
     #expect(try await fixture.oauth.signIn().accessToken == "T")
   }
 
-  /// Neither the token nor a secret may go in clear, whatever a call needs.
-  @Test func `no request goes to an endpoint that cannot be used`() async throws {
+  /// No call may send a token or a secret without encryption.
+  @Test func `an unencrypted endpoint gets no request`() async throws {
     let http = #""http://id.example/x""#
     let fixture = try fixture(
       Self.server(
@@ -167,7 +169,7 @@ import Testing
   }
 
   @Test(arguments: [#"["plain"]"#, "[]", #"["s256"]"#])
-  func `a server without S256 is refused unless the app accepts it`(methods: String) async throws {
+  func `a server without S256 is rejected unless the app accepts it`(methods: String) async throws {
     let document = Self.document(#","code_challenge_methods_supported":\#(methods)"#)
     let refusing = try fixture(Self.server(document))
     await failure(.pkceUnsupported) { try await refusing.oauth.signIn() }
@@ -177,7 +179,7 @@ import Testing
     #expect(accepting.opened.first?.parameters["code_challenge_method"] == "S256")
   }
 
-  /// The browser would show an error page, and the app would wait for minutes.
+  /// Otherwise the browser would show an error page, and the app would wait for minutes.
   @Test(arguments: [
     ("require_pushed_authorization_requests", "true"),
     ("require_pushed_authorization_requests", #""true""#),
@@ -185,14 +187,14 @@ import Testing
     ("response_types_supported", #"["token","code id_token"]"#), ("response_types_supported", "[]"),
     ("grant_types_supported", #"["client_credentials","refresh_token"]"#),
   ])
-  func `a server that says that the sign-in cannot work is believed before the browser opens`(
+  func `metadata that rules out a sign-in ends it before the browser opens`(
     member: String, value: String
   ) async throws {
     let document = Self.document(#","\#(member)":\#(value)"#)
     let fixture = try fixture(Self.server(document))
     let error = await failure(.signInUnsupported) { try await fixture.oauth.signIn() }
     #expect(error?.message.contains(member) == true && fixture.opened.isEmpty)
-    // A client that acts in its own name needs none of that.
+    // A client that acts in its own name needs none of these features.
     #expect(try await fixture.oauth.module.requestAccessTokenAsClient().accessToken == "T")
   }
 
@@ -202,7 +204,7 @@ import Testing
     ("grant_types_supported", #"["authorization_code"]"#), ("response_types_supported", #""code""#),
     ("pushed_authorization_request_endpoint", #""https://id.example/par""#),
   ])
-  func `a server that only offers more is used`(member: String, value: String) async throws {
+  func `a server with additional features is used`(member: String, value: String) async throws {
     let fixture = try fixture(Self.server(Self.document(#","\#(member)":\#(value)"#)))
     #expect(try await fixture.oauth.signIn().accessToken == "T")
   }
@@ -214,7 +216,7 @@ import Testing
     _ = try await fixture.oauth.signIn()
   }
 
-  @Test func `the server's list of methods decides where the app did not`() async throws {
+  @Test func `the server's list of methods is used if the app chose none`() async throws {
     for (methods, isBasic) in [("client_secret_post", false), ("client_secret_basic", true)] {
       let fixture = try fixture(
         Self.server(

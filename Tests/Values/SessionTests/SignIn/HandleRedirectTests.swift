@@ -5,9 +5,9 @@ import Testing
 
 @testable import TestSupport
 
-/// A redirect that the app receives goes to the sign-in that it answers.
+/// How a redirect that the app receives reaches its sign-in.
 @Suite(.timeLimit(.minutes(1))) struct HandleRedirectTests {
-  @Test func `without a sign-in nothing is an answer`() throws {
+  @Test func `without a sign-in, no redirect is an answer`() throws {
     let fixture = try OAuthFixture().register()
     let url = try #require(URL(string: "com.example.app:/cb?code=abc&state=x"))
     #expect(!fixture.oauth.handleRedirect(url))
@@ -19,7 +19,7 @@ import Testing
     "com.example.other:/cb", "com.example.app:/other", "com.example.app:/cb/more",
     "com.example.app://cb", "https://com.example.app/cb", "com.example.app:/CB",
   ])
-  func `another scheme, host or path is somebody else's and has no effect`(
+  func `another scheme, host or path is not an answer and has no effect`(
     address: String
   ) async throws {
     let fixture = try OAuthFixture(browser: OAuthFixture.idle).register()
@@ -32,7 +32,7 @@ import Testing
     #expect(await fixture.delegate.events(1) == [.authorized("T")])
   }
 
-  @Test func `before the browser is open nothing is an answer`() async throws {
+  @Test func `before the browser opens, no redirect is an answer`() async throws {
     let fixture = try SessionFixture()
     fixture.store.loading.close()
     fixture.oauth.authorizeUser()
@@ -44,7 +44,7 @@ import Testing
     #expect(await fixture.fixture.delegate.events(1) == [.authorized("T1")])
   }
 
-  @Test func `an answer counts once`() async throws {
+  @Test func `an answer is used once`() async throws {
     let fixture = try OAuthFixture(browser: OAuthFixture.idle).register()
     fixture.oauth.authorizeUser()
     let page = try await fixture.isWaiting()
@@ -59,14 +59,14 @@ import Testing
     #expect(fixture.http.requests.count == 1)
   }
 
-  @Test func `of two providers the redirect completes its own`() async throws {
+  @Test func `a redirect completes the sign-in of its own provider`() async throws {
     let google = try OAuthFixture(browser: OAuthFixture.idle).register(provider: .google)
     let facebook = try OAuthFixture(browser: OAuthFixture.idle).register(provider: .facebook)
     google.oauth.authorizeUser()
     facebook.oauth.authorizeUser()
     let (_, page) = (try await google.isWaiting(), try await facebook.isWaiting())
     let answer = try page.redirect("code=abc")
-    // An app hands every URL to every instance.
+    // An app passes every URL to every instance.
     #expect(!google.oauth.handleRedirect(answer))
     #expect(facebook.oauth.handleRedirect(answer))
     #expect(await facebook.delegate.events(1) == [.authorized("T")])
@@ -82,7 +82,7 @@ import Testing
     #expect(fixture.http.forms.first?["redirect_uri"] == "authapp://Default/Authcallback")
   }
 
-  @Test func `a registered query is kept on the way out and back`() async throws {
+  @Test func `a registered query stays in the request and in the answer`() async throws {
     let fixture = try OAuthFixture(browser: { fixture, page in
       #expect(page.parameters["redirect_uri"] == "com.example.app:/cb?tenant=7")
       let answer = "com.example.app:/cb?tenant=7&code=abc&state=\(page.state)"
@@ -92,9 +92,9 @@ import Testing
     #expect(fixture.http.forms.first?["redirect_uri"] == "com.example.app:/cb?tenant=7")
   }
 
-  // MARK: - What became of it
+  // MARK: - The outcome of a redirect
 
-  @Test func `each way to miss has its own name`() async throws {
+  @Test func `each rejected redirect has its own outcome`() async throws {
     let fixture = try OAuthFixture(browser: OAuthFixture.idle).register()
     let oauth = fixture.oauth
     #expect(oauth.receiveRedirect("com.example.app:/cb?code=abc&state=x") == .noSignIn)
@@ -120,9 +120,10 @@ import Testing
     #expect(await fixture.delegate.events(1) == [.authorized("T")])
   }
 
-  /// A browser repeats a request if the user reloads the page, and a system may deliver one twice.
+  /// A browser repeats a request if the user reloads the page, and a system may deliver a redirect
+  /// twice.
   @Test(arguments: [("code=abc", "code=other"), ("error=access_denied", "error=server_error")])
-  func `the same answer again is the answer, and counts once; another one comes too late`(
+  func `a repeated answer is accepted but used once, and a different one comes too late`(
     query: String, other: String
   ) async throws {
     let gate = Gate()
@@ -158,7 +159,7 @@ import Testing
     #expect(fixture.delegate.events.count == 1)
   }
 
-  @Test func `the answer to a sign-in that was given up comes too late`() async throws {
+  @Test func `the answer to a cancelled or timed-out sign-in comes too late`() async throws {
     let fixture = try OAuthFixture(browser: OAuthFixture.idle).register()
     for (round, isTimeout) in [(1, false), (2, true)] {
       fixture.oauth.authorizeUser()
@@ -167,7 +168,7 @@ import Testing
       #expect(await fixture.delegate.events(round).count == round)
       #expect(fixture.oauth.receiveRedirect(try page.redirect("code=abc")) == .tooLate)
     }
-    // Only the last one is known, and a sign-in under way is what counts.
+    // Only the last sign-in is remembered, and a running one takes precedence.
     let first = try #require(fixture.opened.first)
     #expect(fixture.oauth.receiveRedirect(try first.redirect("code=abc")) == .noSignIn)
     fixture.oauth.authorizeUser()
@@ -177,7 +178,7 @@ import Testing
     fixture.oauth.cancelSignIn()
   }
 
-  @Test func `before the browser is open there is nothing to answer`() async throws {
+  @Test func `before the browser opens, there is no sign-in to answer`() async throws {
     let fixture = try SessionFixture()
     fixture.store.loading.close()
     fixture.oauth.authorizeUser()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TestSupport
 
-/// Rule 6 of the design: one sign-in at a time, which further callers join.
+/// One sign-in runs at a time, and further callers join it (rule 6 of the design).
 @Suite(.timeLimit(.minutes(1))) struct JoiningTests {
   let fixture: OAuthFixture
 
@@ -17,7 +17,7 @@ import Testing
     #expect(fixture.oauth.handleRedirect(try page.redirect(query)))
   }
 
-  @Test func `calls while one is pending open one browser and are told once`() async throws {
+  @Test func `calls during a sign-in open one browser and are reported once`() async throws {
     for _ in 0..<20 { fixture.oauth.authorizeUser() }
     try await answer()
     #expect(await fixture.delegate.events(1) == [.authorized("T")])
@@ -28,9 +28,9 @@ import Testing
     #expect(await fixture.delegate.events(2) == [.authorized("T"), .cancelled])
   }
 
-  @Test func `every awaiting caller gets the one outcome`() async throws {
+  @Test func `all waiting callers get the same token`() async throws {
     fixture.oauth.authorizeUser()
-    // All have joined before it is answered: one that came later would start another sign-in.
+    // All callers have joined before the answer. A later caller would start another sign-in.
     let callers = (0..<20).map { [fixture] _ in begin { try await fixture.oauth.signIn() } }
     try await answer()
     var tokens: Set<SQToken> = []
@@ -40,19 +40,19 @@ import Testing
     #expect(fixture.opened.count == 1 && fixture.http.requests.count == 1)
   }
 
-  @Test func `every awaiting caller gets the one failure`() async throws {
+  @Test func `all waiting callers get the same failure`() async throws {
     let callers = (0..<2).map { [fixture] _ in begin { try await fixture.oauth.signIn() } }
     try await answer("error=server_error")
     for caller in callers { await failure(.serverError) { try await caller.value } }
     #expect(fixture.opened.count == 1 && fixture.http.requests.isEmpty)
-    // A second call of the delegate would stand before that of the next sign-in.
+    // A second call of the delegate would come before that of the next sign-in.
     fixture.oauth.authorizeUser()
     _ = try await fixture.isWaiting(opened: 2)
     fixture.oauth.cancelSignIn()
     #expect(await fixture.delegate.events(2) == [.failed(.serverError), .cancelled])
   }
 
-  @Test func `a sign-in says whether it is under way`() async throws {
+  @Test func `isSigningIn is true only during a sign-in`() async throws {
     #expect(!fixture.oauth.isSigningIn)
     fixture.oauth.authorizeUser()
     #expect(fixture.oauth.isSigningIn)
@@ -68,7 +68,7 @@ import Testing
     let (mine, theirs) = (try await fixture.isWaiting(), try await other.isWaiting())
     #expect(mine.state != theirs.state)
     #expect(mine.parameters["code_challenge"] != theirs.parameters["code_challenge"])
-    // Each one's answer at the other's door, with the right address and a wrong state.
+    // Each answer is given to the other instance, where it has the right address and a wrong state.
     #expect(!fixture.oauth.handleRedirect(try theirs.redirect("code=abc")))
     #expect(!other.oauth.handleRedirect(try mine.redirect("code=abc")))
     #expect(fixture.http.requests.isEmpty && other.http.requests.isEmpty)

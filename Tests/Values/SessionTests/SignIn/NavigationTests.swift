@@ -4,8 +4,7 @@ import Testing
 
 @testable import TestSupport
 
-/// An app that moves between a login and a main screen by what its delegates hear, and by nothing
-/// else.
+/// An app that moves between a login and a main screen only by its delegates' methods.
 @Suite(.timeLimit(.minutes(1))) struct NavigationTests {
   /// The screens that the user has seen, in order.
   final class Coordinator: AuthorizationDelegate, TokenRefreshDelegate, Sendable {

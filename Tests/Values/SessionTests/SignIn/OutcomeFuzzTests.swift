@@ -5,7 +5,8 @@ import Testing
 
 @testable import TestSupport
 
-/// Whatever server, browser, user, app and clock do, each sign-in ends once.
+/// Random actions of server, browser, user, app and clock, after which each sign-in ends exactly
+/// once.
 @Suite(.timeLimit(.minutes(5))) struct OutcomeFuzzTests {
   enum Step: CaseIterable {
     case right, denied, serverError, noCode, wrongState, noState, elsewhere, doubled
@@ -48,11 +49,11 @@ import Testing
     }
   }
 
-  /// One sign-in by `authorize()`, with a random life; how often it returned and was told.
+  /// Runs a sign-in with random steps, and checks that it returns once and is reported once.
   static func run(seed: UInt64) async throws {
     var generator = SeededGenerator(seed: seed)
     let steps = (0..<Int.random(in: 1...6, using: &generator)).compactMap { _ in
-      // Joining starts a new sign-in where the old one has ended, so it is played elsewhere.
+      // Joining starts a new sign-in if the old one has ended, so another test does that.
       Step.allCases.filter { ![.join, .joinAndLeave, .joinPlainly].contains($0) }
         .randomElement(using: &generator)
     }
@@ -68,7 +69,7 @@ import Testing
         for step in steps where !Task.isCancelled { try await play(step, on: fixture, page: page) }
       }
     ).register()
-    // Whatever the steps left undone, the end of the time ends.
+    // If the steps do not end the sign-in, its time limit does.
     let end = Task {
       try await eventually {
         fixture.clock.advance(by: 1_000)
@@ -77,12 +78,12 @@ import Testing
     }
     let outcome = await outcome(of: fixture.oauth)
     end.cancel()
-    // Neither this nor the steps that are left may reach into the next sign-in.
+    // Neither this task nor the remaining steps may reach into the next sign-in.
     _ = await end.result
     if !fixture.opened.isEmpty { try await eventually { browserIsDone.withLock(\.self) } }
     #expect(await fixture.delegate.events(1) == [outcome], "seed \(seed): \(steps)")
 
-    // A further sign-in that succeeds finds one call for the first and makes one more.
+    // A further successful sign-in shows that the first one was reported once.
     fixture.http.answer(ScriptedHTTPClient.token("after"))
     fixture.oauth.environment.userAgent = CustomUserAgent { url in
       fixture.oauth.handleRedirect(try AuthorizationURL(url).redirect("code=abc"))
@@ -94,11 +95,11 @@ import Testing
   }
 
   @Test(arguments: 0..<20)
-  func `each of 500 random lives ends exactly once`(block: UInt64) async throws {
+  func `500 random sign-ins end exactly once`(block: UInt64) async throws {
     for seed in (block * 25)..<(block * 25 + 25) { try await Self.run(seed: seed) }
   }
 
-  /// A caller's request, and later its result.
+  /// A caller's kind of request, and later its result.
   enum Caller: CaseIterable {
     case plain, cancels, waits, leaves
 
@@ -124,9 +125,11 @@ import Testing
     }
   }
 
-  /// Callers come and go, and each sign-in's token has a name of its own.
+  /// Callers come and go, and each sign-in's token has its own name.
   @Test(arguments: 0..<100)
-  func `callers that join and leave get what the delegate hears once`(seed: UInt64) async throws {
+  func `callers that join and leave get the outcome that the delegate gets once`(seed: UInt64)
+    async throws
+  {
     var generator = SeededGenerator(seed: 1_000 + seed)
     let count = Locked(0)
     let fixture = try OAuthFixture(answer: { request in
@@ -143,7 +146,7 @@ import Testing
     }
     try await eventually { !fixture.oauth.isSigningIn }
     let last = await Self.outcome(of: fixture.oauth)
-    // The calls come in order, so those of the sign-ins before have come by then.
+    // The calls come in order, so those of the earlier sign-ins have come by then.
     try await eventually { fixture.delegate.events.last == last }
     let events = fixture.delegate.events
     let tokens = events.filter { $0 != .cancelled }
@@ -152,7 +155,7 @@ import Testing
     for outcome in outcomes where outcome != .cancelled {
       #expect(tokens.contains(outcome), "it is told to nobody else: \(events)")
     }
-    // Each sign-in that came to its browser is told; only one that was given up comes to none.
+    // Each sign-in that opened its browser is reported. Only a cancelled one may have opened none.
     let givenUp = callers.count { $0 == .cancels || $0 == .leaves }
     #expect(events.count >= fixture.opened.count, "\(events)")
     #expect(events.count <= fixture.opened.count + givenUp, "\(events)")

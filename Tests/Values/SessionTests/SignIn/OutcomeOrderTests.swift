@@ -5,10 +5,10 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// An app learns how its sign-ins ended in the order in which they ended.
+/// An app is notified of the ends of its sign-ins in the order in which they ended.
 @Suite(.timeLimit(.minutes(1))) struct OutcomeOrderTests {
   let signIns = SignIns()
-  /// The tokens and error codes that were told, in order.
+  /// The reported tokens and error codes, in order.
   let told = Told()
 
   final class Told: Sendable {
@@ -29,11 +29,11 @@ import Testing
     { _ in .success(SQToken(accessToken: token)) }
   }
 
-  @Test func `a sign-in that ends while an earlier one is being told waits`() async throws {
+  @Test func `a sign-in that ends during an earlier one's notification waits`() async throws {
     let gate = OneShot<Void>()
     signIns.onEnd { [signIns, told] outcome in
       if case .failure = outcome {
-        // Being told; it is held up here until the other one waits for that, or has been told.
+        // Holds this notification until the other sign-in waits for it, or has been reported.
         gate.resolve(())
         while !signIns.telling.isAwaited, told.all.isEmpty { usleep(500) }
       }
@@ -43,7 +43,7 @@ import Testing
       await gate.wait()
       return .success(SQToken(accessToken: "second"))
     }
-    // It is refused, and told by the thread that asks for it, which may block.
+    // This sign-in is rejected, and reported by the thread that starts it, which may block.
     Thread.detachNewThread { [signIns] in
       signIns.start(SignIn.Wish(place: .otherDevice), Self.run("never"))
     }
@@ -51,11 +51,11 @@ import Testing
     #expect(told.all == ["sign_in_under_way", "second"])
   }
 
-  @Test func `a sign-in begins only when all cancelled ones have ended`() async throws {
+  @Test func `a sign-in begins only after all cancelled ones have ended`() async throws {
     let gate = OneShot<Void>()
     let begun = OneShot<SignIn>()
     signIns.onEnd { [told] in told.add($0) }
-    // It goes on when it is cancelled, as one does whose token has arrived.
+    // This sign-in goes on after it is cancelled, as one does whose token has arrived.
     signIns.start(SignIn.Wish()) { signIn in
       begun.resolve(signIn)
       await gate.wait()
@@ -67,7 +67,8 @@ import Testing
     let second = try #require(signIns.underWay)
     signIns.cancel()
     signIns.start(SignIn.Wish(), Self.run("third"))
-    // The second waits for the first, and the third for the second; once they ended before it.
+    // The second waits for the first, and the third for the second. Without the fix, they ended
+    // earlier.
     try await eventually {
       first.work.outcome.waiters == 1 && second.work.outcome.waiters == 1 || !told.all.isEmpty
     }
@@ -84,6 +85,6 @@ extension Locked where Value == Void {
 }
 
 extension OneShot {
-  /// How many tasks wait for the value.
+  /// The number of tasks that wait for the value.
   fileprivate var waiters: Int { state.withLock(\.waiters.count) }
 }

@@ -5,9 +5,9 @@ import Testing
 
 @testable import TestSupport
 
-/// The shared instance, others beside it, and a client that is registered again.
+/// The shared instance, other instances, and a client that is registered again.
 @Suite(.timeLimit(.minutes(1))) struct RegistrationTests {
-  @Test func `there is one shared instance and its result`() {
+  @Test func `there is one shared instance with one result`() {
     #expect(SQOAuth.shared === SQOAuth.shared)
     #expect(SQAuthResult.shared === SQAuthResult.shared)
     #expect(SQAuthResult.shared === SQOAuth.shared.result)
@@ -16,13 +16,13 @@ import Testing
 
   /// The pod's own spellings still compile and mean the same.
   @available(*, deprecated)
-  @Test func `the pods' shared instances are the shared one`() {
+  @Test func `the pods' shared instances are the shared instance`() {
     #expect(SQOAuth.sharedInstance() === SQOAuth.shared)
     #expect(SQOAuth.instance === SQOAuth.shared)
   }
 
   @available(*, deprecated)
-  @Test func `the pod's way to register registers`() async throws {
+  @Test func `the pod's method registers a client`() async throws {
     let fixture = OAuthFixture()
     fixture.oauth.registrateApplicationParametersCliendID(
       "id", clientSecret: "s", redirectUri: "authapp://Default/Authcallback", scope: "demo")
@@ -36,7 +36,7 @@ import Testing
   }
 
   @available(*, deprecated)
-  @Test func `the pod's other names do what they are renamed to`() async throws {
+  @Test func `the pod's other names do what their new names do`() async throws {
     let fixture = try SessionFixture()
     fixture.oauth.registrateApplicationParametersCliendID(
       "client", ClientSecret: "s", RedirectUri: "authapp://Default/Authcallback", Scope: "demo")
@@ -59,7 +59,7 @@ import Testing
     #expect(none == nil)
   }
 
-  @Test func `the provider is Sequencing unless another is given`() async throws {
+  @Test func `the provider is Sequencing unless the app gives another one`() async throws {
     let fixture = OAuthFixture()
     fixture.oauth.registerApplicationParameters(
       clientID: "id", clientSecret: "s", redirectURI: "com.example.app:/cb", scope: "demo")
@@ -81,7 +81,7 @@ import Testing
     #expect(fixture.opened.map { $0.parameters["scope"] } == ["first", "second"])
   }
 
-  @Test func `a sign-in under way keeps the client that it began with`() async throws {
+  @Test func `a running sign-in keeps the client that it began with`() async throws {
     let fixture = try OAuthFixture(browser: OAuthFixture.idle).register()
     fixture.oauth.authorizeUser()
     let page = try await fixture.isWaiting()
@@ -94,8 +94,8 @@ import Testing
     #expect(fixture.http.forms.first?["redirect_uri"] == "com.example.app:/cb")
   }
 
-  /// Mix-up by registration: the metadata of one issuer must not serve the next.
-  @Test func `another issuer's metadata is fetched anew`() async throws {
+  /// Mix-up by registration: the metadata of one issuer must not be used for the next.
+  @Test func `another issuer's metadata is fetched for its sign-in`() async throws {
     let fixture = OAuthFixture(answer: { request in
       if request.method == "POST" { return try await ScriptedHTTPClient.token()(request) }
       let origin = "https://\(request.url.host() ?? "")"

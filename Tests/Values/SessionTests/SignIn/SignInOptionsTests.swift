@@ -5,7 +5,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// The parameters that one sign-in adds to its authorization request.
+/// The parameters that a sign-in adds to its authorization request.
 @Suite struct SignInOptionsTests {
   private func question(
     _ options: SignInOptions, scope: String? = "openid", parameters: [String: String] = [:],
@@ -28,13 +28,13 @@ import Testing
     Dictionary(question.parameters.map { ($0.name, $0.value) }) { "\($0), \($1)" }
   }
 
-  @Test func `a sign-in without options asks for nothing more`() throws {
+  @Test func `a sign-in without options adds nothing`() throws {
     let question = try question(SignInOptions(), parameters: ["audience": "api"])
     #expect(names(question) == ["audience": "api"])
     #expect(question.expected.scope == "openid" && !question.forbidsPages)
   }
 
-  @Test func `each option is a parameter`() throws {
+  @Test func `each option becomes a parameter`() throws {
     var options = SignInOptions()
     options.scope = "openid email"
     options.prompt = [.login, .consent]
@@ -60,7 +60,7 @@ import Testing
       ])
   }
 
-  @Test func `an option takes the place of the client's parameter`() throws {
+  @Test func `an option replaces the client's parameter`() throws {
     var options = SignInOptions()
     options.prompt = [.selectAccount]
     options.parameters = ["audience": "other", "prompt": "login"]
@@ -76,7 +76,7 @@ import Testing
   }
 
   /// OpenID Connect Core 1.0, section 11.
-  @Test func `offline access is asked for with consent, unless the app names a prompt`() throws {
+  @Test func `offline access adds prompt=consent, unless the app sets a prompt`() throws {
     let scope = "openid offline_access"
     #expect(names(try question(SignInOptions(), scope: scope)) == ["prompt": "consent"])
     #expect(names(try question(SignInOptions(), scope: "openid offline")).isEmpty)
@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test(arguments: ["state", "nonce", "code_challenge", "redirect_uri", "client_id", ""])
-  func `a parameter of the protocol cannot be added`(name: String) throws {
+  func `a protocol parameter cannot be added`(name: String) throws {
     var options = SignInOptions()
     options.parameters = [name: "x"]
     failure(.invalidConfiguration) { try question(options) }
@@ -105,7 +105,7 @@ import Testing
   // MARK: The nonce
 
   @Test(arguments: ["openid", "profile openid", "openid profile"])
-  func `a sign-in with OpenID Connect has a nonce of its own`(scope: String) throws {
+  func `each sign-in with OpenID Connect has its own nonce`(scope: String) throws {
     let nonces = try (0..<20).map { _ in try question(SignInOptions(), scope: scope).expected.nonce
     }
     #expect(Set(nonces).count == 20 && nonces.allSatisfy { $0?.utf8.count ?? 0 >= 43 })
@@ -118,7 +118,7 @@ import Testing
     #expect(try question(options, scope: scope).expected.nonce == nil)
   }
 
-  @Test func `an app can make the nonce`() throws {
+  @Test func `an app can provide the nonce`() throws {
     var options = SignInOptions()
     options.nonceThatTheAppMakesAnew = "n-0S6_WzA2Mj"
     #expect(try question(options).expected.nonce == "n-0S6_WzA2Mj")

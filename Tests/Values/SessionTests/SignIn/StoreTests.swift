@@ -4,9 +4,9 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// What the sign-in asks of the app's store.
+/// How a sign-in uses the app's store.
 @Suite(.timeLimit(.minutes(1))) struct StoreTests {
-  @Test func `a sign-in saves its token once, whole, under the account's name`() async throws {
+  @Test func `a sign-in saves its complete token once under the account's name`() async throws {
     let fixture = try OAuthFixture(
       answer: ScriptedHTTPClient.token(members: #""refresh_token":"R""#), accountID: "alice"
     ).register(
@@ -24,14 +24,14 @@ import Testing
     #expect(record.session != nil)
   }
 
-  @Test func `the token is in the store before anyone is told`() async throws {
+  @Test func `the token is in the store before any delegate is notified`() async throws {
     let fixture = try OAuthFixture().register()
     fixture.oauth.authorizeUser()
     _ = await fixture.delegate.events(1)
     #expect(await fixture.store.load("default")?.token == fixture.delegate.tokens.first)
   }
 
-  @Test func `a user whose token cannot be stored is signed in, and the app hears of both`()
+  @Test func `a user whose token cannot be stored is signed in, and both are reported`()
     async throws
   {
     let fixture = try OAuthFixture().register()
@@ -47,14 +47,14 @@ import Testing
     await failure(.storeFailed) { try await fixture.oauth.settle() }
   }
 
-  @Test func `an SDK error of a store passes as it is`() async throws {
+  @Test func `an SDK error of a store is thrown unchanged`() async throws {
     let fixture = try OAuthFixture().register()
     fixture.oauth.environment.tokenStore = FailingStore(SQOAuthError(.invalidConfiguration, "x"))
     try await fixture.oauth.signIn()
     await failure(.invalidConfiguration) { try await fixture.oauth.settle() }
   }
 
-  @Test func `signing out empties memory and store, for good`() async throws {
+  @Test func `signing out empties memory and store for good`() async throws {
     let fixture = try OAuthFixture(
       answer: ScriptedHTTPClient.token(members: #""refresh_token":"R""#)
     )
@@ -64,14 +64,14 @@ import Testing
     #expect(fixture.oauth.result.token == nil)
     #expect(await fixture.store.list().isEmpty)
     #expect(fixture.http.requests.count == 1, "the server is not told")
-    // The second user's server sends no refresh token: the first one's must not come back.
+    // The second user's server sends no refresh token, and the first user's must not come back.
     fixture.http.answer(ScriptedHTTPClient.token("second"))
     let token = try await fixture.oauth.signIn()
     #expect(token.accessToken == "second" && token.refreshToken == nil)
     #expect(await fixture.store.load("default")?.token.refreshToken == nil)
   }
 
-  @Test func `userDidSignOut forgets at once and the store follows`() async throws {
+  @Test func `userDidSignOut erases memory at once and the store afterwards`() async throws {
     let fixture = try OAuthFixture().register()
     _ = try await fixture.oauth.signIn()
     fixture.oauth.userDidSignOut()
@@ -79,7 +79,7 @@ import Testing
     try await eventually { await fixture.store.list().isEmpty }
   }
 
-  @Test func `signing out with a store that fails forgets in memory and says so`() async throws {
+  @Test func `signing out with a failing store erases memory and throws the error`() async throws {
     let fixture = try OAuthFixture().register()
     _ = try await fixture.oauth.signIn()
     fixture.oauth.environment.tokenStore = FailingStore(FailingStore.Full())
@@ -87,8 +87,8 @@ import Testing
     #expect(fixture.oauth.result.token == nil)
   }
 
-  /// The erase of a slow store must not take the token of the sign-in that follows it.
-  @Test func `a sign-in right after userDidSignOut is stored behind the erase`() async throws {
+  /// The erasure of a slow store must not erase the token of the following sign-in.
+  @Test func `a sign-in right after userDidSignOut is stored after the erasure`() async throws {
     let fixture = try OAuthFixture().register()
     let store = ScriptedStore()
     fixture.oauth.environment.tokenStore = store

@@ -11,7 +11,7 @@ import Testing
     try OAuthFixture(browser: OAuthFixture.idle).register { $0.signInTimeout = timeout }
   }
 
-  @Test func `it ends when the time is over, not before, and late answers are refused`()
+  @Test func `a sign-in ends at its time limit, and late answers are rejected`()
     async throws
   {
     let fixture = try fixture()
@@ -27,7 +27,7 @@ import Testing
     #expect(!fixture.oauth.isSigningIn)
   }
 
-  @Test func `the answer a second before the end counts`() async throws {
+  @Test func `an answer a second before the end is used`() async throws {
     let fixture = try fixture()
     fixture.oauth.authorizeUser()
     let page = try await fixture.isWaiting()
@@ -39,10 +39,10 @@ import Testing
     #expect(fixture.clock.sleepers == 0, "nothing waits for the end any more")
   }
 
-  /// A server that alters the state leads nowhere; that is what the app must hear, and as a
+  /// A sign-in at a server that alters the state cannot succeed, so the app must get this as a
   /// failure.
   @Test(arguments: [["code=abc&state=wrong"], ["code=abc"], ["error=access_denied&state="]])
-  func `a wrong state before the end is the reason that is told`(queries: [String]) async throws {
+  func `a wrong state before the end is the reported reason`(queries: [String]) async throws {
     let fixture = try fixture(.seconds(5))
     async let error = failure(.stateMismatch) { try await fixture.oauth.signIn() }
     let page = try await fixture.isWaiting()
@@ -54,7 +54,7 @@ import Testing
     #expect(fixture.http.requests.isEmpty)
   }
 
-  @Test func `the last error without a state is told, as what anybody may have sent`()
+  @Test func `the last error without a state is reported as possibly forged`()
     async throws
   {
     let fixture = try fixture(.seconds(5))
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test(arguments: [-86_400.0, -1, 1, 86_400])
-  func `a change of the date neither ends the wait nor lengthens it`(seconds: Double) async throws {
+  func `a change of the date neither ends nor lengthens the wait`(seconds: Double) async throws {
     let fixture = try fixture()
     async let error = failure(.timedOut) { try await fixture.oauth.signIn() }
     _ = try await fixture.isWaiting()
@@ -85,7 +85,7 @@ import Testing
     _ = await error
   }
 
-  @Test func `an error without a state is told at once, and once`() async throws {
+  @Test func `an error without a state is reported at once, and once`() async throws {
     let told = Locked<[SQOAuthError]>([])
     let fixture = try fixture()
     fixture.oauth.environment.userAgent = Listener(
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test func `the right answer after a wrong one counts`() async throws {
+  @Test func `the right answer after a wrong one is used`() async throws {
     let fixture = try fixture()
     fixture.oauth.authorizeUser()
     let page = try await fixture.isWaiting()
@@ -135,7 +135,7 @@ import Testing
     #expect(fixture.http.forms.map { $0["code"] } == ["good"])
   }
 
-  @Test func `a redirect for another address does not count as a wrong state`() async throws {
+  @Test func `a redirect to another address does not count as a wrong state`() async throws {
     let fixture = try fixture()
     async let error = failure(.timedOut) { try await fixture.oauth.signIn() }
     _ = try await fixture.isWaiting()
@@ -146,7 +146,7 @@ import Testing
   }
 
   @Test(arguments: [Duration.zero, .milliseconds(1), .seconds(86_400 * 400)])
-  func `any length of time works`(timeout: Duration) async throws {
+  func `any time limit works`(timeout: Duration) async throws {
     let fixture = try fixture(timeout)
     async let error = failure(.timedOut) { try await fixture.oauth.signIn() }
     if timeout > .seconds(1) {

@@ -6,9 +6,9 @@ import Testing
 @testable import struct SequencingOAuth.PKCE
 @testable import TestSupport
 
-/// The token request and its answer, through the public interface.
+/// The token request and its response, through the public interface.
 @Suite(.timeLimit(.minutes(1))) struct TokenExchangeTests {
-  @Test func `the request redeems the code with what the browser was sent with`() async throws {
+  @Test func `the token request has the values of the authorization request`() async throws {
     let fixture = try OAuthFixture().register()
     _ = try await fixture.oauth.signIn()
     let (page, form) = (try #require(fixture.opened.first), try #require(fixture.http.forms.first))
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(arguments: ["a%3D%3D", "a==", "%2B", "a%2Fb", "a/b", "a%26b%3Dc", "4%2F0A~._-"])
-  func `the code arrives as the server wrote it`(code: String) async throws {
+  func `the code is sent as the server wrote it`(code: String) async throws {
     let fixture = try OAuthFixture(
       browser: DelegateOutcomeTests.answers("code=\(code)&next=/x?y=z#frag")
     )
@@ -50,7 +50,7 @@ import Testing
     #expect(fixture.http.forms.first?["code"] == code.removingPercentEncoding)
   }
 
-  @Test func `the secret goes into the header, into the body, or nowhere`() async throws {
+  @Test func `the secret is sent in the header, in the body, or not at all`() async throws {
     let cases: [(String?, ClientAuthentication?, String?, Set<String>)] = [
       ("p: %\u{FC}", nil, "Basic Y2xpZW50OnAlM0ElMjAlMjUlQzMlQkM=", []),
       ("s", .basic, "Basic Y2xpZW50OnM=", []), ("s", .post, nil, ["client_id", "client_secret"]),
@@ -71,7 +71,9 @@ import Testing
     }
   }
 
-  @Test func `the token has what the response had, counted from its arrival`() async throws {
+  @Test func `the token has the response's values, and its lifetime begins at the response`()
+    async throws
+  {
     let fixture = try OAuthFixture(
       answer: ScriptedHTTPClient.token(
         members: #""expires_in":"3600","refresh_token":"R","scope":"a b","example_parameter":1"#)
@@ -97,7 +99,8 @@ import Testing
       fixture.http.requests.first?.url.absoluteString == "https://sequencing.com/oauth2/token")
   }
 
-  /// The answer's scope, the scopes that the app requires, and the token's scope; `nil` for none.
+  /// The response's scope, the scopes that the app requires, and the token's scope or `nil` for
+  /// none.
   ///
   /// The request asks for `demo`.
   static let grants: [(String, Set<String>, String?)] = [
@@ -122,7 +125,7 @@ import Testing
     }
   }
 
-  @Test func `a failed sign-in leaves the token of the one before`() async throws {
+  @Test func `a failed sign-in keeps the previous token`() async throws {
     let fixture = try OAuthFixture().register()
     _ = try await fixture.oauth.signIn()
     fixture.http.answer(ScriptedHTTPClient.json(#"{"error":"invalid_grant"}"#, status: 400))
@@ -133,7 +136,7 @@ import Testing
 
   /// Some servers repeat the secrets of a request, encoded or decoded.
   @Test(arguments: [ClientAuthentication.basic, .post], [400, 200, 401, 500])
-  func `a server that echoes the secrets of the request cannot put them into an error`(
+  func `secrets of a request that a server repeats are not in the error`(
     method: ClientAuthentication, status: Int
   ) async throws {
     for hasCode in [true, false] {
@@ -182,8 +185,8 @@ import Testing
     }
   }
 
-  /// What a developer needs of the description stays.
-  @Test func `a short value is not cut out of every word`() async throws {
+  /// The useful parts of the description stay.
+  @Test func `a short secret is not removed from inside other words`() async throws {
     let fixture = try OAuthFixture(
       answer: ScriptedHTTPClient.json(
         #"{"error":"invalid_grant","error_description":"a code was used before"}"#, status: 400),

@@ -1,7 +1,7 @@
 import Dispatch
 import SQBasics
 
-/// An executor that can hold its tasks back: a task that could continue waits for the test.
+/// An executor that can hold back its tasks until the test releases them.
 ///
 /// It imitates a system that does not run a task for a while.
 final class HoldingExecutor: TaskExecutor {
@@ -23,12 +23,12 @@ final class HoldingExecutor: TaskExecutor {
     if !isHeld { run(job) }
   }
 
-  /// Returns when every task here waits for something.
+  /// Returns when every task of the executor waits for something.
   func rests() async throws {
     while state.withLock(\.running) > 0 { try await Task.sleep(for: .milliseconds(2)) }
   }
 
-  /// Holds what would go on from now on.
+  /// Holds back all tasks from now on.
   func hold() { state.withLock { $0.isHolding = true } }
 
   func letGo() {

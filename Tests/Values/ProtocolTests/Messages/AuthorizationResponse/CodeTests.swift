@@ -3,7 +3,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// What a code may look like, and that it is used once.
+/// Which authorization codes are accepted.
 @Suite struct CodeTests {
   let redirect = Redirect()
 
@@ -18,11 +18,11 @@ import Testing
     ("code=abc&session_state=1&scope=a+b&authuser=0&prompt=none", "abc"), ("code=%2541", "%41"),
     ("code=4%2F0AX4XfWh-abc.def_ghi~", "4/0AX4XfWh-abc.def_ghi~"),
   ])
-  func `a code arrives intact`(query: String, code: String) {
+  func `a code is decoded unchanged`(query: String, code: String) {
     #expect(judge(query) == .code(code))
   }
 
-  @Test func `a fragment behind the query is not part of the last value`() {
+  @Test func `a fragment after the query is not part of the last value`() {
     #expect(
       redirect.judge("\(redirect.redirectURI)?state=\(Redirect.state)&code=abc#_=_")
         == .code("abc"))
@@ -35,12 +35,12 @@ import Testing
     "code=abc&code=def", "code=abc&code=", "code=&code=abc", "code=a%00b", "code=a%0D%0Ab",
     "code=%C3%BC", "code=a%7F", "code=abc&%63ode=def",
   ])
-  func `no code, an impossible one or two of them is refused`(query: String) {
+  func `a missing, impossible or repeated code is rejected`(query: String) {
     #expect(judge(query) == .refused(.invalidAuthorizationResponse))
   }
 
   @Test(arguments: ["a%00b", "a%0D%0Ab", "%C3%BC", "a%7F", "%F0%9F%98%80", "C4N4RY%0A"])
-  func `an impossible code is called malformed, and not missing`(code: String) throws {
+  func `an impossible code is reported as malformed, not as missing`(code: String) throws {
     let error = try #require(
       redirect.response("\(redirect.redirectURI)?state=\(Redirect.state)&code=\(code)").error)
     #expect(error.code == .invalidAuthorizationResponse)
@@ -52,18 +52,18 @@ import Testing
   }
 
   @Test(arguments: ["x=100%", "x=%E9", "x=introducci%u00f3n", "%=a", "%FF=1&x=%", "scope=a%zz"])
-  func `a parameter that nobody reads may be written in any way`(query: String) {
+  func `an unused parameter may have any encoding`(query: String) {
     #expect(judge("code=abc&\(query)") == .code("abc"))
     #expect(judge("\(query)&code=abc") == .code("abc"))
   }
 
   @Test(arguments: ["a%", "a%zzb", "%FF", "%C3"])
-  func `a code that cannot be decoded is refused, and not mended`(code: String) {
+  func `a code that cannot be decoded is rejected, and not repaired`(code: String) {
     #expect(judge("code=\(code)") == .refused(.invalidAuthorizationResponse))
   }
 
   @Test(arguments: ["access_token", "token", "id_token", "refresh_token", "response"])
-  func `a token where only a code belongs is refused`(name: String) {
+  func `a token in place of a code is rejected`(name: String) {
     for value in ["abc", ""] {
       #expect(judge("code=abc&\(name)=\(value)") == .refused(.invalidAuthorizationResponse))
       #expect(judge("\(name)=\(value)") == .refused(.invalidAuthorizationResponse))
@@ -76,28 +76,28 @@ import Testing
   }
 
   @Test(arguments: ["access_token=abc&x=%zz", "x=%&id_token=abc", "access_token=%FF"])
-  func `a token in a fragment that cannot be decoded is refused too`(text: String) {
+  func `a token in a fragment that cannot be decoded is rejected`(text: String) {
     #expect(fragment(text) == .refused(.invalidAuthorizationResponse))
   }
 
-  @Test func `a token beside an error is refused too`() {
+  @Test func `a token next to an error is rejected`() {
     #expect(
       judge("error=access_denied&access_token=abc") == .refused(.invalidAuthorizationResponse))
   }
 
   @Test(arguments: ["state", "iss", "error", "error_description", "error_uri"])
-  func `another parameter of the protocol that comes twice is refused or is no answer`(
+  func `another repeated protocol parameter does not lead to a code`(
     name: String
   ) {
     let verdict = judge("code=abc&\(name)=a&\(name)=a")
     if case .code = verdict { Issue.record("\(name) was doubled and the code believed") }
   }
 
-  @Test func `a parameter that the SDK does not know may come twice`() {
+  @Test func `an unknown parameter may be repeated`() {
     #expect(judge("code=abc&x=1&x=2") == .code("abc"))
   }
 
-  @Test func `a response does not print its code`() throws {
+  @Test func `a printed response does not show its code`() throws {
     let secret = "C4N4RYCODE"
     guard
       case .answer(.success(let response)) = redirect.response(

@@ -13,7 +13,7 @@ import Testing
     "invalid_request", "unauthorized_client", "access_denied", "unsupported_response_type",
     "invalid_scope", "server_error", "temporarily_unavailable", "login_required", "my_own-code",
   ])
-  func `the server's code is the error's code`(code: String) throws {
+  func `the server's code becomes the error's code`(code: String) throws {
     let error = try #require(refusal("error=\(code)&error_description=a+b&error_uri=https://x/y"))
     #expect(error.code.rawValue == code)
     #expect(error.response?.error.rawValue == code)
@@ -21,17 +21,17 @@ import Testing
     #expect(error.response?.errorURI == "https://x/y")
   }
 
-  @Test func `only access_denied of them is a cancellation`() {
+  @Test func `only access_denied counts as a cancellation`() {
     #expect(refusal("error=access_denied")?.isCancellation == true)
     #expect(refusal("error=server_error")?.isCancellation == false)
     #expect(refusal("error=not_access_denied")?.isCancellation == false)
     #expect(refusal("error=server_error&error_description=access_denied")?.isCancellation == false)
   }
 
-  /// A code of ours in the server's mouth must not steer the app: `cancelled` would pass for the
-  /// user's will, `not_authorized` would end a session.
+  /// The SDK's own codes must not steer the app if a server sends them: `cancelled` would look like
+  /// the user's decision, and `not_authorized` would end a session.
   @Test(arguments: ["cancelled", "timed_out", "state_mismatch", "store_failed", "not_authorized"])
-  func `a server cannot speak in the SDK's own codes`(code: String) throws {
+  func `a server cannot use the SDK's own codes`(code: String) throws {
     let error = try #require(refusal("error=\(code)"))
     #expect(!error.isCancellation)
     #expect(!error.requiresSignIn && error.code == .requestRefused)
@@ -47,7 +47,7 @@ import Testing
     #expect(error?.code == .invalidAuthorizationResponse || error?.code == .accessDenied)
   }
 
-  @Test func `control characters and direction overrides do not reach the texts`() throws {
+  @Test func `control characters and direction overrides are removed from all texts`() throws {
     let nasty = "a%0D%0Ab%1B%5B31mc%E2%80%AEd%00e%E2%80%A8f%C2%85g%7F"
     let error = try #require(
       refusal("error=x\(nasty)&error_description=\(nasty)&error_uri=\(nasty)"))
@@ -79,7 +79,7 @@ import Testing
   }
 }
 
-/// What a terminal or a log would obey and not show.
+/// Returns whether a terminal or a log would obey the character instead of showing it.
 func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
   switch scalar.properties.generalCategory {
   case .control, .format, .lineSeparator, .paragraphSeparator: true

@@ -4,7 +4,7 @@ import Testing
 @testable import SQBasics
 @testable import SequencingOAuth
 
-/// The issuer is compared as a string, after form-decoding, on every answer.
+/// The issuer of every answer is compared as a string, after form-decoding.
 @Suite struct IssuerTests {
   static let wrongIssuers = [
     "https://honest.as.example1", "https://honest.as.example/", "https://honest.as.example/1",
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(arguments: wrongIssuers, [true, false])
-  func `an issuer that differs by one character is refused`(issuer: String, promised: Bool) {
+  func `an issuer that differs by one character is rejected`(issuer: String, promised: Bool) {
     for kind in ["code=abc", "error=access_denied", "error=server_error"] {
       #expect(
         judge("\(kind)&iss=\(issuer)", promised: promised) == .refused(.issuerMismatch), "\(kind)")
@@ -39,13 +39,14 @@ import Testing
   }
 
   @Test(arguments: ["code=abc", "code=", "", "Error=access_denied"])
-  func `a promised issuer must be there`(query: String) {
+  func `a promised issuer is required`(query: String) {
     #expect(judge(query, promised: true) == .refused(.issuerMismatch))
   }
 
-  /// The sign-in ends either way and nothing is requested, so the server's reason may be told.
+  /// The sign-in ends in any case and sends no request, so the error may contain the server's
+  /// reason.
   @Test(arguments: ["access_denied", "server_error", "my_own_code"])
-  func `an error without the promised issuer keeps its code, with a note`(code: String) throws {
+  func `an error without the promised issuer keeps its code and gets a note`(code: String) throws {
     let redirect = Redirect(issuer: Redirect.issuer, requiresIssuer: true)
     let address = "\(redirect.redirectURI)?state=\(Redirect.state)&error=\(code)"
     for query in ["", "&error_description=why", "&code=abc"] {
@@ -64,7 +65,7 @@ import Testing
   }
 
   @Test(arguments: ["https://honest.as.example", "https://evil.example"])
-  func `a doubled issuer is refused, whatever the second one is`(second: String) {
+  func `a repeated issuer is rejected, whatever the second value is`(second: String) {
     for query in ["code=abc", "error=access_denied"] {
       for pair in [(Redirect.issuer, second), (second, Redirect.issuer)] {
         let verdict = judge("\(query)&iss=\(pair.0)&iss=\(pair.1)", promised: true)
@@ -75,15 +76,15 @@ import Testing
     }
   }
 
-  /// U+212A, the sign for kelvin, is the letter K to Swift's `==`.
-  @Test func `an issuer of characters that Unicode calls equal is another issuer`() {
+  /// Swift's `==` takes U+212A, the kelvin sign, for the letter K.
+  @Test func `an issuer of other characters that Unicode calls equal is rejected`() {
     let redirect = Redirect(issuer: "https://id.example/K", requiresIssuer: true)
     #expect(
       redirect.judge(query: "code=abc&iss=https://id.example/%E2%84%AA&state=\(Redirect.state)")
         == .refused(.issuerMismatch))
   }
 
-  @Test func `an issuer whose letters are composed otherwise is another issuer`() {
+  @Test func `an issuer with another composition of its letters is rejected`() {
     let redirect = Redirect(issuer: "https://caf\u{E9}.example", requiresIssuer: true)
     #expect(
       redirect.judge(query: "code=abc&iss=https://cafe%CC%81.example&state=\(Redirect.state)")
@@ -93,7 +94,7 @@ import Testing
         == .code("abc"))
   }
 
-  @Test func `an issuer in the fragment does not count`() {
+  @Test func `an issuer in the fragment is ignored`() {
     let redirect = Redirect(issuer: Redirect.issuer, requiresIssuer: true)
     #expect(
       redirect.judge(

@@ -3,11 +3,11 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// The state comes before everything else.
+/// The state of an answer, which is checked before everything else.
 @Suite struct StateTests {
   let redirect = Redirect(issuer: Redirect.issuer, requiresIssuer: true)
 
-  /// Every way in which an answer fails to carry the state of the request.
+  /// All the ways in which an answer can lack the request's state.
   static let wrongStates: [String] = {
     let state = Redirect.state
     return [
@@ -21,13 +21,13 @@ import Testing
   }()
 
   @Test(arguments: wrongStates)
-  func `a code with another state is not this sign-in's answer`(state: String) {
+  func `a code with another state is not an answer to this sign-in`(state: String) {
     #expect(redirect.judge(query: "code=abc&iss=\(Redirect.issuer)&\(state)") == .wrongState)
     #expect(redirect.judge(query: "\(state)&code=abc&iss=\(Redirect.issuer)") == .wrongState)
   }
 
   @Test(arguments: wrongStates)
-  func `a forged error with another state ends nothing`(state: String) {
+  func `a forged error with another state does not end the sign-in`(state: String) {
     #expect(
       redirect.judge(query: "error=access_denied&iss=\(Redirect.issuer)&\(state)") == .wrongState)
   }
@@ -36,17 +36,17 @@ import Testing
     "iss=https%3A%2F%2Fevil.example&code=abc", "access_token=abc&token_type=bearer",
     "response=abc", "code=a&code=b", "error=a&error=b", "",
   ])
-  func `whatever else is wrong, a wrong state is seen first`(query: String) {
+  func `a wrong state is reported before anything else that is wrong`(query: String) {
     #expect(redirect.judge(query: "state=wrong&\(query)") == .wrongState)
     #expect(redirect.judge(query: query) == .wrongState)
   }
 
-  @Test func `a state in the fragment does not count`() {
+  @Test func `a state in the fragment is ignored`() {
     #expect(
       redirect.judge("\(redirect.redirectURI)?code=abc#state=\(Redirect.state)") == .wrongState)
   }
 
-  @Test func `the right state is accepted in any spelling that decodes to it`() {
+  @Test func `the right state is accepted in any encoding`() {
     let open = Redirect()
     let escaped = Redirect.state.utf8.map { "%" + String($0, radix: 16) }.joined()
     #expect(open.judge(query: "code=abc&state=\(Redirect.state)") == .code("abc"))
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(arguments: ["%", "code=%zz", "code=%FF&state=\(Redirect.state)"])
-  func `a query that cannot be decoded proves no state`(query: String) {
+  func `a query that cannot be decoded is not accepted`(query: String) {
     #expect(redirect.judge(query: query) != .code(""))
     if case .code = redirect.judge(query: query) { Issue.record("accepted") }
   }

@@ -21,7 +21,7 @@ import Testing
     return challenges[0]
   }
 
-  @Test func `the examples of the RFC`() throws {
+  @Test func `the RFC's examples are read`() throws {
     let plain = try Self.only(#"Bearer realm="example""#)
     #expect(plain.realm == "example")
     #expect(plain.error == nil && plain.scope == nil && plain.errorDescription == nil)
@@ -31,7 +31,7 @@ import Testing
     #expect(expired.scheme == "Bearer")
   }
 
-  @Test func `every attribute has its place, and unknown ones are kept`() throws {
+  @Test func `every attribute has a property, and unknown attributes are kept`() throws {
     let challenge = try Self.only(
       #"bEARER Error=insufficient_scope, SCOPE="demo files", error_uri="https://s.example/e","#
         + #" Resource_Metadata="https://s.example/.well-known/oauth-protected-resource""#)
@@ -53,13 +53,13 @@ import Testing
     ("Bearer a=b, Bearer error=invalid_token", 2), ("Basic", 0), ("Bearerish error=x", 0),
     ("Negotiate Bearer", 0), (#"Basic realm="Bearer error=x""#, 0), ("", 0),
   ])
-  func `other schemes are passed over`(field: String, count: Int) {
+  func `challenges of other schemes are skipped`(field: String, count: Int) {
     let challenges = BearerChallenge.challenges(in: [field])
     #expect(challenges.count == count)
     if count > 0 { #expect(challenges.last?.error == .invalidToken) }
   }
 
-  @Test func `a challenge whose error comes twice says nothing`() {
+  @Test func `a challenge with two errors is ignored`() {
     #expect(
       BearerChallenge.challenges(in: [
         "Bearer error=invalid_token, error=insufficient_scope", "Bearer realm=x",
@@ -74,18 +74,18 @@ import Testing
   }
 
   @Test(arguments: ["a\"b", "a\\b", "a\tb", "\u{E4}", "a\u{202E}b"])
-  func `a scope that is none is not given out`(scope: String) {
+  func `an invalid scope is nil`(scope: String) {
     #expect(BearerChallenge(parameters: ["scope": scope]).scope == nil)
   }
 
-  @Test func `a long list of scopes is not cut`() throws {
+  @Test func `a long list of scopes is not shortened`() throws {
     let scope = (0..<200).map { "https://s.example/scope\($0)" }.joined(separator: " ")
     #expect(try Self.only("Bearer scope=\"\(scope)\"").scope == scope)
   }
 
-  // MARK: On a response
+  // MARK: Challenges of a response
 
-  @Test func `a response has the challenges of all its fields`() {
+  @Test func `a response has the challenges of all its header fields`() {
     var headers: HTTPFields = ["www-authenticate": #"Basic realm="b", Bearer realm="r""#]
     headers.append(.init(name: "X-Other", value: "Bearer error=x"))
     headers.append(.init(name: "WWW-AUTHENTICATE", value: "Bearer error=invalid_token"))
@@ -97,7 +97,7 @@ import Testing
     #expect(HTTPResponse(status: 401).bearerChallenge == nil)
   }
 
-  @Test func `an error keeps its challenge and its wait when it gets a status`() {
+  @Test func `an error keeps its challenge and its delay when it gets a status`() {
     let challenge = BearerChallenge(parameters: ["error": "invalid_token"])
     let error = SQOAuthError(
       .invalidToken, "no", challenge: challenge, retryAfter: .seconds(7)
@@ -109,7 +109,7 @@ import Testing
 
   // MARK: Texts
 
-  @Test func `the server's texts are cleaned and cut`() throws {
+  @Test func `the server's texts are cleaned and shortened`() throws {
     let nasty = "a\u{85}\u{202E}\u{2028}b" + String(repeating: "x", count: 900)
     let challenge = BearerChallenge(parameters: [
       "realm": nasty, "error": nasty, "error_description": nasty, "error_uri": nasty,
@@ -125,7 +125,7 @@ import Testing
     #expect(!everyText(of: challenge).unicodeScalars.contains { isHarmful($0) && $0 != "\n" })
   }
 
-  @Test func `what else the server wrote is not printed`() {
+  @Test func `a printed challenge shows none of the server's other texts`() {
     let challenge = BearerChallenge(parameters: [
       "realm": "r", "error": "invalid_token", "scope": "demo", "error_description": "C4N4RY",
       "error_uri": "https://x/C4N4RY", "other": "C4N4RY",
@@ -138,7 +138,7 @@ import Testing
     ErrorTextTests.expectSilence(SQOAuthError(.invalidToken, "no", challenge: challenge))
   }
 
-  @Test func `a token that the server repeats is blotted out`() throws {
+  @Test func `a token that the server repeats is removed`() throws {
     let token = "C4N4RY-a+b/c="
     let encoded = "C4N4RY-a%2Bb%2Fc%3D"
     let challenge = try Self.only(

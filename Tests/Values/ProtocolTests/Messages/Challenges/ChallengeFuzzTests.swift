@@ -3,7 +3,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// Whatever a server puts into the field, reading it ends, and ends the same way each time.
+/// Reading a damaged header field never crashes, and always gives the same result.
 @Suite struct ChallengeFuzzTests {
   static let seeds =
     (ChallengeGrammarTests.collected + ChallengeGrammarTests.more)
@@ -13,7 +13,7 @@ import Testing
     "realm=\"", "\\\"", "invalid_token", "\u{301}", "\u{7F}", ", ",
   ].map { Array($0.utf8) }
 
-  /// Takes out, doubles, swaps and inserts; the bytes need not be UTF-8.
+  /// Returns the text with removed, doubled, swapped and inserted bytes, which need not be UTF-8.
   static func mutated(_ text: String, by generator: inout SeededGenerator) -> String {
     var bytes = Array(text.utf8)
     for _ in 0..<Int.random(in: 1...8, using: &generator) {
@@ -31,7 +31,7 @@ import Testing
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// What was found, written by the book.
+  /// Returns the challenge in the standard form.
   static func written(_ challenge: AuthenticationChallenge) -> String {
     let parameters = challenge.parameters.sorted { $0.key < $1.key }.map { name, value in
       var text = String.UnicodeScalarView()
@@ -48,13 +48,13 @@ import Testing
     var generator = SeededGenerator(seed: 7_235)
     var found = 0
     for round in 0..<10_000 {
-      // The tests beside this one have clocks that run.
+      // Lets other tests run, because some of them measure real time.
       if round % 50 == 0 { await Task.yield() }
       let seed = Self.seeds[round % Self.seeds.count]
       let field = Self.mutated(seed, by: &generator)
       let challenges = AuthenticationChallenge.challenges(in: [field])
       found += challenges.count
-      // What was understood is understood again when it is written by the book.
+      // A challenge that was read is read again from its standard form.
       let isStable =
         challenges == AuthenticationChallenge.challenges(in: [field])
         && challenges.allSatisfy {

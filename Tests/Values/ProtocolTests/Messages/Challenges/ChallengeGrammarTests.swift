@@ -3,7 +3,7 @@ import Testing
 @testable import SQBasics
 @testable import SequencingOAuth
 
-/// RFC 9110, section 11.6.1, by the cases that Julian Reschke collected for browsers, and more.
+/// RFC 9110, section 11.6.1, with the cases that Julian Reschke collected for browsers, and more.
 @Suite struct ChallengeGrammarTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let name: String
@@ -30,14 +30,16 @@ import Testing
     AuthenticationChallenge(scheme: "Newauth", parameters: parameters)
   }
 
-  /// Names as in greenbytes.de/tech/tc/httpauth; what its tables call invalid is marked so here.
+  /// The cases have the names of greenbytes.de/tech/tc/httpauth.
+  ///
+  /// A case that its tables call invalid says so here.
   static let collected: [Row] = [
     Row("simplebasic", #"Basic realm="foo""#, basic(["realm": "foo"])),
     Row("simplebasiclf", "Basic\n realm=\"foo\"", basic(["realm": "foo"])),
     Row(
       "simplebasicucase", #"BASIC REALM="foo""#,
       AuthenticationChallenge(scheme: "BASIC", parameters: ["realm": "foo"])),
-    // Only Basic demands a quoted realm, so the grammar takes the next three.
+    // Only Basic requires a quoted realm, so the grammar accepts the next three.
     Row("simplebasictok", "Basic realm=foo", basic(["realm": "foo"])),
     Row("simplebasictokbs: a token has no backslash", #"Basic realm=\f\o\o"#, basic()),
     Row("simplebasicsq", "Basic realm='foo'", basic(["realm": "'foo'"])),
@@ -55,7 +57,7 @@ import Testing
     Row(
       "simplebasicnewparam2", #"Basic bar="xyz", realm="foo""#,
       basic(["bar": "xyz", "realm": "foo"])),
-    // The transport makes U+FFFD of bytes that are not UTF-8.
+    // The transport replaces bytes that are not UTF-8 by U+FFFD.
     Row(
       "simplebasicrealmiso88591", "Basic realm=\"foo-\u{FFFD}\"", basic(["realm": "foo-\u{FFFD}"])),
     Row("simplebasicrealmutf8", "Basic realm=\"foo-\u{E4}\"", basic(["realm": "foo-\u{E4}"])),
@@ -163,11 +165,11 @@ import Testing
   ]
 
   @Test(arguments: collected + more)
-  func `a field is read by the grammar`(row: Row) {
+  func `a field is read as the grammar says`(row: Row) {
     #expect(AuthenticationChallenge.challenges(in: row.fields) == row.challenges)
   }
 
-  @Test func `a folded line of the wire is one field`() throws {
+  @Test func `a folded header line is one field`() throws {
     let lines = "WWW-Authenticate: Basic\r\n realm=\"foo\"\r\nWWW-Authenticate: Newauth\r\n"
     let fields = try #require(HTTPFields(lines: Array(lines.utf8)))
     #expect(
@@ -177,7 +179,7 @@ import Testing
 
   // MARK: Limits
 
-  @Test func `a field of more than 8 KiB is passed over, and the next is read`() {
+  @Test func `a field of more than 8 KiB is skipped, and the next one is read`() {
     let name = #"Basic realm="a", b=""#
     let fill = String(repeating: "x", count: 8 * 1024 - name.utf8.count - 1)
     let whole = AuthenticationChallenge.challenges(in: [name + fill + "\""])
@@ -186,7 +188,7 @@ import Testing
       AuthenticationChallenge.challenges(in: [name + fill + "x\"", "Newauth"]) == [Self.new()])
   }
 
-  @Test func `fields, challenges and parameters are counted`() {
+  @Test func `the number of fields, challenges and parameters is limited`() {
     let fields = (0..<17).map { "Scheme\($0)" }
     #expect(
       AuthenticationChallenge.challenges(in: fields).map(\.scheme) == Array(fields.prefix(16)))

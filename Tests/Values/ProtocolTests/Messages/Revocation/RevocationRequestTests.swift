@@ -5,7 +5,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// RFC 7009, section 2.1, and the ways of those that do not follow it.
+/// RFC 7009, section 2.1, and the different requests of some providers.
 @Suite struct RevocationRequestTests {
   static let token = SQToken(accessToken: "C4N4RY-access", refreshToken: "C4N4RY-refresh")
   static let standard = Provider.endpoints(
@@ -47,12 +47,12 @@ import Testing
     }
   }
 
-  @Test func `without a refresh token there is one request`() throws {
+  @Test func `without a refresh token, there is one request`() throws {
     let requests = try Self.all(token: SQToken(accessToken: "a"))
     #expect(requests.map(\.kind) == [.accessToken])
   }
 
-  @Test func `the client authenticates as it does at the token endpoint`() throws {
+  @Test func `the client authenticates as at the token endpoint`() throws {
     let basic = try #require(try Self.all(secret: "s3cret").first?.httpRequest())
     #expect(
       basic.headers["Authorization"] == "Basic \(Data("app:s3cret".utf8).base64EncodedString())")
@@ -65,14 +65,14 @@ import Testing
         == "token=C4N4RY-refresh&token_type_hint=refresh_token&client_id=app&client_secret=s3cret")
   }
 
-  /// RFC 8414, section 2: the endpoint may have methods of its own.
+  /// RFC 8414, section 2: the endpoint may have its own methods.
   @Test(
     arguments: [
       (#"["client_secret_post"]"#, nil, ClientAuthentication.post),
       (nil, #"["client_secret_post"]"#, .post),
       (#"["client_secret_basic"]"#, #"["client_secret_post"]"#, .basic), (nil, nil, .basic),
     ] as [(String?, String?, ClientAuthentication)])
-  func `the metadata chooses the way, its own list first`(
+  func `the metadata determines the method, with the endpoint's own list first`(
     own: String?, general: String?, expected: ClientAuthentication
   ) throws {
     let metadata = try ProviderMetadataTests.read(
@@ -94,7 +94,7 @@ import Testing
     failure(.revocationUnsupported) { try Self.all(.sequencing) }
   }
 
-  @Test func `Google gets the standard's form at its own address`() throws {
+  @Test func `Google gets the standard request at its own address`() throws {
     let requests = try Self.all(.google, secret: "s", .post)
     #expect(requests.count == 2)
     #expect(requests[0].httpRequest().url.absoluteString == "https://oauth2.googleapis.com/revoke")
@@ -105,7 +105,7 @@ import Testing
     #expect(requests.count == 1)
     let request = requests[0].httpRequest()
     #expect(request.method == "DELETE")
-    // Not in the address, where it would end up in logs.
+    // The token is not in the address, which would be written to logs.
     #expect(request.url.absoluteString == "https://graph.facebook.com/me/permissions")
     #expect(request.headers.values(for: "Authorization") == ["Bearer C4N4RY-access"])
     guard case .empty = request.body else {
@@ -131,13 +131,13 @@ import Testing
       try TokenRequestTests.body(withSecret.httpRequest())
         == "refresh_token=C4N4RY-refresh&client_id=app&client_secret=s")
     failure(.revocationUnsupported) { try Self.all(provider, token: SQToken(accessToken: "a")) }
-    // Otherwise it has the standard's endpoint.
+    // Without the logout, Keycloak gets the standard request.
     let standard = try Self.all(.keycloak(baseURL: "https://id.example", realm: "r"))
     #expect(standard.count == 2)
     #expect(standard[0].endpoint.absoluteString.hasSuffix("/protocol/openid-connect/revoke"))
   }
 
-  @Test func `no text shows a token or a secret`() throws {
+  @Test func `no printed request shows a token or a secret`() throws {
     for provider in [Self.standard, .facebook] {
       for request in try Self.all(provider, secret: "C4N4RY-secret") {
         PrintingTests.expectSilence(request)

@@ -5,7 +5,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// RFC 7009, section 2.2.
+/// How a revocation response is judged (RFC 7009, section 2.2).
 @Suite struct RevocationResponseTests {
   static func check(
     _ body: String = "", status: Int, headers: HTTPFields = [:], _ provider: Provider? = nil
@@ -21,13 +21,13 @@ import Testing
     baseURL: "https://id.example", realm: "r", revokesByLogout: true)
 
   @Test(arguments: ["", "{}", "ok", "<html>", "null", "\u{0}"], [200, 204])
-  func `a success needs no body, and any body is ignored`(body: String, status: Int) throws {
+  func `a success needs no body and ignores any body`(body: String, status: Int) throws {
     try Self.check(body, status: status)
     try Self.check(body, status: status, Self.logout)
   }
 
   @Test(arguments: ["invalid_token", "invalid_grant"], [400, 401])
-  func `a token that is of no use any more is revoked`(code: String, status: Int) throws {
+  func `a token that is no longer valid counts as revoked`(code: String, status: Int) throws {
     try Self.check(#"{"error":"\#(code)"}"#, status: status)
     try Self.check(
       #"{"error":"\#(code)","error_description":"Invalid refresh token"}"#, status: status,
@@ -39,7 +39,7 @@ import Testing
     (400, .unauthorizedClient), (503, .temporarilyUnavailable), (500, .serverError),
     (503, .invalidToken), (500, .invalidGrant), (429, .invalidToken), (429, .invalidGrant),
   ])
-  func `a refusal has the server's code, texts and status`(
+  func `a rejection has the server's code, texts and status`(
     status: Int, code: SQOAuthError.Code
   ) {
     let error = failure(code) {
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(arguments: [400, 401, 404, 500])
-  func `the server's own words are told, without the request's secrets`(status: Int) {
+  func `the error has the server's description without the request's secrets`(status: Int) {
     let error = failure {
       try Self.check(#"{"error":{"message":"no C4N4RY-secret, sorry"}}"#, status: status)
     }
@@ -63,9 +63,11 @@ import Testing
     error.map { ErrorTextTests.expectSilence($0) }
   }
 
-  /// A line end is shown as a blank, which must not make a stranger of the secret.
+  /// A line end is shown as a space.
+  ///
+  /// The secret must be recognized with it.
   @Test(arguments: [#"\n"#, #"\r\n"#, #"\t"#, #"\u2028"#, #"\u200b"#])
-  func `a secret that is broken by what is not shown is removed all the same`(end: String) {
+  func `a secret that invisible characters interrupt is removed too`(end: String) {
     for member in ["message", "error_description"] {
       let error = failure {
         try Self.check(
@@ -76,7 +78,7 @@ import Testing
   }
 
   @Test(arguments: [408, 421, 425, 429, 503])
-  func `a busy server says when to come again`(status: Int) {
+  func `the error of a busy server has the delay`(status: Int) {
     for (text, delay) in [
       ("7", Duration.seconds(7)), ("Sun, 06 Nov 1994 08:49:37 GMT", .zero), ("soon", nil),
     ] {
@@ -92,7 +94,7 @@ import Testing
   }
 
   @Test(arguments: [300, 301, 302, 303, 304, 307, 308])
-  func `a redirect is refused`(status: Int) {
+  func `a redirect is rejected`(status: Int) {
     failure(.redirectRefused) {
       try Self.check(status: status, headers: ["Location": "https://evil.example"])
     }
@@ -114,16 +116,18 @@ import Testing
   // MARK: Facebook
 
   @Test(arguments: ["true", #"{"success":true}"#, "", "1"])
-  func `Facebook says yes`(body: String) throws {
+  func `Facebook's success response counts as a revocation`(body: String) throws {
     try Self.check(body, status: 200, .facebook)
   }
 
   @Test(arguments: ["false", #"{"success":false}"#, #"{"error":{"code":190}}"#])
-  func `Facebook says no with status 200`(body: String) {
+  func `Facebook's failure response with status 200 is an error`(body: String) {
     failure(.invalidResponse) { try Self.check(body, status: 200, .facebook) }
   }
 
-  @Test func `an expired token of Facebook's is revoked, any other error is one`() throws {
+  @Test func `Facebook's error for an expired token counts as a revocation, but no other error`()
+    throws
+  {
     try Self.check(
       #"{"error":{"message":"Session has expired","type":"OAuthException","code":190}}"#,
       status: 400, .facebook)

@@ -17,7 +17,7 @@ import Testing
     var description: String { "C4N4RY" }
   }
 
-  @Test func `an app's parser may add to the standard one's result`() throws {
+  @Test func `an app's parser may extend the standard parser's result`() throws {
     let parser = Parser { response, context in
       let token = try StandardTokenResponseParser().token(from: response, context: context)
       return SQToken(accessToken: token.accessToken + "!", scope: context.requestedScope)
@@ -27,7 +27,7 @@ import Testing
     #expect(token.scope == "asked")
   }
 
-  @Test func `a parser may take the members that were decoded already`() throws {
+  @Test func `a parser may use the decoded members`() throws {
     struct MembersParser: TokenResponseParser {
       func token(from response: HTTPResponse, context: TokenResponseContext) -> SQToken {
         SQToken(accessToken: "decoded again")
@@ -43,7 +43,7 @@ import Testing
     #expect(try Answer.read("access_token=a", parser: parser).accessToken == "no members")
   }
 
-  @Test func `what a parser throws is an invalid response with that cause`() {
+  @Test func `an error of a parser becomes the cause of an invalid response`() {
     let error = failure(.invalidResponse) {
       try Answer.read(TokenBodyTests.good, parser: Parser { _, _ in throw OwnError() })
     }
@@ -51,7 +51,7 @@ import Testing
     #expect(error.map { !everyText(of: $0).contains("C4N4RY") } == true)
   }
 
-  @Test func `an SDK error of a parser passes as it is`() {
+  @Test func `an SDK error of a parser is thrown unchanged`() {
     failure(.insufficientScope) {
       try Answer.read(
         TokenBodyTests.good,
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(arguments: [(400, "{}"), (302, "{}"), (500, "{}"), (200, #"{"error":"invalid_grant"}"#)])
-  func `a parser sees neither failures nor OAuth errors`(status: Int, body: String) {
+  func `a parser gets neither failures nor OAuth errors`(status: Int, body: String) {
     failure {
       try Answer.read(
         body, status: status,

@@ -6,7 +6,7 @@ import Testing
 @testable import TestSupport
 
 @Suite struct QuirksTests {
-  @Test func `a missing token type is forgiven by its own switch only`() throws {
+  @Test func `only its own quirk accepts a missing token type`() throws {
     let body = #"{"access_token":"a"}"#
     #expect(try Answer.read(body, quirks: .missingTokenType).tokenType == "Bearer")
     for quirks in [TokenResponseQuirks(), .anyContentType] {
@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test func `another content type is forgiven by its own switch only`() throws {
+  @Test func `only its own quirk accepts another content type`() throws {
     #expect(
       try Answer.read(TokenBodyTests.good, type: "text/html", quirks: .anyContentType).accessToken
         == "C4N4RYTOKEN")
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func `form encoding is forgiven by its own switch only`() throws {
+  @Test func `only its own quirk accepts a form`() throws {
     let body = "access_token=a%2Bb&expires=5184000"
     let form = "application/x-www-form-urlencoded"
     let token = try Answer.read(body, type: form, quirks: [.formEncoded, .missingTokenType])
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: [200, 400])
-  func `a server of forms says what is wrong in one, with any status`(status: Int) {
+  func `a form with an error is read with any status`(status: Int) {
     let body = "error=bad_verification_code&error_description=It+has+expired."
     let error = failure {
       try Answer.read(
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(arguments: ["text/javascript", "text/plain", nil])
-  func `a body that is a JSON object is no form`(type: String?) throws {
+  func `a JSON object is not read as a form`(type: String?) throws {
     let token = try Answer.read(
       TokenBodyTests.good, type: type, quirks: [.formEncoded, .anyContentType])
     #expect(token.accessToken == "C4N4RYTOKEN")
@@ -94,7 +94,7 @@ import Testing
   ]
 
   @Test(arguments: hints.indices)
-  func `a refused response says what came, and what takes it`(index: Int) {
+  func `the error says what the server sent and which quirk accepts it`(index: Int) {
     let hint = Self.hints[index]
     let error = failure(.invalidResponse) { try Answer.read(hint.body, type: hint.type) }
     let message = error?.message ?? ""
@@ -103,7 +103,7 @@ import Testing
     #expect(!message.contains("C4N4RY") && error?.status == 200)
   }
 
-  @Test func `the names of many members do not make a long error`() {
+  @Test func `many member names do not make a long error`() {
     let filler = String(repeating: "x", count: 200)
     let members = (0..<2_000).map { "\"\($0)\(filler)\":1" }
     let error = failure(.invalidResponse) {
@@ -115,7 +115,7 @@ import Testing
   @Test(arguments: [
     "access_token=a&error=", "access_token=a&x=%zz&x=%E9", "x=1&access_token=a&x=2&y=100%",
   ])
-  func `a field that nobody needs may be written in any way`(body: String) throws {
+  func `an unused field may have any encoding`(body: String) throws {
     let token = try Answer.read(
       body, type: "text/plain", quirks: [.formEncoded, .missingTokenType])
     #expect(token.accessToken == "a")

@@ -5,7 +5,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// What the body of a token response must be.
+/// Which bodies of a token response are accepted.
 @Suite struct TokenBodyTests {
   static let good = #"{"access_token":"C4N4RYTOKEN","token_type":"bearer"}"#
 
@@ -23,11 +23,11 @@ import Testing
     "text/html, application/json", "application/json, text/html", "xapplication/json",
     "text/html; x=application/json",
   ])
-  func `any other content type is refused, whatever the body`(type: String) {
+  func `any other content type is rejected, whatever the body`(type: String) {
     failure(.invalidResponse) { try Answer.read(Self.good, type: type) }
   }
 
-  @Test func `a missing content type is refused`() {
+  @Test func `a missing content type is rejected`() {
     failure(.invalidResponse) { try Answer.read(Self.good, type: nil) }
   }
 
@@ -38,7 +38,8 @@ import Testing
     "[{\"access_token\":\"C4N4RY\",\"token_type\":\"bearer\"}]", "{'access_token':'C4N4RY'}",
     "{\"access_token\":\"C4N4RY\\",
   ])
-  func `a body that is no JSON object is refused without quoting it`(body: String) {
+  func `a body that is not a JSON object is rejected, and the error does not quote it`(body: String)
+  {
     let error = failure(.invalidResponse) { try Answer.read(body) }
     #expect(error.map { !everyText(of: $0).contains("C4N4RY") } == true)
     #expect(error?.status == 200)
@@ -54,7 +55,7 @@ import Testing
     ).read(HTTPResponse(status: 200, headers: ["Content-Type": "application/json"], body: body))
   }
 
-  @Test func `bytes that are no UTF-8 spoil no more than the text that has them`() throws {
+  @Test func `bytes that are not UTF-8 spoil only the text that contains them`() throws {
     let token = try Self.read(
       #"{"access_token":"a","token_type":"bearer","user_name":"Andr"#, 0xE9, #""}"#)
     #expect(token.accessToken == "a")
@@ -65,7 +66,7 @@ import Testing
   }
 
   @Test(arguments: [600, 10_000, 400_000])
-  func `deep nesting ends in an answer and not in a crash`(depth: Int) {
+  func `deep nesting does not crash the parser`(depth: Int) {
     let nest = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
     let body = #"{"access_token":"a","token_type":"bearer","x":\#(nest)}"#
     do throws(SQOAuthError) {
@@ -83,12 +84,12 @@ import Testing
   }
 
   @Test(arguments: [201, 203, 206, 299])
-  func `any status of success may carry a token`(status: Int) throws {
+  func `a response with any status of success may have a token`(status: Int) throws {
     #expect(try Answer.read(Self.good, status: status).accessToken == "C4N4RYTOKEN")
   }
 
   @Test(arguments: [204, 205])
-  func `success without content is no token`(status: Int) {
+  func `a success without content is rejected`(status: Int) {
     failure(.invalidResponse) { try Answer.read("", status: status) }
   }
 }

@@ -6,7 +6,7 @@ import Testing
 @testable import TestSupport
 
 @Suite struct TokenFieldsTests {
-  @Test func `the example of RFC 6749 section 5_1 is read whole`() throws {
+  @Test func `the example of RFC 6749 section 5_1 is read completely`() throws {
     let token = try Answer.read(
       """
       {"access_token":"2YotnFZFEjr1zCsicMWpAA","token_type":"example","expires_in":3600,
@@ -21,7 +21,7 @@ import Testing
     #expect(token.additionalFields == ["example_parameter": .string("example_value")])
   }
 
-  @Test func `what is absent is absent`() throws {
+  @Test func `a missing member is nil`() throws {
     let token = try Answer.read(#"{"access_token":"a","token_type":"bearer"}"#, scope: nil)
     #expect(token.expirationDate == nil)
     #expect(token.refreshToken == nil)
@@ -37,14 +37,15 @@ import Testing
     (#""scope":"wider than asked""#, "wider than asked"), (#""scope":["a","b"]"#, "a b"),
     (#""scope":["a b","c"]"#, "a b c"), (#""scope":[]"#, ""),
   ])
-  func `the scope is the server's, or what was asked for`(member: String, scope: String) throws {
+  func `the scope is the server's, or else the requested one`(member: String, scope: String) throws
+  {
     let token = try Answer.read(#"{"access_token":"a","token_type":"bearer",\#(member)}"#)
     #expect(token.scope == scope)
   }
 
-  /// What the token may do is unknown then, and must not be taken for what was asked for.
+  /// The token's scope is unknown then, and must not be taken for the requested one.
   @Test(arguments: ["{}", "5", "true", #"["asked",1]"#, #"[["asked"]]"#, #"{"asked":true}"#])
-  func `a scope that names no scopes is no scope, and stays for the app`(value: String) throws {
+  func `an unreadable scope is nil, and the app still finds its value`(value: String) throws {
     let token = try Answer.read(
       #"{"access_token":"a","token_type":"bearer","scope":\#(value)}"#)
     #expect(token.scope == nil && token.scopesMissing(from: "asked") == ["asked"])
@@ -52,13 +53,13 @@ import Testing
   }
 
   @Test(arguments: [#""refresh_token":"""#, #""refresh_token":null"#, #""x":1"#])
-  func `an empty refresh token is none`(member: String) throws {
+  func `an empty refresh token counts as missing`(member: String) throws {
     let token = try Answer.read(#"{"access_token":"a","token_type":"bearer",\#(member)}"#)
     #expect(token.refreshToken == nil)
   }
 
   @Test(arguments: ["Bearer", "bearer", "BEARER", "bEaReR"])
-  func `the token type is Bearer in any case and kept as spelled`(type: String) throws {
+  func `the token type is Bearer in any case, and keeps its spelling`(type: String) throws {
     #expect(
       try Answer.read(#"{"access_token":"a","token_type":"\#(type)"}"#).tokenType == type)
   }
@@ -66,7 +67,7 @@ import Testing
   @Test(arguments: [
     "DPoP", "mac", "", " bearer", "bearer ", "bearer\\u0000", "bearer\\n", "N_A", "pop",
   ])
-  func `a token type that was not asked for is refused`(type: String) {
+  func `a token type that was not requested is rejected`(type: String) {
     failure(.invalidResponse) {
       try Answer.read(#"{"access_token":"a","token_type":"\#(type)"}"#)
     }
@@ -83,7 +84,7 @@ import Testing
     #"{"Access_Token":"a","Token_Type":"bearer"}"#,
     #"{"data":{"access_token":"a","token_type":"bearer"}}"#,
   ])
-  func `a response without a usable token or type is refused`(body: String) {
+  func `a response without a usable token or type is rejected`(body: String) {
     failure(.invalidResponse) { try Answer.read(body) }
   }
 
@@ -91,20 +92,20 @@ import Testing
     "a\\r\\nX-Evil: 1", "a\\nb", "a\\rb", "a\\u0000b", "a b", "\\u0009a", "a\\u007f",
     "\\u00fc", "\\u20ac", "\\ud83d\\ude00", " a", "a ", "\\u202ea", "\\ufeffa",
   ])
-  func `a token that could split a header field or change on its way is refused`(text: String) {
+  func `a token with characters that may split or change a header field is rejected`(text: String) {
     failure(.invalidResponse) {
       try Answer.read(#"{"access_token":"\#(text)","token_type":"bearer"}"#)
     }
     let refresh =
       #"{"access_token":"a","token_type":"bearer","refresh_token":"\#(text)"}"#
-    // RFC 6749, appendix A.17 allows a space in a refresh token, never a control character.
+    // RFC 6749, appendix A.17, allows a space in a refresh token, but no control character.
     if let token = try? Answer.read(refresh) {
       #expect(!(token.refreshToken ?? "").unicodeScalars.contains(where: isHarmful))
     }
   }
 
   @Test(arguments: ["a%20b", "a+b/c==", "~._-!$&'()*,;:@?#[]{}|\\\\^`<>", "%zz"])
-  func `a token is opaque and kept byte for byte`(text: String) throws {
+  func `a token stays the same byte for byte`(text: String) throws {
     let token = try Answer.read(#"{"access_token":"\#(text)","token_type":"bearer"}"#)
     #expect(token.accessToken == text.replacingOccurrences(of: "\\\\", with: "\\"))
   }
@@ -112,7 +113,7 @@ import Testing
   @Test(arguments: [
     #""refresh_token":1"#, #""refresh_token":["a"]"#, #""refresh_token":false"#,
   ])
-  func `a refresh token of another type never becomes a text`(member: String) throws {
+  func `a refresh token of another type does not become a text`(member: String) throws {
     let body = #"{"access_token":"a","token_type":"bearer",\#(member)}"#
     do throws(SQOAuthError) {
       let token = try Answer.read(body)
@@ -122,7 +123,7 @@ import Testing
     }
   }
 
-  @Test func `further fields are kept as they came, of whatever type`() throws {
+  @Test func `additional fields of any type are kept`() throws {
     let token = try Answer.read(
       """
       {"access_token":"a","token_type":"bearer","id_token":"x.y.z","n":1,"f":1.5,"b":true,
@@ -135,8 +136,8 @@ import Testing
       ])
   }
 
-  /// JSON leaves doubled members open; which one counts must not depend on the day.
-  @Test func `of a doubled member the first counts, unless much depends on it`() throws {
+  /// JSON does not say which of two members with one name counts, so the SDK has a fixed rule.
+  @Test func `the first of two members with one name counts, unless the SDK uses them`() throws {
     let body = #"{"access_token":"a","token_type":"bearer","x":1,"x":2}"#
     #expect(try Answer.read(body).additionalFields["x"] == 1)
     let error = failure(.invalidResponse) {

@@ -5,7 +5,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// What `expires_in` may be.
+/// Which values of `expires_in` are accepted.
 @Suite struct TokenLifetimeTests {
   static func lifetime(_ json: String) throws(SQOAuthError) -> TimeInterval? {
     let token = try Answer.read(
@@ -17,14 +17,14 @@ import Testing
     ("3600", 3600.0), ("\"3600\"", 3600), ("0", 0), ("\"0\"", 0), ("3599.0", 3599), ("1", 1),
     ("3.6e3", 3600), ("\"0060\"", 60), ("2147483647", 2_147_483_647),
   ])
-  func `a number or a string of digits counts in seconds`(json: String, seconds: TimeInterval)
+  func `a number or a text of digits is a lifetime in seconds`(json: String, seconds: TimeInterval)
     throws
   {
     #expect(try Self.lifetime(json) == seconds)
   }
 
   @Test(arguments: ["3599.9", "0.5"])
-  func `a fraction of a second never makes a token live longer`(json: String) throws {
+  func `a fraction of a second does not lengthen the lifetime`(json: String) throws {
     let lifetime = try #require(try Self.lifetime(json))
     let sent = try #require(Double(json))
     #expect(lifetime <= sent && lifetime >= sent.rounded(.down))
@@ -34,7 +34,7 @@ import Testing
     "2147483648", "9223372036854775807", "9223372036854775808", "1e18", "1e300",
     "\"99999999999999999999999999999999\"", "\"2147483648\"",
   ])
-  func `a huge lifetime is cut at 68 years`(json: String) throws {
+  func `a huge lifetime is shortened to 68 years`(json: String) throws {
     #expect(try Self.lifetime(json) == 2_147_483_647)
   }
 
@@ -43,12 +43,12 @@ import Testing
     "\"3600 \"", "\"+3600\"", "\"0x10\"", "\"3600.5\"", "\"1e3\"", "\"\u{0663}\u{0666}\"",
     "\"3,600\"", "\"one hour\"", "true", "false", "[3600]", "{\"s\":3600}", "-1e300", "\"\\u0000\"",
   ])
-  func `what is no length of time is refused`(json: String) {
+  func `a value that is not a length of time is rejected`(json: String) {
     failure(.invalidResponse) { try Self.lifetime(json) }
   }
 
   @Test(arguments: ["NaN", "Infinity", "-Infinity", "1e999", "0x10", "+1", ".5", "1."])
-  func `what JSON does not know as a number makes the response unreadable or is cut`(
+  func `an invalid JSON number makes the response unreadable, or is shortened`(
     json: String
   ) {
     do throws(SQOAuthError) {
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func `null is as if it were absent`() throws {
+  @Test func `null counts as missing`() throws {
     #expect(try Self.lifetime("null") == nil)
   }
 }

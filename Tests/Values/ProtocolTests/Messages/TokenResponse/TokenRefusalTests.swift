@@ -5,7 +5,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// RFC 6749, section 5.2, and what servers send in its place.
+/// Errors of the token endpoint: RFC 6749, section 5.2, and what servers send instead.
 @Suite struct TokenRefusalTests {
   static let codes = [
     "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client",
@@ -13,7 +13,7 @@ import Testing
   ]
 
   @Test(arguments: codes, [400, 401, 403, 429, 500, 503])
-  func `the server's code, texts and status are kept`(code: String, status: Int) {
+  func `the error keeps the server's code, texts and status`(code: String, status: Int) {
     let error = failure(.init(rawValue: code)) {
       try Answer.read(
         #"{"error":"\#(code)","error_description":"why","error_uri":"https://x/y"}"#,
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(arguments: codes)
-  func `an error with status 200 is an error, even beside a token`(code: String) {
+  func `an error with status 200 is an error, even if there is a token`(code: String) {
     failure(.init(rawValue: code)) { try Answer.read(#"{"error":"\#(code)"}"#) }
     failure(.init(rawValue: code)) {
       try Answer.read(#"{"error":"\#(code)","access_token":"a","token_type":"bearer"}"#)
@@ -37,7 +37,7 @@ import Testing
     #"{"error":1}"#, #"{"error":["invalid_grant"]}"#, #"{"error":{"code":"invalid_grant"}}"#,
     #"{"error":true}"#, #"{"error":false}"#,
   ])
-  func `an error of another type beside a token still bars the token`(body: String) {
+  func `an error of another type also rejects the token next to it`(body: String) {
     let mixed = String(body.dropLast()) + #","access_token":"C4N4RY","token_type":"bearer"}"#
     for status in [200, 400] {
       let error = failure { try Answer.read(mixed, status: status) }
@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test(arguments: ["null", #""""#])
-  func `an error without a value is none`(value: String) throws {
+  func `an error member without a value counts as missing`(value: String) throws {
     let body = #"{"error":\#(value),"access_token":"a","token_type":"bearer"}"#
     #expect(try Answer.read(body).accessToken == "a")
   }
@@ -58,21 +58,21 @@ import Testing
     #"{"error":"invalid_grant","error_description":null}"#,
     #"{"error":"invalid_grant","more":{"deep":[1]}}"#,
   ])
-  func `a code counts although its texts have other types`(body: String) {
+  func `a code counts even if its texts have other types`(body: String) {
     #expect(
       failure(.invalidGrant) { try Answer.read(body, status: 400) }?.response?.errorDescription
         == nil)
   }
 
   @Test(arguments: ["text/html", "text/plain", nil])
-  func `JSON that refuses is read under any content type`(type: String?) {
+  func `an error in JSON is read with any content type`(type: String?) {
     failure(.invalidGrant) {
       try Answer.read(#"{"error":"invalid_grant"}"#, status: 400, type: type)
     }
   }
 
   @Test(arguments: [400, 401, 403])
-  func `a refusal without a reason keeps its status and asks for a new sign-in`(status: Int) {
+  func `a rejection without a reason keeps its status and requires a new sign-in`(status: Int) {
     for body in ["", "no", "<html>", "{}", #"{"error":1}"#] {
       let error = failure(.requestRefused) {
         try Answer.read(body, status: status, type: body.isEmpty ? nil : "application/json")
@@ -96,7 +96,7 @@ import Testing
   ]
 
   @Test(arguments: forms, [200, 400, 401, 404, 500, 503])
-  func `the server's own words are told, whatever the form of its error`(
+  func `the error contains the server's description, in any form of error`(
     body: String, status: Int
   ) {
     let error = failure { try Answer.read(body, status: status) }
@@ -110,7 +110,7 @@ import Testing
     #"{"error":{"code":400}}"#, #"{"token":"C4N4RY"}"#, #"["C4N4RY"]"#, #""C4N4RY""#,
     #"{"data":["C4N4RY"]}"#, #"{"error":{"data":{"x":"C4N4RY"}}}"#,
   ])
-  func `nothing but a sentence is told`(body: String) {
+  func `the error does not contain other parts of the server's answer`(body: String) {
     for status in [200, 400, 404] {
       let error = failure { try Answer.read(body, status: status) }
       #expect(error?.message.contains("said") == false)
@@ -119,7 +119,7 @@ import Testing
   }
 
   @Test(arguments: [404, 405, 408, 410, 413, 415, 429, 500, 502, 503, 504, 599])
-  func `any other failure is not a refusal of the session`(status: Int) {
+  func `any other failure does not require a new sign-in`(status: Int) {
     let error = failure { try Answer.read("<h1>C4N4RY</h1>", status: status, type: "text/html") }
     #expect(error?.status == status)
     #expect(error?.requiresSignIn == false)
@@ -128,7 +128,7 @@ import Testing
   }
 
   @Test(arguments: [300, 301, 302, 303, 304, 307, 308])
-  func `a redirect is refused`(status: Int) {
+  func `a redirect is rejected`(status: Int) {
     #expect(
       failure(.redirectRefused) { try Answer.read(TokenBodyTests.good, status: status) }?.status
         == status)
@@ -140,7 +140,7 @@ import Testing
     ("/login?next=C4N4RY", "to /login,"), ("//new.example", "to //new.example,"),
     ("?C4N4RY", "(status 307), which"),
   ])
-  func `a redirect that is not followed names its target, without what may be secret`(
+  func `the error of a redirect names its target without possible secrets`(
     location: String, words: String
   ) {
     let error = failure(.redirectRefused) {
@@ -154,7 +154,7 @@ import Testing
   }
 
   @Test(arguments: Self.codes)
-  func `only invalid_grant of them asks for a new sign-in`(code: String) {
+  func `only invalid_grant requires a new sign-in`(code: String) {
     let error = failure { try Answer.read(#"{"error":"\#(code)"}"#, status: 400) }
     #expect(error?.requiresSignIn == (code == "invalid_grant"))
   }
@@ -164,7 +164,7 @@ import Testing
     #expect(error?.requiresSignIn == false)
   }
 
-  @Test func `control characters and direction overrides do not reach the texts`() {
+  @Test func `control characters and direction overrides are removed from all texts`() {
     let nasty = #"a\r\nb\u001b[31mc\u202ed\u0000e\u2028f\u0085g\u007f\u200bh\u2066"#
     let error = failure {
       try Answer.read(
@@ -194,8 +194,8 @@ import Testing
     #expect((error?.description.count ?? 0) < 2_000)
   }
 
-  /// One character may be made of any number of scalars.
-  @Test func `a text of few characters and many bytes is cut too`() {
+  /// One character may have any number of scalars.
+  @Test func `a text with few characters and many bytes is shortened too`() {
     let zalgo = "a" + String(repeating: #"\u0301"#, count: 50_000)
     let error = failure {
       try Answer.read(#"{"error":"x","error_description":"\#(zalgo)"}"#, status: 400)
