@@ -15,11 +15,11 @@ import Testing
     return try await module.requestAccessTokenAsClient(scope: "read")
   }
 
-  @Test func `it gets its token by every method but encoded Basic, whose error says which`()
+  @Test func `every method works except encoded Basic, whose error suggests another`()
     async throws
   {
     try await Glewlwyd.running { server in
-      // What the server's metadata lists leads to the body.
+      // The methods in the server's metadata lead to a secret in the request body.
       for method in [nil, ClientAuthentication.post, .basicUnescaped] {
         let token = try await token(by: method, at: server)
         #expect(try await server.introspect(token.accessToken).active)
