@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// nghttp2's own program for measuring: what HTTP/2 itself costs, without a call around it.
+/// nghttp2's own measuring program, which shows the cost of HTTP/2 itself without a call around it.
 ///
 /// It is the limit for a client on nghttp2, in C and on one thread.
 struct H2Load: Sendable {

@@ -3,14 +3,14 @@ import Glibc
 import SequencingOAuth
 import SequencingOAuthGRPC
 
-/// Unary calls that carry a token, beside other clients, against Go's server, in clear.
+/// Unary calls with a token, compared with other clients at Go's server, without encryption.
 struct RPCBenchmarks {
   private let server: Companion
   private let address: String
   private let go: WorkProcess
   private let python: WorkProcess?
 
-  /// Starts the server and the clients; `nil` where Go's grpc is not installed.
+  /// Starts the server and the clients, or returns `nil` if Go's grpc is not installed.
   static func start() throws -> RPCBenchmarks? {
     guard let path = getenv("GO_RPC_PEER").map({ String(cString: $0) }), !path.isEmpty else {
       return nil
@@ -56,7 +56,7 @@ struct RPCBenchmarks {
     }
   }
 
-  /// A channel to the server, whose calls carry a token.
+  /// Returns a channel to the server whose calls carry a token.
   func channel() async throws -> RPCChannel {
     let module = try await AuthorizedReads.pipe("http://\(address)").module
     guard let url = URL(string: "http://\(address)") else { throw BenchmarkError("no URL") }

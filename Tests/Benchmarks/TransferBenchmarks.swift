@@ -3,7 +3,7 @@ import FoundationEssentials
 import Glibc
 import SequencingOAuth
 
-/// Uploads and downloads of a gigabyte through nginx, beside the `curl` tool.
+/// Uploads and downloads of a gigabyte through nginx, compared with the `curl` tool.
 ///
 /// All files are in memory, so that the disk sets no limit.
 struct TransferBenchmarks {
@@ -14,7 +14,7 @@ struct TransferBenchmarks {
   private let url: String
   private let pipe: Pipeline.Pipe
 
-  /// Starts nginx; returns `nil` if nginx or `curl` is not installed.
+  /// Starts nginx, or returns `nil` if nginx or `curl` is not installed.
   static func start() async throws -> TransferBenchmarks? {
     guard [curlTool, nginx].allSatisfy(FileManager.default.isExecutableFile(atPath:)) else {
       return nil
@@ -34,7 +34,7 @@ struct TransferBenchmarks {
     url = "http://127.0.0.1:\(port)"
     try Data(Self.configuration(port: port).utf8)
       .write(to: URL(filePath: "\(folder)/nginx.conf"))
-    // It ends with its companion's input, as nginx alone would not.
+    // The shell ends with its companion's input, which nginx alone would not.
     let script = "\(Self.nginx) -p $0 -c nginx.conf -e error.log & cat >/dev/null; kill $!; wait"
     server = try Companion("/bin/sh", ["-c", script, folder])
     try Self.makeFile("\(folder)/root/down", Self.size)
@@ -71,7 +71,7 @@ struct TransferBenchmarks {
     ]
   }
 
-  /// The tool measures its transfer itself, without its own start.
+  /// Runs `curl`, which measures its transfer itself, without its own start.
   private func curl(_ arguments: [String]) -> Benchmark.Peer {
     Benchmark.Peer(name: "curl") { [folder] in
       try Self.makeRoom(folder)
