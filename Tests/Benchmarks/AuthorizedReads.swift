@@ -21,7 +21,7 @@ enum AuthorizedReads {
     ]
   }
 
-  /// Returns a pipe with a valid token whose name adds nothing to its path.
+  /// Returns a pipe that has a valid token and whose endpoint adds nothing to the URL `base`.
   static func pipe(_ base: String) async throws -> Pipeline.Pipe {
     let now = Date()
     let token = SQToken(

@@ -8,7 +8,7 @@ extension ByteServerLoop {
     static let farPost = [UInt8]("POST /far".utf8)
     private static let failingPost = [UInt8]("POST /failing".utf8)
     private static let headEnd = [UInt8]("\r\n\r\n".utf8)
-    /// The field's spelling of every client in these benchmarks.
+    /// The field as every client in these benchmarks spells it.
     private static let lengthField = [UInt8]("\r\nContent-Length: ".utf8)
 
     /// Returns whether the bytes end with a complete request.

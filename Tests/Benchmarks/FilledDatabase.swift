@@ -44,7 +44,7 @@ actor FilledDatabase {
       try BareDatabase.execute(
         "INSERT INTO accounts (id, value) VALUES \(rows.joined(separator: ", "))", path: path)
     }
-    // The ids of the copies are between the others.
+    // The ids of the copies lie between those of the real accounts.
     for first in stride(from: real, to: count, by: 10_000) {
       try BareDatabase.execute(
         """

@@ -27,7 +27,7 @@ actor FilledSchema {
     for number in 0..<real {
       try await store.save(StoreBenchmarks.record("account \(number)"))
     }
-    // The ids of the copies are between the others.
+    // The ids of the copies lie between those of the real accounts.
     try bare.execute(
       """
       INSERT INTO \(schema).accounts (id, version, key_number, value, server, due)
@@ -51,7 +51,7 @@ actor FilledSchema {
     return try await store.loads(operations, of: real)
   }
 
-  /// Takes the accounts that are due, one after another.
+  /// Takes accounts whose refresh is due, one after another.
   func dues(_ operations: Int) async throws -> Benchmark.Sample {
     try await fill()
     try bare.execute(

@@ -67,7 +67,7 @@ struct RPCBenchmarks {
     Self.peer("Go grpc", go, count, width)
   }
 
-  /// The limit: HTTP/2 without a call around it.
+  /// Returns the peer that shows the limit: HTTP/2 without a call around it.
   private static func peer(_ load: H2Load?, _ count: Int, _ width: Int) -> Benchmark.Peer {
     let name = "h2load (limit)"
     guard let load else { return Benchmark.Peer(name: name) }

@@ -23,7 +23,7 @@ import SequencingOAuth
 /// Another linker saves nothing, packed relocations save 1 %, and a fixed address saves 4 % but
 /// gives up a protection.
 ///
-/// To reach less, the SDK would have to load libcurl at its first use too. Its functions have
+/// To start faster, the SDK would have to load libcurl at its first use too. Its functions have
 /// variable parameters, and nearly every program calls them. So it is not done; a program that needs
 /// its token often keeps running, as `sq-demo watch` does.
 struct StartUp {
@@ -71,7 +71,8 @@ struct StartUp {
     }
   }
 
-  /// Returns programs that print the same token, a tool that loads the same libcurl, and the limit.
+  /// Returns the peers: programs that print the same token, a tool that loads the same libcurl, and
+  /// a program that only loads the libraries.
   private func peers(of program: Program) -> [(Benchmark.Peer, aim: Double)] {
     [
       (Benchmark.Peer(name: GoPeer.name, run: run(Self.path("GO_TOKEN_PEER"), [file])), 0.5),

@@ -92,8 +92,9 @@ struct StoreBenchmarks {
   private func databaseSaves() throws -> [Benchmark] {
     let bare = try BareDatabase(
       path: "\(folder)/bare.sqlite", value: JSONEncoder().encode(Self.record()))
-    // So many saves that SQLite's log has its final size after the first round. Overwriting it
-    // takes the disk half the time of letting it grow, as in a program that has just started.
+    // There are enough saves that SQLite's log has its final size after the first round.
+    // Overwriting the log takes the disk half the time of growing it, which a program does only
+    // after its start.
     return Self.saves(
       1200, in: SQLiteTokenStore(path: "\(folder)/tokens.sqlite"), "durable save, SQLite",
       bare: "bare upsert", bare.save)

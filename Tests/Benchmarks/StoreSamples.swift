@@ -22,9 +22,7 @@ extension TokenStore {
     }
   }
 
-  /// Loads pages from the first on.
-  ///
-  /// Each must be full.
+  /// Loads pages, beginning with the first, and throws an error if one is not full.
   func pages(_ operations: Int, of limit: Int) async throws -> Benchmark.Sample {
     try await sample(operations) {
       var last: String?

@@ -13,7 +13,7 @@ struct Table {
     ])
   }
 
-  /// `1.23×`.
+  /// Returns the text of a ratio, such as `1.23×`.
   static func ratio(_ value: Double) -> String {
     fixed(value) + "×"
   }

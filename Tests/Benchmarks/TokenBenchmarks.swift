@@ -25,7 +25,7 @@ enum TokenBenchmarks {
   static let credentials =
     "grant_type=client_credentials&client_id=sandbox-service&client_secret=sandbox-secret"
 
-  /// The complete grant: the request, its answer, and the token in the store and in memory.
+  /// Makes complete grants: the request, its answer, and the token in the store and in memory.
   ///
   /// If `client` is given, it answers the requests.
   static func tokenRequests(
@@ -86,7 +86,8 @@ enum TokenBenchmarks {
       issueDate: now - 3600)
     let module = try await module(url, holding: token)
     return try await sample(1) {
-      // Each caller is a separate task, as in an app. A task group would search its list for each.
+      // Each caller is a separate task, as in an app. A task group would search its list for each
+      // task.
       let tasks = (0..<callers).map { _ in Task { (try? await module.token()) == nil } }
       var failures = 0
       for task in tasks where await task.value { failures += 1 }

@@ -34,7 +34,8 @@ struct TransferBenchmarks {
     url = "http://127.0.0.1:\(port)"
     try Data(Self.configuration(port: port).utf8)
       .write(to: URL(filePath: "\(folder)/nginx.conf"))
-    // The shell ends with its companion's input, which nginx alone would not.
+    // nginx does not end with its input, as a companion must. So a shell waits for the end of the
+    // input and stops nginx.
     let script = "\(Self.nginx) -p $0 -c nginx.conf -e error.log & cat >/dev/null; kill $!; wait"
     server = try Companion("/bin/sh", ["-c", script, folder])
     try Self.makeFile("\(folder)/root/down", Self.size)
@@ -87,10 +88,10 @@ struct TransferBenchmarks {
     }
   }
 
-  /// Removes the files of a transfer, and frees a gigabyte that was just in use.
+  /// Removes the files of a transfer, and writes and removes another gigabyte.
   ///
   /// A virtual machine gives idle memory back to its host. The next program that writes into it
-  /// must wait for the host, longer than a transfer takes.
+  /// must wait for the host, longer than a transfer takes. This method waits instead.
   private static func makeRoom(_ folder: String) throws {
     for name in ["curl", "ours", "root/curl", "root/ours"] { unlink("\(folder)/\(name)") }
     try makeFile("\(folder)/room", size)

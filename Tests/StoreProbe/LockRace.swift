@@ -10,8 +10,8 @@ struct LockRace {
     case new
     /// Takes the lock as old versions did, which never removed or compared the file.
     case old
-    /// Takes the lock as the SDK does if the system does not say whether another program has it
-    /// open.
+    /// Takes the lock as the SDK does on a system that does not say whether another program has the
+    /// file open.
     case hasty
   }
 

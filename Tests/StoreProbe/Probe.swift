@@ -131,7 +131,7 @@ struct Probe {
 
   /// Refreshes the token of the account `a`.
   ///
-  /// A signal waits for the refresh.
+  /// A signal that arrives during the refresh ends the program after it.
   private func tokenDespiteSignals(_ issuer: String) async throws {
     let manager = AccountManager(store: store)
     let signals = TerminationSignals(settling: manager) { say("unkept: \($0.code)") }
@@ -139,7 +139,7 @@ struct Probe {
     let account = try await manager.account(
       try ClientConfiguration(clientID: "sandbox-app", provider: .issuer(issuer)), id: "a")
     say(try await account.token().accessToken)
-    // The signal arrives during the refresh and ends the program.
+    // The signal has arrived during the refresh and ends the program here.
     try await Task.sleep(for: .seconds(60))
   }
 

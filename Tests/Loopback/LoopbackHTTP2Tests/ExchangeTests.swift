@@ -120,8 +120,7 @@ import Testing
       exchange.write([UInt8](repeating: 2, count: 100_000))
       let isDrained = OneShot<Bool>()
       let waiting = Task { isDrained.resolve(await exchange.drained()) }
-      // The initial window: a client that opens it no further takes this much (RFC 9113, section
-      // 6.9.2).
+      // A client that never enlarges its initial window takes this much (RFC 9113, section 6.9.2).
       try await eventually("the window is used up") { client.answer(1).content.count == 65_535 }
       #expect(isDrained.current == nil)
       client.grant(100_000, to: 1)

@@ -119,7 +119,7 @@ import Testing
       if request.path == "/hold" {
         barrier.pass()
       } else {
-        // All handlers together take longer than a signal that is sent too early.
+        // Delays the handlers, so that a `settle` that returned too early would be noticed.
         usleep(5_000)
       }
       return .text("served")

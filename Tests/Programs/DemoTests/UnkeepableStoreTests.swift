@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A store that cannot save a new token, for each command that would refresh one.
-@Suite(.timeLimit(.minutes(5))) struct `A store that cannot keep the next token` {
+@Suite(.timeLimit(.minutes(5))) struct `A store that cannot save the next token` {
   /// The fault of the store's folder, as a command that starts the program in it.
   enum Trouble: String, CaseIterable {
     case fullDisk, readOnlyMount, folderWithoutWriting, locksUnusable

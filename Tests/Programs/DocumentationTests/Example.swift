@@ -7,7 +7,7 @@ import TestSupport
 struct Example: Sendable {
   let sandbox: SandboxServer
   private let program: String
-  /// The builder keeps the program's file.
+  /// The builder of the program, whose file exists only as long as this builder.
   private let builder: ProgramBuilder
   private let home: TemporaryFolder
 

@@ -12,7 +12,7 @@ import Testing
   {
     let sandbox = try await SandboxServer.start()
     let desktop = try await PrivateDesktop(keyring: true)
-    // The builder keeps the program's file.
+    // The program's file exists only as long as the builder.
     let builder = try ProgramBuilder(with: [.keyring])
     let program = try await builder.build(
       "notes", ["main.swift": code(for: sandbox)], ["-swift-version", "6"])

@@ -11,7 +11,7 @@ import Testing
 struct PastedRedirectSampleTests {
   @Test func `a program continues and ends while its reader still waits for a line`() async throws {
     let sandbox = try await SandboxServer.start()
-    // The builder keeps the program's file.
+    // The program's file exists only as long as the builder.
     let builder = try ProgramBuilder()
     let program = try await builder.build(
       "paster", ["main.swift": code(for: sandbox)], ["-swift-version", "6"])

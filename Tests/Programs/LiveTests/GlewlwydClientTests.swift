@@ -3,7 +3,8 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// A client whose secret Basic has to encode, at a server that does not decode it.
+/// A client whose secret must be encoded for Basic authentication, at a server that does not decode
+/// it.
 @Suite(.timeLimit(.minutes(2)), .requires(.glewlwyd)) struct GlewlwydClientTests {
   private func token(
     by method: ClientAuthentication?, at server: Glewlwyd

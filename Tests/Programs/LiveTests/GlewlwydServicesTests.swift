@@ -4,7 +4,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// What a service needs from a server of other authors.
+/// The requests of a service to an independent server.
 @Suite(.timeLimit(.minutes(2)), .requires(.glewlwyd)) struct GlewlwydServicesTests {
   /// This server requires a redirect URI from every client.
   private let service = ClientMetadata(

@@ -13,7 +13,7 @@ import Testing
     folder = try TemporaryFolder()
   }
 
-  @Test func `a lock kept by another process is an error after the limit, with its name`()
+  @Test func `a lock that another process keeps too long is an error that names the process`()
     async throws
   {
     let holder = try await hold()

@@ -130,7 +130,7 @@ import Testing
   }
 
   @Test(arguments: [StoreKind.file, .encrypted, .sqlite])
-  func `a store that another program keeps locked fails a reservation and names it`(
+  func `a reservation in a store that another program keeps locked fails and names the program`(
     kind: StoreKind
   ) async throws {
     let folder = try TemporaryFolder()

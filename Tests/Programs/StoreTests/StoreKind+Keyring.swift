@@ -43,7 +43,7 @@ extension StoreKind {
     return isTested ? kinds() : []
   }
 
-  /// Creates the kind of a store in a program on a bus, which may still be starting.
+  /// Creates the kind of store that a program serves on a bus, which may still be starting.
   private static func service(
     _ name: String, on bus: @escaping @Sendable () async throws -> String,
     address: (@Sendable (TemporaryFolder) -> String)? = nil

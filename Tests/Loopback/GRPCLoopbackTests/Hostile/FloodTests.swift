@@ -130,7 +130,8 @@ import Testing
   }
 
   @Test func `many small messages are not treated as a flood`() async throws {
-    // Each message has five bytes in a frame of fourteen. The window fits only some of them.
+    // Each message has five bytes in a frame of fourteen. Only some of the frames fit into the
+    // window.
     let (parts, count) = (4, 28_000)
     let part: [Step] = [
       .flood(Bytes.data(Bytes.message()), times: count), .wait(.windowUpdate, stream: 1),

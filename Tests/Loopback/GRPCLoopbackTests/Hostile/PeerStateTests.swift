@@ -102,7 +102,7 @@ import Testing
     #expect(error?.status == .unavailable)
   }
 
-  @Test func `a broken rule ends a connection even if the network takes no bytes`() throws {
+  @Test func `a broken rule ends a connection even if the network accepts no bytes`() throws {
     let bytes = Bytes.start + Bytes.reset(8, stream: 0)
     let connection = try Self.connection(bytes, refusing: .wait)
     connection.flush()

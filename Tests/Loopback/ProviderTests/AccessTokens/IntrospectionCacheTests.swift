@@ -37,7 +37,7 @@ import Testing
     #expect(server.questions == 4, "an answer counts no longer when the date is moved back")
   }
 
-  @Test func `an answer requested before forget is not cached`() async throws {
+  @Test func `an answer that was requested before a call of forget is not cached`() async throws {
     let server = try await ResourceServerFixture(nil)
     let introspector = try server.introspector()
     let (token, other) = (server.token(), server.token())

@@ -9,7 +9,7 @@ import Testing
 /// Wrong discovery documents.
 ///
 /// The sign-in then opens no page.
-@Suite("End to end: spoilt metadata", .timeLimit(.minutes(1))) struct MetadataMisbehaviourTests {
+@Suite("End to end: wrong metadata", .timeLimit(.minutes(1))) struct MetadataMisbehaviourTests {
   func expect(
     _ misbehaviour: SandboxMisbehaviour, ends codes: Set<SQOAuthError.Code>,
     outlasted isOutlasted: Bool = false, sourceLocation: SourceLocation = #_sourceLocation
@@ -65,7 +65,7 @@ import Testing
     try await expect(.delay(.seconds(50)), ends: [.requestTimedOut], outlasted: true)
   }
 
-  @Test func `a server without PKCE is refused`() async throws {
+  @Test func `a server that does not support PKCE is rejected`() async throws {
     try await expect(
       .member("code_challenge_methods_supported", ["plain"]), ends: [.pkceUnsupported])
   }

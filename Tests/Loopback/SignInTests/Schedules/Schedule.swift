@@ -22,7 +22,7 @@ struct Schedule: Sendable, CustomStringConvertible {
     case invalidate
     /// Makes this many next token requests fail in one way.
     case trouble(Trouble, times: Int)
-    /// Makes the API reject this many next requests without a reason.
+    /// Makes the API answer this many of the next requests with status 401 and no reason.
     case refusal(Int)
     /// Makes token requests wait at the server, or lets them continue.
     case stall, release

@@ -23,7 +23,7 @@ import Testing
 
   /// Gets a client credentials token by each method.
   ///
-  /// The secret has characters that Basic encodes.
+  /// The secret has characters that must be encoded for Basic authentication.
   private func expect(
     _ outcomes: [ClientAuthentication?: Bool], decodes: Bool
   ) async throws {

@@ -73,7 +73,8 @@ import Testing
     await app.server.stop()
   }
 
-  @Test func `an authorization server that compares redirect URIs accepts it`() async throws {
+  @Test func `an authorization server that compares redirect URIs accepts the app's`() async throws
+  {
     let app = try WebApp()
     var options = SandboxOptions()
     options.clients = [SandboxClient(id: "web", name: "Web", redirectURIs: [app.redirectURI()])]

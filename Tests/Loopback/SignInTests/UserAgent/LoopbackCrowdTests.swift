@@ -92,7 +92,7 @@ import Testing
   @Test func `a timeout on a crowded port is not a cancellation by the user`() async throws {
     let (fixture, _, port) = try await LoopbackRedirectTests.waiting()
     let idle = try (0..<17).map { _ in try RawClient(port: port) }
-    // The server closed the first connection to make room.
+    // The server closed the first connection to accept another one.
     #expect(await idle[0].readToEnd() == "")
     async let error = failure(.redirectUnavailable) { try await fixture.oauth.signIn() }
     try await eventually { fixture.clock.sleepers > 0 }

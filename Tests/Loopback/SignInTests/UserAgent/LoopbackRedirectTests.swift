@@ -80,7 +80,7 @@ import Testing
     _ = await second.delegate.events(1)
   }
 
-  @Test func `the port is open only at the one address`() async throws {
+  @Test func `the port is open only at the loopback address of the redirect URI`() async throws {
     let (fixture, _, port) = try await Self.waiting()
     #expect(RawClient.isOpen(port: port))
     #expect(!RawClient.isOpen("127.0.0.2", port: port))

@@ -193,7 +193,7 @@ import Testing
     request.progress = { if $0.received == 1 { hasArrived.resolve(()) } }
     request.destination = .stream { [time, url = request.url] _, data in
       received.withLock { $0 += data }
-      // This call brings the head. When the content's turn comes, the request has ended.
+      // This call passes only the head. By the call with the content the request has ended.
       guard data.isEmpty else { return }
       _ = await hasArrived.value()
       time.advance(by: .seconds(7200))

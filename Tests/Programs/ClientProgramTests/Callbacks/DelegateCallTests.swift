@@ -11,8 +11,9 @@ import Testing
 ///
 /// The callback matrix tests the queues and actors.
 @Suite(.timeLimit(.minutes(1))) struct DelegateCallTests {
-  /// A delegate that calls its own methods from `async` code, where a default of the same name
-  /// could win.
+  /// A delegate whose `async` code calls the delegate's own methods.
+  ///
+  /// The compiler could choose default methods of the same names instead.
   private final class Calling: AuthorizationDelegate, TokenRefreshDelegate, Sendable {
     let calls = Locked<[String]>([])
     func userIsSuccessfullyAuthorized(_ token: SQToken) {}

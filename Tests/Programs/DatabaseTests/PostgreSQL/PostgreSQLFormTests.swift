@@ -9,7 +9,7 @@ import Testing
 ///
 /// Each can be read and is upgraded.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(3))) struct PostgreSQLFormTests {
-  /// The dumps in the folder of formats.
+  /// The names of the database dumps among the stored formats.
   ///
   /// Only the last one needs no upgrade.
   static let forms = ["postgresql-1a", "postgresql-1b", "postgresql-1c", "postgresql-2"]

@@ -86,7 +86,7 @@ import Testing
 
   // MARK: Ten thousand connections and streams
 
-  /// The different behaviours of the servers.
+  /// The ways in which the servers end connections.
   static let ends: [[Step]] = [
     [.reset],
     [.preface, .reset],

@@ -69,7 +69,7 @@ final class CallFixture: Sendable {
   /// The number of token refreshes.
   var refreshes: Int { sandbox.requests(to: .token).count }
 
-  /// Returns the call of the sample.
+  /// Returns a call that asks for the user and the scope of the token, as the sample does.
   func unaryCall() throws -> RPCCall {
     try channel.call(.unaryCall, TestRequest(fillUsername: true, fillOAuthScope: true))
   }
