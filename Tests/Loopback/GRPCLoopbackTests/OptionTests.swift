@@ -72,9 +72,10 @@ import Testing
     }
   }
 
-  /// zlib counts in 32 bits.
+  /// zlib counts bytes in 32 bits.
   ///
-  /// Allocated at once, the buffer for a message this large would take 5 GB.
+  /// If the buffer were allocated at once, as large as the limit and zlib allow, it would take 5
+  /// GB.
   @Test func `the buffer for a large decompressed message grows in pieces`() throws {
     let large = Data(count: 200_000_000)
     let compressed = try #require(Gzip.encode(large))

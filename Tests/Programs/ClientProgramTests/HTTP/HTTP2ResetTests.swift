@@ -8,8 +8,8 @@ import Testing
 
 /// An HTTP/2 stream that the server resets, for example because it is overloaded.
 @Suite(.timeLimit(.minutes(1))) struct HTTP2ResetTests {
-  /// RFC 9113, section 7: PROTOCOL_ERROR, INTERNAL_ERROR, CANCEL, ENHANCE_YOUR_CALM,
-  /// INADEQUATE_SECURITY.
+  /// The error codes of RFC 9113, section 7: PROTOCOL_ERROR, INTERNAL_ERROR, CANCEL,
+  /// ENHANCE_YOUR_CALM, INADEQUATE_SECURITY.
   @Test(arguments: [1, 2, 8, 11, 12] as [UInt8])
   func `the error names the reason of a stream reset`(code: UInt8) async throws {
     let server = try Self.resetting(because: code)
