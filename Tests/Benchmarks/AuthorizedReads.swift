@@ -2,7 +2,7 @@ import FoundationEssentials
 import SequencingOAuth
 import SequencingOAuthPipes
 
-/// Reads that carry a token, beside Go's client and bare libcurl, against the same server.
+/// Reads with a token, compared with Go's client and bare libcurl at the same server.
 enum AuthorizedReads {
   static func all(_ server: ByteServer, _ go: GoPeer?) throws -> [Benchmark] {
     let url = try server.url
@@ -22,7 +22,7 @@ enum AuthorizedReads {
     ]
   }
 
-  /// A pipe with a token that is valid, and whose name stands for nothing in its path.
+  /// Returns a pipe that has a valid token and whose endpoint adds nothing to the URL `base`.
   static func pipe(_ base: String) async throws -> Pipeline.Pipe {
     let now = Date()
     let token = SQToken(

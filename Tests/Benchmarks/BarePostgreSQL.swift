@@ -1,7 +1,7 @@
 import CSQPostgreSQL
 import FoundationEssentials
 
-/// PostgreSQL by libpq's functions: prepared statements on one connection.
+/// PostgreSQL with libpq's functions: prepared statements on one connection.
 final class BarePostgreSQL: @unchecked Sendable {
   // Only one sample at a time uses it.
   private let connection: OpaquePointer
@@ -28,7 +28,7 @@ final class BarePostgreSQL: @unchecked Sendable {
     try prepare("select", "SELECT value FROM bare WHERE id = $1::bytea")
   }
 
-  /// The statement that saves a token, and when it is due.
+  /// Returns the statement that saves a token and the time when its refresh is due.
   static func upsert(id: String, value: String) -> String {
     """
     INSERT INTO bare AS b (id, version, value, server, due)

@@ -29,7 +29,7 @@ struct BareFile: Sendable {
   }
 }
 
-/// SQLite by its C functions: one statement, prepared once.
+/// SQLite with its C functions: one statement, prepared once.
 final class BareDatabase: @unchecked Sendable {
   // Only one sample at a time uses it.
   private var connection: OpaquePointer?
@@ -62,7 +62,7 @@ final class BareDatabase: @unchecked Sendable {
   }
 
   func save() throws {
-    // SQLite does not write what is there already.
+    // SQLite does not write an unchanged value.
     value[0] &+= 1
     let result = value.withUnsafeBytes { bytes in
       sqlite3_bind_blob(upsert, 1, bytes.baseAddress, Int32(bytes.count), nil)
@@ -72,7 +72,7 @@ final class BareDatabase: @unchecked Sendable {
     guard result == SQLITE_DONE else { throw BenchmarkError("not saved") }
   }
 
-  /// Runs SQL on a connection of its own.
+  /// Runs SQL on a separate connection.
   static func execute(_ sql: String, path: String) throws {
     var connection: OpaquePointer?
     defer { sqlite3_close(connection) }

@@ -1,6 +1,6 @@
-/// A row of the table: an operation of this package beside the one it is compared with.
+/// A row of the table: an operation of this package and the one it is compared with.
 struct Benchmark {
-  /// How often `run` did its work, and how long that took.
+  /// How often `run` did its work, and how long this took.
   struct Sample {
     var operations: Int
     var duration: Duration
@@ -10,10 +10,10 @@ struct Benchmark {
 
   typealias Run = @Sendable () async throws -> Sample
 
-  /// What something of ours is measured against.
+  /// The program or library that an operation is compared with.
   struct Peer {
     var name: String
-    /// `nil` where this machine does not have it.
+    /// The work of the peer, or `nil` if this machine does not have it.
     var run: Run?
 
     static func rawCurl(_ run: @escaping Run) -> Peer { Peer(name: "raw libcurl", run: run) }
@@ -29,10 +29,10 @@ struct Benchmark {
   var name: String
   var peer: Peer
   var subject: Run
-  /// The ratio of rates that the project aims at.
+  /// The ratio of rates that the project aims for.
   var aim: Double?
 
-  /// Measures both in turn, so that whatever else the machine does hits both, and takes medians.
+  /// Measures both in turn, so that disturbances of the machine affect both, and takes medians.
   func measure(rounds: Int) async throws -> Result {
     _ = try await peer.run?()
     _ = try await subject()
@@ -55,11 +55,11 @@ struct Benchmark {
       ratio: median(ratios), aim: aim)
   }
 
-  /// What was measured, in operations a second.
+  /// The measured rates in operations per second.
   struct Result {
     var name: String
     var peer: String
-    /// `nil` where this machine does not have the peer.
+    /// The peer's rate, or `nil` if this machine does not have the peer.
     var peerRate: Double?
     var rate: Double
     var ratio: Double?
@@ -75,11 +75,11 @@ func sample(_ operations: Int, _ work: () async throws -> Void) async rethrows -
   return Benchmark.Sample(operations: operations, duration: clock.now - start)
 }
 
-/// The seconds of an operation of each run: the median of nine rounds, or of as many as the limit
-/// allows, but of three at least.
+/// Returns the seconds per operation of each run: the median of nine rounds, or of as many as fit
+/// the limit, but of at least three.
 ///
-/// The runs take turns, so that whatever else the machine does hits all of them. A round before these
-/// is for caches to fill.
+/// The runs take turns, so that disturbances of the machine affect all of them. An additional first
+/// round fills the caches.
 func secondsInTurns(
   _ runs: [Benchmark.Run], within limit: Duration = .seconds(60)
 ) async throws -> [Double] {

@@ -15,18 +15,18 @@ struct ByteServer {
     port = UInt16(try Self.number(from: companion))
   }
 
-  /// Where it answers with 1 KB.
+  /// The URL of an answer with 1 KB.
   var url: URL { get throws { try url("/data?page=1") } }
-  /// Where it answers with a token.
+  /// The URL of an answer with a token.
   var tokenURL: URL { get throws { try url("/token") } }
-  /// Where it answers with a token 20 ms after it was asked, and answers others meanwhile.
+  /// The URL of a token answer after 20 ms, during which other requests are answered.
   var farTokenURL: URL { get throws { try url("/far") } }
-  /// Where it answers with a token 20 ms after it was asked, and answers nobody meanwhile.
+  /// The URL of a token answer after 20 ms, during which no other request is answered.
   var slowTokenURL: URL { get throws { try url("/slow") } }
-  /// Where it answers with status 503.
+  /// The URL of an answer with status 503.
   var failingURL: URL { get throws { try url("/failing") } }
 
-  /// How many POST requests it got.
+  /// The number of POST requests so far.
   var posts: Int {
     get throws {
       try companion.write([0])
@@ -49,6 +49,6 @@ struct ByteServer {
     try companion.read(atMost: 4).reversed().reduce(0) { $0 << 8 | UInt32($1) }
   }
 
-  /// What this program is started with to be the server.
+  /// The argument that starts this program as the server.
   static let argument = "--serve"
 }

@@ -1,17 +1,17 @@
 import Glibc
 
 extension ByteServerLoop {
-  /// What the byte server knows of HTTP.
+  /// The requests and answers that the byte server knows.
   enum Answers {
     static let post = [UInt8]("POST ".utf8)
     static let slowPost = [UInt8]("POST /slow".utf8)
     static let farPost = [UInt8]("POST /far".utf8)
     private static let failingPost = [UInt8]("POST /failing".utf8)
     private static let headEnd = [UInt8]("\r\n\r\n".utf8)
-    /// As every client here writes it.
+    /// The field as every client in these benchmarks spells it.
     private static let lengthField = [UInt8]("\r\nContent-Length: ".utf8)
 
-    /// Whether the bytes end with a complete request.
+    /// Returns whether the bytes end with a complete request.
     static func isWhole(_ request: UnsafeRawBufferPointer) -> Bool {
       guard request.starts(with: post) else { return request.suffix(4).elementsEqual(headEnd) }
       guard let end = position(of: headEnd, in: request) else { return false }
@@ -29,7 +29,7 @@ extension ByteServerLoop {
     private static let data = bytes(
       "200 OK", "Content-Type: text/plain", body: String(repeating: "x", count: 1024))
 
-    /// As small as token responses are where tokens are references and not signed statements.
+    /// As small as token responses with reference tokens instead of signed statements.
     static let token = bytes(
       "200 OK", "Content-Type: application/json", "Cache-Control: no-store",
       body: """
@@ -48,7 +48,7 @@ extension ByteServerLoop {
       of bytes: [UInt8], in request: UnsafeRawBufferPointer
     ) -> Int? {
       guard let base = request.baseAddress else { return nil }
-      // The C library's memmem is not to be seen from here.
+      // The C library's `memmem` is not available here.
       return (0..<max(0, request.count - bytes.count + 1)).first {
         memcmp(base + $0, bytes, bytes.count) == 0
       }

@@ -1,18 +1,19 @@
 import CSQCurl
 import Glibc
 
-/// The byte server in its own process: one epoll loop that reads no more of a request than where it
-/// ends and whether it asks for a token.
+/// The byte server in its own process, as one epoll loop.
+///
+/// It only looks for a request's end and whether the request asks for a token.
 struct ByteServerLoop {
   private let listener: Int32
   private let poller = epoll_create1(0)
-  /// The beginnings of requests that came in pieces, by socket.
+  /// The first parts of incomplete requests, by socket.
   private var unfinished: [Int32: [UInt8]] = [:]
   private var posts: UInt32 = 0
-  /// The sockets whose answers take their time, in the order of their moments.
+  /// The sockets with delayed answers, in the order of their times.
   private var later: [(socket: Int32, moment: ContinuousClock.Instant)] = []
 
-  /// Says its port on the socket that it was started with.
+  /// Starts the server and writes its port to the socket on standard output.
   init() {
     listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_in()
@@ -59,7 +60,7 @@ struct ByteServerLoop {
     watch(socket)
   }
 
-  /// Any byte asks for the number of POST requests; the end of them all ends the process.
+  /// Answers any byte with the number of POST requests, and ends the process at the end of input.
   private func answerParent() {
     var byte: UInt8 = 0
     guard read(0, &byte, 1) == 1 else { exit(0) }
@@ -85,12 +86,12 @@ struct ByteServerLoop {
     }
   }
 
-  /// Answers a request; returns `false` if it is not complete yet.
+  /// Answers a request, or returns `false` if it is incomplete.
   private mutating func answer(_ request: UnsafeRawBufferPointer, _ socket: Int32) -> Bool {
     guard Answers.isWhole(request) else { return false }
     if request.starts(with: Answers.post) {
       posts += 1
-      // Nobody else is to be served meanwhile: who asks once more than needed waits for it.
+      // No other request is answered during this time, so an unnecessary request has to wait.
       if request.starts(with: Answers.slowPost) { usleep(20_000) }
       if request.starts(with: Answers.farPost) {
         later.append((socket, .now + .milliseconds(20)))

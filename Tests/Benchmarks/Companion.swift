@@ -9,9 +9,11 @@ struct Companion {
   let socket: Int32
   private let process: pid_t
 
-  /// Starts a program; `/proc/self/exe` is this one again.
+  /// Starts a program.
+  ///
+  /// `/proc/self/exe` is this program itself.
   init(_ path: String, _ arguments: [String] = []) throws {
-    // No companion holds another's socket, or closing it would not end the other.
+    // No companion may inherit another's socket, or closing it would not end the other.
     let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
     var ends: [Int32] = [0, 0]
     guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw BenchmarkError("no socket pair") }
@@ -29,7 +31,7 @@ struct Companion {
       close(ends[0])
       throw BenchmarkError("\(path) did not start: \(String(cString: strerror(code)))")
     }
-    // It answers within seconds, or never.
+    // A companion answers within seconds or never.
     var limit = timeval(tv_sec: 60, tv_usec: 0)
     setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     socket = ends[0]
@@ -42,7 +44,7 @@ struct Companion {
     }
   }
 
-  /// Waits for what comes next, up to a length.
+  /// Waits for the next bytes, up to a length.
   func read(atMost length: Int) throws -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: length)
     let count = recv(socket, &bytes, length, 0)
@@ -56,7 +58,7 @@ struct Companion {
   }
 }
 
-/// Why a benchmark could not run.
+/// The reason why a benchmark could not run.
 struct BenchmarkError: Error, CustomStringConvertible {
   var description: String
 

@@ -3,15 +3,16 @@ import SQBasics
 import SequencingOAuth
 import SequencingOAuthPostgreSQL
 
-/// What the PostgreSQL store adds to bare statements, and what many accounts add to few.
+/// The costs of the PostgreSQL store compared with bare statements, and of many accounts compared
+/// with few.
 ///
-/// The server is the one in `DATABASE`; each commit waits for the disk.
+/// The server is the one in `DATABASE`. Each commit waits for the disk.
 struct DatabaseBenchmarks {
   private let address: String
   private let bare: BarePostgreSQL
   private let record: AccountRecord
 
-  /// `nil` without a server, or if no row has the word.
+  /// Returns `nil` without a server, or if no row contains the word.
   init?(word: String) throws {
     guard Self.names.contains(where: { word.isEmpty || $0.contains(word) }),
       let address = ProcessInfo.processInfo.environment["DATABASE"]

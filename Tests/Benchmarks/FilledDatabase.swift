@@ -1,11 +1,13 @@
 import SequencingOAuth
 import SequencingOAuthSQLite
 
-/// A database of SQLite with so many accounts, which is filled when it is first used.
+/// An SQLite database with many accounts, which is filled on first use.
 actor FilledDatabase {
   private let path: String
   private let count: Int
-  /// How many of the rows can be opened; the others are copies, which are only in the way.
+  /// The number of rows that can be opened.
+  ///
+  /// The others are copies that only add to the size.
   private let real: Int
   private var store: SQLiteTokenStore?
 
@@ -32,8 +34,7 @@ actor FilledDatabase {
     if let store { return store }
     let store = SQLiteTokenStore(path: path)
     try await store.save(StoreBenchmarks.record("account 0"))
-    // By SQL, since each save would be written through to the disk. The rows are what `save`
-    // writes.
+    // With SQL, because each save would be flushed to the disk. The rows equal those of `save`.
     for first in stride(from: 1, to: real, by: 1000) {
       let rows = try (first..<min(first + 1000, real)).map { number in
         let json = try StoreBenchmarks.record("account \(number)").json()
@@ -43,7 +44,7 @@ actor FilledDatabase {
       try BareDatabase.execute(
         "INSERT INTO accounts (id, value) VALUES \(rows.joined(separator: ", "))", path: path)
     }
-    // The ids of the copies lie between the others.
+    // The ids of the copies lie between those of the real accounts.
     for first in stride(from: real, to: count, by: 10_000) {
       try BareDatabase.execute(
         """

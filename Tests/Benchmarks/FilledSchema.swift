@@ -1,13 +1,15 @@
 import SequencingOAuth
 import SequencingOAuthPostgreSQL
 
-/// A schema of PostgreSQL with so many accounts, which is filled when it is first used.
+/// A PostgreSQL schema with many accounts, which is filled on first use.
 actor FilledSchema {
   private let store: PostgreSQLTokenStore
   private let bare: BarePostgreSQL
   private let schema: String
   private let count: Int
-  /// How many of the rows can be opened; the others are copies, which are only in the way.
+  /// The number of rows that can be opened.
+  ///
+  /// The others are copies that only add to the size.
   private let real: Int
   private var isFilled = false
 
@@ -25,7 +27,7 @@ actor FilledSchema {
     for number in 0..<real {
       try await store.save(StoreBenchmarks.record("account \(number)"))
     }
-    // The ids of the copies lie between the others.
+    // The ids of the copies lie between those of the real accounts.
     try bare.execute(
       """
       INSERT INTO \(schema).accounts (id, version, key_number, value, server, due)
@@ -35,7 +37,7 @@ actor FilledSchema {
       WHERE a.id = convert_to('account 0', 'UTF8')
       """)
     try bare.execute("VACUUM ANALYZE \(schema).accounts")
-    // Or the server would write all this to the disk while something else is measured.
+    // Otherwise the server would write all this to the disk during the next measurement.
     try bare.execute("CHECKPOINT")
   }
 
@@ -49,7 +51,7 @@ actor FilledSchema {
     return try await store.loads(operations, of: real)
   }
 
-  /// Takes one account that is due after the other.
+  /// Takes accounts whose refresh is due, one after another.
   func dues(_ operations: Int) async throws -> Benchmark.Sample {
     try await fill()
     try bare.execute(

@@ -6,13 +6,13 @@ import SequencingOAuth
 import SequencingOAuthBackend
 import SequencingOAuthPostgreSQL
 
-/// How many tokens workers renew that share the accounts of a database, beside one bare loop of a
-/// POST and an upsert.
+/// How many tokens per second workers renew if they share a database's accounts.
 ///
-/// The rows for more workers show along which line the rate grows. All processes, the database and
-/// the token server share the cores of this machine, so with a near server one worker uses them up.
+/// They are compared with one bare loop of a POST and an upsert. The rows for more workers show how
+/// the rate grows. All processes, the database and the token server share this machine's cores, so
+/// with a near server one worker uses all of them.
 struct FleetBenchmarks {
-  /// Where the token server is.
+  /// How far away the token server is.
   enum Distance: String, CaseIterable {
     case near
     /// Each answer takes 20 ms.
@@ -20,9 +20,9 @@ struct FleetBenchmarks {
 
     var schema: String { "fleet_\(self)" }
     var accounts: Int { self == .near ? 20_000 : 4000 }
-    /// How many refreshes are measured.
+    /// The number of measured refreshes.
     var refreshes: Int { self == .near ? 2000 : 400 }
-    /// How many accounts a worker renews at a time.
+    /// The number of accounts that a worker renews at a time.
     var atOnce: Int { self == .near ? 16 : 4 }
   }
 
@@ -32,7 +32,7 @@ struct FleetBenchmarks {
 
   private static let counts = [1, 2, 4]
   private static let memoryName = "memory of a worker"
-  /// How many refreshes come before those that are measured.
+  /// The number of refreshes before the measured ones.
   private static let first = 100
 
   private let address: String
@@ -40,7 +40,7 @@ struct FleetBenchmarks {
   private let server: ByteServer
   private let distance: Distance
 
-  /// `nil` without a database server, or if no row has the word.
+  /// Returns `nil` without a database server, or if no row contains the word.
   init?(_ server: ByteServer, _ distance: Distance, word: String) async throws {
     let names = Self.counts.map { Self.name($0, distance) } + [Self.memoryName]
     guard names.contains(where: { $0.contains(word) }),
@@ -124,7 +124,7 @@ struct FleetBenchmarks {
     }
   }
 
-  /// Prints what a worker takes of the memory after few and after many accounts.
+  /// Prints a worker's memory after few and after many accounts.
   func reportMemory() async throws {
     var sizes: [Int] = []
     for count in [1000, distance.accounts] {
@@ -146,7 +146,7 @@ struct FleetBenchmarks {
 
   // MARK: Workers
 
-  /// What this program is started with to be a worker, before the distance and the endpoint.
+  /// The argument that starts this program as a worker, before the distance and the endpoint.
   static let argument = "--keep"
 
   /// A process that keeps the accounts fresh until its input ends.
@@ -159,7 +159,7 @@ struct FleetBenchmarks {
         [FleetBenchmarks.argument, distance.rawValue, try endpoint(server, distance)])
     }
 
-    /// The memory of its own, in megabytes.
+    /// Returns the process's own memory in megabytes.
     func memory() throws -> Int {
       try companion.write([0])
       return Int(try companion.read(atMost: 1)[0])
@@ -168,7 +168,7 @@ struct FleetBenchmarks {
     func stop() { companion.stop() }
   }
 
-  /// Is a worker; ends with the input.
+  /// Runs as a worker until the input ends.
   static func keep(_ distance: String, _ endpoint: String) async throws {
     guard let address = ProcessInfo.processInfo.environment["DATABASE"],
       let distance = Distance(rawValue: distance)
@@ -188,7 +188,7 @@ struct FleetBenchmarks {
         continuation.resume()
       }
     }
-    // Or the leases of renewals under way would keep their accounts from the next workers.
+    // Otherwise leases of unfinished renewals would block their accounts for the next workers.
     await keeper.stop()
   }
 }

@@ -7,7 +7,7 @@ struct GoPeer: Sendable {
 
   private let process: WorkProcess
 
-  /// Starts the program that `GO_PEER` names; returns `nil` if it names none.
+  /// Starts the program in `GO_PEER`, or returns `nil` if the variable is not set.
   static func start() throws -> GoPeer? {
     guard let path = getenv("GO_PEER").map({ String(cString: $0) }), !path.isEmpty else {
       return nil
@@ -15,19 +15,21 @@ struct GoPeer: Sendable {
     return GoPeer(process: try WorkProcess(name, path))
   }
 
-  /// Reads a valid token again and again.
+  /// Reads a valid token `count` times.
   func validTokens(_ count: Int) async throws -> Benchmark.Sample {
     let answer = try await process.ask("valid \(count)")
     return Benchmark.Sample(operations: count, duration: answer.duration)
   }
 
-  /// Makes client credentials requests, one after the other.
+  /// Makes `count` client credentials requests, one after another.
   func tokenRequests(_ count: Int, _ url: URL) async throws -> Benchmark.Sample {
     let answer = try await process.ask("token \(count) \(url.absoluteString)")
     return Benchmark.Sample(operations: count, duration: answer.duration)
   }
 
-  /// Lets callers ask at once for a token that has expired; the sample is one storm.
+  /// Lets many callers ask for an expired token at the same time.
+  ///
+  /// The sample is one such storm.
   func storm(_ callers: Int, _ url: URL, fails: Bool = false) async throws -> Benchmark.Sample {
     let answer = try await process.ask("storm \(callers) \(url.absoluteString)")
     guard answer.failures == (fails ? callers : 0) else {
@@ -36,7 +38,7 @@ struct GoPeer: Sendable {
     return Benchmark.Sample(operations: 1, duration: answer.duration)
   }
 
-  /// Gets a resource again and again with a valid token, so many at once.
+  /// Gets a resource `count` times with a valid token, `width` requests at a time.
   func reads(_ count: Int, width: Int, _ url: URL) async throws -> Benchmark.Sample {
     let answer = try await process.ask("read \(count) \(url.absoluteString) \(width)")
     guard answer.failures == 0 else {

@@ -1,15 +1,15 @@
 import FoundationEssentials
 import SequencingOAuth
 
-/// What a client credentials grant takes beside its POST, part by part.
+/// The costs of a client credentials grant in addition to its POST, part by part.
 ///
-/// Nothing inside the SDK is timed. Each part is the difference between two ways to work that differ
-/// in this part only.
+/// Nothing inside the SDK is timed. Each part is the difference between two runs that differ only
+/// in this part.
 enum GrantParts {
   static let name = "parts of a grant"
   private static let count = 4000
 
-  /// Measures the ways in turn and prints the parts, in microseconds.
+  /// Measures the runs in turn and prints the parts in microseconds.
   static func report(_ server: ByteServer) async throws {
     let url = try server.tokenURL
     let post = RawCurl.Post(url: url.absoluteString, body: TokenBenchmarks.credentials)
@@ -30,7 +30,7 @@ enum GrantParts {
     )
   }
 
-  /// What the grant sends.
+  /// Returns the request of the grant.
   private static func request(_ url: URL) -> HTTPRequest {
     var request = HTTPRequest(url: url)
     request.method = "POST"
@@ -41,7 +41,7 @@ enum GrantParts {
     return request
   }
 
-  /// The POST by the SDK's HTTP client, and no more.
+  /// Sends the POST with the SDK's HTTP client, and nothing else.
   private static func posts(_ url: URL) async throws -> Benchmark.Sample {
     let request = request(url)
     return try await sample(count) {
@@ -49,7 +49,7 @@ enum GrantParts {
     }
   }
 
-  /// Tokens that are asked for, read and checked as in a grant, and not kept.
+  /// Requests, reads and checks tokens as in a grant, but does not store them.
   private static func exchanges(
     _ url: URL, by client: CannedClient
   ) async throws -> Benchmark.Sample {
@@ -63,7 +63,8 @@ enum GrantParts {
   }
 }
 
-/// Gives every request the same answer at once, which also answers a token exchange.
+/// An HTTP client that answers every request at once with the same response, as of a token
+/// exchange.
 private struct CannedClient: HTTPClient {
   private let answer: HTTPResponse
 

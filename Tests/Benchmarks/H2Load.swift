@@ -1,8 +1,8 @@
 import FoundationEssentials
 
-/// nghttp2's own program for measuring: what HTTP/2 itself costs, without a call around it.
+/// nghttp2's own measuring program, which shows the cost of HTTP/2 itself without a call around it.
 ///
-/// It is the limit for a client on nghttp2, in C and on one thread.
+/// No client that uses nghttp2 can be faster: this program is written in C and uses one thread.
 struct H2Load: Sendable {
   let program: String
   let url: String
@@ -17,7 +17,8 @@ struct H2Load: Sendable {
       "-H", "content-type: application/grpc", "-H", "te: trailers",
       "-H", "authorization: Bearer access", url,
     ])
-    // "finished in 1.41s, 137379.56 req/s, 5.31MB/s", and "status codes: 194000 2xx, …".
+    // The output has "finished in 1.41s, 137379.56 req/s, 5.31MB/s" and "status codes: 194000 2xx,
+    // …".
     guard output.contains("status codes: \(count) 2xx"),
       let rest = output.split(separator: "finished in ").last,
       let rate = rest.split(separator: ", ").dropFirst().first.flatMap({

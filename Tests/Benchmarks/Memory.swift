@@ -2,11 +2,11 @@ import FoundationEssentials
 import Glibc
 import SequencingOAuth
 
-/// What a process that uses the SDK takes of the machine's memory.
+/// The memory of a process that uses the SDK.
 ///
-/// It is measured in a process of its own, which holds nothing of what the SDK is compared with.
+/// It is measured in a separate process, which contains nothing of the compared programs.
 enum Memory {
-  /// Starts this program again, which writes its line itself.
+  /// Starts this program again, which prints its own line.
   static func report(_ argument: String) throws {
     fflush(nil)
     let arguments = [strdup("benchmarks"), strdup(argument), nil]
@@ -23,8 +23,9 @@ enum Memory {
   static let argument = "--memory"
   static let accountsArgument = "--accounts"
 
-  /// Does the work of a busy app and prints the peak, and what of it is the process's own rather
-  /// than code of libraries, which the system has only once for all processes.
+  /// Does the work of a busy app and prints the peak of its memory.
+  ///
+  /// It also prints the process's own part, without library code that all processes share.
   static func work(_ server: ByteServer) async throws {
     let before = try megabytes("VmHWM:")
     _ = try await HTTPBenchmarks.concurrent(server.url, 12000, width: 64)
@@ -35,15 +36,17 @@ enum Memory {
         + "libraries included; its own: \(own) MB")
   }
 
-  /// Prints what one of many accounts takes besides its record.
+  /// Prints the memory of one of many accounts in addition to its record.
   static func reportAccounts() async throws {
     let count = 100_000
     let own = try await keepAccounts(count).own * 1024 / count
     print("memory of an account, one of \(count), besides its record: \(own) bytes")
   }
 
-  /// Keeps accounts whose refreshes are scheduled, and returns the kilobytes that they take besides
-  /// their records, and those of the whole process.
+  /// Keeps accounts whose refreshes are scheduled.
+  ///
+  /// - Returns: The kilobytes that the accounts use in addition to their records, and those of the
+  ///   whole process.
   static func keepAccounts(_ count: Int) async throws -> (own: Int, process: Int) {
     let store = MemoryTokenStore()
     let now = Date()

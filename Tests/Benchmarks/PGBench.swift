@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// PostgreSQL's own program for measuring, with the statement of a bare save.
+/// PostgreSQL's own measuring program, with the statement of a bare save.
 struct PGBench: Sendable {
   let program: String
   let address: String
@@ -18,7 +18,8 @@ struct PGBench: Sendable {
       program, "-n", "-M", "prepared", "-c", "\(atOnce)", "-j", "2", "-t",
       "\(count / atOnce)", "-f", script, address,
     ])
-    // Without the time of connecting: "tps = 1234.5 (without initial connection time)".
+    // The output has this line without the time of connecting: "tps = 1234.5 (without initial
+    // connection time)".
     guard let line = output.split(separator: "\n").first(where: { $0.hasPrefix("tps = ") }),
       let rate = Double(line.dropFirst(6).prefix { $0 != " " })
     else { throw BenchmarkError("pgbench said nothing") }

@@ -4,14 +4,14 @@ import SequencingOAuth
 import SequencingOAuthGRPC
 import SequencingOAuthPipes
 
-/// Unary calls that carry a token, beside other clients, against Go's server, in clear.
+/// Unary calls with a token, compared with other clients at Go's server, without encryption.
 struct RPCBenchmarks {
   private let server: Companion
   private let address: String
   private let go: WorkProcess
   private let python: WorkProcess?
 
-  /// Starts the server and the clients; `nil` where Go's grpc is not installed.
+  /// Starts the server and the clients, or returns `nil` if Go's grpc is not installed.
   static func start() throws -> RPCBenchmarks? {
     guard let path = getenv("GO_RPC_PEER").map({ String(cString: $0) }), !path.isEmpty else {
       return nil
@@ -57,7 +57,7 @@ struct RPCBenchmarks {
     }
   }
 
-  /// A channel to the server, whose calls carry a token.
+  /// Returns a channel to the server whose calls carry a token.
   func channel() async throws -> RPCChannel {
     let module = try await AuthorizedReads.pipe("http://\(address)").module
     guard let url = URL(string: "http://\(address)") else { throw BenchmarkError("no URL") }
@@ -68,7 +68,7 @@ struct RPCBenchmarks {
     Self.peer("Go grpc", go, count, width)
   }
 
-  /// The limit: HTTP/2 without a call around it.
+  /// Returns the peer that shows the limit: HTTP/2 without a call around it.
   private static func peer(_ load: H2Load?, _ count: Int, _ width: Int) -> Benchmark.Peer {
     let name = "h2load (limit)"
     guard let load else { return Benchmark.Peer(name: name) }

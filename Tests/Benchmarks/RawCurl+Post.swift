@@ -1,13 +1,15 @@
 import CSQCurl
 
 extension RawCurl {
-  /// A form for libcurl to post.
+  /// A form that libcurl posts.
   struct Post: Sendable {
     var url: String
     var body: String
   }
 
-  /// One handle, one POST after the other; anything but status 200 is an error.
+  /// Sends POST requests with one handle, one after another.
+  ///
+  /// Any status except 200 is an error.
   static func posts(_ post: Post, _ count: Int) async throws -> Benchmark.Sample {
     let easy = try handle(post.url)
     defer { curl_easy_cleanup(easy) }

@@ -1,11 +1,11 @@
 import CSQCurl
 
-/// What a C program would do with libcurl: the measure for the client.
+/// The work of a C program with libcurl, which the client is compared with.
 ///
 /// Like the client it asks for compression, and it keeps the head and the body of a response until
-/// the next one comes.
+/// the next one arrives.
 enum RawCurl {
-  /// One handle, one request after the other.
+  /// Sends requests with one handle, one after another.
   static func sequential(_ url: String, _ count: Int) async throws -> Benchmark.Sample {
     let easy = try handle(url)
     defer { curl_easy_cleanup(easy) }
@@ -19,7 +19,7 @@ enum RawCurl {
     }
   }
 
-  /// Sixty-four handles on a multi handle, each used again as soon as it is done.
+  /// Sends requests with `width` handles on a multi handle, each reused as soon as it is done.
   static func concurrent(_ url: String, _ count: Int, width: Int) async throws -> Benchmark.Sample {
     let multi = curl_multi_init()
     let handles = try (0..<width).map { _ in try handle(url) }
@@ -64,7 +64,7 @@ enum RawCurl {
     sq_set_long(easy, CURLOPT_NOSIGNAL, 1)
     sq_set_text(easy, CURLOPT_PROXY, "")
     sq_set_text(easy, CURLOPT_ACCEPT_ENCODING, "")
-    // As few as there are handles, they are never given back.
+    // There are as few of these objects as handles, so they are never released.
     sq_set_data_callback(easy, CURLOPT_HEADERFUNCTION, keep)
     sq_set_pointer(easy, CURLOPT_HEADERDATA, Unmanaged.passRetained(Kept()).toOpaque())
     sq_set_data_callback(easy, CURLOPT_WRITEFUNCTION, keep)
@@ -84,7 +84,7 @@ private func keep(
 ) -> Int {
   guard let context else { return 0 }
   let kept = Unmanaged<Kept>.fromOpaque(context).takeUnretainedValue()
-  // A response begins with its status line; a body of these benchmarks comes in one piece.
+  // A response begins with its status line. A body in these benchmarks arrives in one piece.
   if kept.bytes.count > 512 { kept.bytes.removeAll(keepingCapacity: true) }
   kept.bytes.append(contentsOf: UnsafeRawBufferPointer(start: bytes, count: size * count))
   return size * count

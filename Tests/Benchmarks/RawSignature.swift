@@ -1,9 +1,9 @@
 import CSQCrypto
 import OAuthSandbox
 
-/// What a C program would do with OpenSSL: the measure for the verification of a signature.
+/// The work of a C program with OpenSSL, which the verification of a signature is compared with.
 final class RawSignature: @unchecked Sendable {
-  /// The two algorithms that most providers sign with.
+  /// The two signature algorithms that most providers use.
   enum Algorithm: String, CaseIterable {
     case rs256 = "RS256"
     case es256 = "ES256"
@@ -16,7 +16,7 @@ final class RawSignature: @unchecked Sendable {
   private let key: OpaquePointer
   private var signature = [UInt8](repeating: 0, count: 256)
 
-  /// Makes a key, and signs with it.
+  /// Creates a key and signs with it.
   init(_ algorithm: Algorithm) throws {
     let context = EVP_PKEY_CTX_new_from_name(nil, algorithm == .rs256 ? "RSA" : "EC", nil)
     defer { EVP_PKEY_CTX_free(context) }

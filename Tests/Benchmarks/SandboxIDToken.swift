@@ -2,9 +2,9 @@ import FoundationEssentials
 import OAuthSandbox
 import SequencingOAuth
 
-/// An ID token of the sandbox, which the SDK and other libraries validate, with keys that are there.
+/// An ID token of the sandbox that the SDK and other libraries validate with keys already loaded.
 ///
-/// Each checks the signature, the issuer, the audience and the times; the SDK also checks the nonce
+/// Each checks the signature, the issuer, the audience and the times. The SDK also checks the nonce
 /// and the digest of the access token.
 struct SandboxIDToken: Sendable {
   private static let count = 2000
@@ -46,7 +46,7 @@ struct SandboxIDToken: Sendable {
     await sandbox.stop()
   }
 
-  /// The rows beside bare OpenSSL and beside each of the other libraries.
+  /// Returns the rows for bare OpenSSL and for each of the other libraries.
   func all(_ verifiers: Verifiers) throws -> [Benchmark] {
     let bare = try RawSignature(algorithm)
     let openSSL = Benchmark.Peer(name: "bare OpenSSL") {

@@ -3,7 +3,7 @@ import OAuthSandbox
 import SQLoopback
 import SequencingOAuth
 
-/// What signing in costs beside the HTTP exchanges that it is made of, at the sandbox.
+/// The cost of a sign-in compared with its bare HTTP exchanges, at the sandbox.
 enum SignInBenchmarks {
   static func all(_ sandbox: SandboxServer) throws -> [Benchmark] {
     let signature = try RawSignature(.rs256)
@@ -34,9 +34,11 @@ enum SignInBenchmarks {
       }, aim: 0.9)
   }
 
-  /// A client for the SDK's whole flow; a visitor who has not been there before plays the user.
+  /// Returns a client for the SDK's complete flow.
   ///
-  /// Each has an environment of its own, so with `openid` each fetches the keys.
+  /// A new visitor plays the user.
+  ///
+  /// Each client has its own environment, so with `openid` each fetches the keys.
   private static func client(of sandbox: SandboxServer, scope: String) throws -> SQOAuth {
     var environment = ClientEnvironment()
     environment.userAgent = CustomUserAgent { _ = try await SandboxVisitor().visit($0) }

@@ -3,10 +3,12 @@ import Glibc
 import SequencingOAuth
 
 /// The time of `sq-demo token` from the start of its process to its end, with a stored and valid
-/// token, beside programs that do the same, and beside a program that only loads its libraries.
+/// token.
 ///
-/// Most of it is loading, before the first line of ours. These medians were measured in ms, with
-/// Swift's runtime shared and linked in:
+/// It is compared with programs that do the same, and with a program that only loads its libraries.
+///
+/// Most of the time goes into loading before the program's first line. These medians were measured in
+/// ms, with Swift's runtime shared and statically linked:
 ///
 /// - the libraries alone, thirty of which libcurl loads: 9.1 and 6.5
 /// - a `main` with tasks, and the arguments: 0.7 and 0.8
@@ -21,18 +23,18 @@ import SequencingOAuth
 /// Another linker saves nothing, packed relocations save 1 %, and a fixed address saves 4 % but
 /// gives up a protection.
 ///
-/// To reach less, the SDK would have to load libcurl at its first use too. Its functions have
+/// To start faster, the SDK would have to load libcurl at its first use too. Its functions have
 /// variable parameters, and nearly every program calls them. So it is not done; a program that needs
 /// its token often keeps running, as `sq-demo watch` does.
 struct StartUp {
-  /// Each start is a sample of its own, since the machine disturbs few of them and those for long.
+  /// Each start is a separate sample, because disturbances of the machine are few but long.
   static let rounds = 201
 
   private let folder: String
   private var file: String { "\(folder)/tokens.json" }
   private static let token = String(repeating: "x", count: 1000)
 
-  /// Runs with the account in a separate file.
+  /// Stores the account in a separate file.
   init() async throws {
     folder =
       FileManager.default.temporaryDirectory
@@ -59,7 +61,7 @@ struct StartUp {
     try? FileManager.default.removeItem(atPath: folder)
   }
 
-  /// A row for each program of ours that is there, and for each peer.
+  /// Returns a row for each of our programs that exists and for each peer.
   func all() -> [Benchmark] {
     Self.programs.flatMap { program -> [Benchmark] in
       guard let subject = run(program.path, ["token", "--store", "file:\(file)"]) else { return [] }
@@ -69,7 +71,8 @@ struct StartUp {
     }
   }
 
-  /// Programs that print the same token, a tool that loads the same libcurl, and the limit.
+  /// Returns the peers: programs that print the same token, a tool that loads the same libcurl, and
+  /// a program that only loads the libraries.
   private func peers(of program: Program) -> [(Benchmark.Peer, aim: Double)] {
     [
       (Benchmark.Peer(name: GoPeer.name, run: run(Self.path("GO_TOKEN_PEER"), [file])), 0.5),
@@ -83,7 +86,7 @@ struct StartUp {
     ]
   }
 
-  /// Prints how large they are.
+  /// Prints the sizes of the programs.
   static func reportSizes() throws {
     for program in programs {
       var status = stat()
@@ -96,7 +99,7 @@ struct StartUp {
 
   static var names: [String] { programs.map(\.name) }
 
-  /// The demo as it is built by default, and with Swift's runtime linked in.
+  /// The demo in its default build, and with Swift's runtime statically linked.
   private static let programs = [
     Program(name: "token, start to exit", path: path("DEMO"), limit: path("LIMIT")),
     Program(

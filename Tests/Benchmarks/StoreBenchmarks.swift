@@ -4,13 +4,14 @@ import SQBasics
 import SequencingOAuth
 import SequencingOAuthSQLite
 
-/// What a store adds to the bare work of keeping a token safe, and what many accounts add to few.
+/// The costs of a store compared with the bare work of saving a token, and of many accounts
+/// compared with few.
 ///
-/// They are on the disk of the temporary folder, whose `fsync` sets the pace of a save.
+/// The files are on the disk of the temporary folder, whose `fsync` limits the rate of saves.
 struct StoreBenchmarks {
   let folder: String
 
-  /// With files in a folder of their own.
+  /// Creates the folder for the files.
   init() throws {
     let name = "sq-benchmark-\(UUID().uuidString)"
     folder = FileManager.default.temporaryDirectory.appending(path: name).path
@@ -27,7 +28,7 @@ struct StoreBenchmarks {
     try fileSaves() + databaseSaves() + [databaseLoad(), Self.recordText()]
   }
 
-  /// An access token as they often are, and a refresh token.
+  /// Returns a record with an access token of a typical length and a refresh token.
   static func record(_ id: String = "account 0", _ number: Int = 0) -> AccountRecord {
     let token = SQToken(
       accessToken: "\(number)." + String(repeating: "x", count: 1000),
@@ -41,7 +42,7 @@ struct StoreBenchmarks {
 
   // MARK: The text of a record
 
-  /// What a save writes, beside the encoder that writes the same bytes.
+  /// Compares the text that a save writes with an encoder that writes the same bytes.
   private static func recordText() -> Benchmark {
     let record = record()
     let encoder = JSONEncoder()
@@ -57,8 +58,10 @@ struct StoreBenchmarks {
 
   // MARK: Saves
 
-  /// A store's saves beside the bare work, and beside the same work on a thread that may wait, from
-  /// which a task must be woken: what a store can reach that blocks no thread of Swift's pool.
+  /// A store's saves, compared with the bare work on this thread and on a thread that may wait.
+  ///
+  /// The latter must wake a task; it is the limit for a store that blocks no thread of Swift's
+  /// pool.
   private static func saves(
     _ count: Int, in store: any TokenStore, _ name: String, bare: String,
     _ save: @escaping @Sendable () throws -> Void
@@ -90,8 +93,9 @@ struct StoreBenchmarks {
   private func databaseSaves() throws -> [Benchmark] {
     let bare = try BareDatabase(
       path: "\(folder)/bare.sqlite", value: JSONEncoder().encode(Self.record()))
-    // So many that SQLite's log has its size after the first round: to write over it takes the disk
-    // half the time of letting it grow, as in a program that has just begun.
+    // There are enough saves that SQLite's log has its final size after the first round.
+    // Overwriting the log takes the disk half the time of growing it, which a program does only
+    // after its start.
     return Self.saves(
       1200, in: SQLiteTokenStore(path: "\(folder)/tokens.sqlite"), "durable save, SQLite",
       bare: "bare upsert", bare.save)

@@ -1,6 +1,6 @@
 import SequencingOAuth
 
-/// Calls for the accounts `account 0`, `account 1` and so on of a store, here and there among them.
+/// Calls for the accounts `account 0`, `account 1` and so on of a store, spread over all of them.
 extension TokenStore {
   func loads(_ operations: Int, of count: Int) async throws -> Benchmark.Sample {
     try await sample(operations) {
@@ -13,8 +13,8 @@ extension TokenStore {
   }
 
   func saves(_ operations: Int, of count: Int) async throws -> Benchmark.Sample {
-    // Made beforehand: a thousand characters take as long as a system call. Each has a new token,
-    // since a store may leave out what it has already.
+    // Created before the measurement: a thousand characters take as long as a system call. Each
+    // record has a new token, because a store may skip an unchanged one.
     let first = Int.random(in: 0..<1_000_000)
     let records = (0..<operations).map { StoreBenchmarks.record(place($0, of: count), first + $0) }
     return try await sample(operations) {
@@ -22,14 +22,14 @@ extension TokenStore {
     }
   }
 
-  /// Loads pages from the first on, each of which must be full.
+  /// Loads pages, beginning with the first, and throws an error if one is not full.
   func pages(_ operations: Int, of limit: Int) async throws -> Benchmark.Sample {
     try await sample(operations) {
       var last: String?
       for number in 0..<operations {
         let records = try await page(after: last, limit: limit)
         guard records.count == limit else { throw BenchmarkError("a page is short") }
-        // Ten pages on, so that all are there also in a store of 1,000 accounts.
+        // Restarts after ten pages, so that a store of 1,000 accounts has enough.
         last = number % 10 == 9 ? nil : records.last?.id
       }
     }

@@ -1,4 +1,4 @@
-/// Writes results side by side.
+/// Prints results in columns.
 struct Table {
   private static let widths = [34, 18, 14, 12, 8, 8]
 
@@ -13,13 +13,13 @@ struct Table {
     ])
   }
 
-  /// `1.23×`.
+  /// Returns the text of a ratio, such as `1.23×`.
   static func ratio(_ value: Double) -> String {
     fixed(value) + "×"
   }
 
   private static func perSecond(_ value: Double) -> String {
-    // Where there are few, tenths matter.
+    // For small rates, tenths matter.
     value < 100 ? fixed(value) + "/s" : "\(Int(value.rounded()))/s"
   }
 

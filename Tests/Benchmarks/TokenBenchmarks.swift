@@ -2,7 +2,7 @@ import FoundationEssentials
 import SQBasics
 import SequencingOAuth
 
-/// What a token costs to have and to get, beside Go's `golang.org/x/oauth2`.
+/// The cost of reading and getting a token, compared with Go's `golang.org/x/oauth2`.
 enum TokenBenchmarks {
   static func all(_ server: ByteServer, _ go: GoPeer?) throws -> [Benchmark] {
     let url = try server.tokenURL
@@ -26,9 +26,9 @@ enum TokenBenchmarks {
   static let credentials =
     "grant_type=client_credentials&client_id=sandbox-service&client_secret=sandbox-secret"
 
-  /// The whole grant: the request, its answer, and the token in the store and in memory.
+  /// Makes complete grants: the request, its answer, and the token in the store and in memory.
   ///
-  /// With an HTTP client, that client gives the answers.
+  /// If `client` is given, it answers the requests.
   static func tokenRequests(
     _ url: URL, _ count: Int, by client: (any HTTPClient)? = nil
   ) async throws -> Benchmark.Sample {
@@ -39,7 +39,7 @@ enum TokenBenchmarks {
     }
   }
 
-  /// A module of the client whose ``credentials`` these are.
+  /// Returns a module of the client with these ``credentials``.
   static func serviceModule(_ url: URL) throws -> AuthorizationModule {
     try module(url, secret: "sandbox-secret")
   }
@@ -77,7 +77,7 @@ enum TokenBenchmarks {
     }
   }
 
-  /// One operation: every caller has a token, or has failed.
+  /// Runs one operation: every caller has a token or has failed.
   static func storm(
     _ url: URL, _ callers: Int, fails: Bool = false
   ) async throws -> Benchmark.Sample {
@@ -87,7 +87,8 @@ enum TokenBenchmarks {
       issueDate: now - 3600)
     let module = try await module(url, holding: token)
     return try await sample(1) {
-      // Each caller is a task of its own, as in an app; a group looks for each in the list of all.
+      // Each caller is a separate task, as in an app. A task group would search its list for each
+      // task.
       let tasks = (0..<callers).map { _ in Task { (try? await module.token()) == nil } }
       var failures = 0
       for task in tasks where await task.value { failures += 1 }
@@ -112,7 +113,7 @@ enum TokenBenchmarks {
   /// The number of callers that ask for the token at the same time.
   static let callers = 1000
 
-  /// Measures callers that all find the token expired: they need one request, and its time.
+  /// Measures callers that all find the token expired: they need one request and its time.
   ///
   /// The subject gets the address of the token endpoint, and lets ``callers`` callers ask for the
   /// token. It returns one operation, and the time until the last caller has the token.
@@ -137,7 +138,7 @@ enum TokenBenchmarks {
     ]
   }
 
-  /// Callers that all find the token expired and the server failing: one request, for all of them.
+  /// Measures callers that all find the token expired while the server fails: one request for all.
   ///
   /// The subject is as in ``storms(_:_:subject:)``, but every caller must fail. Go sends a request
   /// for each.

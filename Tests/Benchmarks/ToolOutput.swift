@@ -1,8 +1,10 @@
 import Glibc
 
-/// What a program of the system writes on its standard output.
+/// The standard output of a system program.
 enum ToolOutput {
-  /// Runs a program to its end; the words may contain no single quote.
+  /// Runs a program to its end.
+  ///
+  /// The words may contain no single quote.
   static func of(_ words: [String]) throws -> String {
     let command = words.map { "'\($0)'" }.joined(separator: " ")
     guard let stream = popen(command + " 2>/dev/null", "r") else {

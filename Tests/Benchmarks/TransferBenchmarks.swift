@@ -4,7 +4,7 @@ import Glibc
 import SequencingOAuth
 import SequencingOAuthPipes
 
-/// Uploads and downloads of a gigabyte through nginx, beside the `curl` tool.
+/// Uploads and downloads of a gigabyte through nginx, compared with the `curl` tool.
 ///
 /// All files are in memory, so that the disk sets no limit.
 struct TransferBenchmarks {
@@ -15,7 +15,7 @@ struct TransferBenchmarks {
   private let url: String
   private let pipe: Pipeline.Pipe
 
-  /// Starts nginx; returns `nil` if nginx or `curl` is not installed.
+  /// Starts nginx, or returns `nil` if nginx or `curl` is not installed.
   static func start() async throws -> TransferBenchmarks? {
     guard [curlTool, nginx].allSatisfy(FileManager.default.isExecutableFile(atPath:)) else {
       return nil
@@ -35,7 +35,8 @@ struct TransferBenchmarks {
     url = "http://127.0.0.1:\(port)"
     try Data(Self.configuration(port: port).utf8)
       .write(to: URL(filePath: "\(folder)/nginx.conf"))
-    // It ends with its companion's input, as nginx alone would not.
+    // nginx does not end with its input, as a companion must. So a shell waits for the end of the
+    // input and stops nginx.
     let script = "\(Self.nginx) -p $0 -c nginx.conf -e error.log & cat >/dev/null; kill $!; wait"
     server = try Companion("/bin/sh", ["-c", script, folder])
     try Self.makeFile("\(folder)/root/down", Self.size)
@@ -72,7 +73,7 @@ struct TransferBenchmarks {
     ]
   }
 
-  /// The tool measures its transfer itself, without its own start.
+  /// Runs `curl`, which measures its transfer itself, without its own start.
   private func curl(_ arguments: [String]) -> Benchmark.Peer {
     Benchmark.Peer(name: "curl") { [folder] in
       try Self.makeRoom(folder)
@@ -88,10 +89,10 @@ struct TransferBenchmarks {
     }
   }
 
-  /// Removes the files of a transfer, and frees a gigabyte that was just in use.
+  /// Removes the files of a transfer, and writes and removes another gigabyte.
   ///
   /// A virtual machine gives idle memory back to its host. The next program that writes into it
-  /// must wait for the host, longer than a transfer takes.
+  /// must wait for the host, longer than a transfer takes. This method waits instead.
   private static func makeRoom(_ folder: String) throws {
     for name in ["curl", "ours", "root/curl", "root/ours"] { unlink("\(folder)/\(name)") }
     try makeFile("\(folder)/room", size)

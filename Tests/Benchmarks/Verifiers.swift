@@ -2,11 +2,11 @@ import Glibc
 
 /// Other libraries that validate ID tokens, each in its own process.
 struct Verifiers: Sendable {
-  /// `nil` where this machine does not have the library.
+  /// The library's process, or `nil` if this machine does not have the library.
   private let goJOSE: WorkProcess?
   private let joserfc: WorkProcess?
 
-  /// Starts those that the environment names.
+  /// Starts the libraries that the environment names.
   init() throws {
     goJOSE = try Self.path("GO_JOSE_PEER").map { try WorkProcess("go-jose", $0) }
     joserfc = try Self.path("PYTHON_JOSE_PEER").map {
@@ -19,7 +19,7 @@ struct Verifiers: Sendable {
     joserfc?.stop()
   }
 
-  /// Each library validates a text so often.
+  /// Returns peers that each validate a text `count` times.
   func peers(_ text: String, _ count: Int) -> [Benchmark.Peer] {
     [("Go go-jose", goJOSE), ("PyPI joserfc", joserfc)].map { name, process in
       guard let process else { return Benchmark.Peer(name: name) }

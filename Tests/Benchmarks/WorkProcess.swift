@@ -1,11 +1,11 @@
 import Dispatch
 
-/// Another library, in its own process, which works only on command.
+/// Another library in its own process, which works only on command.
 ///
 /// The process measures its own work, so the time of the command does not count.
 struct WorkProcess: Sendable {
   private let companion: Companion
-  /// Where the thread is that waits for its answers.
+  /// The queue of the thread that waits for the answers.
   private let queue = DispatchQueue(label: "work process")
   private let name: String
 

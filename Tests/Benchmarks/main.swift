@@ -2,9 +2,9 @@ import FoundationEssentials
 import Glibc
 import OAuthSandbox
 
-// Prints a table of what the SDK does in a second beside what its peer does: the bare work that it
-// cannot avoid, or another library. Build it with optimization; it ends by itself within minutes.
-// A word as argument picks the rows that have it; the word "scale" draws charts instead.
+// Prints a table of the SDK's operations per second compared with its peer: the bare work that it
+// cannot avoid, or another library. Build it with optimization. It ends by itself within minutes. A
+// word as argument selects the rows that contain it; the word "scale" draws charts instead.
 
 if CommandLine.arguments.contains(ByteServer.argument) {
   var loop = ByteServerLoop()

@@ -2,10 +2,13 @@ import Foundation
 import SQCrypto
 import SequencingOAuth
 
-/// A use of OpenSSL in the last moment of the process, when it exits.
+/// A use of OpenSSL while the process exits, as late as possible.
 enum ExitUse {
-  /// Called before OpenSSL is first used: what that registers for the exit comes later, and so runs
-  /// before this.
+  /// Registers the use.
+  ///
+  /// Call this before OpenSSL is first used.
+  ///
+  /// Exit handlers run in reverse order, so OpenSSL's own handlers then run before this one.
   static func register() {
     atexit(useOpenSSL)
   }

@@ -2,15 +2,17 @@ import Foundation
 import SQFiles
 import SequencingOAuth
 
-/// Takes an account's lock file again and again, among other processes that do so too, and counts
-/// how often another one had it at the same time.
+/// Repeatedly takes an account's lock file while other processes do the same.
+///
+/// It counts how often another process had the lock at the same time.
 struct LockRace {
   enum Style: String {
-    /// As the SDK takes it.
+    /// Takes the lock as the SDK does.
     case new
-    /// As versions did that never removed the file, and never compared it.
+    /// Takes the lock as old versions did, which never removed or compared the file.
     case old
-    /// Acts like the SDK if the system does not say whether another program has the file open.
+    /// Takes the lock as the SDK does on a system that does not say whether another program has the
+    /// file open.
     case hasty
   }
 
@@ -21,7 +23,7 @@ struct LockRace {
     var clashes = 0
     for _ in 0..<rounds {
       let release = try take()
-      // Only one process can make this file.
+      // Only one process can create this file.
       let mark = open(path + ".inside", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
       if mark < 0 { clashes += 1 }
       usleep(20)

@@ -2,13 +2,15 @@ import Foundation
 import SQBasics
 import SequencingOAuth
 
-/// What the probe was told makes no sense.
+/// An error for arguments that make no sense.
 struct Misuse: Error, CustomStringConvertible {
   let message: String
   var description: String { message }
 }
 
-/// The commands, which print one line when they are done, or as many as they have to tell.
+/// The commands.
+///
+/// Each prints a line when it is done, or one line per result.
 struct Probe {
   let store: any TokenStore
 
@@ -56,7 +58,7 @@ struct Probe {
     say(String(decoding: try JSONEncoder().encode(record), as: UTF8.self))
   }
 
-  /// Saves the records that are the lines of standard input, one after the other.
+  /// Saves the records on the lines of standard input, one after another.
   private func save() async throws {
     while let line = readLine() {
       try await store.save(JSONDecoder().decode(AccountRecord.self, from: Data(line.utf8)))
@@ -64,9 +66,11 @@ struct Probe {
     }
   }
 
-  /// Does what a refresh does with the store; the new record is the first line of standard input.
+  /// Makes the store's calls of a refresh.
   ///
-  /// The disk may become full while the request would be under way.
+  /// The new record is the first line of standard input.
+  ///
+  /// With `filler`, the disk is filled at the point where the request would be in progress.
   private func next(fillingDiskWith filler: String?) async throws {
     let record = try JSONDecoder().decode(AccountRecord.self, from: Data((readLine() ?? "").utf8))
     let room = try await store.reserve(record.id, replacing: try await store.load(record.id))
@@ -97,7 +101,7 @@ struct Probe {
     say("released")
   }
 
-  /// Adds one to the number in an account's token so many times, each under the lease.
+  /// Adds one to the number in an account's token `times` times, each time with the lease.
   private func count(_ id: String, to times: Int) async throws {
     for _ in 0..<times {
       var lease = try await store.lease(id)
@@ -113,7 +117,9 @@ struct Probe {
     say("counted")
   }
 
-  /// Prints a valid access token of the account `a`; the process is killed at a step on the way.
+  /// Prints a valid access token of the account `a`.
+  ///
+  /// The process is killed at a step on the way.
   private func token(_ issuer: String, until step: String) async throws {
     let manager = AccountManager(
       store: StoppingStore(store: store, steps: StoppingStore.Steps(until: step)))
@@ -124,7 +130,9 @@ struct Probe {
     say(token.accessToken)
   }
 
-  /// Refreshes the token of the account `a`; a signal waits for that.
+  /// Refreshes the token of the account `a`.
+  ///
+  /// A signal that arrives during the refresh ends the program after it.
   private func tokenDespiteSignals(_ issuer: String) async throws {
     let manager = AccountManager(store: store)
     let signals = TerminationSignals(settling: manager) { say("unkept: \($0.code)") }
@@ -132,11 +140,11 @@ struct Probe {
     let account = try await manager.account(
       try ClientConfiguration(clientID: "sandbox-app", provider: .issuer(issuer)), id: "a")
     say(try await account.token().accessToken)
-    // The signal comes while the refresh is under way, and ends the program.
+    // The signal has arrived during the refresh and ends the program here.
     try await Task.sleep(for: .seconds(60))
   }
 
-  /// Listens with a handler that never comes to its end.
+  /// Listens for signals with a handler that never returns.
   private func blockedBySignal() async throws {
     let signals = TerminationSignals { _ in
       say("handled")
@@ -147,7 +155,9 @@ struct Probe {
     try await Task.sleep(for: .seconds(60))
   }
 
-  /// Changes the key; where that fails, the store has to be usable all the same.
+  /// Changes the key.
+  ///
+  /// If that fails, the store must still be usable.
   private func rekey(_ key: StoreKey) async throws {
     let store = try encrypted()
     do {
@@ -166,7 +176,7 @@ struct Probe {
     return store
   }
 
-  /// At once, and not when a buffer is full.
+  /// Prints a line at once, without waiting for a full buffer.
   func say(_ line: String) {
     FileHandle.standardOutput.write(Data("\(line)\n".utf8))
   }

@@ -2,13 +2,14 @@ import Foundation
 import SQBasics
 import SequencingOAuth
 
-/// A store that kills the process at a named step of a refresh: `save 1` is just before the first
-/// save, `saved 1` just after it.
+/// A store that kills the process at a named step of a refresh.
+///
+/// `save 1` is just before the first save, and `saved 1` just after it.
 struct StoppingStore: TokenStore {
   let store: any TokenStore
   let steps: Steps
 
-  /// Counts the steps, and stops at one of them.
+  /// Counts the steps and kills the process at one of them.
   final class Steps: @unchecked Sendable {
     private let last: String
     private let lock = NSLock()

@@ -4,12 +4,14 @@ import SequencingOAuthPostgreSQL
 import SequencingOAuthSQLite
 import SequencingOAuthSecretService
 
-/// Stores by name: `file:PATH`, `encrypted:PATH`, `sqlite:PATH`, `encrypted-sqlite:PATH`,
-/// `keyring:FOLDER@BUS`, `desktop:FOLDER@BUS`, `keyless-desktop:FOLDER/tokens.sealed`, and
-/// `keyring-of:SERVICE` and `desktop-of:SERVICE` on what the environment says, and a database as
-/// `postgresql://…`, with the key of the databases that tests make.
+/// Opens stores by address.
 ///
-/// The key of an encrypted one is the passphrase in `SQ_STORE_PASSPHRASE`, or else the key file
+/// The addresses are `file:PATH`, `encrypted:PATH`, `sqlite:PATH`, `encrypted-sqlite:PATH`,
+/// `keyring:FOLDER@BUS`, `desktop:FOLDER@BUS`, `keyless-desktop:FOLDER/tokens.sealed`,
+/// `keyring-of:SERVICE` and `desktop-of:SERVICE`, which use the environment's bus and folders, and
+/// `postgresql://…`, a database with the key of the tests' databases.
+///
+/// The key of an encrypted store is the passphrase in `SQ_STORE_PASSPHRASE`, or else the key file
 /// `PATH.key`.
 enum StoreAddress {
   static func open(_ address: String) async throws -> any TokenStore {
@@ -33,7 +35,7 @@ enum StoreAddress {
     }
   }
 
-  /// A folder, which is the service's name too, and a bus, which may still be starting.
+  /// Returns the folder, which is also the service's name, and the bus, after the bus has started.
   private static func session(_ place: String) async throws -> (folder: String, bus: String) {
     let parts = place.split(separator: "@", maxSplits: 1).map(String.init)
     guard parts.count == 2 else { throw Misuse(message: "no bus is named in \(place)") }

@@ -1,4 +1,4 @@
-// Works on a store in a process of its own, for the tests: `store-probe STORE COMMAND ARGUMENT...`
+// Opens a store in its own process, for the tests: `store-probe STORE COMMAND ARGUMENT...`
 import Foundation
 import SequencingOAuth
 
@@ -6,7 +6,7 @@ var arguments = CommandLine.arguments.dropFirst()
 do {
   if arguments.first == "--user", let user = arguments.dropFirst().first.flatMap({ uid_t($0) }) {
     arguments = arguments.dropFirst(2)
-    // A test of root's, who may do anything, becomes somebody who may not.
+    // Root may do anything, so a test that runs as root becomes another user.
     guard setgroups(0, nil) == 0, setgid(user) == 0, setuid(user) == 0 else {
       throw Misuse(message: "this user cannot become another one")
     }
@@ -15,7 +15,7 @@ do {
   let store = try await StoreAddress.open(arguments.removeFirst())
   try await Probe(store: store).run(arguments.removeFirst(), Array(arguments))
 } catch let error as SQOAuthError {
-  // The code first, for the tests to compare.
+  // The code comes first, so that tests can compare it.
   FileHandle.standardError.write(Data("error \(error.code): \(error.message)\n".utf8))
   exit(1)
 } catch {

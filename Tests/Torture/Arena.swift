@@ -3,11 +3,13 @@ import OAuthSandbox
 import SQBasics
 import SequencingOAuth
 
-/// The parts of the torture: a server that rotates refresh tokens and detects reuse, the stores,
-/// and the programs that use them, which run as another user if possible.
+/// The environment of the torture: a server, the stores, and the programs that use them.
+///
+/// The server rotates refresh tokens and detects reuse. The programs run as another user if
+/// possible.
 final class Arena: Sendable {
   static let issuesFor = "sandbox-app"
-  /// The user as which the programs run: the system's user `nobody`.
+  /// The user that the programs run as: the system's user `nobody`.
   static let user = 65534
 
   let sandbox: SandboxServer
@@ -15,7 +17,7 @@ final class Arena: Sendable {
   let stores: [StoreUnderTest]
   let accounts: [Account]
   let hasRights = getuid() == 0
-  /// The session bus with a keyring, which `Scripts/torture` starts.
+  /// The address of the session bus with a keyring, which `Scripts/torture` starts.
   private let bus: String?
   private let programs: String
 
@@ -40,13 +42,13 @@ final class Arena: Sendable {
       .deletingLastPathComponent()
     try files.createDirectory(atPath: programs, withIntermediateDirectories: true)
     for name in ["sq-demo", "store-probe"] {
-      // Not where they were built, since another user may have no way there.
+      // Copied, because another user may not be able to reach the build folder.
       try files.copyItem(
         atPath: built.appending(path: name).path, toPath: "\(programs)/\(name)")
     }
     for store in stores {
       try files.createDirectory(atPath: store.folder, withIntermediateDirectories: false)
-      // The keyring is the torture's own user's.
+      // The keyring belongs to the user who runs the torture.
       guard hasRights, !store.isKeyring else { continue }
       try await Run.succeeds([
         "mount", "-t", "tmpfs", "-o", "size=2m,mode=0700,uid=\(Self.user)", "tmpfs", store.folder,
@@ -55,7 +57,7 @@ final class Arena: Sendable {
     for account in accounts { try await signIn(account) }
   }
 
-  /// Puts new tokens into the store, as a sign-in does.
+  /// Saves new tokens in the store, as a sign-in does.
   func signIn(_ account: Account) async throws {
     let tokens = sandbox.issueTokens(to: Self.issuesFor, for: account.user)
     let record = AccountRecord(
@@ -76,7 +78,7 @@ final class Arena: Sendable {
         + [account.store.option, "save"])
   }
 
-  /// The command that asks for an account's token.
+  /// Returns the command that prints an account's token.
   func command(_ account: Account) -> [String] {
     let command = [
       "\(programs)/sq-demo", "token", "--store", account.store.option, "--account", account.id,
@@ -91,7 +93,7 @@ final class Arena: Sendable {
   /// Whether there is a keyring.
   var hasKeyring: Bool { bus != nil }
 
-  /// The keyring's process.
+  /// Returns the process ID of the keyring.
   func keyring() async throws -> pid_t {
     let answer = await
       (try Run([
@@ -105,7 +107,7 @@ final class Arena: Sendable {
     return number
   }
 
-  /// A command that the user runs whose the stores are.
+  /// Returns a command that runs as the user who owns the stores.
   func asUser(_ command: [String]) -> [String] {
     (hasRights ? ["setpriv", "--reuid=\(Self.user)", "--clear-groups"] : []) + command
   }

@@ -1,7 +1,7 @@
 import Foundation
 import SQBasics
 
-/// Programs that ask for tokens, several at a time, for as long as it lasts.
+/// Runs programs that ask for tokens, several at a time, until the torture ends.
 final class Crowd: Sendable {
   private let arena: Arena
   private let tally: Tally
@@ -12,7 +12,7 @@ final class Crowd: Sendable {
     self.tally = tally
   }
 
-  /// Works with several programs at a time until a moment.
+  /// Runs `width` programs at a time until `end`.
   func work(until end: ContinuousClock.Instant, width: Int) async {
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<width {
@@ -26,7 +26,7 @@ final class Crowd: Sendable {
     }
   }
 
-  /// Asks for an account's token once; returns whether there was one.
+  /// Asks for an account's token once, and returns whether the program printed one.
   @discardableResult
   func use(_ account: Account) async -> Bool {
     do {
@@ -49,7 +49,7 @@ final class Crowd: Sendable {
   ) async throws -> Bool {
     if outcome.isKilled {
       tally.ended("killed")
-      // Also by a second signal, which ends a program at once.
+      // The cause may also be a second signal, which ends a program at once.
       tally.suspects("its program was killed in the middle of a refresh", of: account)
       return false
     }
@@ -61,16 +61,16 @@ final class Crowd: Sendable {
     case (1, "invalid_grant"?), (1, "no_account"?), (1, "not_authorized"?):
       tally.ended("signed out: \(outcome.code ?? "")")
       guard tally.lost(account, start, outcome.errors) else { return false }
-      // What the next programs find.
+      // The next programs find the new tokens.
       while (try? await arena.signIn(account)) == nil {
         try await Task.sleep(for: .milliseconds(100))
       }
       tally.signedIn(account)
     case (4, _):
-      tally.ended("a token, which could not be kept")
-      tally.suspects("its program said that the token could not be kept", of: account)
+      tally.ended("a token that could not be stored")
+      tally.suspects("its program said that the token could not be stored", of: account)
     case (_, let code?):
-      tally.ended("a clear word: \(code)")
+      tally.ended("a clear error: \(code)")
       if ["connection_failed", "invalid_response"].contains(code) {
         tally.suspects("its connection broke in the middle of a refresh", of: account)
       }
@@ -79,10 +79,10 @@ final class Crowd: Sendable {
     return false
   }
 
-  /// The accounts that a program works on now.
+  /// The accounts that running programs use.
   var busy: [Account] { running.withLock { $0.map(\.account) } }
 
-  /// A program that is running now, and its account.
+  /// Returns a random running program and its account.
   func anyone() -> (account: Account, run: Run)? {
     running.withLock { $0.randomElement() }.map { ($0.account, $0.run) }
   }

@@ -1,8 +1,9 @@
 import Foundation
 import OAuthSandbox
 
-/// Kills programs around the moment at which the server's answer arrives, and counts the sign-ins
-/// that this costs.
+/// Kills programs around the moment at which the server's answer arrives.
+///
+/// It counts the sign-ins that are lost.
 struct Kills {
   let arena: Arena
 
@@ -26,9 +27,9 @@ struct Kills {
     }
   }
 
-  /// Kills one refresh so many microseconds after its request's arrival.
+  /// Kills a refresh this many microseconds after its request has arrived.
   ///
-  /// - Returns: Whether the account works after that.
+  /// - Returns: Whether the account still works.
   private func survives(_ account: Account, killedAt moment: Int) async throws -> Bool {
     let before = arena.sandbox.requests(to: .token).count
     let run = try Run(arena.command(account))

@@ -1,7 +1,7 @@
 import Foundation
 import SQBasics
 
-/// A program that was started, and how it ended.
+/// A started program and its result.
 final class Run: Sendable, CustomStringConvertible {
   struct Outcome: Sendable {
     let status: Int32
@@ -9,13 +9,13 @@ final class Run: Sendable, CustomStringConvertible {
     let output: String
     let errors: String
 
-    /// The code of the error that the program ended with: `store_failed`.
+    /// The code of the error that ended the program, such as `store_failed`.
     var code: String? {
       errors.split(separator: "\n").last { $0.hasPrefix("error: ") }
         .flatMap { $0.dropFirst("error: ".count).split(separator: ":").first.map(String.init) }
     }
 
-    /// How it ended, with its own words if it failed.
+    /// How the program ended, with its error output if it failed.
     var summary: String {
       if isKilled { return "killed" }
       return status == 0 ? "a token" : "status \(status): \(errors)"
@@ -28,20 +28,20 @@ final class Run: Sendable, CustomStringConvertible {
 
   private let number: pid_t
   private let end = OneShot<Outcome>()
-  /// Whether its number may be another program's by now.
+  /// Whether the process has been waited for, so that its number may belong to another program.
   private let isOver = Locked(false)
 
-  /// Starts a command, which finds itself by its path or in `PATH`.
+  /// Starts a command, which is given by its path or found in `PATH`.
   init(_ command: [String]) throws {
     let said = NSTemporaryDirectory() + "sq-torture-said-\(UUID().uuidString)"
     number = try Self.spawn(command, output: said + ".out", errors: said + ".err")
-    // A thread of its own waits: a program may be stopped for seconds.
+    // A separate thread waits, because a program may be suspended for seconds.
     Thread { self.end.resolve(Self.outcome(self.wait(), said)) }.start()
   }
 
   var description: String { "process \(number)" }
 
-  /// The status of the program, once it has ended.
+  /// Waits for the program's end and returns its status.
   private func wait() -> Int32 {
     var info = siginfo_t()
     while waitid(P_PID, id_t(number), &info, WEXITED | WNOWAIT) < 0, errno == EINTR {}
@@ -83,12 +83,12 @@ final class Run: Sendable, CustomStringConvertible {
 
   func outcome() async -> Outcome { await end.wait() }
 
-  /// Sends a signal, unless the program has ended.
+  /// Sends a signal unless the program has ended.
   func signal(_ signal: Int32) {
     isOver.withLock { if !$0 { kill(number, signal) } }
   }
 
-  /// Runs a command, which must succeed.
+  /// Runs a command that must succeed.
   static func succeeds(_ command: [String]) async throws {
     let outcome = await (try Run(command)).outcome()
     guard outcome.status == 0, !outcome.isKilled else {

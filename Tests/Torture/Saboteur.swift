@@ -2,7 +2,7 @@ import Foundation
 import OAuthSandbox
 import SequencingOAuth
 
-/// Breaks things at random moments, and mends them a moment later.
+/// Breaks things at random moments and repairs them a moment later.
 struct Saboteur: Sendable {
   let arena: Arena
   let crowd: Crowd
@@ -10,7 +10,9 @@ struct Saboteur: Sendable {
 
   typealias Deed = (name: String, needsRights: Bool, action: @Sendable () async throws -> Void)
 
-  /// Works until a moment; everything is mended when this returns.
+  /// Works until `end`.
+  ///
+  /// Everything is repaired when this returns.
   func work(until end: ContinuousClock.Instant) async {
     let deeds =
       all.filter { arena.hasRights || !$0.needsRights }
@@ -95,7 +97,7 @@ struct Saboteur: Sendable {
     }
   }
 
-  /// Tries until it succeeds: another saboteur may have made the file system read-only.
+  /// Tries until the repair succeeds: another saboteur may have made the file system read-only.
   private func mend(_ isMended: () async -> Bool) async {
     while await !isMended() { try? await pause(0.05...0.1) }
   }
@@ -150,8 +152,8 @@ struct Saboteur: Sendable {
 
   private func cutAfter() {
     let place: SandboxMisbehaviour.Cut = Bool.random() ? .afterProcessing : .duringAnswer
-    // The suspicion comes with the request that is cut: what was asked for earlier is done first,
-    // and of several requests at a time nothing says whose it is.
+    // The suspicion is noted when the cut request arrives: earlier requests are answered first, and
+    // with several requests at a time their accounts are unknown.
     arena.sandbox.misbehave(
       at: .token,
       .hold(until: { suspectBusy(Self.cut) }, then: .cut(place, reset: .random())))

@@ -3,7 +3,7 @@ import SQBasics
 import SequencingOAuth
 import SequencingOAuthSecretService
 
-/// One account in one store, which the crowd refreshes all the time.
+/// One account in one store, which many programs refresh all the time.
 struct Account: Hashable, Sendable, CustomStringConvertible {
   let store: StoreUnderTest
   let id: String
@@ -15,9 +15,9 @@ struct Account: Hashable, Sendable, CustomStringConvertible {
   var lock: String { "\(store.locks)/\(AccountLocks.name(of: id))" }
 }
 
-/// A kind of store: on a small file system of its own, or the keyring of the torture's own session.
+/// A kind of store, on its own small file system or in the keyring of the torture's session.
 struct StoreUnderTest: Hashable, Sendable {
-  /// What `--store` and the probe call the kind.
+  /// The kind's name in `--store` and in the probe's addresses.
   let name: String
   let folder: String
 
@@ -26,11 +26,11 @@ struct StoreUnderTest: Hashable, Sendable {
   var isKeyring: Bool { name == Self.keyring }
   var isDatabase: Bool { name.contains("sqlite") }
   var path: String { folder + "/tokens" }
-  /// What `--store` takes.
+  /// The value for `--store`.
   var option: String { isKeyring ? name : "\(name):\(path)" }
   var locks: String { isKeyring ? "\(folder)/sq-demo/locks" : path + ".locks" }
 
-  /// The demo's store in the keyring of the session bus, whose state folder is this one.
+  /// Opens the demo's store in the keyring of the session bus, with this state folder.
   func openKeyring(bus: String) -> any TokenStore {
     SecretServiceTokenStore(service: "sq-demo", folder: folder + "/sq-demo", bus: bus)
   }

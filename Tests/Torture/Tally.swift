@@ -1,23 +1,23 @@
 import SQBasics
 
-/// Counts all actions, and records what happened to each account.
+/// Counts all actions and records what happened to each account.
 final class Tally: Sendable {
   private struct State {
     var deeds: [String: Int] = [:]
     var ends: [String: Int] = [:]
     var residue: [String: Int] = [:]
     var lost: [String] = []
-    /// What may have cost an account its answer, since it last worked, and when.
+    /// What may have lost an account's answer since the account last worked, and when.
     var suspicion: [Account: (reason: String, since: ContinuousClock.Instant)] = [:]
     /// How often an account was lost or signed in again.
     var changes: [Account: Int] = [:]
-    /// The accounts that were lost and are not signed in again yet.
+    /// The accounts that were lost and have not been signed in again.
     var absent: Set<Account> = []
-    /// What became of each account, the newest last.
+    /// The events of each account, the newest last.
     var history: [Account: [String]] = [:]
   }
 
-  /// When a program was started, and how often its account had changed by then.
+  /// When a program was started, and how often its account had changed before.
   struct Start: Sendable {
     fileprivate let instant = ContinuousClock.now
     fileprivate let changes: Int
@@ -32,7 +32,7 @@ final class Tally: Sendable {
     self.tokenLifetime = tokenLifetime
   }
 
-  /// Remembers what happened to an account, for the report of its loss.
+  /// Records an event of an account for the report of its loss.
   func happened(_ event: String, to account: Account) {
     let line = "\(ContinuousClock.now - birth) \(event)"
     state.withLock { state in
@@ -45,7 +45,7 @@ final class Tally: Sendable {
 
   func ended(_ end: String) { state.withLock { $0.ends[end, default: 0] += 1 } }
 
-  /// Something may have taken an answer of the server's with it.
+  /// Records that an answer of the server may have been lost, and why.
   func suspects(_ reason: String, of account: Account) {
     state.withLock { $0.suspicion[account] = (reason, .now) }
     happened("suspected: \(reason)", to: account)
@@ -55,10 +55,10 @@ final class Tally: Sendable {
     state.withLock { Start(changes: $0.changes[account] ?? 0) }
   }
 
-  /// The account works.
+  /// Records that the account works.
   ///
-  /// This clears a suspicion if every token from before it had expired by the time that the program
-  /// was started; until then the program may have had an old token.
+  /// This clears a suspicion if every token from before it had expired when the program was
+  /// started. Before that time the program may have had an old token.
   func works(_ account: Account, _ start: Start) {
     state.withLock { state in
       guard let suspicion = state.suspicion[account],
@@ -68,7 +68,7 @@ final class Tally: Sendable {
     }
   }
 
-  /// The server does not know the account's tokens any more.
+  /// Records that the server no longer accepts the account's tokens.
   ///
   /// - Returns: Whether this program is the first to find out.
   func lost(_ account: Account, _ start: Start, _ words: String) -> Bool {
@@ -87,7 +87,9 @@ final class Tally: Sendable {
     }
   }
 
-  /// Counts a new sign-in; programs that were started before it found no account.
+  /// Counts a new sign-in.
+  ///
+  /// Programs that were started before it found no account.
   func signedIn(_ account: Account) {
     state.withLock { state in
       state.changes[account, default: 0] += 1
@@ -95,7 +97,7 @@ final class Tally: Sendable {
     }
   }
 
-  /// What became of an account lately, a line for each event.
+  /// Returns the latest events of an account, one per line.
   func history(of account: Account) -> String {
     state.withLock { Self.text(of: $0.history[account]) }
   }

@@ -1,7 +1,7 @@
 // `torture MINUTES`: many programs share accounts while a saboteur breaks what they depend on. At
-// the end every account works, or its program said clearly, before anything was spent, why not.
-// `torture kills COUNT` kills programs around a server's answer instead, and counts what that
-// costs.
+// the end every account works, or its program reported an error before it used a refresh token.
+// `torture kills COUNT` kills programs around a server's answer instead, and counts the lost
+// sign-ins.
 import Foundation
 import OAuthSandbox
 
@@ -12,14 +12,14 @@ guard let minutes else {
   FileHandle.standardError.write(Data("usage: torture MINUTES, or torture kills COUNT\n".utf8))
   exit(2)
 }
-// The programs find no account but those of the torture.
+// The programs find only the accounts of the torture.
 setenv("HOME", "/nonexistent", 1)
 setenv("XDG_STATE_HOME", "/nonexistent", 1)
 let folder = NSTemporaryDirectory() + "sq-torture-\(UUID().uuidString)"
 try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-// Another user must find the way to the stores.
+// Another user must be able to reach the stores.
 chmod(folder, 0o755)
-// For the kills every program refreshes.
+// For `kills` every program must refresh.
 let tokenLifetime: Duration = kills == nil ? .seconds(1) : .zero
 let arena = try await Arena(folder: folder, tokenLifetime: tokenLifetime)
 if let kills {
@@ -39,7 +39,7 @@ await crowding
 await sabotage
 arena.sandbox.behave()
 
-// Whatever happened, each account works now.
+// After all faults, each account must work.
 var broken: [Account] = []
 for account in arena.accounts {
   var works = false

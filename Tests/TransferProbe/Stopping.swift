@@ -6,14 +6,16 @@ import Synchronization
 /// Whether the process must stop itself at the next opportunity.
 private let isArmed = Locked(false)
 
-/// Stands in the place of the system's function in this program: a caller that waits for its own
-/// request calls it when it has found nothing in the socket, at the latest when its time is over.
+/// Replaces the system's function in this program.
 ///
-/// The process then stops as SIGSTOP does, between that look and the next one at the clock.
+/// A caller that waits for its own request calls it when its socket has no data, at the latest when
+/// its time limit passes. The process then stops as with SIGSTOP, between that check and the next
+/// look at the clock.
 @_cdecl("sched_yield") public func yieldOrStop() -> Int32 {
   var blocked = sigset_t()
   pthread_sigmask(SIG_BLOCK, nil, &blocked)
-  // The event loop's own thread blocks even this one; what stops there would be the other way.
+  // The event loop's own thread blocks even this signal. A stop there would test the other way to
+  // wait.
   guard sigismember(&blocked, SIGFPE) == 0 else { return 0 }
   let isNow = isArmed.withLock { isArmed in
     defer { isArmed = false }
@@ -23,9 +25,10 @@ private let isArmed = Locked(false)
   return 0
 }
 
-/// Sends requests until one has stopped the process while its caller waited; returns its status.
+/// Sends requests until one has stopped the process while its caller waited, and returns its
+/// status.
 func sendAlone(_ url: URL, within limit: Duration) async throws -> Int {
-  // Callers wait themselves only where the last answer came in that time, and this one takes long.
+  // Callers wait by themselves only if the last answer came within this time, and this one is slow.
   LoneRequests.longestWait.store(60_000_000_000, ordering: .relaxed)
   while true {
     isArmed.withLock { $0 = true }
@@ -38,17 +41,16 @@ func sendAlone(_ url: URL, within limit: Duration) async throws -> Int {
   }
 }
 
-/// Sends two requests that leave the waiting to the event loop; returns the status of the second.
+/// Sends two requests that wait in the event loop, and returns the status of the second.
 ///
-/// libcurl looks at its sockets for a while after it has opened a connection, and not at a kept
-/// one.
+/// libcurl polls its sockets for a while after it has opened a connection, but not on a kept one.
 func sendByLoop(_ url: URL, within limit: Duration) async throws -> Int {
   LoneRequests.longestWait.store(0, ordering: .relaxed)
   _ = try await send(url, within: limit)
   return try await send(url, within: limit)
 }
 
-/// Sends one request.
+/// Sends one request and returns its status.
 func send(_ url: URL, within limit: Duration) async throws -> Int {
   var request = HTTPRequest(method: "POST", url: url, body: .bytes(Data("x=y".utf8)))
   request.timeout = limit

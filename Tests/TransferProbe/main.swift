@@ -1,14 +1,14 @@
 import Foundation
 import SQBasics
 import SequencingOAuth
-// Uploads and downloads in a process of its own, for the tests: `transfer-probe upload URL FILE` or
-// `transfer-probe download URL FILE [BYTES]`, which stops itself as SIGSTOP does when it has
-// received so many bytes more than were there. `transfer-probe send URL SECONDS` sends two requests
-// with a time limit, and `transfer-probe send-alone URL SECONDS` sends requests until one has
-// stopped it while its caller waited for the answer itself.
+// Uploads and downloads in its own process, for the tests: `transfer-probe upload URL FILE` or
+// `transfer-probe download URL FILE [BYTES]`, which stops as with SIGSTOP after it has received
+// BYTES more than were stored. `transfer-probe send URL SECONDS` sends two requests with a time
+// limit, and `transfer-probe send-alone URL SECONDS` sends requests until one has stopped the
+// process while its caller waited for the answer itself.
 import SequencingOAuthPipes
 
-/// The largest resident size so far, in kB.
+/// Returns the largest resident size so far, in kB.
 func peak() throws -> Int {
   let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
   let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
@@ -16,7 +16,7 @@ func peak() throws -> Int {
   return words.dropFirst().first.flatMap { Int($0) } ?? 0
 }
 
-/// Writes a line at once.
+/// Writes a line without buffering.
 @Sendable func say(_ line: String) {
   FileHandle.standardOutput.write(Data("\(line)\n".utf8))
 }
@@ -54,7 +54,7 @@ guard (4...5).contains(arguments.count), let url = URL(string: arguments[2]) els
   say("transfer-probe upload|download URL FILE [BYTES], send|send-alone URL SECONDS")
   exit(2)
 }
-// A file that is too long for the process is an error of the write, not its end.
+// A file too large for the process's limit must cause a write error instead of ending it.
 signal(SIGXFSZ, SIG_IGN)
 do {
   let before = try peak()
@@ -72,7 +72,7 @@ do {
   say("status \(status)")
   say("growth \(try peak() - before)")
 } catch let error as SQOAuthError {
-  // The code first, for the tests to compare.
+  // The code comes first, so that tests can compare it.
   FileHandle.standardError.write(Data("error \(error.code): \(error.message)\n".utf8))
   exit(1)
 }

@@ -1,6 +1,6 @@
-"""What grpcio takes as a client for what the SDK does; the same conversation as grpc/main.go's.
+"""Measures grpcio as a client for the SDK's benchmarks, with the commands of grpc/main.go.
 
-It is started with the server's address.
+The argument is the server's address.
 """
 import sys
 import threading
@@ -17,7 +17,7 @@ call = channel.unary_unary(METHOD)
 
 
 def run(count, width):
-    """Calls so often, with so many threads, and counts what failed."""
+    """Makes calls with several threads and counts the failures."""
     failures = []
 
     def work():

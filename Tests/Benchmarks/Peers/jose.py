@@ -1,4 +1,4 @@
-"""What joserfc takes to validate an ID token; the same conversation as jose/main.go's."""
+"""Measures the validation of an ID token by joserfc, with the commands of jose/main.go."""
 import base64
 import json
 import sys
@@ -15,7 +15,7 @@ for line in sys.stdin:
         exp={"essential": True},
         iat={"essential": True},
     )
-    # The algorithm is the client's, not the header's; the benchmark sends one of these.
+    # The client chooses the algorithm, not the header; the benchmark uses one of these.
     algorithms = ["RS256", "ES256"]
     start = time.perf_counter_ns()
     for _ in range(int(count)):

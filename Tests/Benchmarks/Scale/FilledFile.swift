@@ -1,9 +1,9 @@
 import FoundationEssentials
 import SequencingOAuth
 
-/// Token files with so many accounts, written at once: each save would write the whole file.
+/// Token files with many accounts, written in one step: each save would write the whole file.
 enum FilledFile {
-  /// The file's members; the digest is added to them.
+  /// The members of the file except the digest, which is added to them.
   private struct Content: Encodable {
     let version = 1
     let accounts: [String: AccountRecord]

@@ -1,7 +1,7 @@
 import Charts
 import FoundationEssentials
 
-/// What a call costs as the work around it grows: the charts of the documentation.
+/// The cost of a call as the work around it grows, for the charts of the documentation.
 enum Scale {
   static let word = "scale"
 
@@ -19,26 +19,26 @@ enum Scale {
 
   private static func draw(_ charts: [Chart], _ name: String, _ folder: String) throws {
     for theme in ChartTheme.allCases {
-      // By this name DocC knows the picture for a dark page.
+      // DocC uses a picture with this name on a dark page.
       let file = "\(folder)/scale-\(name)\(theme == .dark ? "~dark" : "").svg"
       try Data(ChartPicture(charts).svg(theme).utf8).write(to: URL(filePath: file))
     }
   }
 
-  /// The error where something is missing without which a chart would have fewer lines.
+  /// Returns the error for a missing program without which a chart would have fewer lines.
   static func missing(_ what: String) -> BenchmarkError {
     BenchmarkError("\(what) is missing for the charts: Scripts/install test benchmark")
   }
 
   // MARK: Lines
 
-  /// What a line shows at one of its sizes.
+  /// The work for one size on a line of a chart.
   struct Work {
     let line: Chart.Line
     let run: Benchmark.Run
   }
 
-  /// Measures the works of each size, and returns their lines, in seconds for an operation.
+  /// Measures the work at each size, and returns the lines in seconds per operation.
   static func lines(
     at sizes: [Int], _ works: (Int) async throws -> [Work]
   ) async throws -> [Chart.Line] {

@@ -1,6 +1,6 @@
 import Charts
 
-/// The memory of a process that holds many accounts, whose refreshes are scheduled.
+/// The memory of a process with many accounts whose refreshes are scheduled.
 enum ScaleMemory {
   static func chart() throws -> Chart {
     var line = Chart.Line("memory", .blue)
@@ -22,10 +22,10 @@ enum ScaleMemory {
 
   // MARK: In that process
 
-  /// What this program is started with to be that process, before the number of accounts.
+  /// The argument that starts this program as that process, before the number of accounts.
   static let argument = "--hold"
 
-  /// Holds the accounts, and prints the kilobytes of the process.
+  /// Holds the accounts and prints the kilobytes of the process.
   static func report(_ count: String) async throws {
     guard let count = Int(count) else { throw BenchmarkError("\(count) is no number of accounts") }
     print(try await Memory.keepAccounts(count).process)

@@ -7,7 +7,7 @@ import Testing
 @testable import GRPCSupport
 @testable import SequencingOAuthGRPC
 
-/// The meaning of HTTP responses for a call, also of those that no gRPC server would send.
+/// How a client interprets HTTP responses to a call, including those no gRPC server would send.
 @Suite(.timeLimit(.minutes(1))) struct AnswerTests {
   struct Row: Sendable {
     let answer: HTTPResponse
@@ -24,14 +24,14 @@ import Testing
   }
 
   @Test(arguments: [
-    // An answer without messages has its status in the head.
+    // An answer without messages has its status in the headers.
     Row(
       answer: .grpc([], headers: ["grpc-status": "7", "grpc-message": "no%20way"], trailers: [:]),
       status: .permissionDenied, message: "no way"),
     Row(
       answer: .grpc(trailers: ["grpc-status": "5", "grpc-message": "h%C3%A4"]), status: .notFound,
       message: "hä"),
-    // The trailers are the last word.
+    // The status in the trailers overrides the one in the headers.
     Row(
       answer: .grpc(headers: ["grpc-status": "0"], trailers: ["grpc-status": "10"]),
       status: .aborted, message: ""),
@@ -47,9 +47,9 @@ import Testing
     Row(answer: page(502), status: .unavailable), Row(answer: page(503), status: .unavailable),
     Row(answer: page(504), status: .unavailable), Row(answer: page(500), status: .unknown),
     Row(answer: page(302), status: .unknown), Row(answer: page(415), status: .unknown),
-    // Its own word comes before that of HTTP.
+    // A gRPC status overrides the HTTP status.
     Row(answer: page(503, ["grpc-status": "8"]), status: .resourceExhausted),
-    // One whole message it must be.
+    // A unary answer must be exactly one whole message.
     Row(answer: .grpc([]), status: .internal), Row(answer: .grpc([0, 0, 0]), status: .internal),
     Row(answer: .grpc([0, 0, 0, 0, 0, 0, 0, 0, 0, 0]), status: .internal),
     Row(answer: .grpc([0, 0, 0, 0, 2, 1]), status: .internal),
@@ -59,7 +59,7 @@ import Testing
     Row(answer: .grpc([0, 255, 0, 0, 0]), status: .resourceExhausted),
     Row(answer: page(200, ["grpc-status": "0"]), status: .internal),
   ])
-  func `an answer`(row: Row) async throws {
+  func `an answer gives the call its gRPC status`(row: Row) async throws {
     try await ScriptedServer.answering(row.answer) { server in
       for kind in [RPCCall.Kind.unary, .clientStreaming] {
         let call = try server.channel().call(method("X"), kind: kind)
@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test(arguments: ["application/grpc", "application/grpc+proto", "APPLICATION/GRPC;x=y"])
-  func `a content type is gRPC's`(type: String) async throws {
+  func `every content type of gRPC is accepted`(type: String) async throws {
     let answer = HTTPResponse.grpc([0, 0, 0, 0, 1, 9], headers: ["content-type": type])
     try await ScriptedServer.answering(answer) { server in
       let response = try await server.channel().call(method("X")).response()
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test func `headers and trailers merge, and the trailers win`() async throws {
+  @Test func `headers and trailers merge, and trailers override headers`() async throws {
     let answer = HTTPResponse.grpc(
       headers: ["x-a": "h", "x-b": "h"],
       trailers: ["grpc-status": "0", "x-b": "t1", "x-b": "t2", "x-c": "t"])
@@ -102,13 +102,13 @@ import Testing
       (.requestTimedOut, .deadlineExceeded), (.responseTooLarge, .resourceExhausted),
       (.invalidResponse, .unavailable), (.invalidConfiguration, .failedPrecondition),
     ] as [(SQOAuthError.Code, RPCStatus)])
-  func `a failure of the transport`(code: SQOAuthError.Code, status: RPCStatus) {
+  func `a transport error becomes a gRPC status`(code: SQOAuthError.Code, status: RPCStatus) {
     let error = RPCError(transport: SQOAuthError(code, "words"))
     #expect(error.status == status && error.message == "words")
     #expect(!error.isFromServer && error.oauthError?.code == code)
   }
 
-  @Test func `what a call sends besides its metadata`() async throws {
+  @Test func `a call sends the protocol's headers besides its metadata`() async throws {
     try await ScriptedServer.answering(.grpc()) { server in
       let call = try server.channel().call(method("X"), request: Data([7]))
       try call.setTimeout(.seconds(50))
@@ -128,7 +128,7 @@ import Testing
     }
   }
 
-  @Test func `a unary call has a minute, and its server knows`() async throws {
+  @Test func `a unary call has a time limit of a minute and sends it to the server`() async throws {
     try await ScriptedServer.answering(.grpc()) { server in
       _ = try await server.channel().call(method("X")).response()
       let text = try #require(server.requests.first?.headers["grpc-timeout"])
@@ -143,7 +143,7 @@ import Testing
       (.serverStreaming, nil, .seconds(2)), (.clientStreaming, nil, .seconds(2)),
       (.bidirectional, nil, .seconds(2)),
     ] as [(RPCCall.Kind, Duration?, Duration)])
-  func `a call has the time of its kind`(
+  func `the default time limit depends on the kind of call`(
     kind: RPCCall.Kind, standard: Duration?, chosen: Duration
   ) throws {
     var options = RPCOptions()
@@ -161,23 +161,23 @@ import Testing
   }
 
   @Test(arguments: ["", "X", "/X", "/a/b/c", "//b", "/a/", "/a/b?c", "/a/b c", "/a/%62"])
-  func `what is no method is refused`(name: String) throws {
+  func `an invalid method name is rejected`(name: String) throws {
     let url = try #require(URL(string: "https://rpc.example"))
     let channel = try RPCChannel(url: url)
     rpcFailure(.invalidArgument) { try channel.call(name) }
   }
 
-  @Test func `a name that only looks like the last method's is refused`() throws {
+  @Test func `a name that Swift considers equal to the last method's is still checked`() throws {
     let channel = try RPCChannel(url: try #require(URL(string: "http://127.0.0.1:1")))
     _ = try channel.call("/p.S/K")
-    // The Kelvin sign, which is equal to K for Swift.
+    // The Kelvin sign, which Swift considers equal to K.
     rpcFailure(.invalidArgument) { try channel.call("/p.S/\u{212A}") }
   }
 
   @Test(arguments: [
     "ftp://host", "https://", "https://host/path", "https://host?x", "https://u@host",
   ])
-  func `what is no server is refused`(text: String) throws {
+  func `an invalid server URL is rejected`(text: String) throws {
     let url = try #require(URL(string: text))
     rpcFailure(.invalidArgument) { try RPCChannel(url: url) }
   }

@@ -6,7 +6,7 @@ import Testing
 @testable import GRPCSupport
 @testable import SequencingOAuthGRPC
 
-/// Nothing that an app may set in a channel's options ends the process.
+/// Extreme values of a channel's options never crash the process.
 @Suite(.timeLimit(.minutes(1))) struct OptionTests {
   private func withChannel(
     _ answer: HTTPResponse, _ change: (inout RPCOptions) -> Void,
@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test(arguments: [.max, .max - 1, .max - 5, 1 << 40] as [Int], kinds)
-  func `a message may be of any size`(limit: Int, kind: RPCCall.Kind) async throws {
+  func `a very large size limit accepts a message`(limit: Int, kind: RPCCall.Kind) async throws {
     let text = Data(String(repeating: "abc", count: 100).utf8)
     for compression in [RPCCompression.identity, .gzip] {
       let frame = try MessageFrame(text, compression: compression, limit: .max)
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(arguments: [.min, -6, -5, -1] as [Int], kinds)
-  func `a negative size allows no message`(limit: Int, kind: RPCCall.Kind) async throws {
+  func `a negative size limit rejects every message`(limit: Int, kind: RPCCall.Kind) async throws {
     for compression in [RPCCompression.identity, .gzip] {
       let frame = try MessageFrame(
         Data(repeating: 7, count: 100), compression: compression, limit: 100)
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(arguments: [.max, .min, -1, 0] as [Int])
-  func `a message is decompressed within any limit`(limit: Int) throws {
+  func `decompression works with extreme size limits`(limit: Int) throws {
     let data = Data(repeating: 7, count: 5000)
     let compressed = try #require(Gzip.encode(data))
     if limit == .max {
@@ -72,16 +72,18 @@ import Testing
     }
   }
 
-  /// zlib counts in 32 bits; of a message this large the room for its content would be 5 GB at
-  /// once.
-  @Test func `room for a large message is made in pieces`() throws {
+  /// zlib counts bytes in 32 bits.
+  ///
+  /// If the buffer were allocated at once, as large as the limit and zlib allow, it would take 5
+  /// GB.
+  @Test func `the buffer for a large decompressed message grows in pieces`() throws {
     let large = Data(count: 200_000_000)
     let compressed = try #require(Gzip.encode(large))
     #expect(try Gzip.decode(compressed, limit: .max).count == large.count)
   }
 
   @Test(arguments: [.seconds(Int64.max) * 18, .seconds(Int64.max)] as [Duration])
-  func `a call may have any time`(time: Duration) async throws {
+  func `a call works with an extreme time limit`(time: Duration) async throws {
     try await withChannel(.grpc()) {
       $0.timeout = time
     } _: { channel in

@@ -6,9 +6,9 @@ import Testing
 
 @testable import SQLoopbackHTTP2
 
-/// Requests, and what becomes of their contents and their answers.
+/// How the server passes on requests and their content, and sends answers.
 @Suite(.timeLimit(.minutes(1))) struct ExchangeTests {
-  @Test func `a request is passed on with its fields, and its content follows`() async throws {
+  @Test func `a handler gets the request's fields first and its content later`() async throws {
     try await KeepingServer.running { server in
       let client = try server.connect()
       client.ask(1, "/a", ends: false)
@@ -26,9 +26,7 @@ import Testing
     }
   }
 
-  @Test func `an answer may come before the content, and then asks for no more of it`()
-    async throws
-  {
+  @Test func `an answer before the content ends tells the client to stop sending`() async throws {
     try await KeepingServer.running { server in
       let client = try server.connect()
       for (index, hasContent) in [true, false].enumerated() {
@@ -44,7 +42,7 @@ import Testing
         let answer = client.answer(stream)
         #expect(answer.isComplete && answer.resetCode == HTTP2ErrorCode.noError.rawValue)
         #expect(await exchange.content.value() == .cut)
-        // The rest, which is on its way, harms nothing.
+        // The rest of the content is already on its way and must be harmless.
         client.write([UInt8](repeating: 0, count: 1000), to: stream)
       }
       client.ask(5)
@@ -53,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func `trailers of a request end it and change nothing`() async throws {
+  @Test func `request trailers end the request and change nothing`() async throws {
     try await KeepingServer.running { server in
       let client = try server.connect()
       client.ask(1, "/a", ends: false)
@@ -65,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func `content beyond a limit is told at once and not kept`() async throws {
+  @Test func `content beyond the limit is reported at once and not kept`() async throws {
     try await KeepingServer.running {
       $0.contentBytes = 1000
     } _: { server in
@@ -86,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func `the contents on the way on one connection have a limit together`() async throws {
+  @Test func `the unfinished contents of one connection share a limit`() async throws {
     try await KeepingServer.running {
       $0.connectionBytes = 3000
     } _: { server in
@@ -97,7 +95,7 @@ import Testing
         client.write(piece, to: stream, ends: false)
       }
       #expect(await (try server.exchange(3)).content.value() == .tooLarge)
-      // One that ends, and one that is given up, leave room for another one each.
+      // A finished request and a reset one each free capacity for another request.
       client.write([], to: 1)
       #expect(await (try server.exchange(0)).content.value() == .whole(piece))
       client.reset(3)
@@ -112,7 +110,7 @@ import Testing
     }
   }
 
-  @Test func `a handler can wait until the client has taken what it wrote`() async throws {
+  @Test func `a handler can wait until the client has taken its output`() async throws {
     try await KeepingServer.running { server in
       let client = try server.connect()
       client.ask(1)
@@ -122,8 +120,8 @@ import Testing
       exchange.write([UInt8](repeating: 2, count: 100_000))
       let isDrained = OneShot<Bool>()
       let waiting = Task { isDrained.resolve(await exchange.drained()) }
-      // A client that grants nothing more has room for so many bytes (RFC 9113, section 6.9.2).
-      try await eventually("the room is used up") { client.answer(1).content.count == 65_535 }
+      // A client that never enlarges its initial window takes this much (RFC 9113, section 6.9.2).
+      try await eventually("the window is used up") { client.answer(1).content.count == 65_535 }
       #expect(isDrained.current == nil)
       client.grant(100_000, to: 1)
       #expect(await isDrained.value() == true)
@@ -134,7 +132,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a handler that waits learns that the client has left`(resets: Bool) async throws {
+  func `a waiting handler learns that the client has left`(resets: Bool) async throws {
     try await KeepingServer.running { server in
       let client = try server.connect()
       client.ask(1)
@@ -155,7 +153,7 @@ import Testing
       let client = try server.connect()
       client.ask(1)
       let exchange = try await server.exchange(0)
-      // An exchange of an earlier connection, whose socket had the number of this one's.
+      // An exchange of an earlier connection whose socket had this connection's descriptor number.
       let place = HTTP2ServerConnection.Place(
         socket: exchange.place.socket, number: exchange.place.number - 1)
       let late = HTTP2Exchange(server.server, place, 1, fields: exchange.fields)

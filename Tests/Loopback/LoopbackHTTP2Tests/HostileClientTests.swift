@@ -5,7 +5,9 @@ import SQLoopbackHTTP2
 import TestSupport
 import Testing
 
-/// Clients that break the rules of HTTP/2 harm nobody but themselves.
+/// Clients that break the rules of HTTP/2.
+///
+/// They affect no other connection.
 @Suite(.timeLimit(.minutes(1))) struct HostileClientTests {
   private typealias Raw = RawHTTP2Client
 
@@ -37,7 +39,7 @@ import Testing
   ]
 
   @Test(arguments: malformed.map(\.name))
-  func `a connection that breaks the rules ends`(name: String) async throws {
+  func `a connection that breaks the rules is closed`(name: String) async throws {
     let bytes = try #require(Self.malformed.first { $0.name == name }).bytes
     try await KeepingServer.running { server in
       let client = try server.connect(greets: false)
@@ -47,21 +49,21 @@ import Testing
     }
   }
 
-  @Test func `fields that unpack to very many bytes reset their stream alone`() async throws {
+  @Test func `fields that decompress to too many bytes reset only their stream`() async throws {
     try await KeepingServer.running { server in
       let client = try server.connect()
-      // One long field for the table of both sides, and then a byte each for it a hundred times.
+      // One long field enters the compression table; each later byte repeats it, a hundred times.
       let long =
         [0x40, 1] + Array("x".utf8) + [127, 0xA1, 0x1E] + [UInt8](repeating: 97, count: 4000)
       client.send(
         Raw.frame(1, 5, 1, Self.request + long + [UInt8](repeating: 0xBE, count: 100)))
       #expect(
         try await client.wholeAnswer(1).resetCode == HTTP2ErrorCode.internalError.rawValue)
-      // A few of them are no harm.
+      // A few repetitions are harmless.
       client.send(Raw.frame(1, 5, 3, Self.request + [0xBE, 0xBE]))
       let exchange = try await server.exchange(0)
       #expect(exchange.fields.count { $0.name == "x" && $0.value.count == 4000 } == 2)
-      // Trailers count too.
+      // The limit includes trailers.
       client.send(Raw.frame(1, 4, 5, Self.request))
       let open = try await server.exchange(1)
       client.send(Raw.frame(1, 5, 5, [UInt8](repeating: 0xBE, count: 100)))
@@ -71,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func `a request without its fields is reset, and so is one with wrong ones`() async throws {
+  @Test func `a request with missing or invalid fields is reset`() async throws {
     let blocks: [[UInt8]] = [
       Raw.block([(":method", "GET")]), Raw.block([("a", "b")]),
       Self.request + Raw.block([("Upper", "a")]),
@@ -92,7 +94,7 @@ import Testing
     }
   }
 
-  @Test func `requests that are opened and reset at once leave nothing behind`() async throws {
+  @Test func `requests that are opened and reset at once use no memory`() async throws {
     try await KeepingServer.running { server in
       let client = try server.connect()
       for stream in stride(from: UInt32(1), to: 1000, by: 2) {
@@ -126,7 +128,9 @@ import Testing
   ]
 
   @Test(arguments: floods.map(\.name))
-  func `frames without content end a connection, and hold up no other`(name: String) async throws {
+  func `frames without content close their connection and do not delay others`(
+    name: String
+  ) async throws {
     let frame = try #require(Self.floods.first { $0.name == name }).frame
     let batch = [UInt8](repeatElement(frame, count: 16_384 / frame.count).joined())
     try await KeepingServer.running { server in
@@ -142,7 +146,7 @@ import Testing
     }
   }
 
-  @Test func `small pieces of content are no flood`() async throws {
+  @Test func `content in small pieces is not treated as a flood`() async throws {
     try await KeepingServer.running { server in
       let client = try server.connect()
       let count = 50_000
@@ -157,7 +161,7 @@ import Testing
     }
   }
 
-  /// Whether the server still serves others.
+  /// Checks that the server still answers another client.
   private static func serves(_ server: KeepingServer) async throws {
     let client = try server.connect()
     let count = server.count

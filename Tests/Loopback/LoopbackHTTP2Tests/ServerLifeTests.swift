@@ -6,9 +6,9 @@ import SQLoopbackHTTP2
 import TestSupport
 import Testing
 
-/// How a server and its connections end.
+/// How a server and its connections stop.
 @Suite(.timeLimit(.minutes(1))) struct ServerLifeTests {
-  @Test func `an orderly stop lets the requests under way end and takes no others`() async throws {
+  @Test func `a graceful stop finishes open requests and accepts no new ones`() async throws {
     try await KeepingServer.running { server in
       let (client, idle) = (try server.connect(), try server.connect())
       client.ask(1)
@@ -20,7 +20,7 @@ import Testing
       #expect(try await client.goAway() == HTTP2ErrorCode.noError.rawValue)
       #expect(try await idle.goAway() == HTTP2ErrorCode.noError.rawValue)
       try await idle.ended()
-      // Another test's server may have got the port.
+      // Another test's server may have taken the port.
       let late = try? server.connect()
       late?.ask(1)
       client.ask(3)
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(arguments: [Duration.zero, .milliseconds(50), nil])
-  func `a stop ends what is under way when its time is over`(grace: Duration?) async throws {
+  func `a stop ends open requests when its grace period is over`(grace: Duration?) async throws {
     try await KeepingServer.running { server in
       let client = try server.connect()
       client.ask(1)
@@ -46,33 +46,33 @@ import Testing
       #expect(incomplete.content.current == .cut)
       try await client.ended()
       exchange.answer("too late")
-      // A second stop finds nothing to do.
+      // A second stop has nothing left to do.
       await server.server.stop(within: .seconds(50))
       server.server.stop()
     }
   }
 
-  @Test func `a stopped server leaves its port`() async throws {
+  @Test func `a stopped server frees its port`() async throws {
     let server = try HTTP2Server { $0.reset(.cancel) }
     #expect(throws: LoopbackError.portInUse(server.port)) {
       try HTTP2Server(port: server.port) { _ in }
     }
     await server.stop(within: .zero)
-    // Another test's server may have got the port for a while.
+    // Another test's server may have taken the port for a while.
     let next = try await eventually("the port is free") {
       try? HTTP2Server(port: server.port) { _ in }
     }
     next.stop()
   }
 
-  @Test func `a connection without a request is closed after a while, and no other`() async throws {
+  @Test func `only a connection without a request is closed after the idle time`() async throws {
     try await KeepingServer.running {
       $0.idleTime = .milliseconds(20)
     } _: { server in
       let busy = try server.connect()
       busy.ask(1)
       let exchange = try await server.exchange(0)
-      // One that says nothing, one that only greets, one that never ends its fields.
+      // The first client sends nothing, the second only the greeting, the third endless fields.
       let silent = try server.connect(greets: false)
       let greeting = try server.connect()
       let unfinished = try server.connect()
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func `one connection too many closes the one that is idle for longest`() async throws {
+  @Test func `a connection above the limit closes the longest idle one`() async throws {
     try await KeepingServer.running {
       $0.connections = 3
     } _: { server in
@@ -110,7 +110,7 @@ import Testing
       #expect(!newer.hasEnded && !busy.hasEnded)
       newer.ask(3)
       _ = try await server.exchange(4)
-      // All are busy now.
+      // Every connection is busy now.
       let excess = try server.connect()
       try await excess.ended()
       exchange.answer("c")

@@ -4,7 +4,7 @@ import SQHTTP2
 import SQLoopbackHTTP2
 import TestSupport
 
-/// A server that keeps each exchange, for the test to deal with.
+/// A server that keeps every exchange so that the test can answer it.
 final class KeepingServer: Sendable {
   private final class Kept: Sendable {
     let exchanges = Locked<[HTTP2Exchange]>([])
@@ -19,7 +19,7 @@ final class KeepingServer: Sendable {
     }
   }
 
-  /// Runs a body with a server, which ends with it.
+  /// Runs `body` with a server and stops the server afterwards.
   static func running(
     _ change: (inout HTTP2ServerLimits) -> Void = { _ in },
     isolation: isolated (any Actor)? = #isolation,
@@ -32,7 +32,7 @@ final class KeepingServer: Sendable {
     try await body(server)
   }
 
-  /// Waits for the exchange with a number, from 0 up.
+  /// Waits for the exchange at `index`, counted from 0.
   func exchange(_ index: Int) async throws -> HTTP2Exchange {
     try await eventually("exchange \(index) arrives") {
       kept.exchanges.withLock { $0.count > index ? $0[index] : nil }
@@ -47,7 +47,7 @@ final class KeepingServer: Sendable {
 }
 
 extension RawHTTP2Client {
-  /// Opens a stream with a request for a path.
+  /// Opens a stream with a request for `path`.
   func ask(_ stream: UInt32, _ path: String = "/", ends: Bool = true) {
     open(
       stream,
@@ -57,7 +57,7 @@ extension RawHTTP2Client {
 }
 
 extension HTTP2Exchange {
-  /// Sends a whole answer with a text.
+  /// Sends a complete answer with `text` as its content.
   func answer(_ text: String) {
     respond([":status": "200"])
     write([UInt8](text.utf8))
@@ -68,7 +68,7 @@ extension HTTP2Exchange {
     respond(HeaderBlock(fields))
   }
 
-  /// Waits until the exchange is over.
+  /// Waits until the exchange has ended.
   func closed() async throws {
     try await eventually("the exchange is over") { whenClosed.isRaised }
   }

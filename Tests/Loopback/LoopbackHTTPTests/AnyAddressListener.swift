@@ -1,7 +1,8 @@
 import Glibc
 
-/// A listener at every address of the host, such as a hostile program would open, and what it
-/// takes to try the host's addresses from outside.
+/// A listener on every address of the host, as a hostile program would open it.
+///
+/// It also lists the host's addresses and tries to reach them.
 final class AnyAddressListener {
   struct Failure: Error { let code: Int32 }
 
@@ -40,7 +41,7 @@ final class AnyAddressListener {
     }
   }
 
-  /// The IPv4 addresses of the host's interfaces that are not 127.0.0.1.
+  /// Returns the IPv4 addresses of the host's interfaces, without 127.0.0.1.
   static func hostAddresses() -> [String] {
     var first: UnsafeMutablePointer<ifaddrs>?
     guard getifaddrs(&first) == 0 else { return [] }

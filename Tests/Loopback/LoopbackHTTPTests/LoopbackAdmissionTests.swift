@@ -4,7 +4,7 @@ import SQLoopback
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct LoopbackAdmissionTests {
-  /// Reads ten bytes at `/`, a thousand at `/large`, nothing at `/refused`.
+  /// Accepts ten bytes of body at `/`, a thousand at `/large` and none at `/refused`.
   private func server(
     requestTime: Duration = .seconds(10), admitted: Duration = .seconds(10)
   ) throws -> LoopbackServer {
@@ -43,7 +43,7 @@ import Testing
     ("/refused", "Content-Length: 0", "", 200, "read 0"),
     ("/refused", "X: y", "", 200, "read 0"),
   ])
-  func `the head decides how much of a body is read`(
+  func `the admission decides how much of a body is read`(
     path: String, fields: String, body: String, status: Int, text: String
   ) async throws {
     let server = try server()
@@ -54,7 +54,7 @@ import Testing
     await server.stop()
   }
 
-  @Test func `nothing is read as a request after an unread body`() async throws {
+  @Test func `bytes after an unread body are never read as a request`() async throws {
     let server = try server()
     let head = "POST /refused HTTP/1.1\r\nHost: a\r\nContent-Length: 37\r\n\r\n"
     let answer = try await exchange(
@@ -63,7 +63,7 @@ import Testing
     await server.stop()
   }
 
-  @Test func `a client that goes on sending gets the answer all the same`() async throws {
+  @Test func `a client that keeps sending still gets the answer`() async throws {
     let server = try server()
     let connection = try await LoopbackConnection(port: server.port)
     let bytes = 4 << 20
@@ -74,8 +74,7 @@ import Testing
     await server.stop()
   }
 
-  @Test func `an answer that takes its time reaches a client that has sent far ahead`() async throws
-  {
+  @Test func `a slow answer reaches a client that has already sent its body`() async throws {
     let gate = Signal()
     let server = try LoopbackServer(admission: { _ in .unread }) { _ in
       await gate.wait()
@@ -84,7 +83,7 @@ import Testing
     let connection = try await LoopbackConnection(port: server.port)
     let bytes = 8 << 20
     try await connection.send(Data(post("/", "Content-Length: \(bytes)").utf8))
-    // More than the server keeps of what nobody reads yet.
+    // More than the server buffers of unread bytes.
     try await connection.send(Data(repeating: 0x61, count: 256 << 10))
     await gate.set()
     try await connection.send(Data(repeating: 0x61, count: bytes - (256 << 10)))
@@ -93,11 +92,11 @@ import Testing
     await server.stop()
   }
 
-  @Test func `a body gets the time that it was granted`() async throws {
+  @Test func `the admission can extend a body's time limit`() async throws {
     let server = try server(requestTime: .milliseconds(50), admitted: .seconds(50))
     let slow = try await LoopbackConnection(port: server.port)
     try await slow.send(Data(post("/large", "Content-Length: 1").utf8))
-    // The other one runs out of its time while the first still has plenty.
+    // The second request's time limit expires long before that of the first.
     let late = try await exchange(post("/", "Content-Length: 1"), with: server)
     #expect(late.status == 408)
     try await slow.send(Data("a".utf8))

@@ -6,7 +6,7 @@ import SQLoopback
 import TestSupport
 import Testing
 
-/// More connections than a server bears: those that ask for something come before idle ones.
+/// More connections than a server allows: those with a request take precedence over idle ones.
 @Suite(.timeLimit(.minutes(1))) struct LoopbackCrowdTests {
   private let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
@@ -21,7 +21,9 @@ import Testing
   }
 
   @Test(arguments: ["", "GET / HTTP/1.1\r\nHost: "])
-  func `the oldest connection without a whole request makes room`(start: String) async throws {
+  func `a new connection replaces the oldest one without a complete request`(
+    start: String
+  ) async throws {
     let server = try server(connections: 3)
     var idle: [LoopbackConnection] = []
     for _ in 0..<3 {
@@ -34,13 +36,13 @@ import Testing
     #expect(try await late.receive(until: "served").status == 200)
     #expect(try await idle[0].receiveAll().isEmpty)
     #expect(server.turnedAway == 1)
-    // The others have their places still.
+    // The other idle connections are still open.
     try await idle[1].send(start.isEmpty ? get : "a\r\n\r\n")
     #expect(try await idle[1].receive(until: "served").status == 200)
     await server.stop()
   }
 
-  @Test func `a hundred idle connections keep nobody out`() async throws {
+  @Test func `a hundred idle connections block no new client`() async throws {
     let server = try server(connections: 4)
     var idle: [LoopbackConnection] = []
     for _ in 0..<100 { idle.append(try await LoopbackConnection(port: server.port)) }
@@ -51,13 +53,13 @@ import Testing
     withExtendedLifetime(idle) {}
   }
 
-  @Test func `connections that linger do not count, and have a limit of their own`() async throws {
+  @Test func `lingering connections do not count and have their own limit`() async throws {
     let server = try server(connections: 2)
     var lingering: [LoopbackConnection] = []
     for _ in 0..<3 {
       let connection = try await LoopbackConnection(port: server.port)
       try await connection.send("GET / HTTP/3.0\r\n")
-      // Its end has come from the server, and it says nothing to that.
+      // The server has closed its side, and the client does not close its own.
       #expect(try await connection.receiveAll().isEmpty == false)
       lingering.append(connection)
     }
@@ -69,7 +71,7 @@ import Testing
     withExtendedLifetime(lingering) {}
   }
 
-  /// Holds a server's only thread, as a busy machine does.
+  /// Blocks a server's only thread, as a busy machine can.
   private final class Barrier: Sendable {
     private let isOpen = DispatchSemaphore(value: 0)
     private let hasCome = OneShot<Void>()
@@ -83,7 +85,7 @@ import Testing
     func open() { isOpen.signal() }
   }
 
-  @Test func `a request that has arrived is read before its connection is put out`() async throws {
+  @Test func `a received request is read before its connection is closed`() async throws {
     let barrier = Barrier()
     let server = try server(connections: 2) { request in
       if request.path == "/hold" {
@@ -95,7 +97,7 @@ import Testing
     let busy = try await LoopbackConnection(port: server.port)
     try await busy.send("GET /hold HTTP/1.1\r\nHost: a\r\n\r\n")
     await barrier.holds()
-    // Neither of these is accepted before the thread goes on.
+    // The server accepts neither connection until its thread continues.
     let asking = try await LoopbackConnection(port: server.port)
     try await asking.send(get)
     let idle = try await LoopbackConnection(port: server.port)
@@ -107,7 +109,7 @@ import Testing
     withExtendedLifetime((idle, idler)) {}
   }
 
-  @Test func `a server that has settled has given each request that had come to its handler`()
+  @Test func `settle returns only after every received request has reached its handler`()
     async throws
   {
     let barrier = Barrier()
@@ -117,7 +119,7 @@ import Testing
       if request.path == "/hold" {
         barrier.pass()
       } else {
-        // All of them together take longer than word of an end that comes too early.
+        // Delays the handlers, so that a `settle` that returned too early would be noticed.
         usleep(5_000)
       }
       return .text("served")
@@ -136,7 +138,7 @@ import Testing
     await settled.value
     #expect(asked.withLock(\.self).count == 61)
     await server.stop()
-    // One that has ended has nothing to wait for.
+    // A stopped server has nothing to wait for.
     await server.settle()
   }
 }

@@ -10,7 +10,9 @@ import Testing
   private let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
   @Test(arguments: [LoopbackAddress.ipv4, .ipv6])
-  func `a port that another listener has is refused`(address: LoopbackAddress) async throws {
+  func `a server cannot use a port that another listener has`(
+    address: LoopbackAddress
+  ) async throws {
     let server = try LoopbackServer(address: address) { _ in .text("") }
     #expect(throws: LoopbackError.portInUse(server.port)) {
       try LoopbackServer(address: address, port: server.port) { _ in .text("") }
@@ -18,14 +20,14 @@ import Testing
     await server.stop()
   }
 
-  @Test func `a port on which someone listens at every address is refused`() async throws {
+  @Test func `a server cannot use a port taken at every address`() async throws {
     let listener = try AnyAddressListener()
     #expect(throws: LoopbackError.portInUse(listener.port)) {
       try LoopbackServer(port: listener.port) { _ in .text("") }
     }
   }
 
-  @Test func `nobody can listen in front of the server`() async throws {
+  @Test func `no listener at every address can take the server's port`() async throws {
     let server = try LoopbackServer { _ in .text("") }
     #expect(throws: AnyAddressListener.Failure.self) {
       try AnyAddressListener(port: server.port)
@@ -35,7 +37,7 @@ import Testing
 
   @Test func `only the loopback address is reachable`() async throws {
     let server = try LoopbackServer { _ in .text("") }
-    // All of 127.0.0.0/8 leads to this host, and so does its name.
+    // All of 127.0.0.0/8 leads to this host, and so does the host's name.
     for address in ["127.0.0.2"] + AnyAddressListener.hostAddresses() {
       #expect(AnyAddressListener.canConnect(to: address, port: server.port) == false)
     }
@@ -43,14 +45,16 @@ import Testing
     await server.stop()
   }
 
-  /// Binds a port again; another test's server may have got it for a while.
+  /// Binds a port again.
+  ///
+  /// Another test's server may have taken it for a while.
   private func rebound(_ port: UInt16) async throws -> LoopbackServer {
     try await eventually("port \(port) is free") {
       try? LoopbackServer(port: port) { _ in .text("") }
     }
   }
 
-  /// A second descriptor of the socket on a port, like that of a child before it runs its program.
+  /// Duplicates the socket that listens on a port, as a child does before it runs its program.
   private func copyOfListener(at port: UInt16) throws -> Int32 {
     let descriptor = (3..<4096 as Range<Int32>).first { descriptor in
       var address = sockaddr_in()
@@ -68,7 +72,7 @@ import Testing
     return fcntl(try #require(descriptor), F_DUPFD_CLOEXEC, 0)
   }
 
-  @Test func `stop frees the port, though a child has the listener still`() async throws {
+  @Test func `stop frees the port even if a child still holds the listener`() async throws {
     let server = try LoopbackServer { _ in .text("") }
     let copy = try copyOfListener(at: server.port)
     defer { close(copy) }
@@ -76,7 +80,7 @@ import Testing
     await (try await rebound(server.port)).stop()
   }
 
-  @Test func `stop frees the port, though connections were open`() async throws {
+  @Test func `stop frees the port even if connections are open`() async throws {
     let server = try LoopbackServer { _ in .text("served") }
     let connection = try await LoopbackConnection(port: server.port)
     try await connection.send(get)
@@ -120,7 +124,7 @@ import Testing
     #expect(try await connection.receiveAll().isEmpty)
   }
 
-  @Test func `stop from within a handler ends`() async throws {
+  @Test func `stop returns when a handler calls it`() async throws {
     let box = Locked<LoopbackServer?>(nil)
     let stopped = Signal()
     let server = try LoopbackServer { _ in
@@ -152,7 +156,7 @@ import Testing
     await server.stop()
   }
 
-  @Test func `a server that nobody holds ends its connections and frees the port`() async throws {
+  @Test func `a released server closes its connections and frees its port`() async throws {
     var server: LoopbackServer? = try LoopbackServer { _ in .text("served") }
     let port = try #require(server?.port)
     let connection = try await LoopbackConnection(port: port)
@@ -164,7 +168,7 @@ import Testing
     await next.stop()
   }
 
-  @Test func `a hundred servers leave no thread and no descriptor behind`() async throws {
+  @Test func `a hundred servers leave no threads or descriptors open`() async throws {
     func descriptors() -> Int {
       (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
     }
@@ -176,14 +180,14 @@ import Testing
       let server = try LoopbackServer { _ in .text("") }
       if round.isMultiple(of: 2) { await server.stop() }
     }
-    // Other tests run at the same time, so only a leak of most of them can be told.
+    // Other tests run at the same time, so the test only detects a leak of most of them.
     while descriptors() > before.0 + 60 || threads() > before.1 + 50 {
       try await Task.sleep(for: .milliseconds(10))
     }
   }
 }
 
-/// Returns when the task that runs it is cancelled.
+/// Waits until the current task is cancelled.
 private func untilCancelled() async {
   while !Task.isCancelled { try? await Task.sleep(for: .seconds(60)) }
 }

@@ -23,7 +23,7 @@ import Testing
     ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n", 501),
     ("GET / HTTP/3.0\r\n", 505),
   ])
-  func `a refusal is answered, says nothing and ends the connection`(
+  func `a rejected request gets its status, no content and a closed connection`(
     request: String, status: Int
   ) async throws {
     let server = try server {
@@ -38,10 +38,10 @@ import Testing
     await server.stop()
   }
 
-  @Test func `a refused body that is still on its way does not reset the refusal`() async throws {
+  @Test func `a rejected body that is still arriving does not reset the answer`() async throws {
     let server = try server { $0.bodyBytes = 10 }
     let connection = try await LoopbackConnection(port: server.port)
-    // In one piece, so that the server has bytes that it has not read when it answers.
+    // The client sends one piece, so the server has unread bytes when it answers.
     try await connection.send(
       "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 300000\r\n\r\n"
         + String(repeating: "x", count: 300_000))
@@ -54,20 +54,20 @@ import Testing
     "G", "GET / HTTP/1.1\r\nHost: a\r\nX: ",
     "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n1",
   ])
-  func `a request that does not end in time is answered with 408`(start: String) async throws {
+  func `a request that does not end in time gets status 408`(start: String) async throws {
     let server = try server { $0.requestTime = .milliseconds(50) }
     let answer = try await exchange(start, with: server)
     #expect(answer.status == 408)
     await server.stop()
   }
 
-  @Test func `a byte now and then does not stretch the time`() async throws {
+  @Test func `a slow trickle of bytes does not extend the time limit`() async throws {
     let server = try server {
       $0.requestTime = .milliseconds(100)
       $0.idleTime = .seconds(60)
     }
     let connection = try await LoopbackConnection(port: server.port)
-    // It would take the whole of the test's minute, were every byte a new lease.
+    // If each byte restarted the limit, this would take the test's whole minute.
     let drip = Task {
       for byte in "GET / HTTP/1.1\r\nX: " + String(repeating: "a", count: 5_000) {
         try await connection.send(String(byte))
@@ -80,16 +80,16 @@ import Testing
     await server.stop()
   }
 
-  @Test func `a connection on which nothing comes is closed without a word`() async throws {
+  @Test func `an idle connection is closed without an answer`() async throws {
     let server = try server { $0.idleTime = .milliseconds(50) }
     #expect(try await exchange("", with: server) == "")
     await server.stop()
   }
 
-  @Test func `a connection between two requests may stay for the idle time only`() async throws {
+  @Test func `a connection between two requests stays open only for the idle time`() async throws {
     let server = try server { $0.idleTime = .milliseconds(200) }
     var answer = ""
-    // On a busy machine the time may pass before the request is sent.
+    // On a busy machine the idle time may pass before the request is sent.
     while answer.isEmpty { answer = (try? await exchange(get, with: server)) ?? "" }
     #expect(answer.status == 200)
     #expect(answer.components(of: "HTTP/1.1") == 1)
@@ -104,7 +104,7 @@ import Testing
       return .text("late")
     }
     var answer = ""
-    // On a busy machine the time may pass before the request is there.
+    // On a busy machine the time limit may pass before the request arrives.
     repeat {
       answer = try await exchange(get.replacingClose, with: server)
     } while answer.status == 408
@@ -112,7 +112,7 @@ import Testing
     await server.stop()
   }
 
-  @Test func `a client that takes nothing is given up`() async throws {
+  @Test func `a client that reads nothing is disconnected`() async throws {
     var limits = LoopbackLimits()
     limits.idleTime = .milliseconds(500)
     limits.connections = 1
@@ -122,7 +122,7 @@ import Testing
     let stuck = try await LoopbackConnection(port: server.port)
     try await stuck.send(get)
     _ = try await stuck.receive()
-    // Its place is free for another only once the server has given it up.
+    // The server accepts another client only after it has closed this connection.
     while true {
       let other = try await LoopbackConnection(port: server.port)
       try? await other.send("GET /other HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -133,7 +133,7 @@ import Testing
     withExtendedLifetime(stuck) {}
   }
 
-  @Test func `one connection more than the limit is closed and the others served`() async throws {
+  @Test func `a connection above the limit is closed and the others are served`() async throws {
     let server = try server { $0.connections = 3 }
     var connections: [LoopbackConnection] = []
     for _ in 0..<3 {
@@ -146,7 +146,7 @@ import Testing
     #expect(try await extra.receiveAll().isEmpty)
     try await connections[0].send(get)
     #expect(try await connections[0].receive(until: "served").status == 200)
-    // A place that is given back is taken by the next.
+    // The next connection takes the place of a closed one.
     connections[1].close()
     while (try? await exchange(get.replacingClose, with: server))?.status != 200 {
       try await Task.sleep(for: .milliseconds(5))
@@ -154,7 +154,7 @@ import Testing
     await server.stop()
   }
 
-  @Test func `a client that sends far ahead is slowed down, not buffered`() async throws {
+  @Test func `a client that sends too fast is slowed down, not buffered`() async throws {
     let gate = Signal()
     let server = try LoopbackServer { _ in
       await gate.wait()
@@ -170,7 +170,7 @@ import Testing
         sent.withLock { $0 += 1 }
       }
     }
-    // It comes to a halt when the buffers of the two sockets are full, far from the end.
+    // Sending stops when the buffers of the two sockets are full, long before the end.
     var before = -1
     while before != sent.withLock({ $0 }) || before == 0 {
       before = sent.withLock { $0 }
@@ -187,7 +187,7 @@ import Testing
 }
 
 extension String {
-  /// The request with the wish that its connection end.
+  /// The request with `Connection: close` added.
   fileprivate var replacingClose: String {
     String(dropLast()) + "Connection: close\r\n\r\n"
   }

@@ -10,7 +10,7 @@ import Testing
     try LoopbackServer { _ in .script(steps) }
   }
 
-  @Test func `the bytes of a script are sent as they stand, then the stream ends`() async throws {
+  @Test func `a script's bytes are sent unchanged, then the stream ends`() async throws {
     let server = try server(
       .send(Data("HTTP/1.1 200 OK\r\n".utf8)), .wait(.milliseconds(20)), .send(Data()),
       .send(Data("not: a head".utf8)))
@@ -24,7 +24,7 @@ import Testing
     await server.stop()
   }
 
-  @Test func `a reset is one`() async throws {
+  @Test func `a reset in a script resets the connection`() async throws {
     let server = try server(.send(Data("HTTP/1.1".utf8)), .wait(.milliseconds(20)), .reset)
     let connection = try await LoopbackConnection(port: server.port)
     try await connection.send(get)
@@ -32,7 +32,7 @@ import Testing
     await server.stop()
   }
 
-  @Test func `a stream without end goes on until its reader leaves`() async throws {
+  @Test func `an endless stream goes on until its reader leaves`() async throws {
     let server = try server(.send(Data("<".utf8)), .sendForever(Data("abc".utf8)))
     let connection = try await LoopbackConnection(port: server.port)
     try await connection.send(get)
@@ -40,7 +40,7 @@ import Testing
     while all.count < 5_000_000 { all.append(try await connection.receive()) }
     #expect(all.prefix(7) == Data("<abcabc".utf8))
     #expect(all.dropFirst().enumerated().allSatisfy { $1 == 0x61 + UInt8($0 % 3) })
-    // Another client is served meanwhile.
+    // The server answers another client at the same time.
     let other = try await LoopbackConnection(port: server.port)
     try await other.send(get)
     #expect(try await other.receive().first == 0x3C)
@@ -48,7 +48,7 @@ import Testing
     await server.stop()
   }
 
-  @Test func `a script that waits does not hold up the stop`() async throws {
+  @Test func `a waiting script does not delay the stop`() async throws {
     let server = try server(.send(Data("x".utf8)), .wait(.seconds(3600)), .send(Data("y".utf8)))
     let connection = try await LoopbackConnection(port: server.port)
     try await connection.send(get)

@@ -9,7 +9,7 @@ import Testing
   private let get = "GET /a HTTP/1.1\r\nHost: a\r\n\r\n"
   private let lastGet = "GET /b HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
 
-  /// Answers with the target.
+  /// Answers with the request's target.
   private func echo(
     _ address: LoopbackAddress = .ipv4, limits: LoopbackLimits = LoopbackLimits()
   ) throws -> LoopbackServer {
@@ -17,7 +17,9 @@ import Testing
   }
 
   @Test(arguments: [LoopbackAddress.ipv4, .ipv6])
-  func `a request is answered and the connection kept`(address: LoopbackAddress) async throws {
+  func `a request is answered and the connection stays open`(
+    address: LoopbackAddress
+  ) async throws {
     let server = try echo(address)
     let connection = try await LoopbackConnection(to: address, port: server.port)
     for _ in 0..<3 {
@@ -28,9 +30,9 @@ import Testing
     await server.stop()
   }
 
-  @Test func `requests sent ahead are answered in order`() async throws {
+  @Test func `pipelined requests are answered in order`() async throws {
     let server = try LoopbackServer { request in
-      // The first answer is the last one to be ready.
+      // The first answer is ready last.
       if request.target == "/0" { try? await Task.sleep(for: .milliseconds(20)) }
       return .text("[" + request.target + "]")
     }
@@ -51,7 +53,7 @@ import Testing
     await server.stop()
   }
 
-  @Test func `a client of HTTP 1 0 is answered and let go`() async throws {
+  @Test func `an HTTP 1.0 client gets an answer and its connection is closed`() async throws {
     let server = try echo()
     let answer = try await exchange("GET /old HTTP/1.0\r\n\r\n" + get, with: server)
     #expect(answer.components(of: "HTTP/1.1 200 OK") == 1)
@@ -59,7 +61,7 @@ import Testing
     await server.stop()
   }
 
-  @Test func `a client that waits to continue is told to`() async throws {
+  @Test func `a client that expects 100-continue gets it`() async throws {
     let server = try LoopbackServer { .response(LoopbackResponse(status: 200, body: $0.body)) }
     let connection = try await LoopbackConnection(port: server.port)
     try await connection.send(
@@ -72,7 +74,7 @@ import Testing
     await server.stop()
   }
 
-  @Test func `a response without content has no length`() async throws {
+  @Test func `a response that must have no content has no Content-Length`() async throws {
     let server = try LoopbackServer { _ in .response(LoopbackResponse(status: 204)) }
     let answer = try await exchange(lastGet, with: server)
     #expect(answer == "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
@@ -80,7 +82,9 @@ import Testing
   }
 
   @Test(arguments: [("X", "a\r\nSet-Cookie: b"), ("X y", "z"), ("", "z"), ("X", "a\u{0}")])
-  func `a handler cannot break a response apart`(name: String, value: String) async throws {
+  func `an invalid header from a handler becomes a 500 answer`(
+    name: String, value: String
+  ) async throws {
     let server = try LoopbackServer { _ in
       .response(LoopbackResponse(status: 200, headers: [(name, value)]))
     }
@@ -90,7 +94,7 @@ import Testing
     await server.stop()
   }
 
-  @Test func `a handler cannot lie about the framing`() async throws {
+  @Test func `a handler's framing headers are replaced by the correct ones`() async throws {
     let server = try LoopbackServer { _ in
       .response(
         LoopbackResponse(
@@ -103,7 +107,7 @@ import Testing
     await server.stop()
   }
 
-  @Test func `a large body arrives whole`() async throws {
+  @Test func `a large body arrives complete`() async throws {
     let body = pattern(3_000_000)
     let server = try LoopbackServer { _ in .response(LoopbackResponse(status: 200, body: body)) }
     let connection = try await LoopbackConnection(port: server.port)
@@ -113,7 +117,7 @@ import Testing
     await server.stop()
   }
 
-  @Test func `a body in chunks arrives whole`() async throws {
+  @Test func `a chunked body arrives complete`() async throws {
     let server = try LoopbackServer { .response(LoopbackResponse(status: 200, body: $0.body)) }
     let chunks = (0..<500).map { _ in "a\r\n0123456789\r\n" }.joined()
     let answer = try await exchange(
@@ -123,7 +127,7 @@ import Testing
     await server.stop()
   }
 
-  @Test func `64 connections are served side by side`() async throws {
+  @Test func `64 connections are served at the same time`() async throws {
     let server = try echo()
     let answers = try await withThrowingTaskGroup(of: Int.self) { group in
       for client in 0..<64 {

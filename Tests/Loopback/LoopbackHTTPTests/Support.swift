@@ -3,7 +3,7 @@ import OAuthSandbox
 import SQLoopback
 import Testing
 
-/// Sends bytes on a new connection and returns all that comes back until the server closes.
+/// Sends bytes on a new connection and returns everything received until the server closes it.
 func exchange(_ bytes: String, with server: LoopbackServer) async throws -> String {
   let connection = try await LoopbackConnection(to: server.address, port: server.port)
   try await connection.send(Data(bytes.utf8))
@@ -13,7 +13,7 @@ func exchange(_ bytes: String, with server: LoopbackServer) async throws -> Stri
 extension LoopbackConnection {
   func send(_ text: String) async throws { try await send(Data(text.utf8)) }
 
-  /// Reads until a text has come `times` over, and returns everything that came with it.
+  /// Reads until `mark` has occurred `times` times, and returns everything received.
   func receive(until mark: String, times: Int = 1) async throws -> String {
     var text = ""
     while text.components(of: mark) < times {
@@ -26,7 +26,7 @@ extension LoopbackConnection {
 }
 
 extension String {
-  /// How often a mark occurs.
+  /// Counts how often `mark` occurs.
   func components(of mark: String) -> Int {
     split(separator: mark, omittingEmptySubsequences: false).count - 1
   }
@@ -35,7 +35,7 @@ extension String {
   var status: Int? { Int(dropFirst("HTTP/1.1 ".count).prefix(3)) }
 }
 
-/// Something that happens once and can be waited for.
+/// An event that happens once and that tasks can wait for.
 actor Signal {
   private var isSet = false
   private var waiters: [CheckedContinuation<Void, Never>] = []

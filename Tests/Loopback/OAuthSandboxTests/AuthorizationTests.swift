@@ -7,7 +7,7 @@ import Testing
 @testable import LoopbackSupport
 
 @Suite(.timeLimit(.minutes(1))) struct AuthorizationTests {
-  @Test func `a user who allows it is sent back with code, state and issuer`() async throws {
+  @Test func `a user who allows access is sent back with code, state and issuer`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let visit = try await SandboxVisitor().visit(try client.authorizationURL())
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(arguments: [SandboxVisitor.Decision.deny, .cancel])
-  func `a user who does not is sent back with access denied`(
+  func `a user who denies access is sent back with access_denied`(
     decision: SandboxVisitor.Decision
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -40,7 +40,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a loopback redirect is delivered on any port`() async throws {
+  @Test func `a loopback redirect URI matches with any port`() async throws {
     let sandbox = try await SandboxServer.start()
     let received = Locked<[String]>([])
     let app = try LoopbackServer { request in
@@ -70,7 +70,7 @@ import Testing
     "https://127.0.0.1:8080/callback", "http://127.0.0.1:80callback", "http://[::1]:1/callbac%6B",
     "javascript:alert(1)", "http://127.0.0.1:8080/callback\r\nSet-Cookie: a=b",
   ])
-  func `nobody is sent to an address that is not registered`(uri: String) async throws {
+  func `an unregistered redirect URI gets an error page and no redirect`(uri: String) async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let answer = try await client.get(try client.authorizationURL(["redirect_uri": uri]))
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test(arguments: ["", "unknown", "sandbox-app\u{0}"])
-  func `an unknown client leads nowhere`(id: String) async throws {
+  func `an unknown client gets an error page and no redirect`(id: String) async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let answer = try await client.get(try client.authorizationURL(["client_id": id]))
@@ -104,7 +104,7 @@ import Testing
       (["request": "jwt"], "request_not_supported"),
       (["prompt": "none"], "login_required"),
     ] as [([String: String?], String)])
-  func `a request that is not in order is sent back with an error`(
+  func `an invalid request is redirected to the app with an error`(
     changes: [String: String?], error: String
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -118,7 +118,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a parameter that comes twice is refused`() async throws {
+  @Test func `a repeated parameter is rejected`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let url = try client.authorizationURL().absoluteString
@@ -131,7 +131,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a client with a secret may do without PKCE unless all must use it`() async throws {
+  @Test func `a client with a secret may omit PKCE unless the server requires it`() async throws {
     var options = SandboxOptions()
     options.clients[1].redirectURIs.append(SandboxPeer.redirectURI)
     let changes: [String: String?] = [

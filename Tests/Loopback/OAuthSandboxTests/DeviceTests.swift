@@ -5,7 +5,7 @@ import Testing
 
 @testable import LoopbackSupport
 
-/// The sandbox as an authorization server for devices (RFC 8628), asked by hand.
+/// The sandbox as an authorization server for devices (RFC 8628), tested with plain requests.
 @Suite(.timeLimit(.minutes(1))) struct DeviceTests {
   struct Begun: Decodable {
     let deviceCode: String
@@ -25,7 +25,7 @@ import Testing
 
   init() async throws {
     var options = SandboxOptions()
-    // The time of the test is what it advances, however slow the machine is.
+    // Only the test moves the clock, so a slow machine changes nothing.
     options.now = { Date(timeIntervalSince1970: 1_700_000_000) }
     sandbox = try await SandboxServer.start(options)
   }
@@ -52,7 +52,7 @@ import Testing
 
   private func page(_ url: String) throws -> URL { try #require(URL(string: url)) }
 
-  @Test func `a code leads to a token, once`() async throws {
+  @Test func `a device code yields a token exactly once`() async throws {
     let begun = try await begin([("scope", "demo")])
     #expect(begun.expiresIn == 600 && begun.interval == 5)
     #expect(begun.verificationUri == sandbox.url(.device).absoluteString)
@@ -64,7 +64,7 @@ import Testing
     #expect(try await poll(begun.deviceCode) == "invalid_grant")
   }
 
-  @Test func `the complete address knows the code`() async throws {
+  @Test func `the complete verification URI contains the user code`() async throws {
     let begun = try await begin()
     let pages = try await SandboxVisitor()
       .enterCode(begun.userCode, at: page(begun.verificationUriComplete))
@@ -73,7 +73,7 @@ import Testing
     #expect(try await poll(begun.deviceCode) == "token")
   }
 
-  @Test func `a device that asks too soon is told to slow down`() async throws {
+  @Test func `a device that polls too soon gets slow_down`() async throws {
     let begun = try await begin()
     #expect(try await poll(begun.deviceCode) == "authorization_pending")
     #expect(try await poll(begun.deviceCode) == "slow_down")
@@ -83,7 +83,7 @@ import Testing
     #expect(try await poll(begun.deviceCode) == "authorization_pending")
   }
 
-  @Test func `a denial and the end of the time are told`() async throws {
+  @Test func `a device learns that the user denied access or that its code expired`() async throws {
     let denied = try await begin()
     let pages = try await SandboxVisitor(decision: .deny)
       .enterCode(denied.userCode, at: page(denied.verificationUri))
@@ -97,14 +97,14 @@ import Testing
     }
   }
 
-  @Test func `a cancelled login is a denial`() async throws {
+  @Test func `a cancelled login counts as a denial`() async throws {
     let begun = try await begin()
     try await SandboxVisitor(decision: .cancel)
       .enterCode(begun.userCode, at: page(begun.verificationUri))
     #expect(try await poll(begun.deviceCode) == "access_denied")
   }
 
-  @Test func `a wrong code leads nowhere`() async throws {
+  @Test func `a wrong user code shows an error and connects no device`() async throws {
     let begun = try await begin()
     await #expect(
       throws: SandboxError.endedOnPage(
@@ -124,7 +124,7 @@ import Testing
     #expect(try await poll("device-wrong") == "invalid_grant")
   }
 
-  @Test func `what a request may not ask for is refused`() async throws {
+  @Test func `an invalid device authorization request is rejected`() async throws {
     var limited = SandboxClient(id: "limited")
     limited.grantTypes = ["authorization_code"]
     sandbox.register(limited)
@@ -142,11 +142,11 @@ import Testing
     #expect(try await client.get("/device_authorization").status == 405)
   }
 
-  @Test func `a form from another site connects nothing`() async throws {
+  @Test func `a form from another site connects no device`() async throws {
     let begun = try await begin()
     let answer = try await client.post(
       "/device", [("user_code", begun.userCode), ("decision", "connect")])
-    // The browser sends no cookie with such a form.
+    // The browser sends no cookie with a form from another site.
     #expect(answer.status == 400 && answer.text.contains("Your browser keeps no cookie"))
     let page = try await client.get("/device")
     let cookie = String(try #require(page.header("set-cookie")).prefix { $0 != ";" })

@@ -5,7 +5,7 @@ import Testing
 @testable import LoopbackSupport
 
 @Suite(.timeLimit(.minutes(1))) struct DriveContentTests {
-  /// A drive with one more file of ten bytes, and the path of its content.
+  /// Starts a drive with an additional file of ten bytes and returns the path of its content.
   private func drive(_ content: String = "0123456789") async throws -> (DriveClient, String) {
     var options = SandboxOptions()
     options.now = { Date(timeIntervalSince1970: 1_463_563_800.75) }
@@ -15,7 +15,7 @@ import Testing
     return (DriveClient(sandbox), "/drive/v2/files/\(file.id)?alt=media")
   }
 
-  @Test func `the whole content comes with all that a later range needs`() async throws {
+  @Test func `the complete content comes with the headers that a later range needs`() async throws {
     let (drive, path) = try await drive()
     let answer = try await drive.send("GET", path)
     #expect(answer.status == 200 && answer.text == "0123456789")
@@ -42,7 +42,7 @@ import Testing
     ("bytes=0-99999999999999999999999", "0-9", "0123456789"),
     ("bytes=0-9223372036854775807", "0-9", "0123456789"),
   ])
-  func `one range is served as a part`(
+  func `a single range gets a partial answer`(
     range: String, place: String, text: String
   ) async throws {
     let (drive, path) = try await drive()
@@ -59,7 +59,7 @@ import Testing
     "items=0-1",
     "bytes=+1-2", "bytes=1 -2", "bytes=--1",
   ])
-  func `what is no single range is answered with the whole`(range: String) async throws {
+  func `a range that is invalid or multiple gets the complete content`(range: String) async throws {
     let (drive, path) = try await drive()
     let answer = try await drive.send("GET", path, [("Range", range)])
     #expect(answer.status == 200 && answer.text == "0123456789")
@@ -71,7 +71,7 @@ import Testing
     ("0123456789", "bytes=10-"), ("0123456789", "bytes=10-20"), ("0123456789", "bytes=-0"),
     ("0123456789", "bytes=99999999999999999999-"), ("", "bytes=0-"), ("", "bytes=-1"),
   ])
-  func `a range outside the content is not satisfiable`(
+  func `a range outside the content gets status 416`(
     content: String, range: String
   ) async throws {
     let (drive, path) = try await drive(content)
@@ -81,7 +81,7 @@ import Testing
     await drive.sandbox.stop()
   }
 
-  @Test func `a range counts only while the file is the one that was meant`() async throws {
+  @Test func `a range applies only if If-Range matches the file`() async throws {
     let (drive, path) = try await drive()
     let file = try #require(drive.sandbox.files().last)
     let etag = file.etag
@@ -108,7 +108,7 @@ import Testing
     await drive.sandbox.stop()
   }
 
-  @Test func `what the client has is not sent again`() async throws {
+  @Test func `content that the client already has gets status 304`() async throws {
     let (drive, path) = try await drive()
     let etag = try #require(drive.sandbox.files().last?.etag)
     for known in [etag, "W/" + etag, "*", "\"a\", \(etag)"] {

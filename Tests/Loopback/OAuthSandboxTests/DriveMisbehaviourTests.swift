@@ -14,7 +14,7 @@ import Testing
     return (DriveClient(sandbox), "/drive/v2/files/\(file.id)?alt=media")
   }
 
-  @Test func `each part of the drive misbehaves for itself`() async throws {
+  @Test func `a misbehaviour of one drive endpoint does not affect the others`() async throws {
     let (drive, content) = try await drive()
     let file = String(content.prefix { $0 != "?" })
     let paths: [(SandboxEndpoint, String)] = [
@@ -46,7 +46,7 @@ import Testing
     (.cut(afterBodyBytes: 99), 206, "56789", "bytes 5-9/10"),
     (.drip(3, every: .zero), 206, "56789", "bytes 5-9/10"),
   ])
-  func `a download can be spoilt`(
+  func `a download can have a wrong status, length or range`(
     misbehaviour: SandboxMisbehaviour, status: Int, text: String, range: String?
   ) async throws {
     let (drive, content) = try await drive()
@@ -63,7 +63,7 @@ import Testing
     await drive.sandbox.stop()
   }
 
-  @Test func `a part is sent of a file that has changed, where If-Range is ignored`() async throws {
+  @Test func `ignoring If-Range sends a part of a file that has changed`() async throws {
     let (drive, content) = try await drive()
     drive.sandbox.misbehave(at: .driveContent, .ignoring("If-Range"))
     let answer = try await drive.send(
@@ -74,7 +74,7 @@ import Testing
     await drive.sandbox.stop()
   }
 
-  @Test func `a download can be reset, or come to a halt`() async throws {
+  @Test func `a download can be reset or stall`() async throws {
     let (drive, content) = try await drive()
     drive.sandbox.misbehave(at: .driveContent, .cut(afterBodyBytes: 3, reset: true))
     await #expect(throws: LoopbackError.self) { try await drive.send("GET", content) }
@@ -88,11 +88,11 @@ import Testing
     await #expect(throws: LoopbackError.self) {
       try await connection.receive(within: .milliseconds(50))
     }
-    // A client that hangs there does not keep the sandbox from stopping.
+    // A client that waits for a stalled answer does not delay the stop of the sandbox.
     await drive.sandbox.stop()
   }
 
-  @Test func `a link can lead to another site`() async throws {
+  @Test func `a link can point to another site`() async throws {
     let (drive, _) = try await drive()
     let link = "https://evil.example/?pageToken=x"
     drive.sandbox.misbehave(at: .driveFiles, .field("Link", "<\(link)>; rel=\"next\""))
@@ -121,7 +121,7 @@ import Testing
     await drive.sandbox.stop()
   }
 
-  @Test func `an upload can break off under way`() async throws {
+  @Test func `an upload can break off halfway`() async throws {
     let (drive, _) = try await drive()
     drive.sandbox.misbehave(
       at: .driveUpload, .unread(.cut(.beforeProcessing, reset: true)))
@@ -132,7 +132,7 @@ import Testing
     await drive.sandbox.stop()
   }
 
-  /// Sends a head on a new connection, which is then read byte by byte.
+  /// Sends a request head on a new connection, which the test then reads byte by byte.
   private func bytes(
     _ start: String, _ fields: String, _ drive: DriveClient
   ) async throws -> LoopbackConnection {

@@ -28,7 +28,7 @@ import Testing
       "f.txt", "abc"
     ),
   ])
-  func `parts are cut exactly where they end`(
+  func `multipart parts end exactly at their boundary`(
     body: String, title: String, content: String
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -48,7 +48,7 @@ import Testing
     (#"filename="""#, "Untitled"),
     (#"FileName = "x""#, nil),
   ])
-  func `a file name is read as browsers and as RFCs write it`(
+  func `a file name is read in the forms of browsers and of the RFCs`(
     parameter: String, title: String?
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -59,7 +59,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `fields say more of a file, and its own type is kept`() async throws {
+  @Test func `form fields describe the file, and the part's content type is kept`() async throws {
     let sandbox = try await SandboxServer.start()
     let drive = DriveClient(sandbox)
     let first = try await drive.multipart(
@@ -104,7 +104,7 @@ import Testing
     "--b\r\n\(file)\r\nContent-Type: text\r\n\r\nabc\r\n--b--\r\n",
     "--b\r\n\(file)\r\nX: \(String(repeating: "a", count: 9000))\r\n\r\nabc\r\n--b--\r\n",
   ])
-  func `what is not to the letter is refused in words`(body: String) async throws {
+  func `malformed multipart content is rejected with a message`(body: String) async throws {
     let sandbox = try await SandboxServer.start()
     let answer = try await DriveClient(sandbox).multipart(body)
     #expect(answer.status == 400 && answer.driveError?.isEmpty == false)
@@ -119,7 +119,7 @@ import Testing
     ("multipart/form-data; boundary=\(String(repeating: "b", count: 71))", false),
     ("Multipart/Form-Data ;Boundary=\"b\";x=y", true),
   ])
-  func `the boundary is one that may be`(type: String, isGood: Bool) async throws {
+  func `only a valid boundary is accepted`(type: String, isGood: Bool) async throws {
     let sandbox = try await SandboxServer.start()
     let answer = try await DriveClient(sandbox).multipart(
       "--b\r\n\(Self.file)\r\n\r\nabc\r\n--b--\r\n", type: type)
@@ -127,7 +127,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `names that are no UTF-8 are refused`() async throws {
+  @Test func `names that are not UTF-8 are rejected`() async throws {
     let sandbox = try await SandboxServer.start()
     let drive = DriveClient(sandbox)
     let head = "--b\r\nContent-Disposition: form-data; name=file; filename=\""

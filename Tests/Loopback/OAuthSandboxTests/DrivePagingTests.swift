@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct DrivePagingTests {
   private let files = "/drive/v2/files"
 
-  /// A drive with nothing in it but files named 1 to a count.
+  /// Starts a drive that only has `count` files, named 1, 2 and so on.
   private func drive(_ count: Int) async throws -> DriveClient {
     var options = SandboxOptions()
     options.drivesHaveDocuments = false
@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(arguments: [(0, 3), (1, 1), (7, 3), (6, 3), (3, 3), (4, 100)])
-  func `next links lead through all files, and prev links back`(
+  func `next links lead through all files, and prev links lead back`(
     count: Int, size: Int
   ) async throws {
     let drive = try await drive(count)
@@ -58,7 +58,8 @@ import Testing
     await drive.sandbox.stop()
   }
 
-  @Test func `a page goes on where the last one ended, whatever was added or deleted`() async throws
+  @Test func `the next page starts after the last file even if files were added or deleted`()
+    async throws
   {
     let drive = try await drive(6)
     let first = try await drive.page(files + "?maxResults=2")
@@ -80,14 +81,14 @@ import Testing
     "?maxResults=%F", "?pageToken=", "?pageToken=a", "?pageToken=a1001.1.x", "?pageToken=..",
     "?pageToken=a99999999999999999999.1.x",
   ])
-  func `a page that cannot be is a 400`(query: String) async throws {
+  func `an invalid page request gets status 400`(query: String) async throws {
     let drive = try await drive(1)
     let answer = try await drive.send("GET", files + query)
     #expect(answer.status == 400 && answer.driveError != nil)
     await drive.sandbox.stop()
   }
 
-  @Test func `a page token is its owner's, for an hour, as it was issued`() async throws {
+  @Test func `a page token works for its owner for an hour and only unchanged`() async throws {
     let drive = try await drive(3)
     let sandbox = drive.sandbox
     let page = try await drive.page(files + "?maxResults=1")

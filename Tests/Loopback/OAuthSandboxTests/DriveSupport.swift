@@ -6,7 +6,7 @@ import Testing
 
 @testable import LoopbackSupport
 
-/// A client of the drive that writes its requests by hand, with one token.
+/// A client of the drive with one token, which sends plain requests.
 struct DriveClient {
   let sandbox: SandboxServer
   let token: String
@@ -30,13 +30,13 @@ struct DriveClient {
       method, path, [("Content-Type", "application/json")], body: Data(json.utf8))
   }
 
-  /// One page of the list, by a path or an absolute URL on the sandbox.
+  /// Fetches one page of the list from a path or an absolute URL of the sandbox.
   func page(_ url: String = "/drive/v2/files") async throws -> FileListJSON {
     let path = url.replacing(sandbox.issuer.absoluteString, with: "")
     return try await send("GET", path).decoded()
   }
 
-  /// Uploads parts as they stand, between `--b` lines.
+  /// Uploads multipart content unchanged, with `b` as the boundary.
   func multipart(
     _ body: String, _ method: String = "POST", to path: String = "/upload/drive/v2/files",
     type: String = "multipart/form-data; boundary=b"
@@ -45,7 +45,7 @@ struct DriveClient {
   }
 }
 
-/// The members of a file that the tests look at.
+/// The members of a file that the tests check.
 struct FileJSON: Decodable, Equatable {
   let id: String
   let title: String
@@ -71,7 +71,9 @@ extension LoopbackAnswer {
     return try JSONDecoder().decode(type, from: body)
   }
 
-  /// The message of an error in the drive's manner, whose code must be the status.
+  /// The message of an error in the drive's format.
+  ///
+  /// The code in the body must equal the status.
   var driveError: String? {
     struct Body: Decodable {
       struct Inner: Decodable {
@@ -84,7 +86,7 @@ extension LoopbackAnswer {
     return error?.code == status ? error?.message : nil
   }
 
-  /// The links of a `Link` field by their relation.
+  /// The URLs of a `Link` header by their relation.
   var links: [String: String] {
     let pairs = (header("link") ?? "").split(separator: ", ").compactMap { link in
       let halves = link.dropFirst().split(separator: ">; rel=\"")

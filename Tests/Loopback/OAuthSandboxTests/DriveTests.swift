@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct DriveTests {
   private let files = "/drive/v2/files"
 
-  @Test func `a drive has a name, a size and documents from the start`() async throws {
+  @Test func `a new drive has a name, a size and documents`() async throws {
     let sandbox = try await SandboxServer.start()
     let drive = DriveClient(sandbox)
     #expect(sandbox.driveURL.absoluteString == sandbox.issuer.absoluteString + "/drive/v2")
@@ -65,7 +65,8 @@ import Testing
     (#"{"mimeType":"a/b\r\nX: y"}"#, "application/json", 400),
     (#"{"title":"a"}"#, "text/plain", 415), (#"{"title":"a"}"#, "Application/JSON;x=y", 201),
   ])
-  func `metadata is a JSON object in order`(body: String, type: String, status: Int) async throws {
+  func `metadata must be a valid JSON object`(body: String, type: String, status: Int) async throws
+  {
     let sandbox = try await SandboxServer.start()
     let drive = DriveClient(sandbox)
     let answer = try await drive.send(
@@ -76,7 +77,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `reading needs one of two scopes, changing needs files`() async throws {
+  @Test func `reading needs one of two scopes, and changing needs the files scope`() async throws {
     let sandbox = try await SandboxServer.start()
     let file = try #require(sandbox.files().first)
     let one = "\(files)/\(file.id)"
@@ -110,7 +111,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `everybody has files of their own, and so has a client`() async throws {
+  @Test func `each user and each client has separate files`() async throws {
     let sandbox = try await SandboxServer.start()
     let alice = DriveClient(sandbox)
     let bob = DriveClient(sandbox, for: "bob")
@@ -135,7 +136,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `Sequencing's list has the samples, one's own files, or both`() async throws {
+  @Test func `Sequencing's list returns the samples, the user's files or both`() async throws {
     struct File: Decodable {
       let id: String
       let name: String
@@ -171,7 +172,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a method that is not there is told which are`() async throws {
+  @Test func `an unsupported method gets status 405 with the supported methods`() async throws {
     let sandbox = try await SandboxServer.start()
     let drive = DriveClient(sandbox)
     for (method, path, allowed) in [

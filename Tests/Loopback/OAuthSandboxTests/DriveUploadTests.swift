@@ -9,7 +9,8 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct DriveUploadTests {
   private let upload = "/upload/drive/v2/files"
 
-  @Test func `bytes are a file, and other bytes its new content`() async throws {
+  @Test func `uploaded bytes become a file, and a second upload replaces its content`() async throws
+  {
     let sandbox = try await SandboxServer.start()
     let drive = DriveClient(sandbox)
     #expect(
@@ -38,7 +39,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `what does not fit is refused, and replacing makes room`() async throws {
+  @Test func `a file that does not fit is rejected, and a replacement frees the old size`()
+    async throws
+  {
     var options = SandboxOptions()
     options.driveBytes = 1000
     options.drivesHaveDocuments = false
@@ -60,7 +63,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a large file arrives whole, in one piece or in chunks`() async throws {
+  @Test func `a large file arrives complete, in one piece or in chunks`() async throws {
     let sandbox = try await SandboxServer.start()
     let drive = DriveClient(sandbox)
     let bytes = Data(repeating: 0x61, count: 24 << 20) + pattern(1000)
@@ -83,7 +86,9 @@ import Testing
   }
 
   @Test(arguments: ["Content-Length: 40000000", "Content-Length: 9\r\nExpect: 100-continue"])
-  func `an upload that is refused for its token is not waited for`(fields: String) async throws {
+  func `an upload with an invalid token is rejected before its body arrives`(fields: String)
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let drive = DriveClient(sandbox)
     sandbox.expireAccessTokens()
@@ -96,7 +101,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `an upload that is too large is not waited for, and told in JSON`() async throws {
+  @Test func `an upload that is too large is rejected with JSON before its body arrives`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let answer = try await exchange("Content-Length: 80000000", DriveClient(sandbox))
     #expect(answer.status == 413)
@@ -105,7 +112,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a small upload is read before it is refused, and then remembered`() async throws {
+  @Test func `a small upload is read and recorded before it is rejected`() async throws {
     let sandbox = try await SandboxServer.start()
     let drive = DriveClient(sandbox)
     sandbox.expireAccessTokens()
@@ -116,7 +123,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a client that waits to continue is told to when its token is good`() async throws {
+  @Test func `a client that expects 100-continue gets it when its token is valid`() async throws {
     let sandbox = try await SandboxServer.start()
     let drive = DriveClient(sandbox)
     let port = UInt16(try #require(sandbox.issuer.port))

@@ -3,16 +3,16 @@ import Testing
 
 @testable import OAuthSandbox
 
-/// What a sandbox that runs for weeks forgets.
+/// What a sandbox removes from memory when it runs for weeks.
 @Suite struct ForgettingTests {
   private let start = Date(timeIntervalSince1970: 1_900_000_000)
 
-  @Test func `tokens that can do no more are forgotten a day later`() {
+  @Test func `expired and used tokens are removed a day later`() {
     var ledger = TokenLedger()
     let grant = ledger.open(TokenLedger.Grant(clientID: "app", user: "alice", scopes: []))
     var largest = 0
     var previous: String?
-    // A refresh each minute, for a month.
+    // One refresh a minute for a month.
     for minute in 0..<43_200 {
       let now = start.addingTimeInterval(Double(minute) * 60)
       if let previous { ledger.markUsed(refreshToken: previous, at: now) }
@@ -28,7 +28,7 @@ import Testing
     #expect(ledger.grant(ofIDToken: "I43199") != nil && ledger.grant(ofIDToken: "I0") == nil)
   }
 
-  @Test func `a token that still counts is not forgotten`() {
+  @Test func `a token that is still valid is kept`() {
     var ledger = TokenLedger()
     let grant = ledger.open(TokenLedger.Grant(clientID: "app", user: "alice", scopes: []))
     let refreshToken = ledger.issueRefreshToken(grant: grant)
@@ -44,13 +44,13 @@ import Testing
     #expect(ledger.size <= TokenLedger.leastSweep + 1)
   }
 
-  @Test func `visitors without cookies are forgotten`() {
+  @Test func `sessions of visitors without cookies are removed`() {
     var sessions = BrowserSessions()
     for _ in 0...2 * BrowserSessions.mostSessions { _ = sessions.session(nil) }
     #expect(sessions.sessions.count <= BrowserSessions.mostSessions)
   }
 
-  @Test func `the oldest sign-ins that are under way are forgotten when too many begin`() throws {
+  @Test func `the oldest pending sign-ins are removed when too many begin`() throws {
     var sessions = BrowserSessions()
     let visitor = sessions.session(nil)
     let ids = try (0...BrowserSessions.mostPending).map { _ in
@@ -62,7 +62,7 @@ import Testing
     #expect(sessions.latest(visitor) == ids.last)
   }
 
-  @Test func `the oldest users who are signed in are forgotten when too many sign in`() throws {
+  @Test func `the oldest signed-in users are removed when too many sign in`() throws {
     var sessions = BrowserSessions()
     let users = try (0...BrowserSessions.mostSessions).map { _ in
       let id = sessions.begin(try request(in: sessions.session(nil)))

@@ -6,7 +6,7 @@ import Testing
 @testable import LoopbackSupport
 
 @Suite(.timeLimit(.minutes(1))) struct MisbehaviourTests {
-  @Test func `it misbehaves as often as told, in that order, and then behaves`() async throws {
+  @Test func `misbehaviours happen in order and as often as set, then stop`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     sandbox.misbehave(
@@ -35,7 +35,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a token can be issued and the client never hear of it`() async throws {
+  @Test func `a connection can be cut before or after the tokens are issued`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     for (cut, isIssued) in [
@@ -66,7 +66,7 @@ import Testing
     (.truncatedJSON, "}", false),
     (.notJSON, "{", false),
   ])
-  func `a token response can be spoilt`(
+  func `a token response can be altered`(
     misbehaviour: SandboxMisbehaviour, text: String, isThere: Bool
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -87,7 +87,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a body can be too large, or have no end`() async throws {
+  @Test func `a body can be too large or endless`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     sandbox.misbehave(at: .token, .oversize(3_000_000))
@@ -95,14 +95,14 @@ import Testing
     #expect(large.body.count == 3_000_000)
     #expect(try large.tokens().tokenType == "Bearer")
     sandbox.misbehave(at: .token, .endless)
-    // Its reader gives up at 16 MiB.
+    // The reader stops at 16 MiB.
     await #expect(throws: LoopbackError.self) {
       try await client.refresh(sandbox.issueTokens().refreshToken)
     }
     await sandbox.stop()
   }
 
-  @Test func `an answer can be late, or drip`() async throws {
+  @Test func `an answer can be delayed or sent byte by byte`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     sandbox.misbehave(at: .token, .delay(.milliseconds(20)))
@@ -114,7 +114,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a client that leaves before a late answer has had no effect`() async throws {
+  @Test func `a request has no effect if its client leaves before a delayed answer`() async throws {
     let sandbox = try await SandboxServer.start()
     let token = sandbox.issueTokens().refreshToken
     sandbox.misbehave(at: .token, .delay(.seconds(3600)))
@@ -140,7 +140,7 @@ import Testing
       (.errorRedirect("server_error"), "error", ["server_error"]),
       (.errorRedirect("x", description: "<b>"), "error_description", ["<b>"]),
     ] as [(SandboxMisbehaviour, String, [String])])
-  func `the redirect can be spoilt`(
+  func `the redirect can be altered`(
     misbehaviour: SandboxMisbehaviour, name: String, values: [String]
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -152,7 +152,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a wrong issuer is another one, a doubled one the right one twice`() async throws {
+  @Test func `a wrong issuer differs, and a doubled issuer comes twice`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let issuer = sandbox.issuer.absoluteString

@@ -6,7 +6,7 @@ import Testing
 @testable import LoopbackSupport
 
 @Suite(.timeLimit(.minutes(1))) struct PageTests {
-  @Test func `a wrong password is told, and the right one then works`() async throws {
+  @Test func `a wrong password shows an error, and the right one then works`() async throws {
     let sandbox = try await SandboxServer.start()
     let url = try SandboxPeer(sandbox: sandbox).authorizationURL()
     let visit = try await SandboxVisitor(triesWrongPasswordFirst: true).visit(url)
@@ -18,8 +18,8 @@ import Testing
     await sandbox.stop()
   }
 
-  /// A reload, or the address of the page that told of a wrong password, opened once more.
-  @Test func `the address of the login form shows its page again`() async throws {
+  /// A reload, or opening the address of the wrong-password page again.
+  @Test func `the address of the login form shows the form again`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let first = try await client.get(try client.authorizationURL(["state": "first"]))
@@ -66,7 +66,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a form of another browser, or without its token, has no effect`() async throws {
+  @Test func `a form from another browser or without its token has no effect`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let page = try await client.get(try client.authorizationURL())
@@ -86,7 +86,7 @@ import Testing
       #expect(answer.status == 400)
       #expect(answer.text.contains("This sign-in is over"))
     }
-    // Nothing of such a form counts, and the user gets the page that the sign-in needs.
+    // The server ignores such a form and shows the page that the sign-in needs.
     let unproven = try await client.post(
       "/login", hidden.filter { $0.0 != "form_token" } + typed, headers: [own])
     #expect(unproven.status == 303 && unproven.header("set-cookie") == nil)
@@ -94,7 +94,7 @@ import Testing
     #expect(again.text.contains("Password"))
     let right = try await client.post("/login", hidden + typed, headers: [own])
     #expect(right.status == 303)
-    // The cookie from before the sign-in is worth nothing after it.
+    // The cookie from before the sign-in is no longer valid.
     let renewed = try #require(right.header("set-cookie"))
     #expect(renewed.prefix { $0 != ";" } != cookie.prefix { $0 != ";" })
     let consent = try #require(right.header("location"))
@@ -104,7 +104,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the pages say how long the user may take`() async throws {
+  @Test func `each page says how much time the user has`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let page = try await client.get(try client.authorizationURL())
@@ -124,7 +124,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `consent cannot be given before the sign-in, nor twice`() async throws {
+  @Test func `consent is not accepted before the sign-in`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let page = try await client.get(try client.authorizationURL())
@@ -140,7 +140,7 @@ import Testing
 
   /// Two programs sign in at one server, and both pages are open in one browser.
   @Test(arguments: ["/login", "/consent"])
-  func `a page that was open before another login leads to the page that its sign-in needs`(
+  func `a page opened before another login leads to the page that its sign-in needs`(
     path: String
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -182,7 +182,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a browser that keeps no cookie is told so`() async throws {
+  @Test func `a browser without cookies gets a page that says so`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let page = try await client.get(try client.authorizationURL())
@@ -197,8 +197,8 @@ import Testing
     await sandbox.stop()
   }
 
-  /// A screen reader reads the title first.
-  @Test func `the title tells what is new on a page that comes again`() async throws {
+  /// Screen readers read the title first.
+  @Test func `the title says what changed when a page is shown again`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let visit = try await SandboxVisitor(triesWrongPasswordFirst: true).visit(
@@ -218,7 +218,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `another user can take the place of the one who is signed in`() async throws {
+  @Test func `another user can replace the signed-in user`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let page = try await client.get(try client.authorizationURL())
@@ -242,7 +242,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `nothing that is sent comes back as markup`() async throws {
+  @Test func `request values are escaped in every page`() async throws {
     let attack = "\"><script>alert(1)</script><img src=x onerror=alert(1)>"
     var options = SandboxOptions()
     options.clients = [SandboxClient(id: attack, name: attack, redirectURIs: ["a.b:/c"])]
@@ -271,7 +271,7 @@ import Testing
     ("http://127.0.0.1:8080/callback", "'self' http://127.0.0.1:8080"),
     ("http://localhost/callback", "'self' http://localhost"),
   ])
-  func `a form may lead to the sandbox and back to the app, nowhere else`(
+  func `a form may submit only to the sandbox and back to the app`(
     uri: String, targets: String
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -285,7 +285,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `another name for the address is another site`() async throws {
+  @Test func `a request with another host name is rejected`() async throws {
     let sandbox = try await SandboxServer.start()
     let connection = try await LoopbackConnection(port: UInt16(try #require(sandbox.issuer.port)))
     try await connection.send(

@@ -6,9 +6,9 @@ import Testing
 
 @testable import LoopbackSupport
 
-/// What a test of a client's refreshes reads of the sandbox.
+/// What a test of a client's refreshes can read from the sandbox.
 @Suite(.timeLimit(.minutes(1))) struct RefreshTests {
-  @Test func `a refresh token that comes again is counted, and ends its line only`() async throws {
+  @Test func `a reused refresh token is counted and ends only its own family`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let first = sandbox.issueTokens()
@@ -24,7 +24,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `without rotation nothing is a reuse`() async throws {
+  @Test func `without rotation, repeated use is not counted as reuse`() async throws {
     var options = SandboxOptions()
     options.rotatesRefreshTokens = false
     let sandbox = try await SandboxServer.start(options)
@@ -36,7 +36,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the newest refresh token is known by its line and by its user`() async throws {
+  @Test func `the newest refresh token can be looked up by its family or its user`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let alice = sandbox.issueTokens()
@@ -51,14 +51,14 @@ import Testing
     #expect(sandbox.latestRefreshToken(for: "alice") == newest)
     #expect(sandbox.latestRefreshToken(for: "bob") == bob.refreshToken)
     #expect(sandbox.latestRefreshToken(for: "nobody") == nil)
-    // Another line of the same user, to another client.
+    // Tokens of the same user for another client.
     let service = sandbox.issueTokens(to: "sandbox-service")
     #expect(sandbox.latestRefreshToken(for: "alice") == service.refreshToken)
     #expect(sandbox.latestRefreshToken(for: "alice", client: "sandbox-app") == newest)
     await sandbox.stop()
   }
 
-  @Test func `an answer that was lost still counts as the newest`() async throws {
+  @Test func `the newest refresh token is known even if the answer was lost`() async throws {
     let sandbox = try await SandboxServer.start()
     let tokens = sandbox.issueTokens()
     sandbox.misbehave(at: .token, .cut(.afterProcessing))
@@ -72,7 +72,7 @@ import Testing
 
   // MARK: At once
 
-  @Test func `requests one after the other are never in flight together`() async throws {
+  @Test func `sequential requests are never in flight at the same time`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     #expect(sandbox.maximumRequestsInFlight(at: .token) == 0)
@@ -82,7 +82,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `requests at once are counted, held until they are let go`() async throws {
+  @Test func `held requests count as in flight until they are released`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let token = sandbox.issueTokens().refreshToken
@@ -106,7 +106,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a client that leaves a held request is no longer in flight`() async throws {
+  @Test func `a held request whose client leaves has no effect`() async throws {
     let sandbox = try await SandboxServer.start()
     let token = sandbox.issueTokens().refreshToken
     let gate = Gate()
@@ -119,7 +119,7 @@ import Testing
     #expect(sandbox.isActive(token), "it had no effect")
   }
 
-  @Test func `the tokens that an endpoint has seen are counted`() async throws {
+  @Test func `the tokens that an endpoint received are counted`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let token = sandbox.issueTokens().accessToken
@@ -135,7 +135,7 @@ import Testing
   }
 }
 
-/// A gate that lets a task through when it is open, or when the task is cancelled.
+/// A gate that a task passes when it is open or when the task is cancelled.
 private final class Gate: Sendable {
   private let isOpen = Locked(false)
 

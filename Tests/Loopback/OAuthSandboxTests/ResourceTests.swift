@@ -6,7 +6,7 @@ import Testing
 @testable import LoopbackSupport
 
 @Suite(.timeLimit(.minutes(1))) struct ResourceTests {
-  @Test func `the API says whose token it is and for how long`() async throws {
+  @Test func `the API returns the user and the remaining lifetime of a token`() async throws {
     var options = SandboxOptions()
     options.now = { Date(timeIntervalSince1970: 1_700_000_000) }
     let sandbox = try await SandboxServer.start(options)
@@ -21,7 +21,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the file list is JSON in the manner of Sequencing`() async throws {
+  @Test func `the file list is JSON in Sequencing's format`() async throws {
     struct File: Decodable {
       let id: String
       let name: String
@@ -45,7 +45,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a token that is not good is challenged`() async throws {
+  @Test func `an invalid token gets a challenge`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let tokens = sandbox.issueTokens(scopes: ["profile"])
@@ -97,7 +97,7 @@ import Testing
       #"error="invalid_request", error_description="A test asked the sandbox for this.""#
     ),
   ])
-  func `a good token can be challenged all the same`(
+  func `a valid token can get a challenge too`(
     misbehaviour: SandboxMisbehaviour, status: Int, challenge: String
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -123,7 +123,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `revocation ends what it names`() async throws {
+  @Test func `revocation invalidates the named token or its family`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     func revoke(_ token: String, _ more: [(String, String)] = []) async throws -> LoopbackAnswer {
@@ -149,7 +149,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a client with a secret must show it to revoke`() async throws {
+  @Test func `a client with a secret must authenticate to revoke`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let tokens = sandbox.issueTokens(to: "sandbox-service")
@@ -164,7 +164,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a busy revocation endpoint revokes nothing`() async throws {
+  @Test func `a failed revocation request revokes nothing`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let token = sandbox.issueTokens().refreshToken
@@ -180,7 +180,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `introspection is for clients with a secret`() async throws {
+  @Test func `only clients with a secret may introspect tokens`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let tokens = sandbox.issueTokens(scopes: ["demo"])
@@ -204,7 +204,7 @@ import Testing
   @Test(arguments: [
     "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration",
   ])
-  func `the metadata names what is there`(path: String) async throws {
+  func `the metadata lists the existing endpoints and features`(path: String) async throws {
     struct Metadata: Decodable {
       let issuer: String
       let authorizationEndpoint: String

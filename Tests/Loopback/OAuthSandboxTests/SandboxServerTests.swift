@@ -6,7 +6,7 @@ import Testing
 @testable import LoopbackSupport
 
 @Suite(.timeLimit(.minutes(1))) struct SandboxServerTests {
-  @Test func `every request is remembered, decoded`() async throws {
+  @Test func `every request is recorded in decoded form`() async throws {
     var options = SandboxOptions()
     options.now = { Date(timeIntervalSince1970: 1000) }
     let sandbox = try await SandboxServer.start(options)
@@ -45,7 +45,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a port in use is told, and a stopped sandbox leaves its port`() async throws {
+  @Test func `a port in use is an error, and a stopped sandbox frees its port`() async throws {
     let sandbox = try await SandboxServer.start()
     var options = SandboxOptions()
     options.port = UInt16(try #require(sandbox.issuer.port))
@@ -53,7 +53,7 @@ import Testing
       try await SandboxServer.start(options)
     }
     await sandbox.stop()
-    // Another test's server may have got the port for a while.
+    // Another test's server may have taken the port for a while.
     let next = try await eventually("the port is free") { [options] in
       try? await SandboxServer.start(options)
     }
@@ -61,7 +61,7 @@ import Testing
     await next.stop()
   }
 
-  @Test func `no secret is printed`() async throws {
+  @Test func `descriptions show no secrets`() async throws {
     let canary = "canary-4711"
     let user = SandboxUser(name: "a", password: canary)
     let client = SandboxClient(id: "c", secret: canary)
@@ -87,7 +87,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `many users sign in side by side`() async throws {
+  @Test func `many users can sign in at the same time`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let tokens = try await withThrowingTaskGroup(of: String.self) { group in

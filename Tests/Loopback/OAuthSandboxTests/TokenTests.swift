@@ -6,7 +6,7 @@ import Testing
 @testable import LoopbackSupport
 
 @Suite(.timeLimit(.minutes(1))) struct TokenTests {
-  @Test func `a code is redeemed for tokens`() async throws {
+  @Test func `a code is exchanged for tokens`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let answer = try await client.redeem(try await client.code())
@@ -21,7 +21,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a code that is used again takes its tokens along`() async throws {
+  @Test func `a code that is used again invalidates its tokens`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let code = try await client.code()
@@ -51,7 +51,7 @@ import Testing
       (["grant_type": "magic"], 400, "unsupported_grant_type"),
       (["grant_type": "client_credentials"], 400, "unauthorized_client"),
     ] as [([String: String?], Int, String)])
-  func `a code is redeemed by its own request only`(
+  func `a code is accepted only with the values of its own request`(
     changes: [String: String?], status: Int, error: String
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -76,7 +76,7 @@ import Testing
     "", "grant_type=password&grant_type=password", "grant_type=%zz", "grant_type=%ff",
     "{\"grant_type\":\"password\"}",
   ])
-  func `what is no form is refused`(body: String) async throws {
+  func `a request body that is not a form is rejected`(body: String) async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     #expect(try await client.post("/token", body: body).error == "invalid_request")
@@ -86,12 +86,12 @@ import Testing
     await sandbox.stop()
   }
 
-  /// Base64 of the given text.
+  /// Returns a Basic authorization header for the text.
   private func basic(_ text: String) -> (name: String, value: String) {
     ("Authorization", "Basic " + Data(text.utf8).base64EncodedString())
   }
 
-  @Test func `Basic credentials are form-encoded first`() async throws {
+  @Test func `Basic credentials must be form-encoded first`() async throws {
     let secret = "s p+%&=:\u{E9}"
     var options = SandboxOptions()
     options.clients = [SandboxClient(id: "a:b c", secret: secret)]
@@ -108,13 +108,13 @@ import Testing
     }
     let posted = form + [("client_id", "a:b c"), ("client_secret", secret)]
     #expect(try await client.post("/token", posted).status == 200)
-    // Two ways at once are one too many.
+    // Two authentication methods in one request are invalid.
     let twice = try await client.post("/token", posted, headers: [basic(encoded)])
     #expect(twice.error == "invalid_request")
     await sandbox.stop()
   }
 
-  @Test func `a client is held to the way of authentication that it registered`() async throws {
+  @Test func `a client must use the authentication method that it registered`() async throws {
     var options = SandboxOptions()
     options.clients[1].authentication = [.basic]
     let sandbox = try await SandboxServer.start(options)
@@ -148,7 +148,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `an extension grant is decided by the rule that was given for it`() async throws {
+  @Test func `the rule of an extension grant decides about its requests`() async throws {
     let type = "urn:ietf:params:oauth:grant-type:saml2-bearer"
     var options = SandboxOptions()
     options.extensionGrants[type] = { form in
@@ -176,7 +176,9 @@ import Testing
     await plain.stop()
   }
 
-  @Test func `each refresh brings a new refresh token, an old one ends them all`() async throws {
+  @Test func `each refresh yields a new refresh token, and reusing an old one ends them all`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let first = sandbox.issueTokens()
@@ -198,7 +200,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `without rotation the refresh token stays and is not sent again`() async throws {
+  @Test func `without rotation the refresh token stays valid and is not repeated`() async throws {
     var options = SandboxOptions()
     options.rotatesRefreshTokens = false
     let sandbox = try await SandboxServer.start(options)
@@ -210,7 +212,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a refresh may narrow the scope and not widen it`() async throws {
+  @Test func `a refresh can narrow the scope but not widen it`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let tokens = sandbox.issueTokens(scopes: ["profile", "demo"])
@@ -230,7 +232,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a refresh token is good for its own client only`() async throws {
+  @Test func `a refresh token works only for its own client`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let tokens = sandbox.issueTokens(to: "sandbox-service")
@@ -239,7 +241,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `of many refreshes at once with one token exactly one succeeds`() async throws {
+  @Test func `only one of many simultaneous refreshes with one token succeeds`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let tokens = sandbox.issueTokens()

@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(arguments: Ending.all)
-  func `a visit that ends on a page fails with what the page says`(ending: Ending) async throws {
+  func `a visit that ends on a page fails with the page's text`(ending: Ending) async throws {
     let sandbox = try await SandboxServer.start()
     if let (endpoint, misbehaviour) = ending.misbehaviour {
       sandbox.misbehave(at: endpoint, misbehaviour)
@@ -59,7 +59,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `an https redirect of the app is left to the caller`() async throws {
+  @Test func `an https redirect to the app is left to the caller`() async throws {
     var options = SandboxOptions()
     options.clients[0].redirectURIs.append("https://app.example/callback?from=a")
     let sandbox = try await SandboxServer.start(options)
@@ -77,7 +77,7 @@ import Testing
     await sandbox.stop()
   }
 
-  /// Addresses that begin as the app's `https` redirect URI does, and are another server or path.
+  /// Addresses that start like the app's `https` redirect URI but have another host or path.
   @Test(arguments: [
     "https://evil.example/?code=secret-code&state=secret-state",
     "https://app.example.evil.example/callback?code=secret-code&state=secret-state",
@@ -85,7 +85,7 @@ import Testing
     "http://app.example/callback?code=secret-code&state=secret-state",
     "https://secret-code@evil.example/?state=secret-state",
   ])
-  func `the visitor goes to no other computer, and no error repeats what it saw`(
+  func `the visitor contacts no other computer, and its error repeats no values`(
     target: String
   ) async throws {
     let server = try LoopbackServer { _ in
@@ -98,12 +98,12 @@ import Testing
     await server.stop()
   }
 
-  @Test func `a visit does not begin on another computer`() async throws {
+  @Test func `a visit does not start on another computer`() async throws {
     try await expect(
       .notLoopback(""), from: "https://sequencing.com/oauth2/authorize?state=secret-state")
   }
 
-  @Test func `a page that repeats the state does not get it into the error`() async throws {
+  @Test func `the state on a page is removed from the error`() async throws {
     let server = try LoopbackServer { _ in
       let page = "<h1>Bad secret-state</h1><p>secret-state, secret%2Dstate: <b>no &amp; no</b></p>"
       return .response(LoopbackResponse(status: 400, body: Data(page.utf8)))
@@ -114,7 +114,7 @@ import Testing
     await server.stop()
   }
 
-  @Test func `redirects that go in circles end the visit`() async throws {
+  @Test func `endless redirects end the visit`() async throws {
     let server = try LoopbackServer { _ in
       .response(LoopbackResponse(status: 302, headers: [("Location", "/?state=secret-state")]))
     }

@@ -4,22 +4,22 @@ import ProgramSupport
 import TestSupport
 import Testing
 
-/// Delegates and completions in real programs: each class is called on its actor or queue, with any
-/// callback queue and any state of the main thread.
+/// Delegates and completions in real programs.
 ///
-/// Under ThreadSanitizer the programs are built with it too: they read their variables where the
-/// screen was created, which must not be a data race.
+/// Each class is called on its actor or queue, with any callback queue and any state of the main
+/// thread. Under ThreadSanitizer these programs are built with it too: they read their variables
+/// where the screen was created, which must not be a data race.
 @Suite(.timeLimit(.minutes(10))) struct CallbackMatrixTests {
   private static let screens = ["PlainScreen", "MainScreen", "ScreenActor", "OtherScreen"]
   private static let queues = ["main", "private"]
 
-  /// What the screens have been called with, in order but for those of one moment.
+  /// The expected calls of a screen, in order except for simultaneous ones.
   private static let calls: Set = [
     "authorized", "refreshed", "restored", "fresh", "uploaded", "ended", "out",
   ]
 
   @Test(arguments: ScreenSources.Mode.allCases)
-  func `every kind of class compiles, is called where it belongs, and does not race`(
+  func `each kind of class compiles, is called on its actor or queue, and has no data race`(
     mode: ScreenSources.Mode
   ) async throws {
     let builder = try ProgramBuilder()
@@ -43,7 +43,7 @@ import Testing
   private func check(_ command: [String], comesWhileBlocked: Bool) async throws {
     let program = try ChildProcess(command, input: .open)
     if command.last == "blocked" {
-      // What needs the main thread comes once that is free.
+      // Calls that need the main thread come after it is free.
       _ = try await program.line(after: comesWhileBlocked ? "out" : "blocked")
       if !comesWhileBlocked { #expect(program.output == "blocked\n") }
       program.endInput()

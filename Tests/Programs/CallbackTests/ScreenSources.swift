@@ -1,6 +1,6 @@
-/// The sources of a program with a screen of each kind, as a person would write them first.
+/// The sources of a program with one screen of each kind, as a developer would first write them.
 struct ScreenSources: Sendable {
-  /// How the program is compiled.
+  /// The language mode of the compiler.
   enum Mode: String, CaseIterable, Sendable {
     case swift6 = "Swift 6"
     case swift5 = "Swift 5"
@@ -28,7 +28,7 @@ struct ScreenSources: Sendable {
     let name: String
     let declaration: String
     let check: String
-    /// What stands before the names of the protocols.
+    /// The text before the names of the protocols.
     var conformance = ""
   }
 
@@ -36,7 +36,7 @@ struct ScreenSources: Sendable {
   /// Whether the program's main code is `async`.
   let isAsync: Bool
 
-  /// The files and their content.
+  /// The file names and their content.
   var files: [String: String] {
     var files = ["Setting.swift": Self.setting, "main.swift": main]
     for kind in kinds {
@@ -61,7 +61,7 @@ struct ScreenSources: Sendable {
       Kind(
         name: "OtherScreen", declaration: "@OtherActor final class",
         check: "OtherActor.assertIsolated()",
-        // There such a conformance is isolated by default, and could be used on that actor only.
+        // In this mode such a conformance is isolated by default and works only on that actor.
         conformance: isDefault ? "nonisolated " : ""),
     ]
   }
@@ -128,7 +128,7 @@ struct ScreenSources: Sendable {
     }
     """
 
-  /// What the screens work with.
+  /// The common code of the screens.
   private static let setting = """
     import Dispatch
     import Foundation
@@ -166,7 +166,7 @@ struct ScreenSources: Sendable {
       FileHandle.standardOutput.write(Data((line + "\\n").utf8))
     }
 
-    /// Ends the program when a screen has got all the calls that it expects.
+    /// Ends the program when a screen has received all expected calls.
     @MainActor func end(when isDone: @escaping @MainActor () async -> Bool) {
       Task {
         while await !isDone() { try await Task.sleep(for: .milliseconds(10)) }
@@ -180,7 +180,7 @@ struct ScreenSources: Sendable {
     }
 
     extension OtherScreen {
-      /// Shows a screen, and returns how to find out whether it is done.
+      /// Shows a screen, and returns a closure that tells whether it is done.
       nonisolated static func shown() -> @MainActor () async -> Bool {
         let screen = Task.detached {
           await makeAndShow()

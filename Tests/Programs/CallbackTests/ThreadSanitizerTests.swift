@@ -3,16 +3,16 @@ import ProgramSupport
 import TestSupport
 import Testing
 
-/// An app under ThreadSanitizer, with libraries that were built for it and with no other option.
+/// An app under ThreadSanitizer, with libraries that were built only for ThreadSanitizer.
 @Suite(
   .timeLimit(.minutes(10)),
   .enabled(if: sanitizer == "thread", "the libraries are built for ThreadSanitizer in its own run"))
 struct ThreadSanitizerTests {
-  @Test func `an app that uses the SDK from many threads gets no report`() async throws {
+  @Test func `an app that uses the SDK from many threads has no data race`() async throws {
     let builder = try ProgramBuilder()
     let program = try await builder.build(
       "threads", ["main.swift": Self.code], ["-swift-version", "6"])
-    // Reports go to standard error, and not into the files of the run that this test belongs to.
+    // Reports go to standard error, not to the report files of this test run.
     let result = try await ChildProcess.run(
       [program], environment: ["TSAN_OPTIONS": nil], within: .seconds(120))
     #expect(!result.errors.contains("ThreadSanitizer"), "\(result.errors.prefix(4_000))")
@@ -20,8 +20,8 @@ struct ThreadSanitizerTests {
     #expect(result.output == "done\n")
   }
 
-  /// The test above would see a report if the SDK were the cause of one.
-  @Test func `an app with a race of its own gets a report`() async throws {
+  /// Checks that the test above would see a report.
+  @Test func `an app with its own data race gets a report`() async throws {
     let folder = try TemporaryFolder()
     try Data(Self.race.utf8).write(to: URL(filePath: folder.file("main.swift")))
     let program = folder.file("race")

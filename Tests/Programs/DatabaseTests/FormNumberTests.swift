@@ -11,9 +11,9 @@ import Testing
 @testable import SequencingOAuthSQLite
 @testable import SequencingOAuthSecretService
 
-/// What a program writes in another form than earlier ones has another number.
+/// Checks that a stored format that differs from earlier ones has a new number.
 @Suite struct FormNumberTests {
-  /// What is written, as text without what is random.
+  /// Returns the stored formats as text, without their random parts.
   private static func forms() async throws -> [String: String] {
     try databases().merging(files()) { $1 }.merging(try await passing()) { $1 }
   }
@@ -48,7 +48,7 @@ import Testing
     ]
   }
 
-  /// What is kept for minutes or days.
+  /// Returns the formats that are stored only for minutes or days.
   private static func passing() async throws -> [String: String] {
     let signIn = try StoredForms.webSignIn("1b")
     let values = NotedValues()
@@ -66,7 +66,7 @@ import Testing
     ]
   }
 
-  /// A sealed sign-in, opened by the rules of number 1.
+  /// Opens a sealed sign-in by the rules of format number 1.
   private static func opened(_ signIn: WebSignIn) throws -> Any {
     let purpose = Data("SequencingOAuth web sign-in 1\n".utf8)
     let text = try WebSignInSealer(key: .testKey).seal(signIn, session: "browser")
@@ -85,17 +85,19 @@ import Testing
 
   private static func text(_ data: Data) -> String { String(decoding: data, as: UTF8.self) }
 
-  /// The names of an object's members, with those of the objects in it.
+  /// Returns the names of an object's members, including those of its nested objects.
   private static func members(of value: Any) -> String {
     guard let object = value as? [String: Any] else { return "" }
     return object.sorted { $0.key < $1.key }.map { "\($0.key)(\(members(of: $0.value)))" }.joined()
   }
 
-  /// The file `digests` has a line for each form, which stays when a new one comes.
+  /// The file `digests` has a line for each format.
   ///
-  /// If this fails, a stored form has changed: give it a new number, let the program read the form of
-  /// the old number, keep a store of it in the folder of forms, and add the line.
-  @Test func `a stored form that changes has another number`() async throws {
+  /// Old lines stay when a new format is added.
+  ///
+  /// If this test fails, a stored format has changed. Give it a new number, let the program read
+  /// the format with the old number, add a sample of it to the folder of formats, and add the line.
+  @Test func `a changed stored format has a new number`() async throws {
     let known = Set(try StoredForms.text("digests").split(separator: "\n").map(String.init))
     for (form, text) in try await Self.forms() {
       let line = "\(form) \(Hexadecimal.encode(Digest.sha256(text)))"
@@ -104,7 +106,7 @@ import Testing
   }
 }
 
-/// The values that were noted for one use.
+/// Records the values that were noted for one use.
 private final class NotedValues: OneTimeValues {
   private let values = Locked<[String]>([])
 

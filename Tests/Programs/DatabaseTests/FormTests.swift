@@ -7,10 +7,10 @@ import Testing
 @testable import SQBasics
 @testable import SequencingOAuth
 
-/// What a program has written, every later one reads.
+/// Every stored format of an earlier program can still be read.
 @Suite(.timeLimit(.minutes(1))) struct FormTests {
   @Test(arguments: ["sqlite-1a", "sqlite-1b", "sqlite-1c", "sqlite-2"])
-  func `an SQLite database of each form works`(form: String) async throws {
+  func `an SQLite database of each format works`(form: String) async throws {
     let files = try SQLiteFolder()
     try await files.sql(StoredForms.text("\(form).sql"))
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: files.path)
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(arguments: ["tokens-1.json", "tokens-1-without-digest.json"])
-  func `a token file of each form works`(form: String) async throws {
+  func `a token file of each format works`(form: String) async throws {
     let folder = try TemporaryFolder()
     try StoredForms.copy(form, to: folder.file("tokens"))
     let store = FileTokenStore(path: folder.file("tokens"))
@@ -37,7 +37,7 @@ import Testing
     #expect(try await store.all() == [StoredForms.record])
   }
 
-  @Test func `an encrypted token file of each form works`() async throws {
+  @Test func `an encrypted token file of each format works`() async throws {
     let folder = try TemporaryFolder()
     try StoredForms.copy("tokens-1.sealed", to: folder.file("tokens"))
     let store = EncryptedFileTokenStore(path: folder.file("tokens"), key: .testKey)
@@ -46,8 +46,8 @@ import Testing
     #expect(try await store.all() == [StoredForms.record])
   }
 
-  /// A process that was killed left there what the server had sent.
-  @Test func `what has landed beside a token file is read`() async throws {
+  /// A killed process left a file with the token that it had received.
+  @Test func `a write-ahead copy beside a token file is read`() async throws {
     let folder = try TemporaryFolder()
     try StoredForms.copy("tokens-1.json", to: folder.file("tokens"))
     try StoredForms.copy(
@@ -59,7 +59,7 @@ import Testing
     #expect(try await store.all() == [record])
   }
 
-  @Test func `a file of registrations of each form works`() async throws {
+  @Test func `a registration file of each format works`() async throws {
     let folder = try TemporaryFolder()
     try StoredForms.copy("registrations.json", to: folder.file("clients"))
     let registration = try StoredForms.registration
@@ -67,8 +67,8 @@ import Testing
     #expect(try await store.registration(at: registration.issuer) == registration)
   }
 
-  /// Each store keeps records as this text.
-  @Test func `a record with every member is read and written as it was`() throws {
+  /// Every store uses this text for a record.
+  @Test func `a record with every member is read and written unchanged`() throws {
     let text = try StoredForms.text("record-1.json").trimmingCharacters(in: .newlines)
     let record = try StoredForms.wholeRecord
     #expect(String(decoding: try record.json(), as: UTF8.self) == text)

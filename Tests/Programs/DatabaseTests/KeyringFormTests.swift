@@ -6,7 +6,7 @@ import SequencingOAuthSecretService
 import TestSupport
 import Testing
 
-/// The items that earlier programs have left in a keyring.
+/// Keyring items that earlier programs have left.
 @Suite(.requires(.keyring), .timeLimit(.minutes(1))) struct KeyringFormTests {
   private struct Item: Decodable {
     let label: String
@@ -14,7 +14,7 @@ import Testing
     let secret: String
   }
 
-  /// Runs a body with the keyring of a desktop that has an item of a form.
+  /// Runs `body` with a desktop's keyring that has an item of one format.
   private func withItem(
     _ form: String, _ body: (SecretServiceTokenStore, PrivateDesktop, Item) async throws -> Void
   ) async throws {
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: ["keyring-1b", "keyring-1c"])
-  func `an item of each form works`(form: String) async throws {
+  func `a keyring item of each format works`(form: String) async throws {
     try await withItem(form) { store, desktop, item in
       let record = try #require(try await store.load("alice"))
       #expect(record.token == StoredForms.bracedRecord.token)
@@ -45,14 +45,15 @@ import Testing
       let found = try await ChildProcess.run(
         ["secret-tool", "search", "--all", "oauth-service", "app"],
         environment: desktop.environment)
-      // The item was replaced, and not joined by another one.
+      // The item was replaced; there is no second one.
       #expect(found.output.ranges(of: "secret = ").count == 1)
       #expect(found.output.contains(#"\u007brefresh\u007d"#))
     }
   }
 
-  /// A keyring replaced such an item by that of any program that had only the attribute `service`.
-  @Test func `an item with names that others use is left as it is`() async throws {
+  /// A keyring would replace such an item with any program's item that only has the attribute
+  /// `service`.
+  @Test func `an item with attributes that other programs use is not changed`() async throws {
     try await withItem("keyring-1a") { store, desktop, item in
       #expect(try await store.load("alice") == nil)
       #expect(try await store.all() == [])

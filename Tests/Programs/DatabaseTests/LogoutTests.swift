@@ -10,7 +10,7 @@ import Testing
 @testable import SequencingOAuthBackend
 @testable import SequencingOAuthPostgreSQL
 
-/// Back-channel logouts of accounts in a database, of whose records one cannot be read.
+/// Back-channel logouts of accounts in a database with an unreadable record.
 @Suite("Logouts in databases", .timeLimit(.minutes(3))) struct LogoutTests {
   private static let ids = (1...7).map { "account \($0)" }
 
@@ -30,7 +30,7 @@ import Testing
     let whole = Self.ids.filter { !broken.contains($0) }
     #expect(ended == whole)
     #expect(try await stores[0].list() == broken)
-    // Each page begins after the one before, also if its last record is broken.
+    // Each page begins after the one before, even if its last record is broken.
     var seen: [String] = []
     for id in whole { try await stores[0].save(try await party.record(id)) }
     try await stores[1].forEachEntry(pageSize: 2) { seen.append($0.id) }
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(arguments: [nil, SQLiteFolder.key])
-  func `a file`(key: StoreKey?) async throws {
+  func `a database file logs out the readable accounts`(key: StoreKey?) async throws {
     let files = try SQLiteFolder()
     let broken = ["account 2", "account 5"]
     try await logOut([files.store(key), files.store(key)], breaking: broken) {
@@ -47,17 +47,17 @@ import Testing
     }
   }
 
-  /// What a store finds.
+  /// The accounts that a store finds.
   private struct Found: Equatable {
     let user: [String]
     let session: [String]
-    /// By the name of a session that no account has.
+    /// The result for a session that no account has.
     let none: [String]
   }
 
   private static let right = Found(user: ["own"], session: ["own"], none: [])
 
-  /// Saves accounts of two users by one store, and searches by another.
+  /// Saves accounts of two users with one store, and searches with another.
   private func found(
     _ stores: [any SessionIndex], changing change: () async throws -> Void = {}
   ) async throws -> Found {
@@ -79,13 +79,14 @@ import Testing
   }
 
   @Test(arguments: [nil, SQLiteFolder.key])
-  func `a file finds the accounts of a user and of a session`(key: StoreKey?) async throws {
+  func `a database file finds the accounts of a user and of a session`(key: StoreKey?) async throws
+  {
     let files = try SQLiteFolder()
     #expect(try await found([files.store(key), files.store(key)]) == Self.right)
   }
 
   @Test(arguments: [nil, SQLiteFolder.key])
-  func `a file of the first version is brought to this one`(key: StoreKey?) async throws {
+  func `a database file of the first version is upgraded`(key: StoreKey?) async throws {
     let files = try SQLiteFolder()
     let found = try await found([files.store(key), files.store(key)]) {
       _ = try await files.sql(
@@ -98,11 +99,11 @@ import Testing
     #expect(found == Self.right)
     #expect(try await files.sql("PRAGMA user_version").contains("2"))
     #expect(try await files.sql("SELECT count(*) FROM accounts WHERE user IS NULL").contains("0"))
-    // And it is read as a file of this version.
+    // The upgraded file is read as a file of this version.
     #expect(try await files.store(key).list() == ["other 1", "other 2", "own"])
   }
 
-  @Test func `what an older version has added to a file is found too`() async throws {
+  @Test func `accounts that an older version added to a file are found`() async throws {
     let files = try SQLiteFolder()
     let found = try await found([files.store(), files.store()]) {
       _ = try await files.sql("UPDATE accounts SET user = NULL, session = NULL WHERE id = 'own'")
@@ -114,17 +115,17 @@ import Testing
     .requires(.postgreSQL),
     arguments: [
       "SELECT 1",
-      // As the first version made it.
+      // The tables as the first version created them.
       """
       ALTER TABLE sequencing_oauth.accounts DROP COLUMN user_digest, DROP COLUMN session_digest,
         DROP COLUMN digests_of;
       ALTER TABLE sequencing_oauth.pauses DROP COLUMN asking;
       UPDATE sequencing_oauth.store SET version = 1
       """,
-      // As a host of the first version saves.
+      // A save by a host with the first version.
       "UPDATE sequencing_oauth.accounts SET version = version + 1, user_digest = NULL",
     ])
-  func `a database of many hosts finds the accounts of a user and of a session`(
+  func `a PostgreSQL database finds the accounts of a user and of a session`(
     change: String
   ) async throws {
     try await PostgreSQLServer.running { server in
@@ -142,7 +143,7 @@ import Testing
     }
   }
 
-  @Test(.requires(.postgreSQL)) func `a change of the key keeps what is found`() async throws {
+  @Test(.requires(.postgreSQL)) func `accounts are found after a change of the key`() async throws {
     try await PostgreSQLServer.running { server in
       let store = PostgreSQLTokenStore(
         connection: server.connection, key: .testKey, otherKeys: [.otherTestKey])
@@ -151,7 +152,7 @@ import Testing
     }
   }
 
-  @Test func `an encrypted file with another key is refused as a whole`() async throws {
+  @Test func `an encrypted file with another key is rejected as a whole`() async throws {
     let files = try SQLiteFolder()
     let stores = [files.store(SQLiteFolder.key), files.store(SQLiteFolder.key)]
     try await stores[0].save(record("a"))
@@ -160,7 +161,9 @@ import Testing
     await failure(.wrongPassphrase) { try await stores[1].forEachEntry { _ in } }
   }
 
-  @Test(.requires(.postgreSQL)) func `a database of many hosts`() async throws {
+  @Test(.requires(.postgreSQL)) func `a PostgreSQL database logs out the readable accounts`()
+    async throws
+  {
     try await PostgreSQLServer.running { server in
       let stores = [0, 1].map { _ in DatabaseTests.store(server) }
       try await logOut(stores, breaking: ["account 2"]) {
@@ -173,7 +176,9 @@ import Testing
     }
   }
 
-  @Test(.requires(.postgreSQL)) func `a host without the newest key`() async throws {
+  @Test(.requires(.postgreSQL)) func `a host without the newest key logs out readable accounts`()
+    async throws
+  {
     try await PostgreSQLServer.running { server in
       let old = DatabaseTests.store(server)
       let new = PostgreSQLTokenStore(

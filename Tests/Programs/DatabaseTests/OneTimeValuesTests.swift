@@ -10,12 +10,12 @@ import SequencingOAuthSQLite
 import TestSupport
 import Testing
 
-/// Values that count once, in everything that remembers them.
+/// Values that may be used only once, in every kind of memory for them.
 @Suite(.timeLimit(.minutes(3))) struct OneTimeValuesTests {
   private static let now = Date(timeIntervalSince1970: 1_750_000_000.5)
   private static let end = now.addingTimeInterval(600)
 
-  /// Uses one value in many tasks, through two objects that share what is remembered.
+  /// Uses one value in many tasks through two objects that share their memory.
   private func race(_ one: any OneTimeValues, _ two: any OneTimeValues) async throws {
     for value in ["a", "b"] {
       #expect(try await two.wasUsed(value) == false)
@@ -36,12 +36,12 @@ import Testing
     #expect(try await !two.isFirstUse(of: "A", until: Self.end, at: Self.now))
   }
 
-  @Test func `memory`() async throws {
+  @Test func `a value in memory can be used only once`() async throws {
     let memory = MemoryOneTimeValues()
     try await race(memory, memory)
   }
 
-  @Test func `memory has a limit, and forgets first what expires first`() {
+  @Test func `the memory has a limit and first forgets the value that expires first`() {
     let memory = MemoryOneTimeValues()
     func note(_ number: Int, at now: Date = Self.now) -> Bool {
       memory.isFirstUse(
@@ -49,16 +49,16 @@ import Testing
     }
     #expect((0..<10_000).allSatisfy { note($0) })
     #expect(!note(0) && !note(9_999))
-    #expect(note(10_000), "room is made")
+    #expect(note(10_000), "an old value is removed")
     #expect(!note(1_000) && !note(10_000), "a tenth is forgotten, and no more")
     #expect(note(999))
-    // What has expired makes room first.
+    // Expired values are removed first.
     #expect((10_001..<10_999).allSatisfy { note($0) })
     #expect(note(20_000, at: Self.end.addingTimeInterval(1_000)))
     #expect(!note(1_001) && !note(10_998))
   }
 
-  @Test func `memory for one purpose is not used up by another`() {
+  @Test func `values for one purpose do not push out those for another`() {
     let memory = MemoryOneTimeValues()
     #expect(memory.isFirstUse(of: "token", for: "logout token", until: Self.end, at: Self.now))
     for number in 0..<25_000 {
@@ -69,25 +69,27 @@ import Testing
   }
 
   @Test(arguments: [nil, StoreKey.testKey])
-  func `a database file, which two processes have open`(key: StoreKey?) async throws {
+  func `two processes can use a value in a database file only once`(key: StoreKey?) async throws {
     let folder = try TemporaryFolder()
     let stores = [0, 1].map { _ in SQLiteTokenStore(path: folder.file("t.sqlite"), key: key) }
     try await race(stores[0], stores[1])
-    // A value is remembered for an hour longer than it counts, for clocks that differ.
+    // A value is remembered an hour longer than it is valid, because clocks differ.
     let late = Self.end.addingTimeInterval(3600)
     #expect(try await !stores[1].isFirstUse(of: "a", until: late, at: late))
     let later = late.addingTimeInterval(2)
     #expect(try await stores[1].isFirstUse(of: "a", until: later, at: later))
-    // Dates far away are no error.
+    // Dates far in the future are no error.
     #expect(try await stores[0].isFirstUse(of: "far", until: .distantFuture, at: Self.now))
     #expect(try await stores[0].list() == [])
   }
 
-  @Test(.requires(.postgreSQL)) func `a database of many hosts`() async throws {
+  @Test(.requires(.postgreSQL)) func `two hosts can use a value in PostgreSQL only once`()
+    async throws
+  {
     try await PostgreSQLServer.running { server in
       let stores = [0, 1].map { _ in DatabaseTests.store(server) }
       try await race(stores[0], stores[1])
-      // What expired more than an hour ago is forgotten, a few values at a time.
+      // Values that expired more than an hour ago are removed, a few at a time.
       let past = Self.now.addingTimeInterval(-3605)
       for value in ["c", "d", "e"] {
         #expect(try await stores[0].isFirstUse(of: value, until: past, at: Self.now))
@@ -97,9 +99,11 @@ import Testing
     }
   }
 
-  /// The store repeats such a call, and must not take its own note for another's.
+  /// The store repeats such a call, and must not mistake its own entry for another host's.
   @Test(.requires(.postgreSQL), arguments: [TCPRelay.Fault.requestIsLost, .answerIsLost])
-  func `a lost answer of the database`(fault: TCPRelay.Fault) async throws {
+  func `a value whose database answer was lost still counts as first use`(fault: TCPRelay.Fault)
+    async throws
+  {
     try await PostgreSQLServer.running { server in
       let relay = try TCPRelay(to: server.port)
       let store = PostgreSQLTokenStore(
@@ -113,7 +117,7 @@ import Testing
     }
   }
 
-  /// Nothing was configured: the manager finds that its store can remember.
+  /// No configuration is needed: the manager finds that its store can remember values.
   @Test(.requires(.postgreSQL), arguments: KeptAccounts.Store.allCases)
   func `hosts that share a store finish a web sign-in once`(kind: KeptAccounts.Store) async throws {
     try await KeptAccounts.running(kind) { accounts in

@@ -7,12 +7,12 @@ import Testing
 @testable import SequencingOAuthBackend
 @testable import SequencingOAuthPipes
 
-/// What one process keeps for another one that goes on soon, perhaps with a later program.
+/// Data that one process stores for another to continue soon, perhaps with a newer program.
 @Suite(.timeLimit(.minutes(1))) struct PassingFormTests {
   // MARK: Web sign-ins
 
   @Test(arguments: ["1a", "1b"])
-  func `a web sign-in of each form is read`(form: String) throws {
+  func `a web sign-in of each format can be read`(form: String) throws {
     let signIn = try StoredForms.webSignIn(form)
     #expect(signIn.expirationDate == Date(timeIntervalSince1970: 1_750_000_600))
     #expect(signIn.name == "yfv-4-LndrzZQ-vkKts7tA")
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(arguments: ["1a", "1b"])
-  func `the cookie of a web sign-in of each form is opened`(form: String) throws {
+  func `the cookie of a web sign-in of each format can be opened`(form: String) throws {
     let text = try StoredForms.text("web-sign-in-\(form).sealed").trimmingCharacters(in: .newlines)
     let sealer = try WebSignInSealer(key: .testKey)
     #expect(try sealer.open(text, session: "browser") == StoredForms.webSignIn(form))
@@ -36,7 +36,7 @@ import Testing
 
   // MARK: Downloads
 
-  /// A server's file of twenty bytes, and the parts that were requested.
+  /// A server's file of twenty bytes, and the ranges that were requested.
   private final class Resource: Sendable {
     private let ranges = Locked<[String?]>([])
     static let content = Data("0123456789abcdefghij".utf8)
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  /// Downloads the resource in a folder with the partial file of a form; returns what was requested.
+  /// Downloads the resource next to a partial file of one format, and returns the requested ranges.
   private func download(
     _ record: String?, partial: String = "download-1.partial", in folder: TemporaryFolder
   ) async throws -> [String?] {
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test(arguments: [("download-1a.info", "bytes=10-"), ("download-1b.info", nil)])
-  func `a partial file of each form is continued, or begun anew`(
+  func `a partial file of each format is continued or replaced`(
     record: String, range: String?
   ) async throws {
     let folder = try TemporaryFolder()
@@ -90,8 +90,8 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["data"])
   }
 
-  /// The first program left such a file if it was killed and could not have resumed the download.
-  @Test func `a partial file without a record stays, and nothing is sent`() async throws {
+  /// The first version left such a file if it was killed and the download could not be resumed.
+  @Test func `a partial file without a record is kept, and no request is sent`() async throws {
     let folder = try TemporaryFolder()
     await failure(.fileFailed) { try await download(nil, in: folder) }
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)

@@ -6,8 +6,9 @@ import Testing
 @testable import SequencingOAuthBackend
 @testable import SequencingOAuthPipes
 
-/// What the folder of forms holds: a store of each form that a program has ever written, with the
-/// account ``record``, sealed with ``StoreKey/testKey`` where it is sealed.
+/// Samples of every stored format that a program has ever written.
+///
+/// Each store has the account ``record``. Sealed stores use ``StoreKey/testKey``.
 enum StoredForms {
   static let folder = PackageSources.root.appending(path: "Tests/Forms")
 
@@ -29,7 +30,7 @@ enum StoredForms {
       accessToken: "access", expirationDate: record.token.expirationDate, scope: "demo",
       refreshToken: "{refresh}", issueDate: record.token.issueDate))
 
-  /// A record with every member that a record may have.
+  /// A record with every possible member.
   static var wholeRecord: AccountRecord {
     get throws {
       try JSONDecoder().decode(AccountRecord.self, from: Data(text("record-1.json").utf8))
@@ -40,7 +41,7 @@ enum StoredForms {
     try JSONDecoder().decode(WebSignIn.self, from: Data(text("web-sign-in-\(form).json").utf8))
   }
 
-  /// The address of the resource whose partial files are in the folder.
+  /// The URL of the resource whose partial files are in the folder.
   static var url: URL {
     get throws { try #require(URL(string: "https://files.example/data?key=secret")) }
   }
@@ -57,7 +58,7 @@ enum StoredForms {
     }
   }
 
-  /// Copies a form to where a store expects it.
+  /// Copies a sample to the path where a store expects it.
   static func copy(_ name: String, to path: String) throws {
     try Data(contentsOf: folder.appending(path: name)).write(to: URL(filePath: path))
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)

@@ -17,7 +17,7 @@ import Testing
     try await DemoProcess.run(arguments, in: folder)
   }
 
-  /// The store of a test that keeps an account without a sign-in.
+  /// Options for a store in which the test saves an account without a sign-in.
   private var kept: [String] { ["--store", "file:" + folder.file("tokens")] }
   private var store: FileTokenStore { FileTokenStore(path: folder.file("tokens")) }
 
@@ -34,7 +34,7 @@ import Testing
     ]
   }
 
-  @Test func `sign in first where nobody is signed in, and keep the account`() async throws {
+  @Test func `token signs in if no account exists, and keeps the account`() async throws {
     let sandbox = try await SandboxServer.start()
     let first = try await run(["token"] + login(sandbox))
     #expect(first.status == 0)
@@ -45,7 +45,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `sign in at the built-in sandbox, for one run`() async throws {
+  @Test func `token --sandbox signs in at the built-in sandbox for one run`() async throws {
     let outcome = try await run(["token", "--sandbox"])
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(outcome.lines.count == 1)
@@ -53,7 +53,7 @@ import Testing
     #expect(!folder.exists("state"))
   }
 
-  @Test func `never print one account's token for another's`() async throws {
+  @Test func `token never prints another account's token`() async throws {
     let sandbox = try await SandboxServer.start()
     #expect(try await run(["login"] + login(sandbox)).status == 0)
     for other in [
@@ -69,7 +69,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `refresh a token that has expired, and keep the new one`() async throws {
+  @Test func `token refreshes an expired token and stores the new one`() async throws {
     let sandbox = try await SandboxServer.start()
     let old = try await keepExpiredAccount(at: sandbox)
     let first = try await run(["token"] + kept)
@@ -84,7 +84,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `refresh for a client with a secret`() async throws {
+  @Test func `token refreshes with a client secret`() async throws {
     let sandbox = try await SandboxServer.start()
     _ = try await keepExpiredAccount(at: sandbox, client: .service)
     let refused = try await run(["token"] + kept)
@@ -97,7 +97,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `tell that a session is over, once`() async throws {
+  @Test func `token reports an ended session only once`() async throws {
     let sandbox = try await SandboxServer.start()
     _ = try await keepExpiredAccount(at: sandbox)
     sandbox.revokeEverything()
@@ -115,7 +115,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `keep the account when the server cannot be reached`() async throws {
+  @Test func `token keeps the account if the server cannot be reached`() async throws {
     let port = try ClosedPort()
     let token = SQToken(
       accessToken: "secret-token", expirationDate: Date(timeIntervalSinceNow: -1),
@@ -135,7 +135,7 @@ import Testing
     (nil, "error: not_authorized: the access token has expired and there is no refresh token"),
     ("refresh", "error: not_registered: "),
   ])
-  func `do not print a token that cannot be refreshed`(
+  func `token does not print an expired token that it cannot refresh`(
     refreshToken: String?, error: String
   ) async throws {
     let token = SQToken(
@@ -148,7 +148,7 @@ import Testing
     #expect(outcome.firstError.hasPrefix(error))
   }
 
-  @Test func `have the server end the tokens`() async throws {
+  @Test func `revoke revokes the tokens at the server`() async throws {
     let sandbox = try await SandboxServer.start()
     let old = try await keepExpiredAccount(at: sandbox)
     let outcome = try await run(["revoke"] + kept)
@@ -159,7 +159,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `keep the tokens that the server did not end`() async throws {
+  @Test func `revoke keeps tokens that the server did not revoke`() async throws {
     let sandbox = try await SandboxServer.start()
     let old = try await keepExpiredAccount(at: sandbox)
     sandbox.misbehave(at: .revocation, .status(503))
@@ -172,7 +172,7 @@ import Testing
   }
 
   @Test(arguments: ["revoke", "logout"], [nil, "work"])
-  func `do not sign in to sign out`(command: String, id: String?) async throws {
+  func `logout and revoke do not sign in`(command: String, id: String?) async throws {
     let named = id.map { ["--account", $0] } ?? []
     for store in [[], kept] {
       let outcome = try await run([command] + named + store)
@@ -186,7 +186,7 @@ import Testing
   }
 
   @Test(arguments: ["token", "call", "watch"])
-  func `refuse a client's options where it is the built-in sandbox`(name: String) async throws {
+  func `a command with --sandbox rejects client options`(name: String) async throws {
     let operands = name == "call" ? ["GET", "/api/me"] : []
     let outcome = try await run([name] + operands + ["--auth", "post", "--sandbox"])
     #expect(outcome.status == 2)
@@ -194,7 +194,7 @@ import Testing
   }
 
   @Test(arguments: ["token", "logout", "watch", "revoke", "accounts"])
-  func `leave a file alone that they do not understand`(command: String) async throws {
+  func `every command leaves a damaged store unchanged`(command: String) async throws {
     try folder.write("not a token file", to: "tokens")
     let outcome = try await run([command, "--store", "file:" + folder.file("tokens")])
     #expect(outcome.status == 1)

@@ -27,9 +27,9 @@ import Testing
     ]
   }
 
-  // MARK: The list
+  // MARK: The list of accounts
 
-  @Test func `show what is kept, without secrets`() async throws {
+  @Test func `accounts lists stored accounts without secrets`() async throws {
     let token = SQToken(
       accessToken: "access-secret", expirationDate: Date(timeIntervalSince1970: 4_102_444_800),
       scope: "profile demo", refreshToken: "refresh-secret")
@@ -89,7 +89,7 @@ import Testing
     let accounts: [Account]
   }
 
-  @Test func `show one, or that it is not there`() async throws {
+  @Test func `accounts shows one account or says that it does not exist`() async throws {
     for id in ["a", "b"] {
       try await store.save(
         AccountRecord(id: id, clientID: "app", token: SQToken(accessToken: "x")))
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test(arguments: ["file", "sqlite", "encrypted", "encrypted-sqlite"])
-  func `say that nothing is kept, and make no store to say so`(kind: String) async throws {
+  func `accounts says that there is no account and creates no store`(kind: String) async throws {
     let store = ["--store", "\(kind):\(folder.file("new"))"]
     let outcome = try await DemoProcess.run(["accounts"] + store, in: folder)
     #expect(outcome.status == 0)
@@ -122,9 +122,9 @@ import Testing
     #expect(!folder.exists("new") && !folder.exists("new.key"))
   }
 
-  // MARK: Which one
+  // MARK: Choosing an account
 
-  @Test func `tell several accounts apart`() async throws {
+  @Test func `each command chooses among several accounts`() async throws {
     let sandbox = try await SandboxServer.start()
     let secret = ["SQ_CLIENT_SECRET": SandboxClient.service.secret ?? ""]
     #expect(try await run(["login", "--account", "my home"] + provider(sandbox)).status == 0)
@@ -137,7 +137,7 @@ import Testing
     for id in ["my home", "work"] {
       #expect(try await run(["token", "--account", id]).output == "\(tokens[id] ?? "")\n")
     }
-    // By the client that is named, where no account is.
+    // The client in the options chooses the account.
     #expect(try await run(["token"] + provider(sandbox)).output == "\(tokens["my home"] ?? "")\n")
     for command in [["token"], ["logout"], ["revoke"], ["watch"], ["call", "GET", "/api/me"]] {
       let outcome = try await run(command)
@@ -158,14 +158,14 @@ import Testing
       try await run(["logout", "--account", "work"]).output
         == "Signed out of the account \"work\".\n")
     #expect(try await store.list() == ["my home"])
-    // The only one needs no name.
+    // A single account needs no name.
     #expect(try await run(["token"]).output == "\(tokens["my home"] ?? "")\n")
     #expect(try await run(["revoke"]).output == "Revoked the account \"my home\".\n")
     #expect(try await store.isEmpty())
     await sandbox.stop()
   }
 
-  @Test func `mean the account "default" where no other is named`() async throws {
+  @Test func `without a name, a command uses the account "default"`() async throws {
     let sandbox = try await SandboxServer.start()
     try await store.keepExpiredAccount("a", at: sandbox)
     let old = try await store.keepExpiredAccount(at: sandbox)
@@ -175,7 +175,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `sign no one in under the name of an account that is not there`() async throws {
+  @Test func `a command signs nobody in for an unknown account name`() async throws {
     for command in [["token"], ["watch"], ["call", "GET", "/api/me"]] {
       let outcome = try await run(command + ["--account", "typo", "--browser", "sandbox"])
       #expect(outcome.status == 1)
@@ -185,7 +185,7 @@ import Testing
     }
   }
 
-  @Test func `sign in a new one beside another client's`() async throws {
+  @Test func `token signs in a new account beside another client's`() async throws {
     let sandbox = try await SandboxServer.start()
     try await store.save(
       AccountRecord(
@@ -196,9 +196,9 @@ import Testing
     await sandbox.stop()
   }
 
-  // MARK: What is kept of the client
+  // MARK: Stored client data
 
-  @Test func `need no options for a client that was signed in by endpoints and a secret`()
+  @Test func `a client that signed in with endpoints and a secret needs no options later`()
     async throws
   {
     let sandbox = try await SandboxServer.start()
@@ -225,7 +225,7 @@ import Testing
     #expect(sandbox.requests(to: .token).count == 2)
     #expect(try await store.load("default")?.attributes == kept.attributes)
 
-    // What is given counts, and is not kept.
+    // A given option is used, but not stored.
     try await store.expire("default")
     let wrong = try await run(["token"], ["SQ_CLIENT_SECRET": "hunter2"])
     #expect(wrong.errors.contains("error: invalid_client: "))
@@ -237,7 +237,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `show a kept secret to no other server`() async throws {
+  @Test func `a stored secret is not sent to another server`() async throws {
     let sandbox = try await SandboxServer.start()
     let other = try await SandboxServer.start()
     _ = try await run(
@@ -254,7 +254,7 @@ import Testing
     await other.stop()
   }
 
-  @Test func `sign an account in again where it was before`() async throws {
+  @Test func `login signs an account in again at its earlier server`() async throws {
     let sandbox = try await SandboxServer.start()
     _ = try await run(["login", "--account", "work", "--scope", "profile"] + provider(sandbox))
     let first = try #require(try await store.load("work"))
@@ -263,7 +263,7 @@ import Testing
     let second = try #require(try await store.load("work"))
     #expect(second.token.accessToken != first.token.accessToken)
     #expect(second.attributes == first.attributes && second.issuer == first.issuer)
-    // What can be signed in again so is what the hint says.
+    // An account that can sign in again like this gets this hint.
     try await store.expire("work", withoutRefreshToken: true)
     let expired = try await run(["token"])
     let command = "sq-demo login --account work --store file:\(store.path)"
@@ -271,7 +271,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `leave the built-in sandbox's account out of the default store`() async throws {
+  @Test func `login keeps no account of the built-in sandbox`() async throws {
     let login = try await DemoProcess.run(
       ["login", "--account", "x", "--browser", "sandbox"], in: folder)
     #expect(login.status == 0, "\(login.errors)")

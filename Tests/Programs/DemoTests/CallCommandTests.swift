@@ -29,7 +29,7 @@ import Testing
         input: handle)).outcome()
   }
 
-  @Test func `prints the body alone, and refreshes a token first that has expired`() async throws {
+  @Test func `prints only the body, and first refreshes an expired token`() async throws {
     let sandbox = try await SandboxServer.start()
     let old = try await store.keepExpiredAccount(at: sandbox)
     for url in ["/api/me", sandbox.url(.me).absoluteString] {
@@ -45,7 +45,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `uses the built-in sandbox for one run when it is asked to`() async throws {
+  @Test func `uses the built-in sandbox for one run if asked`() async throws {
     let outcome = try await DemoProcess.run(["call", "GET", "/api/me", "--sandbox"], in: folder)
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(outcome.output.hasPrefix(#"{"user_name":"alice","#))
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `sends a body and header fields, and the token in place of another`(
+  func `sends a body and header fields, with its own token replacing a given one`(
     fromInput: Bool
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -64,7 +64,7 @@ import Testing
         "POST", "/api/me?x=1", "--header", "X-One: 1: a", "--header=X-Two:2",
         "--header", "Authorization: Basic abc", "--body", fromInput ? "-" : folder.file("body"),
       ], input: "the content\u{0}\n")
-    // The sandbox has it, though not for POST.
+    // The sandbox has this endpoint, but not for POST.
     #expect(outcome.status == 1)
     let request = try #require(sandbox.requests(to: .me).last)
     #expect(request.method == "POST")
@@ -78,9 +78,9 @@ import Testing
     await sandbox.stop()
   }
 
-  /// A shell's `<(command)` is a pipe, whose length is not known in advance.
+  /// A shell's `<(command)` is a pipe of unknown length.
   @Test(arguments: [("<(printf 'from a pipe')", "from a pipe"), ("/dev/null", "")])
-  func `sends what a pipe or a device has`(file: String, content: String) async throws {
+  func `sends the content of a pipe or a device`(file: String, content: String) async throws {
     let sandbox = try await SandboxServer.start()
     _ = try await store.keepExpiredAccount(at: sandbox)
     let demo = try DemoProcess(
@@ -96,7 +96,7 @@ import Testing
     let path = folder.file("pipe")
     #expect(mkfifo(path, 0o600) == 0)
     let demo = try DemoProcess(["call", "POST", "/api/me", "--body", path], in: folder)
-    // There is a reader from the moment on that the program waits.
+    // The pipe has a reader as soon as the program waits.
     let writer = try await eventually("the pipe is opened") {
       let file = open(path, O_WRONLY | O_NONBLOCK)
       return file >= 0 ? file : nil
@@ -108,7 +108,7 @@ import Testing
     close(writer)
   }
 
-  @Test func `ends with 1 for any other status, and prints the body all the same`() async throws {
+  @Test func `ends with status 1 after an error answer, and still prints the body`() async throws {
     let sandbox = try await SandboxServer.start()
     _ = try await store.keepExpiredAccount(at: sandbox)
     sandbox.misbehave(at: .me, .status(503, body: "come back later"))
@@ -120,7 +120,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `shows the words of an error's page on a terminal, and a pipe gets the page`()
+  @Test func `shows only the heading of an error page on a terminal, and the page in a pipe`()
     async throws
   {
     let sandbox = try await SandboxServer.start()
@@ -159,17 +159,17 @@ import Testing
     #expect(HTMLSummary(page).heading == heading)
   }
 
-  /// With a search that begins anew at each tag, these pages took minutes.
+  /// A search that restarts at each tag took minutes for these pages.
   @Test(arguments: [
     "<h1>", "<h1 ", "<h1></h1>", "<h1><", "<title>", "<", "<h1>a</h1 <", "</h1><h1",
   ])
-  func `reads a page of many tags in one go`(tag: String) {
+  func `reads a page with many tags in one pass`(tag: String) {
     let page = String(repeating: tag, count: 70_000 / tag.utf8.count)
     #expect(HTMLSummary(page).heading ?? "" != tag)
     #expect(HTMLSummary("<h1>" + page + "</h1>").text(ofBytes: 1).utf8.count < 1000)
   }
 
-  @Test func `sends the token to no server but those that login was given`() async throws {
+  @Test func `sends the token only to servers that login allowed`() async throws {
     let sandbox = try await SandboxServer.start()
     let other = try await SandboxServer.start()
     let login = [
@@ -194,7 +194,7 @@ import Testing
   }
 
   /// The SDK knows Google's APIs, but the user may name another server.
-  @Test func `sends the token to the server that was typed, also where the provider's are known`()
+  @Test func `sends the token to the typed server, even if the provider's APIs are known`()
     async throws
   {
     let sandbox = try await SandboxServer.start()
@@ -208,7 +208,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `waits for a silent server no longer than it is told`() async throws {
+  @Test func `waits for a silent server only until its time limit`() async throws {
     let sandbox = try await SandboxServer.start()
     _ = try await store.keepExpiredAccount(at: sandbox)
     sandbox.misbehave(at: .me, .delay(.seconds(3600)))
@@ -219,7 +219,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `shows what the server asks for`() async throws {
+  @Test func `shows the challenge of the server`() async throws {
     let sandbox = try await SandboxServer.start()
     let tokens = sandbox.issueTokens(scopes: ["profile"])
     try await store.save(
@@ -238,7 +238,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `does not repeat a token that the server repeats`() async throws {
+  @Test func `does not print a token that the server's answer repeats`() async throws {
     let sandbox = try await SandboxServer.start()
     let tokens = sandbox.issueTokens()
     try await store.save(
@@ -264,7 +264,7 @@ import Testing
     (["GET", "/x", "--body", "/dev/zero"], "usage"), (["GET", "/x", "--body", "/"], "usage"),
     (["GET", "/x", "--body", "-", "--redirect-uri", "com.example.app:/cb"], "usage"),
   ])
-  func `refuses what cannot be sent before anyone signs in`(
+  func `rejects an invalid request before a sign-in`(
     words: [String], code: String
   ) async throws {
     let outcome = try await call(words + ["--browser", "print"])

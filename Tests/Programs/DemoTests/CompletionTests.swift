@@ -5,7 +5,7 @@ import Testing
 
 @testable import sq_demo
 
-/// What the shells complete, asked of the shells themselves.
+/// What the shells complete, tested with the shells themselves.
 @Suite(.timeLimit(.minutes(1))) struct `Shell completion` {
   private let folder: TemporaryFolder
 
@@ -16,7 +16,7 @@ import Testing
 
   private static let table = ShellTable(SQDemo.commands)
 
-  /// The words of a line, the last of which is completed, and what comes of it.
+  /// Command lines whose last word is completed, and the expected completions.
   private static let lines: [(words: [String], completions: Set<String>)] = [
     (["lo"], ["login", "logout"]), (["fi"], ["files"]), (["--provi"], ["--provider"]),
     (["login", "--provi"], ["--provider"]), (["logout", "--provi"], []),
@@ -36,7 +36,7 @@ import Testing
     return outcome.output
   }
 
-  /// Runs a shell in the folder and returns its lines.
+  /// Runs a shell in the folder and returns the lines of its output.
   private func run(_ command: [String]) async throws -> [Substring] {
     let (output, errors) = (try folder.handle("said"), try folder.handle("complained"))
     let child = try ChildProcess(
@@ -48,7 +48,7 @@ import Testing
     return folder.read("said").split(separator: "\n")
   }
 
-  @Test func `in bash offers what the help lists`() async throws {
+  @Test func `in bash offers the words of the help`() async throws {
     try folder.write(
       try await script("bash") + """
 
@@ -73,7 +73,7 @@ import Testing
         ["complained", "errors", "file one", "output", "run", "said"]
       ),
     ] as [([String], Set<String>)])
-  func `in bash knows that signs are words of their own`(
+  func `in bash handles = and : as separate words`(
     words: [String], completions: Set<String>
   ) async throws {
     try folder.write(
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test(.requires(.fish))
-  func `in fish offers what the help lists`() async throws {
+  func `in fish offers the words of the help`() async throws {
     try folder.write(try await script("fish"), to: "run")
     for line in Self.lines {
       let words = line.words.map { $0.isEmpty ? "" : $0 }.joined(separator: " ")
@@ -103,12 +103,12 @@ import Testing
   }
 
   @Test(.requires(.zsh))
-  func `in zsh is a script that zsh understands`() async throws {
+  func `in zsh is a valid script`() async throws {
     try folder.write(try await script("zsh"), to: "run")
     _ = try await run(["zsh", "-n", "run"])
   }
 
-  @Test func `has every command and every option in all shells`() {
+  @Test func `covers every command and every option in all shells`() {
     let scripts = [
       BashScript(table: Self.table).text, ZshScript(table: Self.table).text,
       FishScript(table: Self.table).text,
@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  @Test func `takes one kind of value for options of one name`() {
+  @Test func `gives options with the same name the same kind of value`() {
     let options = SQDemo.commands.flatMap { $0.options }
     for option in options {
       for other in options where other.name == option.name {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import sq_demo
 
-/// The cookbook's flow at the sandbox, and what goes over the wire in it.
+/// The cookbook's flow at the sandbox, and its requests.
 @Suite(.timeLimit(.minutes(1))) struct `The cookbook` {
   private let folder: TemporaryFolder
 
@@ -16,14 +16,18 @@ import Testing
     folder = try TemporaryFolder()
   }
 
-  /// The requests of a sign-in; a user with a session at the server needs no password again.
+  /// The requests of a sign-in.
+  ///
+  /// A user with a session at the server needs no password again.
   private static func signIn(first: Bool) -> [String] {
     ["GET /.well-known/oauth-authorization-server", "GET /authorize"]
       + (first ? ["POST /login", "GET /consent"] : [])
       + ["POST /consent", "POST /token authorization_code"]
   }
 
-  /// Every request, in order; what carries a token says which.
+  /// Every request in order.
+  ///
+  /// Requests with a token name it.
   private static let requests =
     signIn(first: true) + [
       "GET /drive/v2/files with token 1", "GET /drive/v2/files with token 1",
@@ -33,7 +37,7 @@ import Testing
       "POST /revoke refresh_token", "POST /revoke access_token",
     ] + signIn(first: false) + ["GET /drive/v2/files with token 3"]
 
-  @Test func `asks for exactly what its steps need`() async throws {
+  @Test func `sends exactly the requests that its steps need`() async throws {
     let sandbox = try await SandboxServer.start()
     let steps = Locked<[String]>([])
     let visitor = SandboxVisitor()
@@ -63,7 +67,7 @@ import Testing
     await sandbox.stop()
   }
 
-  /// The requests, with the tokens numbered as they first came.
+  /// Returns the requests, with the tokens numbered in their order of appearance.
   private static func lines(_ requests: [SandboxRequest]) -> [String] {
     var tokens: [String] = []
     return requests.map { request in
@@ -79,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func `ends at the first step that does not succeed`() async throws {
+  @Test func `ends at the first failed step`() async throws {
     let sandbox = try await SandboxServer.start()
     sandbox.misbehave(at: .driveUpload, .status(503, body: "later"))
     let steps = Locked<[String]>([])
@@ -95,7 +99,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `is a command that tells of each step in a line`() async throws {
+  @Test func `prints one line for each step as a command`() async throws {
     let outcome = try await DemoProcess.run(["cookbook"], in: folder)
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(outcome.errors.isEmpty)
@@ -114,7 +118,7 @@ import Testing
     #expect(!folder.exists("state"))
   }
 
-  @Test func `ends with 3 when it is interrupted`() async throws {
+  @Test func `ends with status 3 when it is interrupted`() async throws {
     let demo = try DemoProcess(["cookbook", "--browser", "sh -c 'sleep 60'"], in: folder)
     try await eventually("it waits for the user") { demo.output.hasPrefix("configure ") }
     demo.send(SIGINT)

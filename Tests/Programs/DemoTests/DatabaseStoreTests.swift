@@ -7,7 +7,7 @@ import SequencingOAuthPostgreSQL
 import TestSupport
 import Testing
 
-/// A database as the store of the demo, which several homes share.
+/// A database as the demo's store, shared by several home folders.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(3))) struct DatabaseStoreTests {
   private let home: TemporaryFolder
   private let otherHome: TemporaryFolder
@@ -44,7 +44,7 @@ import Testing
     PostgreSQLTokenStore(connection: server.connection, key: .passphrase(Self.passphrase))
   }
 
-  @Test func `an account that one home keeps is in every home`() async throws {
+  @Test func `an account from one home folder is available in every other`() async throws {
     let sandbox = try await SandboxServer.start()
     try await PostgreSQLServer.running { server in
       try await store(server).keepExpiredAccount(at: sandbox)
@@ -65,7 +65,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `watchers in two homes make one refresh between them`() async throws {
+  @Test func `watchers in two home folders share one refresh`() async throws {
     var options = SandboxOptions()
     options.accessTokenLifetime = .seconds(3)
     let sandbox = try await SandboxServer.start(options)
@@ -86,8 +86,8 @@ import Testing
     await sandbox.stop()
   }
 
-  /// Each program is a host of its own, and ends as soon as it has its token.
-  @Test func `hosts that ask at once make one refresh, and leave no lease when they end`()
+  /// Each program is a separate host, which ends as soon as it has its token.
+  @Test func `hosts that ask at the same time make one refresh and leave no lease`()
     async throws
   {
     let sandbox = try await SandboxServer.start()
@@ -111,8 +111,8 @@ import Testing
     await sandbox.stop()
   }
 
-  /// The holder has sent the refresh token, and then lost the answer.
-  @Test func `a sign-in waits for no host that was killed`() async throws {
+  /// The holder sent the refresh token and then lost the answer.
+  @Test func `a sign-in does not wait for a killed host`() async throws {
     let sandbox = try await SandboxServer.start()
     try await PostgreSQLServer.running { server in
       try await store(server).keepExpiredAccount(at: sandbox)
@@ -133,7 +133,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `watch --all keeps every account of the database`() async throws {
+  @Test func `watch --all refreshes every account of the database`() async throws {
     let sandbox = try await SandboxServer.start()
     try await PostgreSQLServer.running { server in
       for id in ["one", "two", "three"] {
@@ -153,7 +153,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `what goes wrong is one line that says what to do`() async throws {
+  @Test func `an error is one line that says what to do`() async throws {
     let sandbox = try await SandboxServer.start()
     try await PostgreSQLServer.running { server in
       try await store(server).keepExpiredAccount(at: sandbox)
@@ -181,7 +181,7 @@ import Testing
     "postgresql://app:secret@host/db", "postgres://host/db?password=secret",
     "postgresql://host/db?x=y&PASSWORD=secret",
   ])
-  func `a password is never an argument`(address: String) async throws {
+  func `a password in the store's address is rejected`(address: String) async throws {
     let outcome = try await DemoProcess.run(["accounts", "--store", address], in: home)
     #expect(outcome.status == 2)
     #expect(outcome.errors.contains("~/.pgpass") && !outcome.errors.contains("secret"))

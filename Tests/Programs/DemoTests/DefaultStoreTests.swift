@@ -7,7 +7,7 @@ import SequencingOAuthSecretService
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct `The store that nobody names` {
+@Suite(.timeLimit(.minutes(1))) struct `The default store` {
   private let folder: TemporaryFolder
 
   init() throws {
@@ -21,7 +21,7 @@ import Testing
     ]
   }
 
-  @Test func `is an encrypted file where there is no keyring`() async throws {
+  @Test func `is an encrypted file if there is no keyring`() async throws {
     let sandbox = try await SandboxServer.start()
     let login = try await DemoProcess.run(login(sandbox), in: folder)
     #expect(login.status == 0, "\(login.errors)")
@@ -43,7 +43,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test(.requires(.keyring)) func `is the desktop's keyring, which may be named too`() async throws
+  @Test(.requires(.keyring)) func `is the desktop's keyring, which can also be named`() async throws
   {
     let sandbox = try await SandboxServer.start()
     let desktop = try await PrivateDesktop(keyring: true)
@@ -58,7 +58,7 @@ import Testing
       let token = try await DemoProcess.run(["token"] + store, in: folder, environment: bus)
       #expect(token.output.hasPrefix("access-"), "\(token.errors)")
     }
-    // Once it is there, it is not given up for a file.
+    // An existing keyring account is not replaced by a file.
     let absent = try await DemoProcess.run(["token", "--browser", "sandbox"], in: folder)
     #expect(absent.status == 1)
     #expect(absent.errors.contains("error: store_failed: the desktop's keyring "))
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(3)), .requires(.keePassXC))
-  func `asks once for a token where KeePassXC is the keyring, and for all refreshes of a watch`()
+  func `prompts once for token and once for all refreshes of watch if KeePassXC is the keyring`()
     async throws
   {
     var options = SandboxOptions()
@@ -87,7 +87,7 @@ import Testing
     let store = SecretServiceTokenStore(
       service: "sq-demo", folder: folder.file("state/sq-demo"), bus: desktop.address)
     try await store.expire("default")
-    // An answer is counted a moment after it was given.
+    // KeePassXC counts an answer a moment after it was given.
     try await eventually("the test was asked for") { keePassXC.questions == before + 1 }
     let token = try await DemoProcess.run(
       ["token", "--store", "keyring"], in: folder, environment: bus)
@@ -105,7 +105,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `that is named and not there is told with what to do`() async throws {
+  @Test func `is an error with advice if it is named but missing`() async throws {
     let outcome = try await DemoProcess.run(["accounts", "--store", "keyring"], in: folder)
     #expect(outcome.status == 1)
     #expect(outcome.errors.contains("error: store_failed: the desktop's keyring cannot be asked"))

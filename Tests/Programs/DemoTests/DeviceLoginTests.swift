@@ -29,12 +29,12 @@ import Testing
     return try await SandboxServer.start(options)
   }
 
-  /// The code that the program shows.
+  /// Finds the device code in the program's output.
   private func code(in text: String) -> String? {
     text.firstMatch(of: /[B-Z]{4}-[B-Z]{4}/).map { String($0.output) }
   }
 
-  @Test func `shows the address and the code, and keeps the account`() async throws {
+  @Test func `shows the address and the code, and stores the account`() async throws {
     let sandbox = try await sandbox()
     let demo = try DemoProcess(login(sandbox), in: folder)
     let code = try await eventually { self.code(in: demo.output) }
@@ -50,7 +50,7 @@ import Testing
     #expect(!(outcome.output + outcome.errors).contains("device-"), "the device code is a secret")
   }
 
-  @Test func `is chosen by itself only where there is no browser and the server can do it`()
+  @Test func `is chosen only if there is no browser and the server supports it`()
     async throws
   {
     let sandbox = try await sandbox()
@@ -58,7 +58,7 @@ import Testing
     let shown = try await eventually { self.code(in: device.output) }
     try await SandboxVisitor(decision: .deny).enterCode(shown, at: sandbox.url(.device))
     #expect(await device.outcome().status == 3)
-    #expect(!device.errors.contains("warning: "), "nobody has named a browser")
+    #expect(!device.errors.contains("warning: "), "no browser was named")
     // `true` is a browser that opens nothing.
     let browser = try DemoProcess(
       login(sandbox, ["--timeout", "5"]), in: folder, environment: ["BROWSER": "true"])
@@ -79,7 +79,7 @@ import Testing
     ("/", "/ is a folder"), ("/etc/passwd", "/etc/passwd is not executable"),
     ("no-such:/", "there is no such program, and"), ("w3m", "needs a terminal"),
   ])
-  func `says why it takes the place of the browser that the user has named`(
+  func `says why it replaces the browser that the user has named`(
     browser: String, reason: String
   ) async throws {
     let sandbox = try await sandbox()
@@ -92,7 +92,9 @@ import Testing
   }
 
   @Test(arguments: ["unauthorized_client", "unsupported_grant_type"])
-  func `is left for the browser's address where the server refuses it`(error: String) async throws {
+  func `is replaced by a printed address if the server rejects the client`(error: String)
+    async throws
+  {
     let sandbox = try await sandbox()
     sandbox.misbehave(at: .deviceAuthorization, .error(error), times: nil)
     let demo = try DemoProcess(login(sandbox, []), in: folder)
@@ -102,13 +104,13 @@ import Testing
     _ = try await SandboxVisitor().visit(address)
     let outcome = await demo.outcome()
     #expect(outcome.status == 0, "\(outcome.errors)")
-    // A user who asks for it gets the server's refusal.
+    // A user who asks for a device login gets the server's error.
     let asked = try await DemoProcess.run(login(sandbox), in: folder)
     #expect(asked.status == 1 && asked.errors.contains("error: \(error)"))
   }
 
   @Test(arguments: [["--device", "--sandbox"], ["--device", "--browser", "sandbox"]])
-  func `can be played by the sandbox's visitor`(options: [String]) async throws {
+  func `can be completed by the sandbox's visitor`(options: [String]) async throws {
     let outcome = try await DemoProcess.run(["login"] + options, in: folder)
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(outcome.errors.contains("The sandbox's visitor enters the code"))
@@ -122,7 +124,7 @@ import Testing
     #expect(outcome.errors.contains("error: expired_token"))
   }
 
-  @Test func `ends when the time of --timeout is over`() async throws {
+  @Test func `ends after the time of --timeout`() async throws {
     let sandbox = try await sandbox()
     let outcome = try await DemoProcess.run(
       login(sandbox, ["--device", "--timeout", "2"]), in: folder)
@@ -133,7 +135,7 @@ import Testing
     #expect(!folder.exists("tokens"))
   }
 
-  @Test func `takes no browser`() async throws {
+  @Test func `rejects the option --browser`() async throws {
     let sandbox = try await sandbox()
     let outcome = try await DemoProcess.run(
       login(sandbox, ["--device", "--browser", "print"]), in: folder)
@@ -141,7 +143,7 @@ import Testing
   }
 
   @Test(.requires(.qrencode))
-  func `draws a code to scan, and counts the time down, on a terminal`() async throws {
+  func `draws a QR code and counts the time down on a terminal`() async throws {
     let sandbox = try await sandbox()
     let terminal = try PseudoTerminal(columns: 80, rows: 50)
     let demo = try DemoProcess(
@@ -160,7 +162,7 @@ import Testing
     #expect(await demo.outcome().status == 3)
   }
 
-  @Test func `the program that draws the code inherits no file and no socket`() async throws {
+  @Test func `runs qrencode without inherited files or sockets`() async throws {
     let sandbox = try await sandbox()
     let terminal = try PseudoTerminal(columns: 80, rows: 50)
     try FileManager.default.createDirectory(
@@ -175,14 +177,14 @@ import Testing
       login(sandbox), in: folder, environment: ["PATH": "\(folder.file("bin")):\(path)"],
       input: terminal.handle, output: terminal.handle)
     try await eventually("it has run") { folder.read("seen").hasSuffix("end\n") }
-    // The last one is the folder that the program lists.
+    // Descriptor 3 is the folder that `ls` reads.
     #expect(folder.read("seen") == "0\n1\n2\n3\nend\n")
     demo.send(SIGINT)
     #expect(await demo.outcome().status == 3)
     await sandbox.stop()
   }
 
-  @Test func `draws no code to scan on a narrow terminal`() async throws {
+  @Test func `draws no QR code on a narrow terminal`() async throws {
     let sandbox = try await sandbox()
     let terminal = try PseudoTerminal(columns: 30, rows: 50)
     let demo = try DemoProcess(

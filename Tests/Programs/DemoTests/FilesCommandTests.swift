@@ -17,7 +17,7 @@ import Testing
     store = FileTokenStore(path: folder.file("tokens"))
   }
 
-  /// A sandbox with an account of it that is kept.
+  /// Creates a sandbox with a stored account.
   private func signedIn(
     _ scopes: [String] = ["files"], _ change: (inout SandboxOptions) -> Void = { _ in }
   ) async throws -> SandboxServer {
@@ -38,7 +38,7 @@ import Testing
     try await DemoProcess.run(["files"] + words + kept, in: folder)
   }
 
-  @Test func `waits for a silent server no longer than it is told`() async throws {
+  @Test func `waits for a silent server only until its time limit`() async throws {
     let sandbox = try await signedIn()
     sandbox.misbehave(at: .driveFiles, .delay(.seconds(3600)))
     let outcome = try await files(["--timeout", "1"])
@@ -47,9 +47,9 @@ import Testing
     await sandbox.stop()
   }
 
-  // MARK: The list
+  // MARK: The list of files
 
-  @Test func `prints one file a line, in columns`() async throws {
+  @Test func `prints one file per line in columns`() async throws {
     let sandbox = try await signedIn()
     let outcome = try await files([])
     #expect(outcome.status == 0, "\(outcome.errors)")
@@ -76,7 +76,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `prints lines of JSON for a program`() async throws {
+  @Test func `prints lines of JSON for programs`() async throws {
     let sandbox = try await signedIn { $0.drivesHaveDocuments = false }
     sandbox.addFile("a \"b\"\n", contentType: "text/x", content: Data("12".utf8))
     sandbox.addFile("c", content: Data())
@@ -90,7 +90,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `prints nothing where there is nothing`() async throws {
+  @Test func `prints nothing on standard output if there are no files`() async throws {
     let sandbox = try await signedIn { $0.drivesHaveDocuments = false }
     let outcome = try await files([])
     #expect(outcome.status == 0)
@@ -100,7 +100,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `lists what Sequencing lists, and changes nothing there`() async throws {
+  @Test func `lists Sequencing's files and changes nothing there`() async throws {
     let sandbox = try await signedIn(["demo"])
     let list = ["--drive", "/api/DataSourceList?sample=true"]
     let outcome = try await files(list)
@@ -113,7 +113,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `adds what a pipe has, under a title`() async throws {
+  @Test func `uploads the content of a pipe if a title is given`() async throws {
     let sandbox = try await signedIn()
     for (title, status) in [(["--title", "Piped.txt"], Int32(0)), ([], 2)] {
       let demo = try DemoProcess(
@@ -129,7 +129,7 @@ import Testing
 
   // MARK: Access
 
-  @Test func `signs in when the first request needs it, and once`() async throws {
+  @Test func `signs in once, when the first request needs it`() async throws {
     let sandbox = try await SandboxServer.start()
     let outcome = try await files(
       [
@@ -147,7 +147,7 @@ import Testing
     #expect(sandbox.requests(to: .token).count == 1)
     let record = try #require(try await store.load("default"))
     #expect(record.attributes["issuer"] == sandbox.issuer.absoluteString)
-    // And the next command goes on with it.
+    // The next command uses the stored account.
     #expect(try await files([]).lines.count == 5)
     #expect(sandbox.requests(to: .token).count == 1)
     await sandbox.stop()
@@ -160,7 +160,7 @@ import Testing
     #expect(!folder.exists("state"))
   }
 
-  @Test func `refreshes first where the token has expired`() async throws {
+  @Test func `first refreshes an expired token`() async throws {
     let sandbox = try await SandboxServer.start()
     try await store.keepExpiredAccount(at: sandbox)
     #expect(try await files([]).lines.count == 5)
@@ -168,7 +168,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `asks for access again after the server has ended the session`() async throws {
+  @Test func `signs in again after the server has ended the session`() async throws {
     let sandbox = try await SandboxServer.start()
     try await store.keepExpiredAccount(at: sandbox)
     sandbox.revokeEverything()
@@ -185,7 +185,7 @@ import Testing
     (["--browser", "sh -c 'sleep 60'"], SIGTERM, 3, "cancelled"),
     (["--browser", "sh -c 'sleep 60'", "--timeout", "1"], SIGCONT, 3, "timed_out"),
   ])
-  func `ends as a sign-in does that does not succeed`(
+  func `ends like a failed sign-in`(
     options: [String], signal: Int32, status: Int32, code: String
   ) async throws {
     let demo = try DemoProcess(["files", "--sandbox"] + options, in: folder)
@@ -197,7 +197,7 @@ import Testing
     #expect(outcome.errors.contains("\nerror: \(code): "), "\(outcome.errors)")
   }
 
-  @Test func `shows what the API asks for`() async throws {
+  @Test func `shows the challenge of the API`() async throws {
     let sandbox = try await signedIn(["demo"])
     #expect(try await files([]).status == 0)
     let outcome = try await files(["delete", "f1001"])
@@ -208,7 +208,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `does not repeat a token that the API repeats`() async throws {
+  @Test func `does not print a token that the API's answer repeats`() async throws {
     let sandbox = try await signedIn()
     let token = try #require(try await store.load("default")?.token.accessToken)
     sandbox.misbehave(
@@ -221,7 +221,7 @@ import Testing
 
   // MARK: Changes
 
-  @Test func `puts, renames and deletes, and prints the file as it is then`() async throws {
+  @Test func `puts, renames and deletes files, and prints their new state`() async throws {
     let sandbox = try await signedIn { $0.drivesHaveDocuments = false }
     try folder.write("the content\n", to: "a b.txt")
     let put = try await files(["put", folder.file("a b.txt")])
@@ -251,7 +251,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `renames what an API has called otherwise`() async throws {
+  @Test func `renames a file to which the API gave another name`() async throws {
     let sandbox = try await signedIn()
     try folder.write("x", to: "x")
     sandbox.misbehave(at: .driveUpload, .member("title", "Untitled"))
@@ -263,7 +263,7 @@ import Testing
 
   // MARK: Contents
 
-  @Test func `gets a file, under its title or another name`() async throws {
+  @Test func `saves a file under its title or another name`() async throws {
     let sandbox = try await signedIn()
     let content = pattern(300_000)
     sandbox.addFile("big one", content: content)
@@ -272,13 +272,13 @@ import Testing
     #expect(outcome.output == "Saved as \(path).\n")
     #expect(outcome.errors.isEmpty)
     #expect(FileManager.default.contents(atPath: path) == content)
-    // One that is named is replaced.
+    // An existing file is replaced if the user names it.
     #expect(try await files(["get", "f1001", "--output", path, "--json"]).status == 0)
     #expect(FileManager.default.contents(atPath: path)?.count == 145)
     await sandbox.stop()
   }
 
-  @Test func `goes on where it was interrupted`() async throws {
+  @Test func `continues an interrupted download`() async throws {
     let sandbox = try await signedIn()
     let content = pattern(1_000_000)
     let id = sandbox.addFile("genome", content: content).id
@@ -309,7 +309,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `leaves alone a file of the user's own under the name of a partial one`()
+  @Test func `does not change a user's own file named like a partial download`()
     async throws
   {
     let sandbox = try await signedIn()
@@ -327,7 +327,7 @@ import Testing
   }
 
   @Test(arguments: ["get", "put"])
-  func `shows on a terminal how far it is`(action: String) async throws {
+  func `shows the progress on a terminal`(action: String) async throws {
     let sandbox = try await signedIn()
     let terminal = try PseudoTerminal()
     let content = Data(repeating: 7, count: 1_000_000)
@@ -355,7 +355,7 @@ import Testing
     ["put", "/etc/passwd", "--drive", "https://"],
     ["delete", "a", "--drive", "https://api.example.com/DataSourceList?all=true"],
   ])
-  func `refuses what cannot be done before anyone signs in`(words: [String]) async throws {
+  func `rejects an impossible request before a sign-in`(words: [String]) async throws {
     let outcome = try await files(words + ["--browser", "print"])
     #expect(outcome.status == 2)
     #expect(outcome.output.isEmpty)

@@ -31,14 +31,14 @@ import Testing
         secrets: Secrets(client: Secret(.clientSecret, "hunter2"))))
   }
 
-  /// The issuer that the SDK puts into the record.
+  /// The issuer that the SDK saves in the record.
   private static func issuer(of server: Server) -> String? {
     guard case .known(let known) = server else { return nil }
     return known.issuer
   }
 
   @Test(arguments: all)
-  func `are the SDK's, with all their manners`(
+  func `use the SDK's complete provider settings`(
     words: [String], provider: Provider, address: String
   ) throws {
     #expect(try Self.options(words).configuration?.provider == provider)
@@ -49,7 +49,7 @@ import Testing
     ("https://id.example.com/auth/realms/demo", "https://id.example.com/auth"),
     ("http://127.0.0.1:8080/realms/demo", "http://127.0.0.1:8080"),
   ])
-  func `have a realm where it is Keycloak`(issuer: String, base: String) throws {
+  func `read the realm of Keycloak from the issuer`(issuer: String, base: String) throws {
     let provider = try Self.options(["keycloak", "--issuer", issuer]).configuration?.provider
     #expect(provider == .keycloak(baseURL: base, realm: "demo"))
   }
@@ -58,7 +58,7 @@ import Testing
     "https://id.example.com", "https://id.example.com/realms/", "https://id.example.com/realms/a/b",
     "https://id.example.com/realms/a%20b", "https://id.example.com/realms/a?b",
   ])
-  func `take no realm from an address that names none`(issuer: String) throws {
+  func `reject a Keycloak issuer without a realm`(issuer: String) throws {
     let failure = try #require(throws: Failure.self) {
       try Self.options(["keycloak", "--issuer", issuer])
     }
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(arguments: all)
-  func `get the user at their own address`(
+  func `send the user to their own address`(
     words: [String], provider: Provider, address: String
   ) async throws {
     let demo = try DemoProcess(
@@ -80,9 +80,9 @@ import Testing
     #expect(!output.contains("hunter2"))
   }
 
-  /// The account remembers its provider, so that a refresh goes to the right server of Sequencing.
+  /// The account stores its provider, so that a refresh goes to the right server of Sequencing.
   @Test(arguments: all)
-  func `are kept with the account`(words: [String], provider: Provider, address: String) throws {
+  func `are stored with the account`(words: [String], provider: Provider, address: String) throws {
     let options = try Self.options(words)
     let client = try #require(options.configuration)
     let server = try #require(options.server)
@@ -104,7 +104,7 @@ import Testing
     #expect(try other.completed(by: record).configuration?.clientSecret == nil)
   }
 
-  @Test func `have no sign-in whose end would fail for want of a secret`() async throws {
+  @Test func `reject a sign-in without a required secret before it begins`() async throws {
     let outcome = try await DemoProcess.run(
       ["login", "--provider", "sequencing", "--client-id", "app", "--browser", "print"], in: folder)
     #expect(outcome.status == 2 && outcome.output.isEmpty)
@@ -119,7 +119,7 @@ import Testing
       .sequencing("https://api.sequencing.com/DataSourceList?all=true")
     ),
   ])
-  func `have their files where their APIs are`(server: String, address: DriveAddress) throws {
+  func `list files at the address of their API`(server: String, address: DriveAddress) throws {
     #expect(try DriveAddress(nil, at: server) == address)
     let provider = server.contains("google") ? KnownProvider.google : .sequencing
     #expect(provider.address == server)

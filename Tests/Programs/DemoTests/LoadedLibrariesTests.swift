@@ -4,15 +4,15 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Which of the system's libraries a run of the program loads, as the system's loader reports it.
-@Suite(.timeLimit(.minutes(1))) struct `The libraries of a run` {
+/// The system libraries that a run of the program loads, as reported by the system's loader.
+@Suite(.timeLimit(.minutes(1))) struct `The loaded libraries` {
   private let folder: TemporaryFolder
 
   init() throws {
     folder = try TemporaryFolder()
   }
 
-  /// Runs the program, and returns the names of the libraries that it has loaded at any time.
+  /// Runs the program and returns the names of all libraries that it loaded.
   private func libraries(
     _ arguments: [String]
   ) async throws -> (outcome: DemoProcess.Outcome, names: Set<String>) {
@@ -31,7 +31,7 @@ import Testing
   private static let keyring: Set = ["libsecret-1", "libgio-2.0", "libgobject-2.0", "libglib-2.0"]
 
   @Test(arguments: DemoStore.all.filter { $0.passphrase == nil })
-  func `do not include the keyring's if its store is another one`(store: DemoStore) async throws {
+  func `do not include the keyring's if the store is another one`(store: DemoStore) async throws {
     let token = SQToken(accessToken: "the token", expirationDate: .now + 3600)
     try await store.open(store.path(folder)).save(
       AccountRecord(
@@ -43,9 +43,9 @@ import Testing
     #expect(names.isDisjoint(with: Self.keyring), "\(names)")
   }
 
-  @Test func `include the keyring's if it is asked for accounts`() async throws {
+  @Test func `include the keyring's if the keyring is the store`() async throws {
     let (outcome, names) = try await libraries(["accounts", "--store", "keyring"])
-    // There is a library, and no bus.
+    // The library exists, but there is no D-Bus session.
     #expect(outcome.errors.contains("there is no D-Bus session"))
     #expect(names.isSuperset(of: Self.keyring), "\(names)")
   }

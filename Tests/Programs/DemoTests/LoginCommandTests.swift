@@ -23,7 +23,7 @@ import Testing
     try await DemoProcess.interrupted(arguments, in: folder, environment: environment)
   }
 
-  /// The options that lead to a server that never has to answer.
+  /// Options for a server that never needs to answer.
   private let nowhere = [
     "login", "--authorize", "http://127.0.0.1:9/authorize", "--token", "http://127.0.0.1:9/token",
     "--client-id", "app",
@@ -42,13 +42,13 @@ import Testing
     let token = try #require(json["access_token"] as? String)
     #expect(!outcome.errors.contains(token))
     #expect(outcome.errors.contains("built-in sandbox"))
-    // Its account is of no use to another run.
+    // The account of the built-in sandbox is not kept for another run.
     let person = try await run(["login", "--browser", "sandbox"])
     #expect(person.output.hasSuffix("\nThe account is not kept: it ends with this run.\n"))
     #expect(!folder.exists("state"))
   }
 
-  @Test func `tells a person what came of it, without the token`() async throws {
+  @Test func `prints the result for a person without the token`() async throws {
     let outcome = try await run(
       ["login", "--browser", "sandbox", "--scope", "demo", "--store", "file:" + folder.file("t")])
     #expect(outcome.status == 0)
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(arguments: [["--auth", "basic"], ["--auth", "post"], []])
-  func `takes the secret from the environment, and no browser gets it`(
+  func `takes the secret from the environment and does not pass it to the browser`(
     auth: [String]
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -90,7 +90,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `says no more than the code and the reason of a wrong secret`() async throws {
+  @Test func `prints only the code and the reason for a wrong secret`() async throws {
     let sandbox = try await SandboxServer.start()
     let outcome = try await run(
       [
@@ -103,7 +103,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `ends with 3 when access is denied`() async throws {
+  @Test func `ends with status 3 when access is denied`() async throws {
     let sandbox = try await SandboxServer.start()
     sandbox.misbehave(at: .authorization, .errorRedirect("access_denied"))
     let outcome = try await run([
@@ -113,7 +113,7 @@ import Testing
     #expect(outcome.status == 3)
     #expect(outcome.output.isEmpty)
     #expect(outcome.errors.contains("\nerror: access_denied: "))
-    // The sign-in was rehearsed, which leaves only folders.
+    // The program tested the store before the sign-in, which leaves only folders.
     let kept = FileManager.default.enumerator(atPath: folder.file("state"))
     let files = kept?.compactMap { $0 as? String }.filter { path in
       var isFolder: ObjCBool = false
@@ -125,7 +125,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `ends with 1 when the server fails`() async throws {
+  @Test func `ends with status 1 when the server fails`() async throws {
     let sandbox = try await SandboxServer.start()
     sandbox.misbehave(at: .token, .html)
     let outcome = try await run([
@@ -139,7 +139,7 @@ import Testing
   }
 
   @Test(arguments: [SandboxMisbehaviour.status(401), .error("invalid_grant")])
-  func `does not advise another login when the server refuses it`(
+  func `does not suggest another login if the server rejects this one`(
     _ refusal: SandboxMisbehaviour
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -153,24 +153,24 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `ends with 1 when the server cannot be reached`() async throws {
+  @Test func `ends with status 1 when the server cannot be reached`() async throws {
     let port = try ClosedPort()
     let outcome = try await run([
       "login", "--issuer", "http://127.0.0.1:\(port.number)", "--client-id", "x",
     ])
     #expect(outcome.status == 1)
-    // Without a browser, the server is asked before anything is shown.
+    // Without a browser, the program contacts the server before it shows anything.
     #expect(
       outcome.errors.split(separator: "\n").contains { $0.hasPrefix("error: connection_failed: ") })
   }
 
-  @Test func `ends with 3 when nobody signs in in time`() async throws {
+  @Test func `ends with status 3 when the user does not sign in in time`() async throws {
     let outcome = try await run(nowhere + ["--timeout", "1", "--browser", "true"])
     #expect(outcome.status == 3)
     #expect(outcome.errors.contains("\nerror: timed_out: "))
   }
 
-  @Test func `ends for a script that reads its errors, although the browser goes on`()
+  @Test func `closes its outputs at its end even if the browser keeps running`()
     async throws
   {
     let browser = "sh -c 'sleep 300 & echo $! > \(folder.file("browser")); echo its own words'"
@@ -183,7 +183,7 @@ import Testing
   }
 
   @Test(arguments: ["/nonexistent/browser --new", "false", "sh -c 'exit 7'"])
-  func `prints the address when the browser cannot be run, and waits`(
+  func `prints the address and waits if the browser cannot be run`(
     command: String
   ) async throws {
     let outcome = try await run(nowhere + ["--browser", command, "--timeout", "5"])
@@ -194,7 +194,7 @@ import Testing
     #expect(outcome.errors.contains("\nerror: timed_out: "))
   }
 
-  @Test func `prints the address on standard error where the output is for a program`()
+  @Test func `prints the address on standard error if the output is JSON`()
     async throws
   {
     let outcome = try await run(nowhere + ["--json", "--timeout", "5"])
@@ -203,7 +203,7 @@ import Testing
     #expect(outcome.errors.contains("\nhttp://127.0.0.1:9/authorize?response_type=code&"))
   }
 
-  @Test func `signs in at the address that it prints when no browser opens`() async throws {
+  @Test func `signs in at the printed address if no browser opens`() async throws {
     let demo = try DemoProcess(["login"], in: folder)
     try await eventually("an address is printed") { demo.output.hasSuffix("\n") }
     #expect(demo.errors.contains("\nwarning: no browser was opened: there is no display"))
@@ -223,7 +223,7 @@ import Testing
     (["--browser", "print"], "http://127.0.0.1:9"), (["--browser", "false"], "http://localhost:9"),
     (["--browser", "print", "--json"], "https://auth.example"), ([], "https://127.0.0.1.example"),
   ])
-  func `says how long it waits at an address, and names the visitor where a sandbox may be`(
+  func `prints the time limit, and suggests the sandbox's visitor for a local server`(
     words: [String], server: String
   ) async throws {
     let outcome = try await run(
@@ -241,11 +241,11 @@ import Testing
         == server.hasPrefix("http:"))
   }
 
-  /// A shim of `xdg-open`, a remote display, a browser that opens in another session.
+  /// For example a shim of `xdg-open`, a remote display, or a browser in another session.
   @Test(arguments: [
     ["--browser", "true"], ["--browser", "true", "--json"], ["--sandbox", "--browser", "system"],
   ])
-  func `tells the address and the time at once, also if the browser seems to have opened`(
+  func `prints the address and the time limit even if the browser seems to have opened`(
     words: [String]
   ) async throws {
     let demo = try DemoProcess(
@@ -264,7 +264,7 @@ import Testing
     #expect(outcome.status == 0, "\(outcome.errors)")
   }
 
-  @Test func `does not say that it waits for a person where the visitor signs in`() async throws {
+  @Test func `does not ask a person to sign in if the visitor does`() async throws {
     let outcome = try await run(["login", "--browser", "sandbox"])
     #expect(outcome.status == 0 && !outcome.errors.contains("Waiting"), "\(outcome.errors)")
   }
@@ -276,7 +276,7 @@ import Testing
       "\"This link leads to the wrong place\""
     ),
   ])
-  func `says what the sandbox's page says where nobody is sent back`(
+  func `prints the sandbox's error page if there is no redirect`(
     words: [String], reason: String
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -291,13 +291,13 @@ import Testing
   }
 
   @Test(arguments: ["--browser=sandbox", "--sandbox"])
-  func `says so of the sandbox inside the program too`(option: String) async throws {
+  func `prints the error page of the built-in sandbox too`(option: String) async throws {
     let outcome = try await run(["login", "--client-id", "nobody", option])
     #expect(outcome.status == 1)
     #expect(outcome.errors.contains("\"This app is not known here\""))
   }
 
-  @Test func `opens the browser that the user has chosen for all programs`() async throws {
+  @Test func `opens the browser of the BROWSER variable`() async throws {
     let seen = folder.file("seen")
     try folder.write(
       "trap '' INT; printf '%s ' \"$@\" >\(seen); echo end >>\(seen)", to: "browser")
@@ -307,8 +307,10 @@ import Testing
     #expect(folder.read("seen").hasPrefix("http://127.0.0.1:9/authorize?response_type=code&"))
   }
 
-  /// Whoever started it may have it ignore its children's ends: how the browser's was is unknown.
-  @Test func `waits for the redirect where it cannot see how the browser ended`() async throws {
+  /// The parent process may have made it ignore SIGCHLD.
+  ///
+  /// Then the browser's exit status is unknown.
+  @Test func `waits for the redirect if the browser's exit status is unknown`() async throws {
     let outcome = try await DemoProcess.run(
       nowhere + ["--timeout", "1", "--browser", "sh -c 'exit 7'"], in: folder,
       starter: ["env", "--ignore-signal=CHLD"])
@@ -316,7 +318,7 @@ import Testing
     #expect(outcome.errors.contains("\nerror: timed_out: "))
   }
 
-  @Test func `gives a command the address as its last word`() async throws {
+  @Test func `passes the address to a command as its last argument`() async throws {
     let seen = folder.file("seen")
     let script = "trap \"\" INT; printf \"%s \" \"$@\" >\(seen); echo end >>\(seen)"
     let outcome = try await interrupted(nowhere + ["--browser", "sh -c '\(script)' sh 'a b'"])
@@ -334,7 +336,7 @@ import Testing
     #expect(outcome.output.hasPrefix("http://127.0.0.1:9/authorize?"))
   }
 
-  @Test func `prints the address on standard error where the output is for JSON`() async throws {
+  @Test func `prints the address on standard error with --browser print and JSON`() async throws {
     let demo = try DemoProcess(nowhere + ["--browser", "print", "--json"], in: folder)
     try await eventually("the address is printed") { demo.errors.contains(#/\nhttp:.+\n/#) }
     demo.send(SIGINT)
@@ -363,7 +365,9 @@ import Testing
     ["sandbox", "--port", "70000"], ["sandbox", "--lifetime", "0"], ["token", "--jsn"],
     ["logout", "--issuer", "https://x.example"],
   ])
-  func `and all others refuse wrong usage with 2`(arguments: [String]) async throws {
+  func `rejects wrong usage with status 2, like all other commands`(arguments: [String])
+    async throws
+  {
     let outcome = try await run(arguments)
     #expect(outcome.status == 2)
     #expect(outcome.output.isEmpty)

@@ -3,7 +3,9 @@ import OAuthSandbox
 import TestSupport
 import Testing
 
-/// A token of a server that ends with the run is of no use to the next command.
+/// Commands without a stored account.
+///
+/// They must not use the built-in sandbox, whose tokens end with it.
 @Suite(.timeLimit(.minutes(1))) struct `A command without an account` {
   private static let commands = [
     ["token"], ["call", "GET", "https://api.example.com/me"], ["call", "GET", "/api/me"], ["files"],
@@ -25,7 +27,9 @@ import Testing
     [
       [], ["--browser", "sandbox"], ["--store", "memory"], ["--auth", "post"], ["--scope", "demo"],
     ])
-  func `says so, and uses no sandbox`(words: [String], options: [String]) async throws {
+  func `reports that nobody is signed in, and uses no sandbox`(words: [String], options: [String])
+    async throws
+  {
     let outcome = try await run(words + options + ["--timeout", "1"])
     #expect(outcome.status == 1)
     #expect(outcome.output.isEmpty)
@@ -34,7 +38,7 @@ import Testing
     #expect(!folder.exists("state"))
   }
 
-  @Test func `uses the sandbox when it is asked to, and leaves the account alone that is kept`()
+  @Test func `uses the sandbox with --sandbox and does not change the stored account`()
     async throws
   {
     let sandbox = try await SandboxServer.start()
@@ -52,7 +56,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `opens the browser that is named at the sandbox`() async throws {
+  @Test func `opens the named browser at the sandbox`() async throws {
     let seen = folder.file("seen")
     let outcome = try await run([
       "token", "--sandbox", "--timeout", "5", "--browser", "sh -c 'echo \"$0\" >\(seen)'",

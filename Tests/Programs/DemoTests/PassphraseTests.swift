@@ -18,7 +18,7 @@ import Testing
     terminal = try PseudoTerminal()
   }
 
-  /// Starts the program with both its ends at the terminal.
+  /// Starts the program with its input and output at the terminal.
   private func start(_ arguments: [String]) throws -> DemoProcess {
     try DemoProcess(
       arguments + ["--store", "encrypted:" + path], in: folder, input: terminal.handle,
@@ -32,7 +32,7 @@ import Testing
     ]
   }
 
-  /// Answers a question once it was asked so many times.
+  /// Answers a prompt after it has appeared `count` times.
   private func answer(
     _ question: String, _ text: String, count: Int = 1
   ) async throws {
@@ -43,7 +43,7 @@ import Testing
     try terminal.press(text + "\n")
   }
 
-  /// What the program says may reach the terminal after its end.
+  /// Waits for a text on the terminal, where the program's output may arrive after its end.
   private func shows(_ text: String) async throws {
     try await eventually("the terminal shows: \(text)") { terminal.everything.contains(text) }
   }
@@ -52,7 +52,7 @@ import Testing
     EncryptedFileTokenStore(path: path, key: .passphrase(passphrase))
   }
 
-  @Test func `is asked for twice for a new one, and once later`() async throws {
+  @Test func `is asked for twice for a new store, and once later`() async throws {
     let sandbox = try await SandboxServer.start()
     let modes = terminal.modes
     let login = try start(login(sandbox))
@@ -77,19 +77,19 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `may be none, and the key is in a file beside it then`() async throws {
+  @Test func `can be empty, and then the key is in a file beside the store`() async throws {
     let sandbox = try await SandboxServer.start()
     let login = try start(login(sandbox))
     try await answer("Passphrase: ", "")
     #expect(await login.outcome().status == 0, "\(terminal.everything)")
     let mode = try FileManager.default.attributesOfItem(atPath: path + ".key")
     #expect(mode[.posixPermissions] as? Int == 0o600)
-    // With its key at hand nobody is asked.
+    // If the key file exists, there is no prompt.
     #expect(await (try start(["token"])).outcome().status == 0)
     await sandbox.stop()
   }
 
-  @Test func `is refused when it is wrong`() async throws {
+  @Test func `is rejected if it is wrong`() async throws {
     let sandbox = try await SandboxServer.start()
     try await store("open sesame").keepExpiredAccount(at: sandbox)
     let before = try Data(contentsOf: URL(filePath: path))
@@ -102,7 +102,7 @@ import Testing
   }
 
   @Test(arguments: [SIGINT, SIGTERM])
-  func `need not be given`(signal: Int32) async throws {
+  func `can be refused with a signal, which cancels the command`(signal: Int32) async throws {
     let modes = terminal.modes
     let demo = try start(["login", "--issuer", "https://id.example.com", "--client-id", "x"])
     try await eventually("it asks") { terminal.everything.hasSuffix("Passphrase: ") }
@@ -115,14 +115,14 @@ import Testing
     #expect(!folder.exists("tokens"))
   }
 
-  @Test func `ends with the input`() async throws {
+  @Test func `counts as refused at the end of the input`() async throws {
     let demo = try start(["login", "--issuer", "https://id.example.com", "--client-id", "x"])
     try await eventually("it asks") { terminal.everything.hasSuffix("Passphrase: ") }
     try terminal.press("\u{4}")
     #expect(await demo.outcome().status == 3)
   }
 
-  @Test func `comes from a file before the environment, and no browser gets it`() async throws {
+  @Test func `is read from the file before the environment, and no browser gets it`() async throws {
     let sandbox = try await SandboxServer.start()
     try folder.write("open sesame\nmore\n", to: "passphrase")
     let seen = folder.file("seen")
@@ -159,24 +159,24 @@ import Testing
   @Test(arguments: [
     "", "memory:", "memory:x", "FILE:/x", "keyring:", "encrypted-file:x", "files:",
   ])
-  func `names no other store`(text: String) throws {
+  func `rejects an unknown store`(text: String) throws {
     let failure = try #require(throws: Failure.self) { try StoreOption(text) }
     #expect(failure.status == .wrongUsage)
     #expect(failure.message.contains("encrypted-sqlite:PATH"))
   }
 
   @Test(arguments: ["file", "encrypted", "sqlite", "encrypted-sqlite"], ["", ":"])
-  func `says that a path is missing`(kind: String, end: String) throws {
+  func `reports a missing path`(kind: String, end: String) throws {
     let failure = try #require(throws: Failure.self) { try StoreOption(kind + end) }
     #expect(
       failure == .usage("--store \(kind)\(end) names no file; write --store \(kind):PATH"))
   }
 
-  /// Root's files may be a container's, so a process of root first becomes another user.
+  /// Root's files may belong to a container, so a process of root first becomes another user.
   @Test(
     .requires("root", getuid() == 0), arguments: ["--passphrase-file", "--client-secret-file"],
     [0o644, 0o640, 0o604, 0o600])
-  func `a secret's file that other users can read is refused`(
+  func `a secret file that other users can read is rejected`(
     option: String, mode: Int
   ) async throws {
     let (folder, files) = (try TemporaryFolder(), FileManager.default)

@@ -5,9 +5,9 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct `A redirect that reaches no program` {
+@Suite(.timeLimit(.minutes(1))) struct `A pasted redirect` {
   private let folder: TemporaryFolder
-  /// The program's standard input, and the end of its pipe to which the test writes.
+  /// The program's standard input, and the end of its pipe for the test to write to.
   private let input: FileHandle
   private let keyboard: FileHandle
 
@@ -41,7 +41,9 @@ import Testing
   @Test(arguments: [
     ("com.example.app:/callback", false), ("authapp://Default/Authcallback", true),
   ])
-  func `is pasted, and a weak scheme is told once`(uri: String, isWeak: Bool) async throws {
+  func `completes the sign-in, and a weak scheme causes one warning`(uri: String, isWeak: Bool)
+    async throws
+  {
     let sandbox = try await sandbox(uri)
     let demo = try start(at: sandbox, uri)
     try await eventually("it asks") { demo.errors.contains("It starts with \(uri). ") }
@@ -63,7 +65,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `with an error and no state is told at once, and the sign-in goes on`() async throws {
+  @Test func `with an error but no state causes a warning, and the sign-in continues`() async throws
+  {
     let uri = "com.example.app:/callback"
     let sandbox = try await sandbox(uri)
     let demo = try start(at: sandbox, uri)
@@ -90,7 +93,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `cannot be pasted where there is no input`() async throws {
+  @Test func `is impossible without standard input, and the sign-in ends`() async throws {
     let uri = "com.example.app:/callback"
     let sandbox = try await sandbox(uri)
     try keyboard.close()
@@ -100,7 +103,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `of the built-in sandbox works too`() async throws {
+  @Test func `also works with the built-in sandbox`() async throws {
     let outcome = try await DemoProcess.run(
       ["token", "--sandbox", "--redirect-uri", "authapp://Default/Authcallback"],
       in: folder)
@@ -109,7 +112,7 @@ import Testing
     #expect(outcome.errors.contains("\nwarning: "))
   }
 
-  @Test func `may be asked for while a browser command runs`() async throws {
+  @Test func `is accepted while a browser command runs`() async throws {
     let uri = "com.example.app:/callback"
     let sandbox = try await sandbox(uri)
     let (seen, end) = (folder.file("url"), folder.file("end"))
@@ -127,7 +130,7 @@ import Testing
     await sandbox.stop()
   }
 
-  /// How the address gets to a browser on another machine.
+  /// How the address reaches a browser on another machine.
   enum Way: CaseIterable {
     case printed
     case noBrowser
@@ -136,7 +139,7 @@ import Testing
   }
 
   @Test(arguments: Way.allCases)
-  func `to this machine is offered on a terminal, for a browser on another one`(
+  func `is accepted on a terminal for a loopback redirect of a remote browser`(
     way: Way
   ) async throws {
     let sandbox = try await sandbox("http://127.0.0.1/callback")
@@ -171,8 +174,9 @@ import Testing
     await sandbox.stop()
   }
 
-  /// Signs in at an address like a browser on another machine, and returns the redirect, which that
-  /// browser cannot follow.
+  /// Signs in at an address like a browser on another machine.
+  ///
+  /// Returns the redirect, which that browser cannot follow.
   private func redirect(at address: String, _ sandbox: SandboxServer) async throws -> String {
     var cookie: String?
     func send(_ address: String, _ form: [(String, String)]? = nil) async throws -> HTTPResponse {

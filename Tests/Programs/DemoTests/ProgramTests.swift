@@ -16,7 +16,7 @@ import Testing
     guest = try TemporaryFolder()
   }
 
-  @Test func `shows the tour in plain lines where no key can be pressed`() async throws {
+  @Test func `shows the tour in plain lines if there is no keyboard`() async throws {
     let outcome = try await DemoProcess.run([], in: folder)
     #expect(outcome.status == 0)
     #expect(outcome.errors.isEmpty)
@@ -38,7 +38,7 @@ import Testing
   @Test(
     .requires("the right to mount a file system", SmallDisk.isAllowed),
     arguments: [["token"], [], ["help"]])
-  func `does not take a lack of arguments on a system without proc for the tour`(
+  func `reports missing arguments if there is no /proc, instead of starting the tour`(
     arguments: [String]
   ) async throws {
     let outcome = try await DemoProcess.run(
@@ -49,7 +49,7 @@ import Testing
     #expect(outcome.errors.contains("/proc"))
   }
 
-  @Test func `takes no argument that is not UTF-8, which would be another name`() async throws {
+  @Test func `rejects an argument that is not UTF-8`() async throws {
     let outcome = try await DemoProcess.run(
       ["token", "--account"], in: folder,
       starter: ["bash", "-c", #"exec "$@" $'\xff'"#, "bash"])
@@ -69,7 +69,7 @@ import Testing
   ]
 
   @Test(arguments: oddVariables)
-  func `takes no variable that is not UTF-8 for another text`(
+  func `rejects a variable that is not UTF-8`(
     script: String, name: String, words: [String]
   ) async throws {
     let outcome = try await DemoProcess.run(
@@ -81,14 +81,14 @@ import Testing
   }
 
   @Test(arguments: ["unset HOME", "export HOME=", "export HOME=relative"])
-  func `takes a tilde for a home folder only where there is one`(script: String) async throws {
+  func `expands a tilde only if HOME is an absolute path`(script: String) async throws {
     let outcome = try await DemoProcess.run(
       ["token", "--store", "file:~/tokens"], in: folder,
       starter: ["bash", "-c", script + #"; exec "$@""#, "bash"])
     #expect(outcome.status == 2 && outcome.firstError.contains("HOME names no absolute path"))
   }
 
-  @Test func `gives its browser the variables as they are, byte for byte`() async throws {
+  @Test func `passes its variables to the browser byte for byte`() async throws {
     let sandbox = try await SandboxServer.start()
     let script = #"printenv ODD >"$1"; echo end >>"$1""#
     let demo = try DemoProcess(
@@ -108,7 +108,7 @@ import Testing
   }
 
   @Test(arguments: ["file", "encrypted", "sqlite", "encrypted-sqlite"])
-  func `takes a store below a file for no store without accounts`(kind: String) async throws {
+  func `reports an impossible store path instead of an empty store`(kind: String) async throws {
     try folder.write("x", to: "file")
     for command in [["token"], ["accounts"], ["logout"], ["whoami"]] {
       let outcome = try await DemoProcess.run(
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  /// A sibling of the folder has the name that Swift would put in its place.
+  /// A sibling of the folder has the name that Swift would use instead.
   @Test func `writes nothing beside a current folder whose name is not UTF-8`() async throws {
     let sandbox = try await SandboxServer.start()
     let start = #"mkdir -p "$HOME"/$'x\xff' "$HOME"/$'x\uFFFD'; cd "$HOME"/$'x\xff'; "#
@@ -145,7 +145,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `does not repeat a long argument whole`() async throws {
+  @Test func `shortens a long argument in its messages`() async throws {
     let long = String(repeating: "a", count: 100_000)
     for words in [
       [long], ["token", "--" + long], ["token", "--store", long], ["token", long],
@@ -157,7 +157,7 @@ import Testing
     }
   }
 
-  @Test func `leaves nothing in a home in which it needed nothing`() async throws {
+  @Test func `leaves no files in a home folder if it needed none`() async throws {
     for words in [["token"], ["accounts"], ["token", "--store", "keyring"], ["logout"]] {
       _ = try await DemoProcess.run(words, in: folder)
     }
@@ -166,7 +166,7 @@ import Testing
   }
 
   @Test(arguments: [4, 5, 6, 8])
-  func `says that it may open too few files`(limit: Int) async throws {
+  func `reports that it may open too few files`(limit: Int) async throws {
     let outcome = try await DemoProcess.run(
       ["token", "--sandbox"], in: folder,
       starter: ["bash", "-c", #"ulimit -n \#(limit); exec "$@""#, "bash"])
@@ -178,11 +178,11 @@ import Testing
     #expect(help.status == 0)
   }
 
-  /// A user that has no other process, so that the limit counts this program's threads alone.
+  /// A user without other processes, so that the limit counts only this program's threads.
   private static let user = "65432"
 
   @Test(.requires("root's right to be another user", geteuid() == 0), arguments: 1...5)
-  func `says that it may start too few threads`(limit: Int) async throws {
+  func `reports that it may start too few threads`(limit: Int) async throws {
     let outcome = try await DemoProcess.run(
       ["token", "--store", "memory"], in: folder,
       starter: [
@@ -203,7 +203,7 @@ import Testing
     }
   }
 
-  @Test func `runs a sandbox that others can sign in at, until it is interrupted`() async throws {
+  @Test func `runs a sandbox for other programs until it is interrupted`() async throws {
     let demo = try DemoProcess(["sandbox", "--json", "--lifetime", "77"], in: folder)
     try await eventually("the sandbox listens") { demo.output.hasSuffix("\n") }
     let json = try #require(
@@ -256,7 +256,7 @@ import Testing
     #expect(outcome.errors.isEmpty)
   }
 
-  @Test func `describes its sandbox to a person`() async throws {
+  @Test func `describes its sandbox for a person`() async throws {
     let demo = try DemoProcess(["sandbox"], in: folder)
     try await eventually("it is described") { demo.output.contains(#/\n  sq-demo rpc .+\n/#) }
     let issuer = try #require(demo.output.firstMatch(of: #/issuer +(http://127.0.0.1:[0-9]+)/#)?.1)
@@ -268,7 +268,7 @@ import Testing
     for scope in ["profile: See", "demo: List", "files: List", "offline_access: Keep"] {
       #expect(demo.output.contains("\n  scope      \(scope)"), "\(demo.output)")
     }
-    // The commands that it shows work one after the other.
+    // The printed commands work one after another.
     let lines = demo.output.replacing("\\\n", with: "").matches(of: #/\n  sq-demo (.+)/#)
     #expect(lines.count == 5)
     for line in lines {
@@ -281,7 +281,7 @@ import Testing
     #expect(await demo.outcome().status == 0)
   }
 
-  @Test func `dies quietly when nobody reads any more`() async throws {
+  @Test func `ends quietly when its reader is gone`() async throws {
     let pipe = try ChildPipe()
     close(pipe.readEnd)
     let output = FileHandle(fileDescriptor: pipe.writeEnd, closeOnDealloc: true)
@@ -290,7 +290,7 @@ import Testing
     #expect(outcome.isKilled && outcome.status == SIGPIPE)
   }
 
-  @Test func `says when its output cannot be written`() async throws {
+  @Test func `reports that its output cannot be written`() async throws {
     let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
     let demo = try DemoProcess(["help"], in: folder, output: full)
     let outcome = await demo.outcome()

@@ -30,7 +30,8 @@ import Testing
       environment: environment)
   }
 
-  /// Runs a body with a sandbox and a gRPC server that takes its tokens; both end with it.
+  /// Runs `body` with a sandbox and a gRPC server that accepts its tokens, and stops both
+  /// afterwards.
   private func withServers(
     certificates: Certificates? = nil, options: [String] = [],
     _ body: (SandboxServer, GRPCServer) async throws -> Void
@@ -50,7 +51,7 @@ import Testing
     return server.count(of: "UnaryCall")
   }
 
-  @Test func `tells what the token was used for, and refreshes one first that has expired`()
+  @Test func `prints what the token was used for, and first refreshes an expired token`()
     async throws
   {
     try await withServers { sandbox, server in
@@ -66,13 +67,13 @@ import Testing
     }
   }
 
-  @Test func `makes the call again once with a new token where the server refuses the old one`()
+  @Test func `repeats a call once with a new token if the server rejects the old one`()
     async throws
   {
     try await withServers { sandbox, server in
       try await store.keepExpiredAccount(at: sandbox)
       #expect(try await rpc([server.url.absoluteString]).status == 0)
-      // The program believes that it is valid for an hour.
+      // The program considers the token valid for an hour.
       sandbox.expireAccessTokens()
       sandbox.forgetRequests()
       let outcome = try await rpc([server.url.absoluteString])
@@ -82,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func `reaches a server over TLS whose authority it is told`() async throws {
+  @Test func `reaches a TLS server whose authority is given`() async throws {
     let certificates = try await Certificates()
     try await withServers(certificates: certificates) { sandbox, server in
       try await store.keepExpiredAccount(at: sandbox)
@@ -96,7 +97,7 @@ import Testing
     }
   }
 
-  @Test func `shows the challenge of a bad token, and keeps the token to itself`() async throws {
+  @Test func `shows the challenge for a bad token but not the token`() async throws {
     try await withServers { sandbox, server in
       try await store.keepExpiredAccount(at: sandbox)
       let outcome = try await rpc(
@@ -107,7 +108,7 @@ import Testing
         lines.first == "error: unauthenticated: Invalid credentials. Server challenge:")
       #expect(lines.last?.hasPrefix("Bearer realm=\"sandbox\", error=\"invalid_token\"") == true)
       #expect(lines.count == 2 && !outcome.errors.contains("c4n4ry"))
-      // The account was not touched.
+      // The account was not changed.
       #expect(sandbox.requests(to: .token).isEmpty)
       #expect(try await calls(server) == 1)
     }
@@ -128,7 +129,7 @@ import Testing
     }
   }
 
-  @Test func `waits for a silent server no longer than it is told`() async throws {
+  @Test func `waits for a silent server only until its time limit`() async throws {
     let listener = try BoundSocket()
     try listener.listen()
     let outcome = try await rpc(
@@ -142,7 +143,7 @@ import Testing
         "\nThe server did not answer in time; --timeout gives it more time.\n"))
   }
 
-  @Test func `uses a good token of the environment without an account`() async throws {
+  @Test func `uses a token from the environment without an account`() async throws {
     try await withServers { sandbox, server in
       let token = sandbox.issueTokens(for: "bob", scopes: ["profile"]).accessToken
       let outcome = try await rpc(
@@ -153,7 +154,7 @@ import Testing
     }
   }
 
-  @Test func `tells any other error by its number`() async throws {
+  @Test func `prints any other error with its number`() async throws {
     let sandbox = try await SandboxServer.start()
     try await store.keepExpiredAccount(at: sandbox)
     let port = try ClosedPort()
@@ -164,7 +165,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `asks to sign in where nobody is, and calls nothing`() async throws {
+  @Test func `asks the user to sign in and makes no call if nobody is signed in`() async throws {
     try await withServers { _, server in
       let outcome = try await rpc([server.url.absoluteString])
       #expect(outcome.status == 1 && outcome.output.isEmpty)
@@ -174,7 +175,7 @@ import Testing
     }
   }
 
-  @Test func `says why where the session has ended`() async throws {
+  @Test func `prints the reason if the session has ended`() async throws {
     try await withServers { sandbox, server in
       try await store.keepExpiredAccount(at: sandbox)
       sandbox.revokeEverything()
@@ -186,14 +187,14 @@ import Testing
     }
   }
 
-  @Test func `ends with 3 when it is interrupted`() async throws {
-    // It takes connections and never answers.
+  @Test func `ends with status 3 when it is interrupted`() async throws {
+    // The listener accepts connections and never answers.
     let listener = try BoundSocket()
     try listener.listen()
     let demo = try DemoProcess(
       ["rpc", "http://127.0.0.1:\(listener.port)", "--store", "memory"], in: folder,
       environment: ["SQ_ACCESS_TOKEN": "abc"])
-    // It is left waiting, so that no other test's program gets it, too.
+    // The connection is not accepted here, so that no other test's program gets it.
     try await eventually("the call is made") {
       var connections = pollfd(fd: listener.descriptor, events: Int16(POLLIN), revents: 0)
       return poll(&connections, 1, 0) == 1
@@ -205,7 +206,7 @@ import Testing
     #expect(outcome.errors == "error: cancelled: it was interrupted\n")
   }
 
-  @Test func `is a line of the tour too, which goes on whatever comes of it`() async throws {
+  @Test func `is a line of the tour, which continues after an error`() async throws {
     try await withServers { _, server in
       let words = ["tour", "--rpc", server.url.absoluteString]
       let outcome = try await DemoProcess.run(words, in: folder)
@@ -222,7 +223,7 @@ import Testing
     }
   }
 
-  @Test func `calls the server beside its own sandbox when it is asked to`() async throws {
+  @Test func `calls the gRPC server of the built-in sandbox if asked`() async throws {
     let outcome = try await DemoProcess.run(["rpc", "--sandbox"], in: folder)
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(
@@ -233,7 +234,7 @@ import Testing
     #expect(!folder.exists("state"))
   }
 
-  @Test func `shows the challenge of its own sandbox to a token that is not good`() async throws {
+  @Test func `shows the challenge of the built-in sandbox for a bad token`() async throws {
     let outcome = try await DemoProcess.run(
       ["rpc", "--sandbox"], in: folder, environment: ["SQ_ACCESS_TOKEN": "c4n4ry"])
     #expect(outcome.status == 1 && outcome.output.isEmpty)
@@ -255,7 +256,7 @@ import Testing
     ),
     (["--sandbox", "--ca", "/dev/null"], "--ca is for a server whose URL begins with https"),
   ])
-  func `needs the server's URL or its own sandbox, and not both`(
+  func `needs either the server's URL or --sandbox`(
     words: [String], error: String
   ) async throws {
     let outcome = try await DemoProcess.run(["rpc"] + words, in: folder)
@@ -271,14 +272,14 @@ import Testing
     (["https://a.example", "--ca", "/dev/null"], "usage: --ca /dev/null has no certificate"),
     (["https://a.example", "--access-token", "hunter2"], "usage: a token is never an argument"),
   ])
-  func `refuses what it cannot call`(words: [String], error: String) async throws {
+  func `rejects an invalid server or option`(words: [String], error: String) async throws {
     let outcome = try await rpc(words)
     #expect(outcome.status == 2)
     #expect(outcome.firstError.hasPrefix("error: \(error)"), "\(outcome.errors)")
     #expect(!outcome.errors.contains("hunter2"))
   }
 
-  @Test func `refuses a token that cannot be sent, without showing it`() async throws {
+  @Test func `rejects a token that cannot be sent, without showing it`() async throws {
     let outcome = try await rpc(
       ["http://127.0.0.1:1"], environment: ["SQ_ACCESS_TOKEN": "hunter 2"])
     #expect(outcome.status == 2)
@@ -290,7 +291,7 @@ import Testing
 }
 
 @Suite struct `The messages of the test service` {
-  @Test func `are written as protobuf has them`() {
+  @Test func `are encoded like protobuf`() {
     let codec = TestService.Request.Codec()
     #expect(codec.encode(.init()) == Data())
     #expect(codec.encode(.init(fillUsername: true)) == Data([0x20, 1]))
@@ -301,14 +302,14 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 127, 128, 300, 20_000])
-  func `come back as they were, of any length`(length: Int) throws {
+  func `are decoded unchanged at any length`(length: Int) throws {
     let codec = TestService.Response.Codec()
     let message = TestService.Response(
       username: String(repeating: "ü", count: length), oauthScope: "a b")
     #expect(try codec.decode(codec.encode(message)) == message)
   }
 
-  @Test func `may have fields that nobody here knows`() throws {
+  @Test func `can have unknown fields`() throws {
     let unknown: [UInt8] = [
       0x08, 0x96, 0x01, 0x0A, 2, 9, 9, 0x21, 1, 2, 3, 4, 5, 6, 7, 8, 0x2D, 1, 2, 3, 4,
     ]
@@ -322,7 +323,7 @@ import Testing
       [0x12, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01],
       [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01],
     ] as [[UInt8]])
-  func `are refused where they are none`(bytes: [UInt8]) {
+  func `are rejected if they are malformed`(bytes: [UInt8]) {
     #expect(throws: Protobuf.Malformed.self) {
       try TestService.Response.Codec().decode(Data(bytes))
     }

@@ -50,7 +50,7 @@ import Testing
   ]
 
   @Test(arguments: methods.indices)
-  func `uses the secret that the server gives where it takes no client without one`(
+  func `uses the server's secret if the server accepts no client without one`(
     index: Int
   ) async throws {
     let row = Self.methods[index]
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: ["sqlite:", "encrypted-sqlite:"])
-  func `keeps the client in the database, beside the accounts`(kind: String) async throws {
+  func `stores the client in the database with the accounts`(kind: String) async throws {
     for account in ["a", "b"] {
       let outcome = try await DemoProcess.run(
         [
@@ -82,7 +82,7 @@ import Testing
     #expect(!folder.exists("tokens.registrations"))
   }
 
-  @Test func `says what to do where programs cannot register themselves`() async throws {
+  @Test func `says what to do if programs cannot register themselves`() async throws {
     sandbox.misbehave(at: .metadata, .member("registration_endpoint", nil), times: nil)
     let outcome = try await DemoProcess.run(arguments("login"), in: folder)
     #expect(outcome.status == 1)
@@ -91,7 +91,7 @@ import Testing
     #expect(!folder.exists("tokens.registrations"))
   }
 
-  @Test func `needs no code on another device where the server has none`() async throws {
+  @Test func `needs no device code support unless the user asks for it`() async throws {
     let granted: SandboxJSON = ["authorization_code", "refresh_token"]
     for endpoint in [SandboxEndpoint.registration, .clientConfiguration] {
       sandbox.misbehave(at: endpoint, .member("grant_types", granted), times: nil)
@@ -102,7 +102,7 @@ import Testing
     #expect(asked.status == 1 && asked.errors.contains("error: registration_mismatch"))
   }
 
-  @Test func `registers for a code on another device, if that is how the user signs in`()
+  @Test func `registers for device codes if the user signs in that way`()
     async throws
   {
     let outcome = try await DemoProcess.run(

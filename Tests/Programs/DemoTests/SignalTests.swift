@@ -6,8 +6,8 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// A signal in the middle of a refresh, when the server has replaced the refresh token already.
-@Suite(.timeLimit(.minutes(2))) struct `A command that a signal ends` {
+/// A signal during a refresh, when the server has already replaced the refresh token.
+@Suite(.timeLimit(.minutes(2))) struct `A command that gets a signal` {
   private let folder: TemporaryFolder
 
   init() throws {
@@ -19,7 +19,7 @@ import Testing
   ]
 
   @Test(arguments: commands, [SIGINT, SIGTERM, SIGHUP])
-  func `waits for the new refresh token and keeps it`(
+  func `waits for the new refresh token and stores it`(
     command: [String], signal: Int32
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -48,7 +48,7 @@ import Testing
   }
 
   /// `timeout` sends its signal to the program and to the program's group.
-  @Test func `takes two signals of one moment for one`() async throws {
+  @Test func `counts two signals at the same moment as one`() async throws {
     let sandbox = try await SandboxServer.start()
     let store = DemoStore.file
     let old = try await store.open(store.path(folder)).keepExpiredAccount(at: sandbox)
@@ -69,9 +69,9 @@ import Testing
     await sandbox.stop()
   }
 
-  /// The pipe is full, as behind a reader that was stopped.
+  /// The pipe is full, as if its reader had stopped.
   @Test(arguments: [["watch"], ["token"]])
-  func `does not wait for a reader that has stopped reading`(command: [String]) async throws {
+  func `does not wait for a stopped reader`(command: [String]) async throws {
     var options = SandboxOptions()
     options.accessTokenLifetime = .seconds(1)
     let sandbox = try await SandboxServer.start(options)
@@ -122,8 +122,8 @@ import Testing
     await sandbox.stop()
   }
 
-  /// Its tokens are over at once, so the timer refreshes as soon as the sign-in is done.
-  @Test func `login waits for the refresh that its sign-in began`() async throws {
+  /// The tokens expire at once, so the timer refreshes them as soon as the sign-in is done.
+  @Test func `of login waits for the refresh after its sign-in`() async throws {
     let sandbox = try await SandboxServer.start()
     sandbox.misbehave(at: .token, .expiresIn(0))
     sandbox.misbehave(at: .token, .drip(1, every: .milliseconds(5)))
@@ -139,9 +139,9 @@ import Testing
     await sandbox.stop()
   }
 
-  /// A bus that accepts connections and says nothing.
+  /// A bus that accepts connections but does not answer.
   @Test(.requires(.keyring), arguments: [["token"], ["accounts"], ["logout"], ["watch"]])
-  func `does not wait for a keyring that does not answer`(command: [String]) async throws {
+  func `does not wait for a silent keyring`(command: [String]) async throws {
     let bus = try OddBus(.silent, in: folder)
     let demo = try DemoProcess(
       command + ["--store", "keyring"], in: folder,

@@ -31,19 +31,21 @@ import Testing
 
   private static let again = ["login", "--account", "work", "--browser", "sandbox"]
 
-  /// What the hints say, but for the quotes around it.
+  /// The command in the hints, without its quotes.
   private func command(_ store: DemoStore) -> String {
     "sq-demo login --account work \(store.options(folder).joined(separator: " "))"
   }
 
-  /// Ends the session at the server; the next use of the account finds out.
+  /// Ends the session at the server.
+  ///
+  /// The next use of the account notices it.
   private func end(_ sandbox: SandboxServer, _ id: String, in store: DemoStore) async throws {
     sandbox.revokeEverything()
     try await store.open(store.path(folder)).expire(id)
   }
 
   @Test(arguments: DemoStore.all)
-  func `is signed in again by its name alone`(store: DemoStore) async throws {
+  func `signs in again by its name alone`(store: DemoStore) async throws {
     let sandbox = try await SandboxServer.start()
     #expect(try await run(login(sandbox), store).status == 0)
     let kept = store.open(store.path(folder))
@@ -65,7 +67,7 @@ import Testing
   }
 
   @Test(arguments: DemoStore.all)
-  func `is kept as privately as the tokens are, without any of them`(
+  func `is stored as privately as the tokens, but without any token`(
     store: DemoStore
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -85,7 +87,7 @@ import Testing
   }
 
   @Test(arguments: [["token"], ["watch"], ["call", "GET", "/api/me"], ["files"]])
-  func `is not taken for one of the sandbox inside the program`(
+  func `is not replaced by an account of the built-in sandbox`(
     command words: [String]
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -103,7 +105,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `is told by the rpc command too`() async throws {
+  @Test func `is reported by the rpc command too`() async throws {
     let sandbox = try await SandboxServer.start()
     #expect(try await run(login(sandbox)).status == 0)
     try await end(sandbox, "work", in: .file)
@@ -113,7 +115,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `is listed with what signs it in again`() async throws {
+  @Test func `is listed with the command that signs it in again`() async throws {
     let sandbox = try await SandboxServer.start()
     #expect(try await run(login(sandbox)).status == 0)
     let signedIn = try await run(["accounts", "--json"])
@@ -142,7 +144,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `is forgotten by logout, before the session's end or after it`(
+  func `is removed by logout, before or after the session's end`(
     hasEnded: Bool
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -160,7 +162,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `is forgotten by revoke, before the session's end or after it`(
+  func `is removed by revoke, before or after the session's end`(
     hasEnded: Bool
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -174,7 +176,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `asks for the secret of its client, which was not kept, before anybody signs in`()
+  @Test func `needs its client's secret again before the user signs in`()
     async throws
   {
     let sandbox = try await SandboxServer.start()
@@ -196,8 +198,8 @@ import Testing
     await sandbox.stop()
   }
 
-  /// As an app that uses the SDK does, or an older version of the program.
-  @Test func `is known by its record where another program signed it in`() async throws {
+  /// An app that uses the SDK or an older version of the program saves such a record.
+  @Test func `is known by its record if another program signed it in`() async throws {
     let sandbox = try await SandboxServer.start()
     try await DemoStore.file.open(DemoStore.file.path(folder))
       .keepExpiredAccount("work", at: sandbox)
@@ -208,7 +210,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `cannot be kept in some places, which is said and fails no sign-in`() async throws {
+  @Test func `causes a warning but no failed sign-in if it cannot be stored`() async throws {
     let sandbox = try await SandboxServer.start()
     let path = DemoStore.file.path(folder) + ".clients"
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)

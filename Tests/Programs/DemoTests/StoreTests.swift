@@ -5,8 +5,8 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// The program with each store, as users run it: one process after the other, or many at once.
-@Suite(.timeLimit(.minutes(2))) struct `An account that is kept` {
+/// The program with each store, as users run it: processes one after another, or many at once.
+@Suite(.timeLimit(.minutes(2))) struct `A stored account` {
   private let folder: TemporaryFolder
 
   init() throws {
@@ -18,7 +18,7 @@ import Testing
       arguments + store.options(folder), in: folder, environment: store.environment)
   }
 
-  /// What is in the store's file, when nothing of it is in a log any more.
+  /// Returns the content of the store's file after all logs are empty.
   private func content(of store: DemoStore) async throws -> Data {
     try await eventually("the store is at rest") {
       let log = try? Data(contentsOf: URL(filePath: store.path(folder) + "-wal"))
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: DemoStore.all)
-  func `is there in the next run, until it is signed out`(store: DemoStore) async throws {
+  func `is available in the next run until it is signed out`(store: DemoStore) async throws {
     let sandbox = try await SandboxServer.start()
     let login = try await run(login(sandbox), store)
     #expect(login.status == 0, "\(login.errors)")
@@ -58,7 +58,9 @@ import Testing
   }
 
   @Test(arguments: DemoStore.all)
-  func `is refreshed once for eight programs that ask at once`(store: DemoStore) async throws {
+  func `is refreshed once for eight programs that ask at the same time`(store: DemoStore)
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let kept = store.open(store.path(folder))
     let old = try await kept.keepExpiredAccount(at: sandbox)
@@ -84,7 +86,7 @@ import Testing
   }
 
   @Test(arguments: DemoStore.sealed)
-  func `is not opened with another passphrase, and the store stays as it is`(
+  func `is not opened with another passphrase, and the store is unchanged`(
     store: DemoStore
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -101,13 +103,14 @@ import Testing
       #expect(!outcome.errors.contains("wrong\n"))
     }
     #expect(try Data(contentsOf: URL(filePath: store.path(folder))) == before)
-    // Nobody was sent to the browser first.
+    // No browser was opened before the check.
     #expect(sandbox.requests.isEmpty)
     await sandbox.stop()
   }
 
   @Test(arguments: DemoStore.sealed)
-  func `needs its passphrase where there is no terminal to ask at`(store: DemoStore) async throws {
+  func `needs its passphrase from elsewhere if there is no terminal`(store: DemoStore) async throws
+  {
     guard store.passphrase != nil else { return }
     let sandbox = try await SandboxServer.start()
     try await store.open(store.path(folder)).keepExpiredAccount(at: sandbox)
@@ -120,7 +123,7 @@ import Testing
   }
 
   @Test(arguments: DemoStore.all)
-  func `is not lost with a damaged store`(store: DemoStore) async throws {
+  func `is not overwritten in a damaged store`(store: DemoStore) async throws {
     let sandbox = try await SandboxServer.start()
     try await store.open(store.path(folder)).keepExpiredAccount(at: sandbox)
     let whole = try await content(of: store)
@@ -138,7 +141,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `is left to the newer program that has kept it`() async throws {
+  @Test func `of a newer program is not changed`() async throws {
     try folder.write(#"{"version": 99, "accounts": {}}"#, to: "tokens")
     let outcome = try await DemoProcess.run(
       ["accounts", "--store", "file:" + folder.file("tokens")], in: folder)
@@ -149,7 +152,7 @@ import Testing
   }
 
   @Test(arguments: ["file:tokens", "sqlite:tokens", "memory", "keyring"])
-  func `needs no passphrase file where nothing is encrypted`(store: String) async throws {
+  func `rejects a passphrase file if the store is not encrypted`(store: String) async throws {
     let outcome = try await DemoProcess.run(
       ["accounts", "--store", store, "--passphrase-file", "x"], in: folder)
     #expect(outcome.status == 2)

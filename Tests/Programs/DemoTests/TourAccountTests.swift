@@ -6,7 +6,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// The tour of an account that lasts, at a server that is not inside the program.
+/// The tour with a stored account at a server outside the program.
 @Suite(.timeLimit(.minutes(1))) struct `The tour of an account` {
   private let folder: TemporaryFolder
   private let store: FileTokenStore
@@ -25,7 +25,7 @@ import Testing
     ]
   }
 
-  /// A tour, and the terminal that it has for itself.
+  /// A running tour and its terminal.
   private struct Tour {
     let demo: DemoProcess
     let terminal: PseudoTerminal
@@ -47,7 +47,7 @@ import Testing
     return Tour(demo: demo, terminal: terminal)
   }
 
-  @Test func `goes straight to the main screen where the stored token is good`() async throws {
+  @Test func `starts at the main screen if the stored token is valid`() async throws {
     let sandbox = try await SandboxServer.start()
     let login =
       ["login", "--account", "work", "--scope", "openid files"] + provider(sandbox) + kept
@@ -65,7 +65,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `refreshes a token first that has expired`() async throws {
+  @Test func `first refreshes an expired token`() async throws {
     let sandbox = try await SandboxServer.start()
     let old = try await store.keepExpiredAccount("work", at: sandbox)
     let tour = try start([])
@@ -78,7 +78,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `shows the login screen where the session has ended, and signs in there again`()
+  @Test func `shows the login screen after the session's end, and signs in again there`()
     async throws
   {
     let sandbox = try await SandboxServer.start()
@@ -91,7 +91,7 @@ import Testing
     #expect(first.terminal.frame.contains("invalid_grant"))
     try await first.quit()
     #expect(try await store.load("work") == nil)
-    // What is remembered of the account is enough.
+    // The stored data of the account is enough to sign in.
     let second = try start(["--browser", "sandbox"])
     try await second.shows("Please sign in.")
     try second.terminal.press("\r")
@@ -101,14 +101,14 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `signs in at the provider that login's options name, and keeps the account`()
+  @Test func `signs in at the provider of the options and stores the account`()
     async throws
   {
     let sandbox = try await SandboxServer.start()
     let tour = try start(["--account", "new", "--scope", "profile files"] + provider(sandbox))
     try await tour.shows("Please sign in.")
     #expect(tour.terminal.frame.contains("account   new"))
-    // There is no sandbox whose user could be played, or whose sessions could be ended.
+    // The options of the built-in sandbox, such as ending the session, are not offered.
     #expect(!tour.terminal.frame.contains("without a browser"))
     try tour.terminal.press("\r")
     try await tour.shows("scope     profile files")
@@ -120,7 +120,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `forgets the account when the person signs out`() async throws {
+  @Test func `removes the account when the user signs out`() async throws {
     let sandbox = try await SandboxServer.start()
     _ = try await store.keepExpiredAccount("work", at: sandbox)
     let tour = try start([])
@@ -133,7 +133,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `says that an account cannot be signed in again on its screen`() async throws {
+  @Test func `says on the login screen that the account cannot sign in again there`() async throws {
     let sandbox = try await SandboxServer.start()
     let tokens = sandbox.issueTokens()
     try await store.save(
@@ -152,7 +152,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `goes by itself without a terminal, and leaves the account signed in`() async throws {
+  @Test func `runs by itself without a terminal and leaves the account signed in`() async throws {
     let sandbox = try await SandboxServer.start()
     for _ in 1...2 {
       let outcome = try await DemoProcess.run(
@@ -166,7 +166,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `lists what Sequencing lists`() async throws {
+  @Test func `lists Sequencing's files`() async throws {
     let sandbox = try await SandboxServer.start()
     _ = try await store.keepExpiredAccount(at: sandbox)
     let drive = ["--drive", "/api/DataSourceList?sample=true"]
@@ -176,7 +176,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `goes on where the server has no files, and says so`() async throws {
+  @Test func `continues with a warning if the server has no files`() async throws {
     let sandbox = try await SandboxServer.start()
     _ = try await store.keepExpiredAccount(at: sandbox)
     let outcome = try await DemoProcess.run(
@@ -188,7 +188,7 @@ import Testing
   }
 
   @Test(arguments: [[], ["--sandbox"]])
-  func `prints the address where neither a key nor a browser is there`(
+  func `prints the address if there is neither a keyboard nor a browser`(
     words: [String]
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -206,7 +206,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `says where no files are known, and does not wait for them`() async throws {
+  @Test func `says that no files API is known, and does not wait for files`() async throws {
     try await store.save(
       AccountRecord(
         id: "work", clientID: "app", token: SQToken(accessToken: "x"),
@@ -222,7 +222,7 @@ import Testing
     try await tour.quit()
   }
 
-  @Test func `says that there is no account, and plays none`() async throws {
+  @Test func `reports a missing account and uses no sandbox`() async throws {
     for words in [["--account", "typo"], []] {
       let outcome = try await DemoProcess.run(["tour"] + words + kept, in: folder)
       #expect(outcome.status == 1 && outcome.output.isEmpty)

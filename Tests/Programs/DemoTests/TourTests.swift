@@ -15,7 +15,7 @@ import Testing
     terminal = try PseudoTerminal()
   }
 
-  /// Waits for a text, and returns the frame that shows it.
+  /// Waits for a text and returns the frame that shows it.
   @discardableResult
   private func shows(_ text: String) async throws -> String {
     try await eventually("the screen shows: \(text)") { terminal.frame(with: text) }
@@ -49,7 +49,7 @@ import Testing
     #expect(!terminal.everything.contains("access-"))
   }
 
-  @Test func `refreshes when asked, and tells of each refresh`() async throws {
+  @Test func `refreshes on request and shows each refresh`() async throws {
     let demo = try await start()
     try terminal.press("s")
     try await shows("Signed in as Alice Liddell")
@@ -81,7 +81,7 @@ import Testing
     #expect(await demo.outcome().status == 0)
   }
 
-  @Test func `shows the files, none after the revocation, and asks for access to read again`()
+  @Test func `shows files, hides them after a revocation, and asks for access to read again`()
     async throws
   {
     let demo = try await start()
@@ -108,7 +108,7 @@ import Testing
     try await GRPCServer.running(options: ["--userinfo", "@" + folder.file("userinfo")]) { server in
       let demo = try await start(["tour", "--rpc", server.url.absoluteString])
       let issuer = try #require(terminal.frame.firstMatch(of: #/server +(http:[0-9.:/]+)/#)?.1)
-      // The sandbox that the server is to ask began with the tour.
+      // The gRPC server validates tokens at this sandbox, which the tour has just started.
       try folder.write("\(issuer)/api/me", to: "userinfo")
       #expect(!terminal.frame.contains("c call"))
       try terminal.press("s")
@@ -117,7 +117,7 @@ import Testing
       #expect(terminal.everything.contains("Waiting for RPC to complete..."))
       try terminal.press("e")
       try await shows("The server has ended the session.")
-      // The server refuses the token, and there is no other.
+      // The server rejects the token, and there is no other.
       try terminal.press("c")
       try await shows("Your session has ended.")
       #expect(terminal.frame.contains("Please sign in."))
@@ -132,7 +132,7 @@ import Testing
     }
   }
 
-  @Test func `calls the sandbox's own gRPC server, and shows its challenge to a bad token`()
+  @Test func `calls the sandbox's own gRPC server and shows its challenge for a bad token`()
     async throws
   {
     let demo = try await start()
@@ -175,7 +175,7 @@ import Testing
   }
 
   @Test(.requiresGRPCIO)
-  func `shows the challenge of a gRPC server that takes no token of its sandbox`() async throws {
+  func `shows the challenge of a gRPC server that rejects its sandbox's tokens`() async throws {
     let other = try await SandboxServer.start()
     let userInfo = other.url(.me)
     try await GRPCServer.running(userInfo: userInfo) { server in
@@ -190,8 +190,8 @@ import Testing
     await other.stop()
   }
 
-  /// A screen reader speaks what is written, and a braille display shows it.
-  @Test func `writes only the lines that change, and a wait once a second`() async throws {
+  /// A screen reader speaks each written text, and a braille display shows it.
+  @Test func `writes only changed lines, and the waiting time once a second`() async throws {
     let demo = try await start()
     try terminal.press("\r")
     try await shows("No browser was opened: there is no display")
@@ -200,7 +200,7 @@ import Testing
     let text = String(decoding: terminal.everything.utf8.dropFirst(before.bytes), as: UTF8.self)
     #expect(text.contains("Waiting for the browser") && text.contains(" of 300 s"))
     #expect(!text.contains("alice") && !text.contains("SequencingOAuth demo"), "\(text)")
-    // A program that was stopped does not know what stands on the screen.
+    // A program that was suspended does not know what is on the screen.
     demo.send(SIGCONT)
     try await eventually("all is drawn again") {
       String(decoding: terminal.everything.utf8.dropFirst(before.bytes), as: UTF8.self)
@@ -210,9 +210,9 @@ import Testing
     #expect(await demo.outcome().status == 0)
   }
 
-  /// For screen readers: every line is told once, and a key is a letter and Enter.
-  @Test func `without screens prints what has changed, and reads letters with Enter`() async throws
-  {
+  /// Plain mode for screen readers: every line is printed once, and commands are a letter and
+  /// Enter.
+  @Test func `in plain mode prints only changes and reads letters with Enter`() async throws {
     let before = terminal.modes
     let demo = try DemoProcess(
       ["tour", "--plain"], in: folder, input: terminal.handle, output: terminal.handle)
@@ -244,13 +244,13 @@ import Testing
     #expect(terminal.everything.components(separatedBy: "file: Family history.md").count == 2)
   }
 
-  @Test func `without screens ends with its input`() async throws {
+  @Test func `in plain mode ends with its input`() async throws {
     let demo = try DemoProcess(["tour", "--plain"], in: folder)
     let outcome = await demo.outcome()
     #expect(outcome.status == 0 && outcome.lines.first == "Please sign in.", "\(outcome.errors)")
   }
 
-  @Test func `shows the address where no browser opens, and can be cancelled`() async throws {
+  @Test func `shows the address if no browser opens, and can be cancelled`() async throws {
     let demo = try await start()
     try terminal.press("\r")
     try await shows("No browser was opened: there is no display")
@@ -266,7 +266,7 @@ import Testing
   }
 
   @Test(arguments: [[], ["tour", "--plain"]])
-  func `tells an error that does not name the sign-in, and still waits`(arguments: [String])
+  func `shows an error redirect without a state and keeps waiting`(arguments: [String])
     async throws
   {
     let demo = try DemoProcess(
@@ -292,7 +292,7 @@ import Testing
   }
 
   @Test(arguments: [SIGTERM, SIGHUP, SIGINT, SIGABRT, SIGSEGV])
-  func `gives the terminal back whatever ends it`(signal: Int32) async throws {
+  func `restores the terminal after any signal`(signal: Int32) async throws {
     let before = terminal.modes
     let demo = try await start()
     demo.send(signal)
@@ -304,7 +304,7 @@ import Testing
     }
   }
 
-  @Test func `fits another width at once`() async throws {
+  @Test func `adapts to another terminal width at once`() async throws {
     let demo = try await start()
     terminal.resize(columns: 40, rows: 30)
     demo.send(SIGWINCH)
@@ -316,7 +316,7 @@ import Testing
     #expect(await demo.outcome().status == 0)
   }
 
-  @Test func `shows on a small terminal what happened last, and what to type in a browser`()
+  @Test func `shows the latest event and the login data on a small terminal`()
     async throws
   {
     terminal.resize(columns: 40, rows: 16)
@@ -341,7 +341,7 @@ import Testing
   @Test(arguments: [
     (["NO_COLOR": "1"], false), (["TERM": "vt100"], true), ([:], true),
   ])
-  func `has colours unless they are not wanted`(
+  func `has colours unless they are disabled`(
     environment: [String: String], hasColours: Bool
   ) async throws {
     let demo = try await start([], environment)
@@ -351,7 +351,7 @@ import Testing
     #expect(await demo.outcome().status == 0)
   }
 
-  @Test func `is plain lines on a terminal that cannot be drawn on`() async throws {
+  @Test func `prints plain lines on a terminal that cannot be drawn on`() async throws {
     let demo = try DemoProcess(
       [], in: folder, environment: ["TERM": "dumb"], input: terminal.handle,
       output: terminal.handle)

@@ -6,13 +6,15 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// A store that cannot keep a new token, for each command that would refresh one.
-@Suite(.timeLimit(.minutes(5))) struct `A store that cannot keep the next token` {
-  /// What is wrong with the store's folder, as a command that starts the program in it.
+/// A store that cannot save a new token, for each command that would refresh one.
+@Suite(.timeLimit(.minutes(5))) struct `A store that cannot save the next token` {
+  /// The fault of the store's folder, as a command that starts the program in it.
   enum Trouble: String, CaseIterable {
     case fullDisk, readOnlyMount, folderWithoutWriting, locksUnusable
 
-    /// Runs the words after it with the store in `$1` that way.
+    /// A command that runs its arguments with this fault.
+    ///
+    /// The store is in `$1`.
     var starter: [String] {
       switch self {
       case .fullDisk:
@@ -60,7 +62,7 @@ import Testing
   @Test(
     .requires("the right to mount a file system", isAllowed),
     arguments: DemoStore.all, Trouble.allCases)
-  func `stops the refresh with a clear word, and nobody is signed out`(
+  func `stops the refresh with a clear error, and nobody is signed out`(
     store: DemoStore, trouble: Trouble
   ) async throws {
     let folder = try TemporaryFolder()
@@ -84,9 +86,9 @@ import Testing
     await sandbox.stop()
   }
 
-  /// The folder is removed during the request, with the space that was reserved in it.
+  /// The folder is removed during the request, with the space reserved in it.
   @Test(arguments: [["token"], ["call", "GET", "/api/me"], ["files", "--drive", "/api/drive"]])
-  func `that breaks after the server has answered is told, with a status of its own`(
+  func `causes an error with its own status if it fails after the server's answer`(
     command: [String]
   ) async throws {
     let folder = try TemporaryFolder()
@@ -105,13 +107,13 @@ import Testing
     #expect(outcome.status == 4, "\(outcome.errors)")
     #expect(outcome.errors.contains("error: not_kept: the newest token could not be kept: store_f"))
     #expect(outcome.errors.contains("Sign in again with 'sq-demo login"))
-    // What was asked for was done; the drive is empty.
+    // The requested action was done; the drive is empty.
     #expect(outcome.output.isEmpty == (command[0] == "files"))
     await sandbox.stop()
   }
 
-  /// As a disk that is full for some seconds, or a mount that comes back.
-  @Test func `that works again soon keeps the token`() async throws {
+  /// For example a disk that is full for some seconds, or a mount that comes back.
+  @Test func `saves the token if it works again soon`() async throws {
     let folder = try TemporaryFolder()
     let store = DemoStore.file
     let sandbox = try await SandboxServer.start()

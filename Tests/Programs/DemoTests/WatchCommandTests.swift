@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
-  func `prints a line for each refresh at once, until it is interrupted`(
+  func `prints a line for each refresh at once until it is interrupted`(
     signal: Int32
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -38,7 +38,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `uses the built-in sandbox for one run when it is asked to`() async throws {
+  @Test func `uses the built-in sandbox for one run if asked`() async throws {
     let demo = try DemoProcess(["watch", "--sandbox"], in: folder)
     try await eventually("it watches") { demo.errors.contains("Ctrl-C ends this.") }
     demo.send(SIGINT)
@@ -48,7 +48,7 @@ import Testing
     #expect(!folder.exists("state"))
   }
 
-  @Test func `tells of a failure and goes on`() async throws {
+  @Test func `prints a failure as a warning and continues`() async throws {
     let sandbox = try await SandboxServer.start()
     let old = try await store.keepExpiredAccount(at: sandbox)
     sandbox.misbehave(at: .token, .status(503))
@@ -62,7 +62,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `ends with 1 when the server ends the session`() async throws {
+  @Test func `ends with status 1 when the server ends the session`() async throws {
     let sandbox = try await SandboxServer.start()
     _ = try await store.keepExpiredAccount(at: sandbox)
     sandbox.revokeEverything()
@@ -74,7 +74,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `ends with 1 when another program signs the account out, which stays forgotten`()
+  @Test func `ends with status 1 when another program signs the account out`()
     async throws
   {
     var options = SandboxOptions()
@@ -83,7 +83,7 @@ import Testing
     _ = try await store.keepExpiredAccount(at: sandbox)
     let demo = try start()
     try await eventually("it watches") { demo.output.hasPrefix("refreshed ") }
-    // What they say is in a folder of its own.
+    // The output of the other program goes to another folder.
     let (other, kept) = (try TemporaryFolder(), ["--store", "file:" + store.path])
     #expect(try await DemoProcess.run(["logout"] + kept, in: other).output == "Signed out.\n")
     let outcome = await demo.outcome()
@@ -96,7 +96,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `ends with 1 where there is no refresh token`() async throws {
+  @Test func `ends with status 1 if there is no refresh token`() async throws {
     try await store.save(
       AccountRecord(
         id: "default", clientID: "x", issuer: "https://id.example.com",

@@ -5,7 +5,7 @@ import Testing
 
 @testable import sq_demo
 
-/// Who is signed in: at the login, by `whoami`, and after `logout --everywhere`.
+/// The user's identity at login, in `whoami`, and after `logout --everywhere`.
 @Suite(.timeLimit(.minutes(1))) struct WhoAmICommandTests {
   private let folder: TemporaryFolder
 
@@ -26,7 +26,7 @@ import Testing
     ]
   }
 
-  @Test func `login greets the user, and whoami says who that is`() async throws {
+  @Test func `login greets the user, and whoami shows who that is`() async throws {
     let sandbox = try await SandboxServer.start()
     let login = try await run(["login"] + provider(sandbox))
     #expect(login.status == 0, "\(login.errors)")
@@ -49,7 +49,7 @@ import Testing
     #expect(claims["sub"] as? String == report["subject"] as? String)
     #expect(claims["email_verified"] is Bool)
 
-    // Without the provider, the ID token is enough to know the user.
+    // Without the provider, the stored ID token identifies the user.
     await sandbox.stop()
     let offline = try await run(["whoami", "--json"])
     #expect(offline.status == 0)
@@ -57,7 +57,7 @@ import Testing
     #expect(offline.output.contains(try #require(report["subject"] as? String)))
   }
 
-  @Test func `an account without an identity says how to get one`() async throws {
+  @Test func `whoami says how to get an identity for an account without one`() async throws {
     let sandbox = try await SandboxServer.start()
     #expect(try await run(["login", "--scope", "profile"] + provider(sandbox)).status == 0)
     let who = try await run(["whoami"])
@@ -69,7 +69,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `an account by endpoints alone is signed in, and has a name with the issuer's keys`()
+  @Test func `an account with manual endpoints has an identity only with the issuer's keys`()
     async throws
   {
     let sandbox = try await SandboxServer.start()
@@ -93,7 +93,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a login at another server asks who the user is there`() async throws {
+  @Test func `a login at another server gets the user's identity there`() async throws {
     let sandbox = try await SandboxServer.start()
     let other = try await SandboxServer.start()
     #expect(try await run(["login"] + provider(sandbox)).status == 0)
@@ -104,7 +104,7 @@ import Testing
     await other.stop()
   }
 
-  @Test func `logout everywhere ends the tokens and the session at the provider`() async throws {
+  @Test func `logout --everywhere ends the tokens and the session at the provider`() async throws {
     let sandbox = try await SandboxServer.start()
     #expect(try await run(["login"] + provider(sandbox)).status == 0)
     let logout = try await run(["logout", "--everywhere", "--browser", "sandbox"])
@@ -118,7 +118,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a logout whose page the user must open does not claim what nobody has seen`()
+  @Test func `a logout page that the user must open is not reported as done`()
     async throws
   {
     let sandbox = try await SandboxServer.start()
@@ -138,7 +138,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a session that the server has ended is told at once`() async throws {
+  @Test func `whoami reports a session that the server has ended`() async throws {
     let sandbox = try await SandboxServer.start()
     #expect(try await run(["login"] + provider(sandbox)).status == 0)
     sandbox.revokeEverything()
@@ -152,7 +152,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a logout that the provider refuses in part says that the account is gone`()
+  @Test func `a logout that the provider partly rejects says that the account is gone`()
     async throws
   {
     let sandbox = try await SandboxServer.start()

@@ -5,14 +5,14 @@ import TestSupport
 import Testing
 
 extension ChildProcess {
-  /// Plays the user of a program that `BROWSER=echo` lets print the address of its sign-in.
+  /// Plays the user of a program that prints its sign-in address because of `BROWSER=echo`.
   ///
-  /// The number tells apart the sign-ins of one program, which it makes one after the other.
+  /// `number` is the position of the sign-in among those of one program.
   func signIn(
     at sandbox: SandboxServer, _ visitor: SandboxVisitor = SandboxVisitor(), number: Int = 1
   ) async throws {
     let address = try await eventually("the address is shown") {
-      // The last line may not have come to its end.
+      // The last line may be incomplete.
       errors.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
         .filter { $0.hasPrefix(sandbox.issuer.absoluteString) }
         .dropFirst(number - 1).first

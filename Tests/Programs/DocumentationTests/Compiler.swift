@@ -2,7 +2,7 @@ import Foundation
 import ProgramSupport
 import TestSupport
 
-/// The toolchain's compiler, with the modules of the build that runs this test.
+/// The toolchain's compiler with the modules of the current build.
 struct Compiler: Sendable {
   private let options: [String]
   private let manifestOptions: [String]
@@ -19,7 +19,9 @@ struct Compiler: Sendable {
     ]
   }
 
-  /// What the compiler says of the samples that it cannot compile, a few at a time.
+  /// Returns the compiler's errors for the samples that do not compile.
+  ///
+  /// Compiles a few at a time.
   func compile(_ samples: [Sample]) async throws -> [String] {
     var complaints: [String] = []
     var rest = samples[...]
@@ -37,14 +39,15 @@ struct Compiler: Sendable {
     return complaints
   }
 
-  /// What the compiler says of a sample, as a reader would paste it, or `nil` when it compiles.
+  /// Returns the compiler's errors for a sample as a reader would paste it, or `nil` if it
+  /// compiles.
   ///
-  /// The sample is compiled to machine code: some errors, and some of the compiler's own faults,
-  /// come after the check of types.
+  /// The sample is compiled to machine code, because some errors and some of the compiler's own
+  /// faults only appear after type checking.
   private func compile(_ sample: Sample) async throws -> String? {
     let place = try TemporaryFolder()
     let file = place.file("main.swift")
-    // The compiler's messages name the document.
+    // With this marker the compiler's messages name the document.
     let marker = "#sourceLocation(file: \"\(sample.document)\", line: \(sample.line))\n"
     try Data((marker + sample.code).utf8).write(to: URL(filePath: file))
     let result = try await ChildProcess.run(

@@ -1,9 +1,9 @@
 import SequencingOAuth
 
-/// A `do` with clauses as the articles teach them, which returns what became of an error.
+/// A `do` statement with catch clauses from the articles, which returns what happened to an error.
 ///
-/// That this file compiles is half of the test: Swift 6.3 ends with an internal error on functions
-/// like these when the last clause has a condition.
+/// Compiling this file is half of the test: Swift 6.3 crashes with an internal error on such
+/// functions if the last clause has a condition.
 struct ErrorClauses: Sendable, CustomStringConvertible {
   let description: String
   /// Returns "no" for `access_denied` and `cancelled`, and the code of any other error.

@@ -6,10 +6,10 @@ import SequencingOAuthPipes
 import TestSupport
 import Testing
 
-/// Runs each way to tell errors apart that the documentation teaches.
+/// Runs each way to distinguish errors that the documentation shows.
 @Suite(.timeLimit(.minutes(1))) struct ErrorHandlingTests {
   @Test(arguments: ErrorClauses.all)
-  func `a clause takes the errors that it names and leaves the others`(
+  func `a clause catches only the errors that it names`(
     clauses: ErrorClauses
   ) async {
     for code in [SQOAuthError.Code.accessDenied, .cancelled] {
@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(arguments: StatusClauses.all)
-  func `a clause takes the gRPC errors that it names and leaves the others`(
+  func `a clause catches only the gRPC errors that it names`(
     clauses: StatusClauses
   ) async {
     for status in [RPCStatus.unauthenticated, .permissionDenied] {
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func `an error of another type matches no code, and no code is none of none`() {
+  @Test func `an error of another type matches no code, and an empty list matches nothing`() {
     let error = SQOAuthError(.cancelled, "as asked")
     #expect(!error.is() && !RPCError(.ok, "").is())
     let others: [any Error] = [PipeError.failed(error), RPCError(.cancelled, "", cause: error)]
@@ -40,7 +40,7 @@ import Testing
     #expect(!(RPCStatus.cancelled ~= (error as any Error)))
   }
 
-  @Test func `the samples of the article do what it says when no user is signed in`() async throws {
+  @Test func `the article's samples behave as described without a signed-in user`() async throws {
     let module = AuthorizationModule(
       configuration: try ClientConfiguration(
         clientID: "app", redirectURI: "http://127.0.0.1/callback", scope: "files",
@@ -56,7 +56,7 @@ import Testing
     #expect(await shown.first { _ in true } == "not_authorized")
   }
 
-  @Test func `the samples that are run are those of the article`() throws {
+  @Test func `the samples in ErrorSamples are those of the article`() throws {
     let file = PackageSources.root.appending(
       path: "Tests/Programs/DocumentationTests/ErrorSamples.swift")
     let run = try String(contentsOf: file, encoding: .utf8)

@@ -1,7 +1,7 @@
 import Foundation
 import SequencingOAuth
 
-// The samples of the article "Handling errors", to be run. A test compares them with the article.
+// The samples of the article "Handling errors" in runnable form. A test compares the two.
 
 func tokenToShow(of module: AuthorizationModule) async throws -> SQToken? {
   do {

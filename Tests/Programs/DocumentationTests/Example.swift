@@ -3,15 +3,15 @@ import OAuthSandbox
 import ProgramSupport
 import TestSupport
 
-/// A file of `Demo/Examples`, built by itself, and a sandbox and a home to run it with.
+/// A file of `Demo/Examples`, built alone, with a sandbox and a home folder to run it.
 struct Example: Sendable {
   let sandbox: SandboxServer
   private let program: String
-  /// It keeps the program's file.
+  /// The builder of the program, whose file exists only as long as this builder.
   private let builder: ProgramBuilder
   private let home: TemporaryFolder
 
-  /// Builds a file alone, or with the file that starts its tests.
+  /// Builds a file alone, or together with the `main.swift` that runs its tests.
   init(
     _ name: String, main: String? = nil, options: SandboxOptions = SandboxOptions()
   ) async throws {
@@ -24,7 +24,9 @@ struct Example: Sendable {
       "example", files, ["-swift-version", "6"] + (main == nil ? [] : ["-parse-as-library"]))
   }
 
-  /// Starts the program; unless a test says otherwise, it has no browser.
+  /// Starts the program.
+  ///
+  /// By default it has no browser.
   func start(
     _ arguments: String..., environment: [String: String?] = [:],
     input: ChildProcess.Input = .none
@@ -40,7 +42,7 @@ struct Example: Sendable {
 
   static let folder = PackageSources.root.appending(path: "Demo/Examples")
 
-  /// The code of every example, without the comment on top, by the name of its file.
+  /// Returns the code of each example without its header comment, by file name.
   static func all() throws -> [String: String] {
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
       .filter { $0.hasSuffix(".swift") && $0 != "Package.swift" }

@@ -4,9 +4,9 @@ import ProgramSupport
 import TestSupport
 import Testing
 
-/// The programs of `Demo/Examples`, each run as the comment at its top says.
+/// The programs of `Demo/Examples`, each run as its header comment says.
 @Suite(.timeLimit(.minutes(5))) struct ExampleTests {
-  @Test func `the screen is told of a sign-in, of a refusal and of a failure`() async throws {
+  @Test func `the Delegates example reports a sign-in, a denial and a failure`() async throws {
     let example = try await Example("Delegates.swift")
     let first = try example.start(environment: ["BROWSER": "echo"])
     try await first.signIn(at: example.sandbox)
@@ -22,7 +22,7 @@ import Testing
     await example.sandbox.stop()
   }
 
-  @Test func `the program with async calls opens no browser in its second run`() async throws {
+  @Test func `the Async example opens no browser in its second run`() async throws {
     let example = try await Example("Async.swift")
     let first = try example.start(environment: ["BROWSER": "echo"])
     try await first.signIn(at: example.sandbox)
@@ -37,7 +37,7 @@ import Testing
     await example.sandbox.stop()
   }
 
-  @Test func `the daemon uses one token for all its rounds, and asks for a missing secret`()
+  @Test func `the Daemon example uses one token for all rounds and asks for a missing secret`()
     async throws
   {
     let example = try await Example("Daemon.swift")
@@ -58,7 +58,9 @@ import Testing
     await example.sandbox.stop()
   }
 
-  @Test func `the service registers itself once, and exchanges its callers' tokens`() async throws {
+  @Test func `the Service example registers itself once and exchanges its callers' tokens`()
+    async throws
+  {
     var options = SandboxOptions()
     options.accessTokenFormat = .jwt(.rs256)
     let example = try await Example("Service.swift", options: options)
@@ -91,7 +93,7 @@ import Testing
     #expect(failed.status == 1 && failed.output.hasPrefix("Failed: "), "\(failed.output)")
   }
 
-  @Test func `each account signs in once, as the user it belongs to`() async throws {
+  @Test func `each account of the Accounts example signs in once as its own user`() async throws {
     let example = try await Example("Accounts.swift")
     let first = try example.start("home", "work", environment: ["BROWSER": "echo"])
     try await first.signIn(at: example.sandbox)
@@ -104,7 +106,7 @@ import Testing
     await example.sandbox.stop()
   }
 
-  @Test func `the tests of an app pass`() async throws {
+  @Test func `the SignInTests example passes`() async throws {
     let example = try await Example("SignInTests.swift", main: Self.testing)
     let result = try await example.start().result()
     #expect(result.status == 0, "\(result.output)\(result.errors)")
@@ -112,7 +114,7 @@ import Testing
     await example.sandbox.stop()
   }
 
-  @Test func `each example is quoted in an article or the README, as it is`() throws {
+  @Test func `each example is quoted unchanged in an article or the README`() throws {
     let examples = try Example.all()
     #expect(examples.count == 6)
     var quoted: Set<String> = []
@@ -124,7 +126,7 @@ import Testing
     #expect(quoted == Set(examples.keys))
   }
 
-  @Test func `the package of the examples finds each file, and the libraries`() async throws {
+  @Test func `the examples' package finds each file and library`() async throws {
     let place = try TemporaryFolder()
     let options = ["--package-path", Example.folder.path, "--scratch-path", place.path]
     let result = try await ChildProcess.run(
@@ -136,7 +138,7 @@ import Testing
     for name in try Example.all().keys + ["Web"] { #expect(manifest.contains("[\"\(name)\"]")) }
   }
 
-  /// What SwiftPM adds to a package's tests.
+  /// The code that SwiftPM adds to a package's tests.
   private static let testing = """
     import Testing
 
@@ -145,7 +147,7 @@ import Testing
     }
     """
 
-  /// A secret would be in one of the texts: neither has more than what is expected.
+  /// Expects the exact output and errors, so that neither can contain a secret.
   private func expect(
     _ program: ChildProcess, _ output: String, status: Int32 = 0,
     sourceLocation: SourceLocation = #_sourceLocation

@@ -2,24 +2,24 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The spellings that are kept for apps of other libraries: the documentation says for whom each
-/// is.
+/// The spellings that exist for apps of other libraries, each listed by library in the
+/// documentation.
 @Suite struct ForeignNamesTests {
-  /// A declaration, by the name that a link to it begins with.
+  /// A declaration's name, as at the start of a link to it.
   private struct Name: Hashable, CustomStringConvertible {
-    /// The type that it belongs to, if any.
+    /// The type that the declaration belongs to, if any.
     let type: String?
     let name: String
     var description: String { (type.map { "\($0)." } ?? "") + name }
   }
 
-  @Test func `each deprecated name stands under a topic that says for whom it is`() throws {
+  @Test func `each deprecated name is listed under the library that it comes from`() throws {
     let deprecated = try Self.deprecated()
     #expect(deprecated.contains(Name(type: "SQOAuth", name: "sharedInstance")))
     #expect(deprecated.contains(Name(type: nil, name: "SQAuthorizationProtocol")))
     let listed = try Self.listed()
     for name in deprecated.subtracting(listed) {
-      // A member of a type that is itself another library's.
+      // A member of a type that itself comes from another library.
       if let type = name.type, listed.contains(Name(type: nil, name: type)) { continue }
       Issue.record(
         "\(name) is missing under \"Names of …\" in the topics of \(name.type ?? "SequencingOAuth")"
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(arguments: ["the Sequencing.com pods", "AeroGear", "Heimdall"])
-  func `each library that users come from has its topic`(library: String) throws {
+  func `each library that users come from has a topic`(library: String) throws {
     let pages = try Self.pages().map(\.text)
     #expect(pages.contains { $0.contains("\n### Names of \(library)\n") })
   }
@@ -46,7 +46,7 @@ import Testing
     return texts.reduce(into: []) { $0.formUnion(deprecated(in: $1)) }
   }
 
-  /// The public declarations of a file that follow the word `deprecated`.
+  /// Returns the public declarations of a file that are marked `deprecated`.
   private static func deprecated(in text: String) -> Set<Name> {
     var names: Set<Name> = []
     var type: String?
@@ -82,7 +82,7 @@ import Testing
     return pages
   }
 
-  /// What stands under the headings that begin with "Names of".
+  /// Returns the names under the headings that begin with "Names of".
   private static func listed() throws -> Set<Name> {
     var names: Set<Name> = []
     for page in try pages() {

@@ -5,14 +5,14 @@ import SequencingOAuthSecretService
 import TestSupport
 import Testing
 
-/// The program of "Accounts and stores" that keeps its token in the desktop's keyring, run twice.
+/// The program of "Accounts and stores" that stores its token in the desktop's keyring, run twice.
 @Suite(.timeLimit(.minutes(5)), .requires(.keyring)) struct KeyringSampleTests {
-  @Test func `the program is signed in after a restart, by the keyring and without a browser`()
+  @Test func `the program is signed in after a restart, from the keyring and without a browser`()
     async throws
   {
     let sandbox = try await SandboxServer.start()
     let desktop = try await PrivateDesktop(keyring: true)
-    // It keeps the program's file.
+    // The program's file exists only as long as the builder.
     let builder = try ProgramBuilder(with: [.keyring])
     let program = try await builder.build(
       "notes", ["main.swift": code(for: sandbox)], ["-swift-version", "6"])
@@ -35,7 +35,7 @@ import Testing
 
   private static let service = "com.example.notes"
 
-  /// The article's program, as it stands there but for the server and its client.
+  /// Returns the article's program, changed only in its server and client.
   private func code(for sandbox: SandboxServer) throws -> String {
     let sample = try #require(
       try Sample.all().first {

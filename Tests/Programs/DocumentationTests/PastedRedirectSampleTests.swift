@@ -4,17 +4,18 @@ import ProgramSupport
 import TestSupport
 import Testing
 
-/// The function of "Without a browser" that takes a pasted redirect, in a program that writes a line
-/// at once as that article says.
+/// The function of "Without a browser" that reads a pasted redirect.
+///
+/// The test runs it in a program that prints each line at once, as the article says.
 @Suite(.timeLimit(.minutes(5)), .disabled(if: isSanitized, "what is built would be the same"))
 struct PastedRedirectSampleTests {
-  @Test func `a program goes on and ends while its reader still waits for a line`() async throws {
+  @Test func `a program continues and ends while its reader still waits for a line`() async throws {
     let sandbox = try await SandboxServer.start()
-    // It keeps the program's file.
+    // The program's file exists only as long as the builder.
     let builder = try ProgramBuilder()
     let program = try await builder.build(
       "paster", ["main.swift": code(for: sandbox)], ["-swift-version", "6"])
-    // Through a pipe, the sample's own lines would come at the end.
+    // Without `stdbuf`, the sample's own lines would arrive only at the end.
     let process = try ChildProcess(["stdbuf", "-oL", program], input: .open)
     let address = try await process.line(after: sandbox.issuer.absoluteString)
     let url = try #require(URL(string: sandbox.issuer.absoluteString + address))
@@ -24,7 +25,8 @@ struct PastedRedirectSampleTests {
     await sandbox.stop()
   }
 
-  /// The sample, a sign-in with it, and the statement with which the article writes a line at once.
+  /// Returns the sample, a sign-in with it, and the article's statement that prints each line at
+  /// once.
   private func code(for sandbox: SandboxServer) throws -> String {
     let sample = try #require(try Sample.all().first { $0.code.contains("func signInByPasting") })
     let article = try String(

@@ -3,7 +3,7 @@ import ProgramSupport
 import TestSupport
 import Testing
 
-/// Reads what the package promises about platforms, while it runs on Linux only.
+/// Checks that the package and its documents say that it is for Linux only.
 @Suite struct PlatformTests {
   @Test(arguments: [
     "README.md", "Sources/SequencingOAuth/SequencingOAuth.docc/MigratingFromTheSequencingPod.md",
@@ -11,19 +11,19 @@ import Testing
     "Sources/SequencingOAuth/SequencingOAuth.docc/MigratingFromHeimdall.md",
     "Sources/SequencingOAuthGRPC/SequencingOAuthGRPC.docc/MigratingFromTheGRPCSample.md",
   ])
-  func `a reader learns first that this is for Linux only`(document: String) throws {
+  func `each document first says that the package is for Linux only`(document: String) throws {
     let paragraphs = try Self.text(of: document).split(separator: "\n")
     #expect(paragraphs[0].hasPrefix("# "))
     #expect(paragraphs[1].drop { $0 == "*" }.hasPrefix("Linux only."))
   }
 
-  @Test func `every migration guide is among those that say so`() throws {
+  @Test func `every migration guide says that the package is for Linux only`() throws {
     let sources = PackageSources.root.appending(path: "Sources").path
     let files = FileManager.default.enumerator(atPath: sources)?.compactMap { $0 as? String } ?? []
     #expect(files.count { $0.contains("/MigratingFrom") && $0.hasSuffix(".md") } == 4)
   }
 
-  @Test func `the manifest promises no platform`() throws {
+  @Test func `the manifest names no platforms`() throws {
     #expect(try !Self.text(of: "Package.swift").contains("platforms:"))
   }
 
@@ -42,7 +42,7 @@ import Testing
     "SequencingOAuth/UserAgent/BrowserCommand", "SequencingOAuth/UserAgent/ChildProcess",
     "SequencingOAuth/UserAgent/OutputRelay", "SequencingOAuth/UserAgent/ProgramTerminal",
   ]
-  /// The files that are for Linux only, all of which a port would replace or leave out.
+  /// The files for Linux only, which a port would replace or omit.
   static let linuxFiles: Set = [
     "SequencingOAuth/HTTP/Curl/CurlCallbacks", "SequencingOAuth/HTTP/Curl/CurlEventLoop",
     "SequencingOAuth/HTTP/Curl/CurlMulti", "SequencingOAuth/HTTP/Curl/LoneRequests",
@@ -58,14 +58,14 @@ import Testing
     "OAuthSandbox/Multipart/MultipartReader", "OAuthSandbox/Visitor/LoopbackConnection",
   ]
 
-  @Test func `only named files know which system they run on`() throws {
+  @Test func `only the listed files depend on the system`() throws {
     let branches = try Self.sources(with: #/canImport\((Glibc|Darwin)\)|os\(Linux\)|os\(macOS\)/#)
     #expect(branches == Self.seams)
     let uses = try Self.sources(with: #/import (Glibc|Darwin)/#)
     #expect(uses.subtracting(branches) == Self.linuxFiles)
   }
 
-  /// The sources that a pattern occurs in, as paths without their ending.
+  /// Returns the sources that contain a pattern, as paths without their extension.
   private static func sources(with pattern: some RegexComponent) throws -> Set<String> {
     let folder = PackageSources.root.appending(path: "Sources").path
     let files = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []

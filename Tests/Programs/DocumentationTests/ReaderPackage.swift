@@ -2,15 +2,15 @@ import Foundation
 import ProgramSupport
 import TestSupport
 
-/// A package that depends on this one by its path, and that is built as its author builds it.
+/// A package that depends on this one by its path, built as its author would build it.
 ///
-/// It does not find the system's libraries that only other products of the SDK need, until it is
-/// to use every library.
+/// Until ``useEveryLibrary(manifest:)`` is called, it cannot find the system libraries that only
+/// other products of the SDK need.
 struct ReaderPackage: Sendable {
   private let folder: TemporaryFolder
   private let root: String
 
-  /// Makes the package beside a link to this one, which has the name that the manifest expects.
+  /// Creates the package beside a link to this one, which has the name that the manifest expects.
   init(manifest: String) throws {
     folder = try TemporaryFolder()
     root = folder.file("greeter")
@@ -23,9 +23,9 @@ struct ReaderPackage: Sendable {
     try UnusedLibraries.write(to: folder)
   }
 
-  /// Lets it find all of the system's libraries.
+  /// Makes all of the system's libraries available.
   ///
-  /// The compiler's options stay the same, so what is built already stays.
+  /// The compiler's options stay the same, so existing build products are kept.
   func useEveryLibrary(manifest: String) throws {
     try write(manifest: manifest)
     try UnusedLibraries.remove(from: folder)
@@ -35,17 +35,17 @@ struct ReaderPackage: Sendable {
     try Data(manifest.utf8).write(to: URL(filePath: root + "/Package.swift"))
   }
 
-  /// Builds the package for release with this `main.swift`, and returns where its program is.
+  /// Builds the package for release with this `main.swift`, and returns its program's path.
   ///
-  /// A build that warns, of whatever part of the SDK, fails. A build for release compiles each
-  /// module as a whole, where Swift may not see what it sees in a file that is compiled alone.
+  /// A build with a warning in any part of the SDK fails. A release build compiles each module as a
+  /// whole, so it can find other problems than single files.
   func build(_ code: String) async throws -> String {
     try Data(code.utf8).write(to: URL(filePath: root + "/Sources/greeter/main.swift"))
     let result = try await ChildProcess.run(
       [
         "swift", "build", "-c", "release", "--package-path", root,
         "--cache-path", folder.file("cache"),
-        // What only editors and debuggers need takes a quarter of the time.
+        // The parts for editors and debuggers take a quarter of the time.
         "--disable-index-store", "-debug-info-format", "none",
       ] + UnusedLibraries.options(in: folder),
       within: .seconds(1500))

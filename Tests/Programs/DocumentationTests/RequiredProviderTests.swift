@@ -1,9 +1,10 @@
 import Testing
 
-/// A call that the compiler has to refuse, since it would do harm when it runs.
+/// A call that the compiler must reject, because it would be harmful when it runs.
 @Suite(.timeLimit(.minutes(5))) struct RequiredProviderTests {
-  /// Sequencing.com as a default would get the users and the secret of an app that forgot to say.
-  @Test func `a configuration without a provider does not compile, and the pod's own call does`()
+  /// With Sequencing.com as a default, it would receive the users and the secret of a forgetful
+  /// app.
+  @Test func `a configuration without a provider does not compile, but the pod's own call does`()
     async throws
   {
     let refused = ["scope: \"demo\"", "scopes: [\"demo\"]"].map { scope in

@@ -1,28 +1,28 @@
 import Foundation
 import TestSupport
 
-/// A Swift block of a document that imports something: a whole program, or a file of one.
+/// A Swift block of a document with an import: a complete program or one file of it.
 ///
-/// A block that imports nothing is text: another library's code, or a part of a file.
+/// A block without an import is only text: another library's code, or a part of a file.
 struct Sample: Sendable, CustomStringConvertible {
-  /// How it is compiled.
+  /// How the sample is compiled.
   enum Kind: Sendable {
     /// Statements and declarations, as in `main.swift`.
     case program
-    /// Declarations only, since tests may not stand among statements.
+    /// Declarations only, because tests cannot be among statements.
     case tests
     /// A `Package.swift`.
     case manifest
   }
 
   let document: String
-  /// The line of its first line in the document.
+  /// The number of the sample's first line in the document.
   let line: Int
   let code: String
   /// The last line of text above the block.
   var introduction = ""
 
-  /// The file of `Demo/Examples` that the sample quotes, as the line above it says.
+  /// The file of `Demo/Examples` that the sample quotes, according to the line above it.
   var example: String? {
     introduction.firstMatch(of: /`Demo\/Examples\/(\w+\.swift)`/).map { String($0.1) }
   }
@@ -34,9 +34,9 @@ struct Sample: Sendable, CustomStringConvertible {
     return code.contains("import Testing\n") ? .tests : .program
   }
 
-  /// The clauses with a condition that no other clause of their `do` follows.
+  /// The conditional catch clauses that are the last of their `do`.
   ///
-  /// Swift 6.3 may fail to compile them where a call throws a typed error.
+  /// Swift 6.3 may fail to compile them if a call throws a typed error.
   var unfinishedCatches: [String] {
     let lines = code.split(separator: "\n")
     return lines.indices.compactMap { index in
@@ -46,7 +46,7 @@ struct Sample: Sendable, CustomStringConvertible {
     }
   }
 
-  /// The samples of the README and of every article.
+  /// Returns the samples of the README and of every article.
   static func all() throws -> [Sample] {
     try documents().flatMap { try samples(in: $0) }
   }
@@ -63,7 +63,7 @@ struct Sample: Sendable, CustomStringConvertible {
     return samples(in: text, of: document)
   }
 
-  /// The samples of a text, however deep their fences are indented.
+  /// Returns the samples of a text, at any indentation of their fences.
   static func samples(in text: String, of document: String) -> [Sample] {
     var samples: [Sample] = []
     var block: (line: Int, indentation: Int, lines: [Substring])?

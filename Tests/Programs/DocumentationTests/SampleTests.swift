@@ -1,8 +1,8 @@
 import Testing
 
-/// Compiles the samples of the README and the articles, as a reader would paste them.
+/// Compiles the samples of the README and the articles as a reader would paste them.
 @Suite(.timeLimit(.minutes(5))) struct SampleTests {
-  @Test func `every sample compiles, and one that does not is named with its line`() async throws {
+  @Test func `every sample compiles, and a broken one is reported with its line`() async throws {
     let samples = try Sample.all()
     #expect(samples.contains { $0.document == "README.md" })
     var complaints = try await Compiler().compile(Self.broken.map(\.sample) + samples)
@@ -14,7 +14,7 @@ import Testing
     for complaint in complaints { Issue.record("\(complaint)") }
   }
 
-  /// Samples that do not compile, with the line and the reason that the compiler must name.
+  /// Samples that do not compile, with the line and the reason that the compiler must report.
   private static let broken = [
     (
       sample: Sample(
@@ -22,7 +22,7 @@ import Testing
         code: "import SequencingOAuth\n\nSQOAuth.shared.noSuchMethod()\n"),
       line: "Unknown.md:72:", reason: "noSuchMethod"
     ),
-    // Its types are right; what is wrong is found on the way to machine code.
+    // The types of this sample are correct; the error appears only during code generation.
     (
       sample: Sample(
         document: "Endless.md", line: 7,
@@ -31,7 +31,7 @@ import Testing
     ),
   ]
 
-  @Test func `each do with a conditional catch ends with a catch for everything else`() throws {
+  @Test func `each do with a conditional catch ends with a general catch`() throws {
     for sample in try Sample.all() {
       #expect(sample.unfinishedCatches == [], "\(sample)")
     }
@@ -40,7 +40,7 @@ import Testing
     #expect(unfinished.unfinishedCatches == ["} catch b {"])
   }
 
-  @Test func `blocks that import something are samples, and all others are text`() {
+  @Test func `only blocks with an import are samples`() {
     let text = """
       ```swift
       let theirs = true

@@ -3,10 +3,11 @@ import ProgramSupport
 import TestSupport
 import Testing
 
-/// The unit in the article about services is one that systemd takes, and that gives a stop its time.
+/// The systemd unit in the article about services: it is valid, and its stop timeout is long
+/// enough.
 @Suite(.requires(.systemd), .timeLimit(.minutes(1))) struct ServiceUnitTests {
   private let folder: TemporaryFolder
-  /// The path of the unit, whose program is one that this machine has.
+  /// The path of the unit, whose program is replaced by one of this machine.
   private let path: String
   private let unit: String
 
@@ -26,19 +27,19 @@ import Testing
     try await ChildProcess.run(["systemd-analyze"] + words + [path])
   }
 
-  @Test func `systemd understands each line`() async throws {
+  @Test func `systemd accepts each line of the unit`() async throws {
     let result = try await analyze("verify", "--man=no", "--recursive-errors=no")
     #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
   }
 
-  /// The scale ends at 10, where a unit without these lines is.
-  @Test func `the unit leaves a program little`() async throws {
+  /// The scale ends at 10, the score of a unit without these lines.
+  @Test func `the unit restricts its program strongly`() async throws {
     let result = try await analyze("security", "--offline=yes", "--threshold=20")
     #expect(result.status == 0, "\(result.output)")
   }
 
   /// 100 s for a request, 30 s for the store, 5 s for leases.
-  @Test func `a stop has the time that the table lists`() throws {
+  @Test func `the stop timeout is at least the sum in the table`() throws {
     let time = try #require(unit.firstMatch(of: /TimeoutStopSec=(\d+)/))
     #expect(try #require(Int(time.output.1)) >= 100 + 30 + 5)
     #expect(unit.contains("Type=exec\n"))

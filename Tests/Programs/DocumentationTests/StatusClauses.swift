@@ -1,7 +1,7 @@
 import SequencingOAuth
 import SequencingOAuthGRPC
 
-/// A `do` around a gRPC call, with clauses as the articles teach them.
+/// A `do` statement around a gRPC call, with catch clauses from the articles.
 struct StatusClauses: Sendable, CustomStringConvertible {
   let description: String
   /// Returns "sign in" for `UNAUTHENTICATED` and `PERMISSION_DENIED`, and the name of any other

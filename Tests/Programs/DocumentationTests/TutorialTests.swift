@@ -7,7 +7,7 @@ import Testing
 /// Follows the tutorial: builds and runs its package, and compares the output with the article.
 @Suite(.timeLimit(.minutes(30)), .disabled(if: isSanitized, "what is built would be the same"))
 struct TutorialTests {
-  @Test func `a reader who follows the tutorial gets its programs to work, with any library`()
+  @Test func `the tutorial's programs work for a reader, with every library`()
     async throws
   {
     let samples = try Sample.all().filter { $0.document.hasSuffix("/GettingStarted.md") }
@@ -19,7 +19,7 @@ struct TutorialTests {
     #expect(try await first.signingIn() == "Signed in, for: profile\n")
     let second = try await reader.build(steps[1])
     #expect(try await second.signingIn() == "Hello, Alice Liddell.\n")
-    // The SDK needs no more than what this program imports.
+    // The SDK needs only what this program imports.
     let needed = try await second.libraries()
     #expect(needed.contains { $0.hasPrefix("libcurl.so.") }, "\(needed)")
     for other in UnusedLibraries.names + ["libsecret-1", "libglib-2.0", "libFoundation"] {
@@ -32,7 +32,7 @@ struct TutorialTests {
     #expect(try await greeter.signedIn("goodbye") == "Goodbye.\n")
     #expect(try await greeter.signingIn() == "Hello, Alice Liddell.\n")
 
-    // As after a new start of the sandbox: one run fails, and the next one signs in.
+    // As after a restart of the sandbox: one run fails, and the next one signs in.
     reader.sandbox.revokeEverything()
     #expect(try await greeter.signedIn().contains(": invalid_grant: "))
     #expect(try await greeter.signingIn() == "Hello, Alice Liddell.\n")
@@ -40,7 +40,7 @@ struct TutorialTests {
     try await useEveryLibrary(reader.project, manifest)
   }
 
-  /// Builds on with every library, without a warning.
+  /// Continues the build with every library, without a warning.
   private func useEveryLibrary(_ package: ReaderPackage, _ manifest: Sample) async throws {
     let product = #".product(name: "SequencingOAuth", package: "sequencing-oauth")"#
     let products = Self.libraries.map {
@@ -69,13 +69,13 @@ struct TutorialTests {
   ]
 
   @Test(arguments: UnusedLibraries.modules)
-  func `a build that touched a library of another product would fail`(module: String) async throws {
+  func `a build that uses a library of another product would fail`(module: String) async throws {
     let result = try await UnusedLibraries.compile(module)
     #expect(result.status != 0 && result.errors.contains(UnusedLibraries.complaint))
   }
 }
 
-/// Somebody with a sandbox and a package of their own, beside the folder of the SDK.
+/// A reader with their own sandbox and package beside the SDK's folder.
 private struct Reader {
   let sandbox: SandboxServer
   let folder: TemporaryFolder
@@ -87,7 +87,7 @@ private struct Reader {
     project = try ReaderPackage(manifest: manifest.code)
   }
 
-  /// Builds a step's program, for this sandbox, in place of the one before.
+  /// Builds a step's program for this sandbox, in place of the earlier one.
   func build(_ step: Sample) async throws -> Greeter {
     let code = step.code.replacing("http://127.0.0.1:8989", with: sandbox.issuer.absoluteString)
     return Greeter(path: try await project.build(code), home: folder.path, sandbox: sandbox)
@@ -99,19 +99,19 @@ private struct Greeter {
   let home: String
   let sandbox: SandboxServer
 
-  /// What it prints when its user signs in, at the address that `BROWSER=echo` shows.
+  /// Returns the output when the user signs in at the address that `BROWSER=echo` prints.
   func signingIn() async throws -> String {
     let program = try start(browser: "echo")
     try await program.signIn(at: sandbox)
     return try await program.result().output
   }
 
-  /// What it prints when no browser can be opened.
+  /// Returns the output when no browser can be opened.
   func signedIn(_ arguments: String...) async throws -> String {
     try await start(browser: "false", arguments).result().output
   }
 
-  /// The shared libraries that it names.
+  /// Returns the shared libraries that the program needs.
   func libraries() async throws -> [String] {
     let result = try await ChildProcess.run(["readelf", "--dynamic", "--wide", path])
     return result.output.matches(of: /\(NEEDED\).*\[(.*)\]/).map { String($0.1) }

@@ -2,13 +2,13 @@ import Foundation
 import ProgramSupport
 import TestSupport
 
-/// The system libraries of the products that a program with `SequencingOAuth` alone does not use.
+/// The system libraries that a program with only the product `SequencingOAuth` does not use.
 ///
-/// Files of their names that nothing can be built with are found before the real ones, so that a
-/// build that touches them fails, although they are installed.
+/// Unusable files with their names come first in the search path. So a build that uses one of them
+/// fails, although the real libraries are installed.
 enum UnusedLibraries {
   static let names = ["libpq", "libsqlite3", "libz", "libnghttp2"]
-  /// The modules that include their headers.
+  /// The modules that include the libraries' headers.
   static let modules = ["CSQPostgreSQL", "CSQSQLite", "CSQZlib", "CSQNghttp2"]
   static let complaint = "a library that is not used here"
 
@@ -32,12 +32,12 @@ enum UnusedLibraries {
     }
   }
 
-  /// Has `swift build` find those files.
+  /// Returns options that make `swift build` find these files.
   static func options(in folder: TemporaryFolder) -> [String] {
     ["-Xcc", "-I" + folder.file("include"), "-Xlinker", "-L" + folder.file("lib")]
   }
 
-  /// What the compiler says of a module's header where these files are found.
+  /// Compiles a module's header against these files and returns the result.
   static func compile(_ module: String) async throws -> ChildProcess.Result {
     let folder = try TemporaryFolder()
     try write(to: folder)

@@ -9,13 +9,13 @@ import Testing
 
 @testable import GRPCSupport
 
-/// A call is made, started, watched and cancelled.
+/// Creating, starting, observing and cancelling a call.
 @Suite(.timeLimit(.minutes(2)), .requiresGRPCIO) struct CallLifeTests {
   @Test func `nothing is sent before the start, and one call after it`() async throws {
     try await GRPCServer.running { server in
       let channel = try RPCChannel(server)
       let call = try channel.test("Echo", "made first")
-      // By the time that a later call is answered, an earlier one would have been there.
+      // An earlier call would have arrived before the answer to this later one.
       _ = try await channel.test("Measure").response()
       try await server.caughtUp()
       #expect(server.count(of: "Echo") == 0)
@@ -44,7 +44,7 @@ import Testing
       try call.setRequestMetadata(metadata)
       try call.setOAuth2AccessToken("T1")
       try call.setOAuth2AccessToken("T2")
-      // The call has a copy.
+      // The call has its own copy.
       metadata.remove("x-one")
       try call.setTimeout(.seconds(30))
       let seen = try JSONDecoder().decode(Seen.self, from: try await call.response())
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func `metadata is changed in place until the start`() async throws {
+  @Test func `metadata can be changed until the start`() async throws {
     try await GRPCServer.running { server in
       let call = try RPCChannel(server).test("EchoMetadata")
       call.requestMetadata["Authorization"] = "Bearer T1"
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test(arguments: [("grpc-status", "0"), ("x-bin", "text"), ("x", "ä"), ("", "v")])
-  func `a mistake in the metadata ends the call before it is sent`(
+  func `invalid metadata fails the call before it is sent`(
     name: String, text: String
   ) async throws {
     try await GRPCServer.running { server in
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test func `a call that was started is not changed any more`() async throws {
+  @Test func `a started call can no longer be changed`() async throws {
     try await GRPCServer.running { server in
       let call = try RPCChannel(server).test("EchoMetadata")
       try call.start()
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `headers and trailers come back`() async throws {
+  @Test func `headers and trailers of the answer are available`() async throws {
     try await GRPCServer.running { server in
       let call = try RPCChannel(server).test("Echo")
       try call.setRequestMetadata(RPCMetadata(["x-header": "H", "x-trailer": "T"]))
@@ -116,7 +116,7 @@ import Testing
   }
 
   @Test(arguments: [(5, "plain"), (13, "100% ä\nline"), (16, ""), (1, "by the server")])
-  func `a status comes with its words and metadata`(code: Int, words: String) async throws {
+  func `a status has its message and metadata`(code: Int, words: String) async throws {
     try await GRPCServer.running { server in
       let call = try RPCChannel(server).test("Fail", "\(code) \(words)")
       let error = await rpcFailure(RPCStatus(rawValue: code)) { try await call.response() }
@@ -127,21 +127,21 @@ import Testing
     }
   }
 
-  @Test func `a method that is not there is not implemented`() async throws {
+  @Test func `an unknown method is reported as unimplemented`() async throws {
     try await GRPCServer.running { server in
       let call = try RPCChannel(server).test("Nothing")
       await rpcFailure(.unimplemented) { try await call.response() }
     }
   }
 
-  // MARK: Its end
+  // MARK: The end of a call
 
   @Test func `cancelling ends a call once, here and at the server`() async throws {
     try await GRPCServer.running { server in
       let outcomes = Locked<[RPCStatus]>([])
       let (ends, end) = AsyncStream.makeStream(of: Void.self)
       let call = try RPCChannel(server).test("Hang", "one")
-      // Without it the server would end the call by itself, at the time that it is told.
+      // With a time limit the server would end the call itself.
       try call.setTimeout(nil)
       try call.start { result in
         outcomes.withLock { $0.append((try? result.get()) == nil ? call.status ?? .ok : .ok) }
@@ -170,10 +170,10 @@ import Testing
     }
   }
 
-  @Test func `cancelling the task that waits cancels the call`() async throws {
+  @Test func `cancelling the waiting task cancels the call`() async throws {
     try await GRPCServer.running { server in
       let call = try RPCChannel(server).test("Hang", "task")
-      // Without it the server would end the call by itself, at the time that it is told.
+      // With a time limit the server would end the call itself.
       try call.setTimeout(nil)
       let task = Task { try await call.response() }
       try await server.line(after: "HANGS task")
@@ -183,10 +183,10 @@ import Testing
     }
   }
 
-  @Test func `a time that is up ends the call, and the server knows it`() async throws {
+  @Test func `the time limit ends the call here and at the server`() async throws {
     try await GRPCServer.running { server in
       let channel = try RPCChannel(server)
-      // The server says the end of a call only where it has begun with it.
+      // The server reports the end only of calls that it has begun.
       _ = try await channel.test("Measure").response()
       let call = try channel.test("Hang", "time")
       try call.setTimeout(.seconds(5))
@@ -200,7 +200,7 @@ import Testing
     }
   }
 
-  @Test func `a call ends while nobody holds it, and nobody holds it after its end`() async throws {
+  @Test func `an unreferenced call finishes and is then released`() async throws {
     try await GRPCServer.running { server in
       let (results, result) = AsyncStream.makeStream(of: String.self)
       weak var held: RPCCall?
@@ -217,7 +217,7 @@ import Testing
     }
   }
 
-  @Test func `a crowd that starts and cancels hears of each call once`() async throws {
+  @Test func `each of many started and cancelled calls gets one result`() async throws {
     try await GRPCServer.running { server in
       let channel = try RPCChannel(server)
       let heard = Counts()
@@ -228,7 +228,7 @@ import Testing
           if index % 3 == 0 { group.addTask { call.cancel() } }
         }
       }
-      // One that was cancelled before its start is told by the throw.
+      // A call cancelled before its start reports it by throwing.
       try await eventually("all are told") {
         (0..<100).allSatisfy { $0 % 3 == 0 || heard[$0] == 1 }
       }

@@ -11,26 +11,26 @@ import Testing
 @testable import GRPCSupport
 @testable import SequencingOAuthGRPC
 
-/// Whose token a call carries, and what comes of its refusal.
+/// The token that a call carries, and what happens when the server rejects it.
 @Suite(.timeLimit(.minutes(2)), .requiresGRPCIO) struct CredentialTests {
   private static let response = TestResponseCodec()
 
-  @Test func `a refused token is refreshed and the call made again, once`() async throws {
+  @Test func `a rejected token is refreshed and the call repeated once`() async throws {
     try await CallFixture.running { fixture in
       fixture.sandbox.expireAccessTokens()
       let call = try fixture.unaryCall()
       #expect(try await call.response(as: Self.response).username == "alice")
       try await fixture.server.caughtUp()
       #expect(fixture.refreshes == 1 && fixture.server.count(of: "UnaryCall") == 2)
-      #expect(call.oauth2ChallengeHeader == nil, "of the refused attempt nothing is left")
-      // The next one carries the new token at once.
+      #expect(call.oauth2ChallengeHeader == nil, "nothing of the rejected attempt is left")
+      // The next call carries the new token at once.
       _ = try await fixture.unaryCall().response()
       try await fixture.server.caughtUp()
       #expect(fixture.refreshes == 1 && fixture.server.count(of: "UnaryCall") == 3)
     }
   }
 
-  @Test func `many calls with one refused token refresh it once`() async throws {
+  @Test func `many calls with one rejected token refresh it once`() async throws {
     try await CallFixture.running { fixture in
       fixture.sandbox.expireAccessTokens()
       try await withThrowingTaskGroup(of: String.self) { group in
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func `a token that is refused again is the end`() async throws {
+  @Test func `a second rejection is final`() async throws {
     try await CallFixture.running { fixture in
       let answer = HTTPResponse.grpc(
         [],
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `a server that refuses every token costs one refresh a back-off`() async throws {
+  @Test func `a server that rejects every token causes one refresh per delay`() async throws {
     try await CallFixture.running { fixture in
       let clock = ManualClock(now: Date())
       fixture.module.environment.clock = clock
@@ -87,7 +87,7 @@ import Testing
       (16, #"Bearer error="insufficient_scope", scope="x""#, 1), (16, nil, 2), (16, "Basic", 2),
       (16, #"Bearer error="invalid_request""#, 1), (7, #"Bearer error="invalid_token""#, 1),
     ] as [(Int, String?, Int)])
-  func `only a refusal of the token is worth a refresh`(
+  func `only a rejection of the token causes a refresh`(
     status: Int, challenge: String?, count: Int
   ) async throws {
     try await CallFixture.running { fixture in
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test func `a stream is not made again`() async throws {
+  @Test func `a stream is not repeated`() async throws {
     try await CallFixture.running { fixture in
       fixture.sandbox.expireAccessTokens()
       let call = try fixture.channel.test("Count", "2 10 refuse", kind: .serverStreaming)
@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  @Test func `a refresh that fails is the end, and nothing is sent again`() async throws {
+  @Test func `after a failed refresh nothing is sent again`() async throws {
     try await CallFixture.running { fixture in
       fixture.sandbox.revokeEverything()
       let error = await rpcFailure(.unauthenticated) { try await fixture.unaryCall().response() }
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func `a token that a program was given is used, and not replaced`() async throws {
+  @Test func `a fixed access token is used and never replaced`() async throws {
     try await CallFixture.running(signedIn: false) { fixture in
       let token = fixture.sandbox.issueTokens(for: "bob").accessToken
       for (token, status) in [(token, RPCStatus.ok), ("bad", .unauthenticated)] {
@@ -150,7 +150,7 @@ import Testing
     }
   }
 
-  @Test func `what the call was given comes before what the channel has`() async throws {
+  @Test func `a call's own token overrides the channel's credential`() async throws {
     try await CallFixture.running { fixture in
       let call = try fixture.unaryCall()
       try call.setOAuth2AccessToken(fixture.sandbox.issueTokens(for: "bob").accessToken)
@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  @Test func `a token goes to the servers that may see it only`() async throws {
+  @Test func `a token is sent only to allowed servers`() async throws {
     let origin = try ResourceOrigin("https://api.example")
     try await CallFixture.running(change: { $0.resourceOrigins = [origin] }) { fixture in
       let error = await rpcFailure(.unauthenticated) { try await fixture.unaryCall().response() }
@@ -173,7 +173,9 @@ import Testing
     }
   }
 
-  @Test func `a channel names its server for its account, and so no other one`() async throws {
+  @Test func `a channel adds its server to the allowed servers of its account, but no other`()
+    async throws
+  {
     try await CallFixture.running { fixture in
       try await ScriptedServer.answering(.grpc()) { server in
         let channel = try server.channel(credential: .account(fixture.module))
@@ -187,7 +189,7 @@ import Testing
     }
   }
 
-  @Test func `a token does not go over http to another machine`() async throws {
+  @Test func `a token is not sent over http to another machine`() async throws {
     try await CallFixture.running { fixture in
       let url = try #require(URL(string: "http://192.0.2.1:1"))
       for credential in [RPCCredential.account(fixture.module), .accessToken("T"), .none] {
@@ -200,7 +202,7 @@ import Testing
     }
   }
 
-  @Test func `the wait for a token is a part of the call's time`() async throws {
+  @Test func `waiting for a token counts towards the call's time limit`() async throws {
     try await CallFixture.running { fixture in
       let gate = Gate(isOpen: false)
       fixture.module.environment.httpClient = WaitingClient(gate: gate)
@@ -214,7 +216,7 @@ import Testing
     }
   }
 
-  @Test func `what a server repeats of the token is not in the error`() async throws {
+  @Test func `a token repeated by the server is removed from the error`() async throws {
     let secret = "c4n4ry-token"
     let answer = HTTPResponse.grpc(
       [],
@@ -231,7 +233,7 @@ import Testing
     }
   }
 
-  @Test func `other libraries of gRPC get the metadata as a value`() async throws {
+  @Test func `other gRPC libraries can get the authorization metadata as a value`() async throws {
     try await CallFixture.running { fixture in
       let metadata = try await RPCMetadata.authorization(of: fixture.module)
       let token = try await fixture.module.token().accessToken
@@ -240,7 +242,7 @@ import Testing
   }
 }
 
-/// An HTTP client that does not answer before a gate is open.
+/// An HTTP client that answers only after a gate has opened.
 private struct WaitingClient: HTTPClient {
   let gate: Gate
 

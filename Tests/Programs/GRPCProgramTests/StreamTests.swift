@@ -9,10 +9,10 @@ import Testing
 
 @testable import GRPCSupport
 
-/// Any number of messages, in each direction and in both.
+/// Streams with any number of messages, in one or both directions.
 @Suite(.timeLimit(.minutes(1)), .requiresGRPCIO) struct StreamTests {
   @Test(arguments: ["3 2", "0 1", "1 0", "1000 100 gzip", "20000 1", "40 1000000"])
-  func `a server's messages come in order`(request: String) async throws {
+  func `a server's messages arrive in order`(request: String) async throws {
     try await GRPCServer.running { server in
       let call = try RPCChannel(server).test("Count", request, kind: .serverStreaming)
       var count = 0
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func `an error may come behind messages`() async throws {
+  @Test func `an error may follow messages`() async throws {
     try await GRPCServer.running { server in
       let call = try RPCChannel(server).test("Count", "3 5 fail", kind: .serverStreaming)
       var count = 0
@@ -36,12 +36,12 @@ import Testing
     }
   }
 
-  @Test func `a reader that waits holds the server back`() async throws {
+  @Test func `a waiting reader slows the server down`() async throws {
     try await GRPCServer.running { server in
       let call = try RPCChannel(server).test("Count", "100000 10000", kind: .serverStreaming)
       var messages = call.messages.makeAsyncIterator()
       _ = try await messages.next()
-      // What the server sends grows until every buffer on the way is full.
+      // The count of sent messages grows until every buffer on the way is full.
       var last = -1
       var unchanged = 0
       try await eventually("the server waits") {
@@ -68,10 +68,10 @@ import Testing
     }
   }
 
-  @Test func `a stream has its time, too`() async throws {
+  @Test func `a stream has a time limit too`() async throws {
     try await GRPCServer.running { server in
       let channel = try RPCChannel(server)
-      // The server says the end of a call only where it has begun with it.
+      // The server reports the end only of calls that it has begun.
       _ = try await channel.test("Measure").response()
       let call = try channel.test("Count", "3 5 hang", kind: .serverStreaming)
       try call.setTimeout(.seconds(5))
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test func `closures hear each message and then the end`() async throws {
+  @Test func `closures get each message and then the end`() async throws {
     try await GRPCServer.running { server in
       for (request, status) in [("100 5", RPCStatus?.none), ("3 5 fail", .dataLoss)] {
         let heard = Locked<[String]>([])
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  @Test func `each kind of call has its own way to be read and written`() async throws {
+  @Test func `each kind of call has its own methods for reading and writing`() async throws {
     try await ScriptedServer.answering(.grpc()) { server in
       let unary = try server.channel().test("X")
       await rpcFailure(.failedPrecondition) { try await unary.send(Data()) }
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test func `messages are decoded, and one that cannot be ends the call`() async throws {
+  @Test func `messages are decoded, and an undecodable message ends the call`() async throws {
     let bytes: [UInt8] = [0, 0, 0, 0, 3, 2 << 3 | 2, 1, 97, 0, 0, 0, 0, 1, 255]
     try await ScriptedServer.answering(.grpc(bytes)) { server in
       let call = try server.channel().test("X", kind: .serverStreaming)
@@ -143,7 +143,7 @@ import Testing
     }
   }
 
-  @Test func `messages go to and fro`() async throws {
+  @Test func `messages alternate in both directions`() async throws {
     try await GRPCServer.running { server in
       let call = try RPCChannel(server).test("Talk", kind: .bidirectional)
       var messages = call.messages.makeAsyncIterator()
@@ -158,7 +158,7 @@ import Testing
   }
 
   @Test(arguments: ["stop", "fail"])
-  func `a server may end while messages are still to be sent`(word: String) async throws {
+  func `a server may end the call while messages remain to be sent`(word: String) async throws {
     try await GRPCServer.running { server in
       let call = try RPCChannel(server).test("Talk", kind: .bidirectional)
       var messages = call.messages.makeAsyncIterator()

@@ -10,10 +10,10 @@ import Testing
 
 @testable import GRPCSupport
 
-/// Messages of every size, and servers that go.
+/// Messages of every size, and servers that disappear.
 @Suite(.timeLimit(.minutes(2)), .requiresGRPCIO) struct TransportTests {
   @Test(arguments: [0, 1, 16_384, 70_000, 4 << 20])
-  func `messages of every size come and go`(size: Int) async throws {
+  func `messages of every size are sent and received`(size: Int) async throws {
     try await GRPCServer.running { server in
       let channel = try RPCChannel(server)
       #expect(try await channel.test("Sized", "\(size)").response() == Data(count: size))
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func `a message over the limit is refused, both ways`() async throws {
+  @Test func `a message over the limit is rejected in both directions`() async throws {
     try await GRPCServer.running { server in
       let size = 4 << 20
       let channel = try RPCChannel(server)
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `the limits can be moved`() async throws {
+  @Test func `the message limits can be raised`() async throws {
     try await GRPCServer.running { server in
       var options = RPCOptions()
       options.maximumResponseBytes = 20 << 20
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `messages are compressed by gzip, both ways`() async throws {
+  @Test func `messages are compressed with gzip in both directions`() async throws {
     try await GRPCServer.running { server in
       var options = RPCOptions()
       options.compression = .gzip
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `many calls at once are all answered`(isSecure: Bool) async throws {
+  func `many simultaneous calls are all answered`(isSecure: Bool) async throws {
     let certificates = isSecure ? try await Certificates() : nil
     try await GRPCServer.running(certificates: certificates) { server in
       let channel = try RPCChannel(
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test func `more calls than a connection takes are all answered`() async throws {
+  @Test func `more calls than a connection allows are all answered`() async throws {
     try await GRPCServer.running(options: ["--streams", "5"]) { server in
       let channel = try RPCChannel(server)
       try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test func `a server that nobody trusts is not called`() async throws {
+  @Test func `an untrusted server is not called`() async throws {
     let certificates = try await Certificates()
     try await GRPCServer.running(certificates: certificates) { server in
       let error = await rpcFailure(.unavailable) {
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test func `a server that is not there is unavailable`() async throws {
+  @Test func `a closed port is unavailable`() async throws {
     let port = try ClosedPort()
     let url = try #require(URL(string: "http://127.0.0.1:\(port.number)"))
     let channel = try RPCChannel(url: url, configuration: .direct)
@@ -125,7 +125,7 @@ import Testing
     withExtendedLifetime(port) {}
   }
 
-  @Test func `each call to a server that is not there fails, after a pause`() async throws {
+  @Test func `each call to a closed port fails after a delay`() async throws {
     let port = try ClosedPort()
     let url = try #require(URL(string: "http://127.0.0.1:\(port.number)"))
     let channel = try RPCChannel(url: url, configuration: .direct)
@@ -133,7 +133,7 @@ import Testing
     withExtendedLifetime(port) {}
   }
 
-  @Test func `a call has its time also after a pause`() async throws {
+  @Test func `a call's time limit also holds after a delay`() async throws {
     try await GRPCServer.running { server in
       let channel = try RPCChannel(server)
       _ = try await channel.test("Echo").response()
@@ -142,9 +142,9 @@ import Testing
       await rpcFailure(.unavailable) { try await channel.test("Echo").response() }
       server.restart()
       try await eventually("it is back") { server.lines.count { $0.hasPrefix("PORT=") } == 2 }
-      // This call waits for the pause to end.
+      // This call waits for the delay to end.
       _ = try await channel.test("Echo").response()
-      // The server, which knows the call's time too, must not be the one that ends it.
+      // The server, which also knows the time limit, must not be the one that ends the call.
       try await server.freeze()
       let call = try channel.test("Echo")
       try call.setTimeout(.milliseconds(200))
@@ -169,7 +169,7 @@ import Testing
     }
   }
 
-  @Test func `a server that is replaced is found again`() async throws {
+  @Test func `a replaced server is found again`() async throws {
     try await GRPCServer.running { server in
       let channel = try RPCChannel(server)
       for _ in 0..<3 { _ = try await channel.test("Echo").response() }
@@ -185,7 +185,7 @@ import Testing
     }
   }
 
-  @Test func `a call under way is ended by a server that closes down`() async throws {
+  @Test func `a server that shuts down ends an open call`() async throws {
     try await GRPCServer.running { server in
       let channel = try RPCChannel(server)
       let stream = try channel.test("Count", "2000 1000", kind: .serverStreaming)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import GRPCSupport
 
-/// The sample's call, with tokens of the sandbox.
+/// The sample's call with tokens of the sandbox.
 @Suite(.timeLimit(.minutes(2)), .requiresGRPCIO) struct UnaryCallTests {
   @Test(arguments: [false, true])
   func `a call is made on behalf of the user`(isSecure: Bool) async throws {
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func `a bad token's challenge is in the call and in the error`() async throws {
+  @Test func `the challenge for a bad token is in the call and in the error`() async throws {
     try await CallFixture.running { fixture in
       let call = try RPCCall(
         host: fixture.server.url, method: method("UnaryCall"), request: Data([32, 1]))

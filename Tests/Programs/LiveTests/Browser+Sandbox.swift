@@ -2,20 +2,22 @@ import OAuthSandbox
 import ProgramSupport
 import TestSupport
 
-/// What a user does on the sandbox's pages.
+/// A user's actions on the sandbox's pages.
 extension Browser {
-  /// Fills in the login page; the password ends with the Enter key.
+  /// Fills in the login page.
+  ///
+  /// The password ends with the Enter key.
   func logInToSandbox(as user: SandboxUser) async throws {
     try await type(user.name, into: "#username")
     try await type(user.password + "\n", into: "#password")
   }
 
-  /// Presses a button of a page by what it stands for.
+  /// Presses the button of a page with this value.
   func decide(_ decision: String) async throws {
     try await click("button[value=\(decision)]")
   }
 
-  /// Waits until a page with this heading is there.
+  /// Waits until a page with this heading is shown.
   func reach(_ heading: String) async throws {
     try await eventually("the page \"\(heading)\" is shown") {
       try await self.run(

@@ -4,12 +4,14 @@ import SequencingOAuth
 import TestSupport
 
 extension Browser {
-  /// Starts a sign-in, as an app does, whose pages open in this browser.
+  /// Starts a sign-in as an app does.
+  ///
+  /// Its pages open in this browser.
   func startSignIn(
     telling screen: Screen, _ configuration: ClientConfiguration
   ) -> SQOAuth {
     var environment = ClientEnvironment()
-    // The landing page waits for the token however long the server takes.
+    // A manual clock, so that the landing page waits for the token as long as the server takes.
     environment.clock = ManualClock(now: Date())
     environment.userAgent = CustomUserAgent { try await self.go(to: $0.absoluteString) }
     let oauth = SQOAuth(environment: environment)

@@ -3,10 +3,10 @@ import ProgramSupport
 import TestSupport
 import Testing
 
-/// The tests' own tools, since a tool that hides a failure hides all of them.
+/// The tests' own tool for child processes, whose errors would hide failures of other tests.
 @Suite(.timeLimit(.minutes(1)))
 struct ChildProcessTests {
-  @Test func `what a program writes and how it ends is told`() async throws {
+  @Test func `a program's output and exit status are reported`() async throws {
     let result = try await ChildProcess.run(
       ["sh", "-c", "cat; echo $WORD >&2; exit 3"], environment: ["WORD": "oops"],
       input: .text("hello"))
@@ -15,17 +15,17 @@ struct ChildProcessTests {
     #expect(result.errors == "oops\n")
   }
 
-  @Test func `an environment variable can be taken away`() async throws {
+  @Test func `an environment variable can be removed`() async throws {
     let result = try await ChildProcess.run(
       ["sh", "-c", "echo ${HOME-none}"], environment: ["HOME": nil])
     #expect(result.output == "none\n")
   }
 
-  @Test func `a program that is not there is an error`() {
+  @Test func `a missing program is an error`() {
     #expect(throws: ChildProcessError.self) { try ChildProcess(["/no/such/program"]) }
   }
 
-  @Test func `a program past its limit is killed and leaves no process`() async throws {
+  @Test func `a program past its time limit is killed with its child processes`() async throws {
     let process = try ChildProcess(["sh", "-c", "sleep 300 & echo $!; wait"])
     let sleeper = try #require(pid_t(try await process.line(after: "")))
     await #expect(throws: ChildProcessError.self) {
@@ -34,7 +34,7 @@ struct ChildProcessTests {
     try await eventually("both are gone") { isGone(process.processID) && isGone(sleeper) }
   }
 
-  @Test func `stopping ends a program that does not want to`() async throws {
+  @Test func `stopping ends a program that ignores SIGTERM`() async throws {
     let process = try ChildProcess(
       ["sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.1; done"], input: .open)
     _ = try await process.line(after: "ready")
@@ -51,12 +51,14 @@ struct ChildProcessTests {
     try await eventually("it is gone") { isGone(process.processID) }
   }
 
-  @Test func `a requirement that is not there is named`() {
+  @Test func `a missing requirement is named`() {
     let requirement = ProgramRequirement(programs: ["sh", "no-such-program"])
     #expect(requirement.missing == ["no-such-program"])
   }
 
-  /// Not running, and not waiting to be asked how it ended, unless by the system's first process.
+  /// Returns whether a process has ended.
+  ///
+  /// Its status may still wait for the system's first process.
   private func isGone(_ process: pid_t) -> Bool {
     guard let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else {
       return true

@@ -11,7 +11,7 @@ struct Crowd: Sendable {
 
   let module: AuthorizationModule
   let requests = TokenRequestCount()
-  /// What has become of the session since the sign-in.
+  /// The events of the session since the sign-in.
   let events: AsyncStream<SessionEvent>
   private let store: FileTokenStore
 
@@ -34,13 +34,13 @@ struct Crowd: Sendable {
     module.refreshesAutomatically = true
   }
 
-  /// Waits until the token is no longer handed out, in real time.
+  /// Waits in real time until the token is no longer returned.
   func tokenHasExpired() async throws {
     let token = module.validToken
     try await eventually("the token expires") { module.validToken != token }
   }
 
-  /// What all the callers get who ask at once.
+  /// Returns the results of all callers, which ask at the same time.
   func ask() async -> [Result<SQToken, SQOAuthError>] {
     await withTaskGroup { group in
       for _ in 0..<Self.size {
@@ -56,7 +56,9 @@ struct Crowd: Sendable {
     }
   }
 
-  /// Lets the callers ask at each of so many expiries; everyone must get a newer token.
+  /// Lets the callers ask at each of `times` expiries.
+  ///
+  /// Each must get a newer token.
   func rotate(times: Int) async throws {
     for rotation in 1...times {
       let old = try #require(module.currentToken)
@@ -69,7 +71,7 @@ struct Crowd: Sendable {
     }
   }
 
-  /// Checks that the newest refresh token is the one that is stored, and that it works.
+  /// Checks that the stored refresh token is the newest one and works.
   func newestRefreshTokenWorks(at server: Glewlwyd) async throws {
     module.refreshesAutomatically = false
     let token = try await module.refresh()

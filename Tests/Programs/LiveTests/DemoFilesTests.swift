@@ -4,10 +4,10 @@ import ProgramSupport
 import TestSupport
 import Testing
 
-/// Reads a drive with the demo's command line, which has alice sign in, in a real browser.
+/// Reads a drive with the demo's command line, for which alice signs in with a real browser.
 @Suite(.requires(.chromium), .timeLimit(.minutes(5)))
 struct DemoFilesTests {
-  @Test func `the files are listed once alice has allowed it`() async throws {
+  @Test func `the files are listed after alice has allowed access`() async throws {
     try await withFiles { demo, browser in
       try await browser.logInToSandbox(as: .alice)
       try await browser.decide("allow")
@@ -19,7 +19,7 @@ struct DemoFilesTests {
     }
   }
 
-  @Test func `nothing is listed where she denies it`() async throws {
+  @Test func `no files are listed after alice has denied access`() async throws {
     try await withFiles { demo, browser in
       try await browser.logInToSandbox(as: .alice)
       try await browser.decide("deny")
@@ -31,7 +31,9 @@ struct DemoFilesTests {
     }
   }
 
-  /// Runs the command on the sandbox inside it; its browser command writes down where it is sent.
+  /// Runs the command with its built-in sandbox.
+  ///
+  /// Its browser command writes the address to a file.
   private func withFiles(_ test: (ChildProcess, Browser) async throws -> Void) async throws {
     let folder = try TemporaryFolder()
     try await Browser.open { browser in

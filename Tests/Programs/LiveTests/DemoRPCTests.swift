@@ -5,8 +5,9 @@ import ProgramSupport
 import TestSupport
 import Testing
 
-/// The sample of gRPC's authentication with the real program: alice signs in, in a real browser,
-/// and calls are made on her behalf until she signs out.
+/// The demo's gRPC calls with the real program.
+///
+/// Alice signs in with a real browser, and the calls are made on her behalf until she signs out.
 @Suite(.requires(.chromium), .requiresGRPCIO, .timeLimit(.minutes(5)))
 struct DemoRPCTests {
   private static let sentence = "Used scope: profile demo on behalf of user alice\n"
@@ -27,7 +28,7 @@ struct DemoRPCTests {
         let secureCall = ["rpc", secure.url.absoluteString, "--ca", certificates.path("ca.pem")]
         try await signIn(callingAt: url, sandbox)
 
-        // From here on no run names the provider, and none opens a browser.
+        // From here on no run names the provider or opens a browser.
         for call in [["rpc", url], secureCall] {
           let result = try await run(call)
           #expect(result.output == Self.sentence && result.errors == "" && result.status == 0)
@@ -36,7 +37,7 @@ struct DemoRPCTests {
         try await showsChallenge(secureCall)
         #expect(sandbox.requests(to: .token).count == 1)
 
-        // The token is worth nothing any more, which only the server knows: one refresh, one retry.
+        // The token is invalid now, which only the server knows: one refresh and one repeated call.
         sandbox.expireAccessTokens()
         #expect(try await run(secureCall).output == Self.sentence)
         #expect(sandbox.requests(to: .token).count == 2)
@@ -54,7 +55,7 @@ struct DemoRPCTests {
     await sandbox.stop()
   }
 
-  /// The first run: nobody is signed in, so it opens the browser, and makes its call then.
+  /// Runs the first call, which opens the browser because nobody is signed in.
   private func signIn(callingAt url: String, _ sandbox: SandboxServer) async throws {
     try await Browser.open { browser in
       let demo = try start([
@@ -85,7 +86,7 @@ struct DemoRPCTests {
     #expect(!result.errors.contains("no-such-token"))
   }
 
-  /// Runs the demo to its end, without a browser.
+  /// Runs the demo to its end without a browser.
   private func run(
     _ arguments: [String], _ environment: [String: String] = [:]
   ) async throws -> ChildProcess.Result {
@@ -94,7 +95,9 @@ struct DemoRPCTests {
     return result
   }
 
-  /// Starts the demo; its browser command writes down where it is sent.
+  /// Starts the demo.
+  ///
+  /// Its browser command writes the address to a file.
   private func start(
     _ arguments: [String], _ environment: [String: String] = [:]
   ) throws -> ChildProcess {

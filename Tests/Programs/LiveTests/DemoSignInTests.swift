@@ -3,7 +3,7 @@ import ProgramSupport
 import TestSupport
 import Testing
 
-/// Signs in with the demo's command line on a third party's server, in a real browser.
+/// Signs in with the demo's command line at an independent server, in a real browser.
 @Suite(.requires(.chromium), .requires(.glewlwyd), .timeLimit(.minutes(5)))
 struct DemoSignInTests {
   @Test(arguments: [(Glewlwyd.Client.confidential, "post"), (.public, "none")])
@@ -21,7 +21,7 @@ struct DemoSignInTests {
     }
   }
 
-  @Test func `interrupting the demo at the consent page is a cancelled sign-in`() async throws {
+  @Test func `interrupting the demo at the consent page cancels the sign-in`() async throws {
     try await withLogin(.public, []) { demo, _, browser in
       try await browser.logInToGlewlwyd(as: .alice)
       try await browser.refuseConsentOnGlewlwyd()
@@ -41,7 +41,9 @@ struct DemoSignInTests {
     }
   }
 
-  /// Runs the demo against a server; its browser command writes down where it is sent.
+  /// Runs the demo with a server.
+  ///
+  /// Its browser command writes the address to a file.
   private func withLogin(
     _ client: Glewlwyd.Client, _ options: [String],
     _ test: (ChildProcess, Glewlwyd, Browser) async throws -> Void

@@ -8,7 +8,7 @@ import Testing
 
 /// Signs users in with a code that they enter in a real browser, as on a phone.
 @Suite(.requires(.chromium), .timeLimit(.minutes(5))) struct DeviceCodePageTests {
-  /// The demo in a bare terminal at a third party's server.
+  /// The demo without a browser, at an independent server.
   @Test(.requires(.glewlwyd), arguments: [["--device"], []])
   func `the demo shows a code for glewlwyd and gets the token`(options: [String]) async throws {
     try await Glewlwyd.running { server in
@@ -48,7 +48,7 @@ import Testing
 
   // MARK: The sandbox's own pages
 
-  @Test func `alice connects a device, after a wrong code`() async throws {
+  @Test func `alice connects a device after entering a wrong code`() async throws {
     try await withDevice { browser, authorization, _ in
       try await browser.go(to: authorization.verificationURI.absoluteString)
       try await browser.reach("Connect a device")
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func `the address with the code asks to compare it`() async throws {
+  @Test func `the address with the code asks the user to compare the code`() async throws {
     try await withDevice(isAllowed: false) { browser, authorization, _ in
       let complete = try #require(authorization.verificationURIComplete)
       try await browser.go(to: complete.absoluteString)
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  /// Begins a sign-in at a sandbox, and checks its end after the browser's part.
+  /// Begins a sign-in at a sandbox, and checks its result after the browser's part.
   private func withDevice(
     isAllowed: Bool = true,
     _ act: (Browser, DeviceAuthorization, SandboxServer) async throws -> Void

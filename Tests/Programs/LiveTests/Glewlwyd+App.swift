@@ -5,7 +5,9 @@ import SequencingOAuth
 import TestSupport
 
 extension Glewlwyd {
-  /// Makes an app of the public client, with alice as the user who signs in and out.
+  /// Creates an app with the public client.
+  ///
+  /// Alice is the user who signs in and out.
   func app(
     keptIn store: MemoryTokenStore = MemoryTokenStore(), signedBy algorithm: JWSAlgorithm = .rs256,
     userInfoSignedBy userInfoAlgorithm: JWSAlgorithm? = nil

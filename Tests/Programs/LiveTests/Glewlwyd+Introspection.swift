@@ -4,7 +4,7 @@ import SequencingOAuth
 import TestSupport
 
 extension Glewlwyd {
-  /// What the server says of a token (RFC 7662, section 2.2).
+  /// The server's introspection answer (RFC 7662, section 2.2).
   struct Introspection: Decodable, Sendable {
     let active: Bool
     let username: String?
@@ -19,7 +19,9 @@ extension Glewlwyd {
     }
   }
 
-  /// Asks the server about a token that has the scope `read`, which is what lets it ask.
+  /// Introspects a token.
+  ///
+  /// Its scope `read` is also the permission to do so.
   func introspect(_ token: String) async throws -> Introspection {
     guard let url = URL(string: issuer + "/introspect") else { throw URLError(.badURL) }
     let request = HTTPRequest(

@@ -4,15 +4,15 @@ import SequencingOAuth
 import TestSupport
 
 extension Glewlwyd {
-  /// What glewlwyd did not do for a user without a browser.
+  /// A step that failed at glewlwyd for a user without a browser.
   struct VisitError: Error {
     let step: String
     let status: Int
   }
 
-  /// Plays a user by HTTP alone: logs in, grants the scopes and calls the redirect.
+  /// Plays a user with HTTP requests only: logs in, grants the scopes and calls the redirect.
   ///
-  /// For tests that are not about the pages, which a browser is for.
+  /// Tests of the pages themselves use a browser instead.
   func visit(_ url: URL, as user: User, granting scopes: [String], to client: Client) async throws {
     let cookie = try await logIn(user)
     _ = try await send(
@@ -28,8 +28,8 @@ extension Glewlwyd {
 
   /// Plays a user who confirms the logout at an address of the end session endpoint.
   ///
-  /// It makes the requests of the script on glewlwyd's page, and calls the redirect if the page
-  /// has one.
+  /// The method makes the requests of the script on glewlwyd's page, and calls the redirect if the
+  /// page has one.
   func confirmLogout(_ url: URL, as user: User) async throws {
     let cookie = try await logIn(user)
     let answer = try await send("GET", url.absoluteString, cookie: cookie, status: 302)

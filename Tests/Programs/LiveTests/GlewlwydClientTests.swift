@@ -3,7 +3,8 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// A client whose secret Basic has to encode, at a server that does not decode it.
+/// A client whose secret must be encoded for Basic authentication, at a server that does not decode
+/// it.
 @Suite(.timeLimit(.minutes(2)), .requires(.glewlwyd)) struct GlewlwydClientTests {
   private func token(
     by method: ClientAuthentication?, at server: Glewlwyd
@@ -15,11 +16,11 @@ import Testing
     return try await module.requestAccessTokenAsClient(scope: "read")
   }
 
-  @Test func `it gets its token by every method but encoded Basic, whose error says which`()
+  @Test func `every method works except encoded Basic, whose error suggests another`()
     async throws
   {
     try await Glewlwyd.running { server in
-      // What the server's metadata lists leads to the body.
+      // The methods in the server's metadata lead to a secret in the request body.
       for method in [nil, ClientAuthentication.post, .basicUnescaped] {
         let token = try await token(by: method, at: server)
         #expect(try await server.introspect(token.accessToken).active)

@@ -6,14 +6,15 @@ import SequencingOAuthPostgreSQL
 import TestSupport
 import Testing
 
-/// Hosts keep accounts of one database fresh, at a third party's server that ends a session when a
-/// refresh token is used twice.
+/// Hosts that keep the accounts of one database fresh at an independent server.
+///
+/// The server ends a session when a refresh token is used twice.
 @Suite(.requires(.glewlwyd), .requires(.postgreSQL)) struct GlewlwydFleetTests {
   private static let ids = ["a", "b", "c", "d"]
   private static let rotations = 40
 
   @Test(.timeLimit(.minutes(5)))
-  func `three hosts rotate the tokens of one database, and the database fails meanwhile`()
+  func `three hosts rotate the tokens of one database while the database fails`()
     async throws
   {
     try await Glewlwyd.running(accessTTL: .seconds(3), settings: ["ROTATE": "always"]) { server in
@@ -32,7 +33,8 @@ import Testing
         var round = 0
         while keepers.map(\.totals.refreshed).reduce(0, +) < Self.rotations {
           let before = keepers.map(\.totals.refreshed).reduce(0, +)
-          // A host whose database went away may leave an account to the others for two minutes.
+          // After a database failure, the other hosts may need two minutes to take over a host's
+          // accounts.
           try await eventually("the next rotations", within: .seconds(200)) {
             keepers.map(\.totals.refreshed).reduce(0, +) >= before + Self.ids.count
           }
@@ -48,7 +50,7 @@ import Testing
         #expect(keepers.map(\.totals.ended) == [0, 0, 0])
         for id in Self.ids {
           let account = try await hosts[1].account(configuration, id: id)
-          // On a slow machine a token of 3 s may end before it is looked at.
+          // On a slow machine a token of 3 s may expire before it is checked.
           try await eventually("a new token is good") {
             let token = try await account.refresh()
             return (try? await server.introspect(token.accessToken).active) == true

@@ -5,10 +5,10 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Who the user is, as a third party's provider says it.
+/// The user's identity at an independent provider.
 @Suite(.requires(.glewlwyd), .timeLimit(.minutes(2))) struct GlewlwydIdentityTests {
   @Test(arguments: [JWSAlgorithm.rs256, .es256])
-  func `alice is known by name after the sign-in, a refresh and a restart`(
+  func `alice's name is known after the sign-in, a refresh and a restart`(
     algorithm: JWSAlgorithm
   ) async throws {
     try await Glewlwyd.running(settings: ["SIGNING": algorithm.rawValue]) { server in
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(arguments: [JWSAlgorithm.rs256, .es256, .edDSA])
-  func `UserInfo is signed for a client that asks for that`(algorithm: JWSAlgorithm) async throws {
+  func `UserInfo is signed for a client that asks for it`(algorithm: JWSAlgorithm) async throws {
     try await Glewlwyd.running(settings: ["USERINFO_SIGNING": algorithm.rawValue]) { server in
       let oauth = try server.app(userInfoSignedBy: algorithm)
       let user = try #require(try await oauth.signIn().idToken)
@@ -47,8 +47,8 @@ import Testing
 
   /// glewlwyd makes the `at_hash` with SHA-256, but Ed25519 signs with SHA-512.
   ///
-  /// The signature itself is right, since it is verified before the claims are.
-  @Test func `an ID token by Ed25519 is refused for its hash of the access token`() async throws {
+  /// The signature itself is correct: it is verified before the claims.
+  @Test func `an Ed25519 ID token of glewlwyd is rejected for its wrong at_hash`() async throws {
     try await Glewlwyd.running(settings: ["SIGNING": "EdDSA"]) { server in
       let oauth = try server.app(signedBy: .edDSA)
       await failure(.idTokenAccessToken) { try await oauth.signIn() }
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func `a signature by another algorithm than the client's is refused`() async throws {
+  @Test func `a signature with another algorithm than the client's is rejected`() async throws {
     try await Glewlwyd.running(settings: ["SIGNING": "ES256"]) { server in
       let oauth = try server.app(signedBy: .rs256)
       await failure(.idTokenAlgorithm) { try await oauth.signIn() }

@@ -7,16 +7,16 @@ import SequencingOAuthBackend
 import TestSupport
 import Testing
 
-/// The end of a user's session at a third party's provider.
+/// The end of a user's session at an independent provider.
 @Suite(.requires(.glewlwyd), .timeLimit(.minutes(2))) struct GlewlwydLogoutTests {
-  @Test func `alice logs out, here and at the provider`() async throws {
+  @Test func `alice logs out in the app and at the provider`() async throws {
     try await Glewlwyd.running { server in
       let store = MemoryTokenStore()
       let oauth = try server.app(keptIn: store)
       try await oauth.signIn()
       let record = try #require(try await store.all().first)
 
-      // It returns when the redirect has come, with its state.
+      // The call returns after the redirect has arrived with its state.
       try await oauth.endSession()
       #expect(oauth.currentToken == nil)
       #expect(try await store.all().isEmpty)

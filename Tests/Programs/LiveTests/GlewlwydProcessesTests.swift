@@ -4,13 +4,14 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Processes of one account at a third party's server, killed at random.
+/// Processes that share one account at an independent server and are killed at random.
 @Suite(.requires(.glewlwyd)) struct GlewlwydProcessesTests {
   private static let size = 8
   private static let rounds = 100
 
   @Test(.timeLimit(.minutes(15)))
-  func `a hundred expiries and kills at random cost nothing but what was in the air`() async throws
+  func `a hundred expiries and random kills lose only sessions with an unsaved answer`()
+    async throws
   {
     try await Glewlwyd.running(
       accessTTL: .seconds(3600), settings: ["ROTATE": "always"]
@@ -28,10 +29,10 @@ import Testing
         let survivors = results.filter { $0.status != 128 + SIGKILL }
         let tokens = Set(survivors.filter { $0.status == 0 }.map(\.output))
         if tokens.count == 1, survivors.allSatisfy({ $0.status == 0 }) { continue }
-        // Only a kill between the server's answer and the write may cost the session.
+        // Only a kill between the server's answer and the write may lose the session.
         let errors = survivors.map(\.errors).filter { !$0.isEmpty }
         #expect(killed == 1 && tokens.isEmpty, "round \(round): \(tokens.count), \(errors)")
-        // This server's refusal of a spent refresh token has an empty body.
+        // This server rejects a used refresh token with an empty body.
         #expect(errors.contains { $0.contains("request_refused") }, "round \(round): \(errors)")
         losses += 1
         try await account.signIn()
@@ -43,7 +44,7 @@ import Testing
   }
 }
 
-/// An account of alice's at glewlwyd, in a file that processes of the demo share.
+/// An account of alice at glewlwyd, in a file that several demo processes share.
 private struct SharedAccount {
   private let server: Glewlwyd
   private let folder: TemporaryFolder
@@ -76,11 +77,12 @@ private struct SharedAccount {
 
   func expire() async throws { try await store.expire("default") }
 
-  /// What so many processes of `sq-demo token` at once come to, one of which may be killed.
+  /// Returns the results of `count` simultaneous `sq-demo token` processes, one of which may be
+  /// killed.
   func tokens(_ count: Int, killsOne: Bool) async throws -> [ChildProcess.Result] {
     let processes = try (0..<count).map { _ in try start() }
     if killsOne {
-      // Wherever it is by then.
+      // The kill may hit any step of the process.
       try await Task.sleep(for: .milliseconds(.random(in: 0...250)))
       processes.randomElement()?.signal(SIGKILL)
     }
@@ -90,7 +92,7 @@ private struct SharedAccount {
   }
 
   private func start() throws -> ChildProcess {
-    // A browser that does not open: where the account is gone nobody is to sign in.
+    // A browser that does not open: if the account is gone, nobody must sign in.
     try ChildProcess([
       BuiltProgram.path("sq-demo"), "token",
       "--issuer", server.issuer, "--client-id", Glewlwyd.Client.public.rawValue,

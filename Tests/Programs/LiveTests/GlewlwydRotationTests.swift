@@ -4,14 +4,14 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Rotating refresh tokens at a third party's server, which ends a session when one is used twice.
+/// Rotating refresh tokens at an independent server, which ends a session when one is used twice.
 ///
-/// These tests wait for tokens of 5 s to expire, in real time.
+/// These tests wait in real time for tokens of 5 s to expire.
 @Suite(.requires(.glewlwyd)) struct GlewlwydRotationTests {
   private static let life = 5.0
 
   @Test(.timeLimit(.minutes(5)))
-  func `twenty rotations lose nothing, with 64 callers at each expiry and a demo that watches`()
+  func `twenty rotations with 64 callers and a watching demo lose no token`()
     async throws
   {
     let folder = try TemporaryFolder()
@@ -25,7 +25,8 @@ import Testing
       try await crowd.rotate(times: 20)
       try await crowd.newestRefreshTokenWorks(at: server)
 
-      // The sign-in's and the last one's besides; a token serves for nine tenths of its life.
+      // Includes the refreshes of the sign-in and the end. A token is used for nine tenths of its
+      // lifetime.
       let elapsed = (ContinuousClock.now - start) / .seconds(1)
       #expect(crowd.requests.sent >= 22)
       #expect(Double(crowd.requests.sent) <= elapsed / (0.9 * Self.life) + 3)
@@ -40,7 +41,7 @@ import Testing
     }
   }
 
-  /// As many refreshes as there were requests, and nothing else.
+  /// Checks that there were as many refresh events as requests, and no other events.
   private static func check(
     _ events: AsyncStream<SessionEvent>, refreshes: Int
   ) async throws {
@@ -56,7 +57,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(5)))
-  func `a session outlives its server's going and coming`() async throws {
+  func `a session survives a stop and restart of its server`() async throws {
     let folder = try TemporaryFolder()
     let database = try TemporaryFolder()
     let settings = ["ROTATE": "always", "KEEP": database.path]
@@ -65,14 +66,14 @@ import Testing
     let crowd = try await Crowd(at: server, keptIn: FileTokenStore(path: folder.file("tokens")))
     try await crowd.rotate(times: 2)
 
-    // A refresh whose answer the server's end cuts off would lose the session, by no client's
-    // fault: so it ends when both have just had theirs.
+    // If the server's end cut off a refresh's answer, the session would be lost through no fault of
+    // the client. So the server stops when both programs have just refreshed.
     try await demo.tells(demo.refreshes + 1)
     let last = try await crowd.module.refresh()
     let told = demo.refreshes
     await server.stop()
 
-    // Until then a token that cannot be refreshed is still handed out.
+    // Until then a token that cannot be refreshed is still returned.
     try await eventually("the token is worth nothing") { !crowd.module.isAuthorized }
     let errors = await crowd.ask().compactMap { result in
       if case .failure(let error) = result { error } else { nil }
@@ -85,7 +86,7 @@ import Testing
     }
 
     server = try await Glewlwyd.start(accessTTL: .seconds(Self.life), settings: settings)
-    // As soon as the back-off is over.
+    // As soon as the delay after the failure is over.
     try await eventually("there are tokens again", within: .seconds(90)) {
       await crowd.ask().allSatisfy { (try? $0.get()) != nil }
     }

@@ -6,14 +6,14 @@ import SequencingOAuthBackend
 import TestSupport
 import Testing
 
-/// What a service needs of a server that someone else wrote.
+/// The requests of a service to an independent server.
 @Suite(.timeLimit(.minutes(2)), .requires(.glewlwyd)) struct GlewlwydServicesTests {
-  /// This server wants a redirect URI of every client.
+  /// This server requires a redirect URI from every client.
   private let service = ClientMetadata(
     redirectURIs: ["https://service.example.com/unused"], clientAuthentication: .post,
     grantTypes: ["client_credentials"], clientName: "A service", scope: "read")
 
-  @Test func `a service registers itself, gets a token and validates what it got`() async throws {
+  @Test func `a service registers itself, gets a token and validates it`() async throws {
     try await Glewlwyd.running { server in
       let registrar = ClientRegistrar(issuer: server.issuer)
       let registration = try await registrar.register(service)
@@ -21,7 +21,7 @@ import Testing
       let configuration = try registration.configuration(scope: "read")
       let account = AuthorizationModule(configuration: configuration)
       let token = try await account.requestAccessTokenAsClient(scope: "read").accessToken
-      // Here a scope is an audience.
+      // At this server a scope is an audience.
       let validator = try AccessTokenValidator(provider: .issuer(server.issuer), audience: "read")
       let own = try await validator.validate(token)
       #expect(own.clientID == registration.clientID && own.scopes == ["read"])
@@ -53,7 +53,9 @@ import Testing
   }
 
   @Test(arguments: [JWSAlgorithm.es256, .rs256, .edDSA])
-  func `a service signs instead of sending a secret`(algorithm: JWSAlgorithm) async throws {
+  func `a service authenticates with a signature instead of a secret`(algorithm: JWSAlgorithm)
+    async throws
+  {
     try await Glewlwyd.running { server in
       let key = try ClientKey(generating: algorithm)
       var metadata = service
@@ -62,7 +64,7 @@ import Testing
       let registrar = ClientRegistrar(issuer: server.issuer)
       let registration = try await registrar.register(metadata)
       #expect(registration.clientAuthentication == .privateKeyJWT)
-      // This server has a name for each of its endpoints.
+      // This server expects the endpoint's URL as the audience.
       var provider = Provider.issuer(server.issuer)
       provider.assertionAudience = .requestedEndpoint
       func configuration(_ key: ClientKey) throws -> ClientConfiguration {

@@ -5,7 +5,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Signs alice in on a third party's server, in a real browser, on that server's own pages.
+/// Signs alice in at an independent server, in a real browser, on that server's own pages.
 @Suite(.requires(.chromium), .requires(.glewlwyd))
 struct GlewlwydSignInTests {
   /// How a client is registered and how it finds the server.
@@ -36,7 +36,7 @@ struct GlewlwydSignInTests {
   ]
 
   @Test(.timeLimit(.minutes(5)), arguments: ways)
-  func `alice signs in and the token is hers`(way: Way) async throws {
+  func `alice signs in, and the token is hers`(way: Way) async throws {
     try await Glewlwyd.running { server in
       try await Browser.open { browser in
         let screen = Screen()
@@ -74,7 +74,7 @@ struct GlewlwydSignInTests {
   }
 
   @Test(.timeLimit(.minutes(5)))
-  func `a user who grants nothing is not signed in, and the app may give up`() async throws {
+  func `a user who grants nothing is not signed in, and the app can cancel`() async throws {
     try await Glewlwyd.running { server in
       try await Browser.open { browser in
         let screen = Screen()
@@ -103,7 +103,7 @@ struct GlewlwydSignInTests {
   }
 
   @Test(.timeLimit(.minutes(5)))
-  func `the error that the server sends with the browser reaches the app`() async throws {
+  func `an error that the server sends through the browser reaches the app`() async throws {
     try await Glewlwyd.running { server in
       try await Browser.open { browser in
         let screen = Screen()
@@ -120,7 +120,7 @@ struct GlewlwydSignInTests {
           return
         }
         #expect(screen.events.count == 1)
-        // Nobody is logged in, and the server may show no page.
+        // Nobody is logged in, and the server may not show a page.
         #expect(error.code == SQOAuthError.Code(rawValue: "interaction_required"))
         #expect(oauth.result.token == nil)
         #expect(try await browser.text(of: "h1") == "The sign\u{2011}in failed")

@@ -6,10 +6,10 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// What the browser shows when it comes back from the authorization server.
+/// The page that the browser shows when it returns from the authorization server.
 @Suite(.requires(.chromium), .timeLimit(.minutes(5)))
 struct LandingPageViewTests {
-  @Test func `a stranger's redirect and a wrong path are told apart from the right one`()
+  @Test func `a forged redirect and a wrong path get other pages than the right redirect`()
     async throws
   {
     try await withSignIn { browser, screen, redirect in
@@ -34,7 +34,7 @@ struct LandingPageViewTests {
     }
   }
 
-  @Test func `a token request that fails ends on a page that says so`() async throws {
+  @Test func `a failed token request ends on a page that says so`() async throws {
     try await withSignIn { browser, screen, redirect in
       try await browser.go(to: redirect.uri + "?code=unknown&state=\(redirect.state)")
       #expect(try await browser.text(of: "h1") == "The sign\u{2011}in failed")
@@ -48,7 +48,7 @@ struct LandingPageViewTests {
     }
   }
 
-  @Test func `a token ends on a page that says that the user is signed in`() async throws {
+  @Test func `a successful sign-in ends on a page that says so`() async throws {
     let token = #"{"access_token": "t", "token_type": "Bearer", "expires_in": 60}"#
     try await withSignIn(answering: 200, token) { browser, screen, redirect in
       try await browser.go(to: redirect.uri + "?code=right&state=\(redirect.state)")
@@ -61,12 +61,12 @@ struct LandingPageViewTests {
     }
   }
 
-  /// Pale and dark colours, in which text could not be read as they are.
+  /// Pale and dark colours, in which text would be unreadable without correction.
   @Test(arguments: [
     ("vivid", "#7a1fa2", "#fff8e1", "#120016"), ("pale", "#fff176", "#ffffff", "#000000"),
     ("dark", "#0b0b2b", "#cfd8dc", "#263238"),
   ])
-  func `an app's name and colours can be read, and load nothing`(
+  func `an app's name and colours are readable and load nothing`(
     name: String, accent: String, background: String, darkBackground: String
   ) async throws {
     let token = #"{"access_token": "t", "token_type": "Bearer", "expires_in": 60}"#
@@ -87,7 +87,9 @@ struct LandingPageViewTests {
     let state: String
   }
 
-  /// Starts a sign-in whose token endpoint gives one answer; the test is the authorization server.
+  /// Starts a sign-in whose token endpoint gives one answer.
+  ///
+  /// The test is the authorization server.
   private func withSignIn(
     answering status: Int = 400, _ body: String = #"{"error": "invalid_grant"}"#,
     style: LandingPageStyle = LandingPageStyle(),
@@ -100,7 +102,7 @@ struct LandingPageViewTests {
     }
     let asked = Locked<URL?>(nil)
     var environment = ClientEnvironment()
-    // The page waits for the token however long the browser takes.
+    // A manual clock, so that the page waits for the token as long as the browser takes.
     environment.clock = ManualClock(now: Date())
     environment.landingPage = style
     environment.userAgent = CustomUserAgent { url in asked.withLock { $0 = url } }

@@ -2,7 +2,7 @@ import ProgramSupport
 import TestSupport
 import Testing
 
-/// A screen on which a page is looked at.
+/// A screen configuration in which a page is checked.
 struct Look: Sendable {
   let scheme: ColorScheme
   let width: Int
@@ -12,7 +12,9 @@ struct Look: Sendable {
     [Look(scheme: scheme, width: 1200, height: 800), Look(scheme: scheme, width: 320, height: 640)]
   }
 
-  /// Looks at the browser's page in light and dark, wide and narrow; keeps pictures where asked.
+  /// Checks the browser's page in light and dark, wide and narrow.
+  ///
+  /// Keeps screenshots if asked.
   static func over(
     _ browser: Browser, named name: String, sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
@@ -36,19 +38,19 @@ struct Look: Sendable {
 
   private struct Inspection: Decodable, Sendable {
     let isDark: Bool
-    /// What would have to be scrolled to sideways counts.
+    /// The width of the content, including what needs horizontal scrolling.
     let width: Int
-    /// What the page loaded besides itself.
+    /// The requests that the page made in addition to itself.
     let requests: [String]
     let scripts: Int
     let headings: Int
     /// Fields without a label.
     let nameless: [String]
-    /// Texts that stand out from their ground by less than WCAG 2 asks for (4.5 to 1).
+    /// Texts with less contrast than WCAG 2 requires (4.5 to 1).
     let faint: [String]
-    /// Examples that are gone as soon as the user types.
+    /// Placeholders, which disappear as soon as the user types.
     let placeholders: [String]
-    /// Buttons that only a colour tells from other text, which a user may replace by another colour.
+    /// Buttons that differ from other text only by colour, which a user may override.
     let unmarked: [String]
   }
 

@@ -5,9 +5,9 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Compressed, chunked and partial content, as nginx makes it.
+/// Compressed, chunked and partial content from nginx.
 @Suite(.requires(.nginx), .timeLimit(.minutes(1))) struct NginxContentTests {
-  /// One line of nginx's list of a folder.
+  /// One entry of nginx's folder list.
   private struct Entry: Decodable {
     let name: String
     let type: String
@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test(arguments: NginxFixture.Way.allCases)
-  func `compressed JSON comes out as it went in`(way: NginxFixture.Way) async throws {
+  func `compressed JSON is decompressed unchanged`(way: NginxFixture.Way) async throws {
     try await NginxFixture.running { fixture in
       let content = Data(#"["\#(String(repeating: "abcdefgh", count: 20_000))"]"#.utf8)
       try fixture.write(content, "files/a.json")
@@ -26,7 +26,7 @@ import Testing
       let sent = try #require(try await fixture.nginx.requests().first)
       #expect(sent.contentSent < content.count / 20)
 
-      // The limit is on what comes out.
+      // The limit applies to the decompressed size.
       var small = request
       small.maximumResponseBytes = Int64(content.count - 1)
       #expect(await fixture.failure(small)?.code == .responseTooLarge)
@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test(arguments: NginxFixture.Way.allCases)
-  func `a part is a 206, and what is no part is told`(way: NginxFixture.Way) async throws {
+  func `a range gets a 206 answer, and an invalid range a 416`(way: NginxFixture.Way) async throws {
     let folder = try TemporaryFolder()
     let content = pattern(100_000)
     try await NginxFixture.running { fixture in
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func `a redirect is returned, and the token goes nowhere else`() async throws {
+  @Test func `a redirect is returned, and the token is not sent elsewhere`() async throws {
     try await NginxFixture.running { fixture in
       try FileManager.default.createDirectory(
         at: fixture.nginx.file("files/d"), withIntermediateDirectories: false)

@@ -5,12 +5,12 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// What a WebDAV server makes of the client's methods and bodies.
+/// How a WebDAV server handles the client's methods and bodies.
 @Suite(.requires(.nginx), .timeLimit(.minutes(2))) struct NginxFileTests {
   private static let content = pattern(5_000_003)
 
   @Test(arguments: NginxFixture.Way.allCases)
-  func `the methods of WebDAV do what they say`(way: NginxFixture.Way) async throws {
+  func `the methods of WebDAV have their effects`(way: NginxFixture.Way) async throws {
     try await NginxFixture.running { fixture in
       func send(
         _ method: String, _ path: String, to destination: String? = nil,
@@ -38,12 +38,12 @@ import Testing
       #expect(try await send("POST", "c.txt", text).status == 405)
       let requests = try await fixture.nginx.requests()
       #expect(requests.count == 13 && requests.allSatisfy { $0.isAuthorized && $0.isComplete })
-      // Over HTTP/2 what must not go out twice has a connection for itself.
+      // Over HTTP/2, requests that must not be repeated use their own connection.
       #expect(Set(requests.map(\.connection)).count == (way == .http1 ? 1 : 2))
     }
   }
 
-  /// What a body may be made of.
+  /// The sources of a request body.
   enum Source: CaseIterable, Sendable { case memory, file, stream, streamOfUnknownLength }
 
   private static func body(_ source: Source, in folder: TemporaryFolder) throws -> HTTPRequestBody {
@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test(arguments: Source.allCases, NginxFixture.Way.allCases)
-  func `a body arrives whole, at once and again after a refusal`(
+  func `a body arrives complete, at once and again after a rejection`(
     source: Source, way: NginxFixture.Way
   ) async throws {
     let folder = try TemporaryFolder()
@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test(arguments: Source.allCases)
-  func `a body goes out whole twice where the token is looked at behind it`(
+  func `a body is sent completely twice if nginx checks the token after it`(
     source: Source
   ) async throws {
     let folder = try TemporaryFolder()
@@ -113,7 +113,7 @@ import Testing
   }
 
   @Test(arguments: NginxFixture.Way.allCases)
-  func `a file of 50 MB goes up and comes down`(way: NginxFixture.Way) async throws {
+  func `a file of 50 MB is uploaded and downloaded`(way: NginxFixture.Way) async throws {
     let folder = try TemporaryFolder()
     let (source, copy) = (URL(filePath: folder.file("a")), URL(filePath: folder.file("b")))
     let content = Data(repeating: 0x5A, count: 50_000_000)

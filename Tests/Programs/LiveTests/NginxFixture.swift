@@ -6,19 +6,19 @@ import SequencingOAuthPipes
 import TestSupport
 import Testing
 
-/// An app that is signed in at a sandbox, and an nginx that asks the sandbox about its tokens.
+/// An app that is signed in at a sandbox, and an nginx that validates tokens at the sandbox.
 struct NginxFixture: Sendable {
   let sandbox: SandboxServer
   let nginx: Nginx
   let module: AuthorizationModule
-  /// Trusts the server's private authority.
+  /// An HTTP client that trusts the server's private authority.
   let client: CurlHTTPClient
-  /// What time it is for the app.
+  /// The app's clock.
   let clock = ManualClock(now: Date())
 
-  /// Runs a body with both servers, and a module whose user signs in and allows everything.
+  /// Runs `body` with both servers, and a module whose user signs in and allows everything.
   ///
-  /// The user has signed in already, unless it is to be left to the test.
+  /// The user is already signed in unless the test does that itself.
   static func running(
     asking endpoint: SandboxEndpoint = .me, scope: String = "files",
     requestsPerConnection: Int = 1_000_000, isSignedIn: Bool = true,
@@ -56,10 +56,10 @@ struct NginxFixture: Sendable {
       environment: environment)
   }
 
-  /// How nginx is spoken to.
+  /// The HTTP version for requests to nginx.
   enum Way: CaseIterable, Sendable { case http1, http2 }
 
-  /// A request for a path.
+  /// Returns a request for a path.
   func request(
     _ method: String, _ path: String, _ way: Way = .http1, body: HTTPRequestBody = .empty
   ) throws -> HTTPRequest {
@@ -70,7 +70,7 @@ struct NginxFixture: Sendable {
     return request
   }
 
-  /// A pipe whose records nginx keeps in a folder; it has the folder's name.
+  /// Returns a pipe whose records nginx stores in the folder of the same name.
   func pipe(
     _ name: String, _ way: Way = .http1, timeout: Duration = .seconds(60)
   ) throws -> Pipeline.Pipe {
@@ -89,10 +89,10 @@ struct NginxFixture: Sendable {
     }
   }
 
-  /// The log's lines, as short as they can be told.
+  /// Returns the lines of nginx's log in short form.
   func log() async throws -> [String] { try await nginx.requests().map(\.description) }
 
-  /// The refreshes since the sign-in.
+  /// The refresh requests since the sign-in.
   var refreshes: [SandboxRequest] { sandbox.requests(to: .token) }
 
   /// Revokes the access token at the sandbox, as its user could.
@@ -105,7 +105,7 @@ struct NginxFixture: Sendable {
     #expect(!sandbox.isActive(token))
   }
 
-  /// Makes a file that nginx serves.
+  /// Creates a file that nginx serves.
   func write(_ content: Data, _ path: String) throws {
     try content.write(to: nginx.file(path))
   }

@@ -5,9 +5,9 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Many requests on one connection of HTTP/2, and connections that end under them.
+/// Many requests on one HTTP/2 connection, and connections that end during requests.
 @Suite(.requires(.nginx), .timeLimit(.minutes(2))) struct NginxHTTP2Tests {
-  /// Sends so many requests, some of them at once, and returns how often each status came.
+  /// Sends `count` requests, `width` at a time, and returns how often each status was returned.
   private func statuses(
     _ count: Int, atOnce width: Int, _ fixture: NginxFixture,
     _ makeRequest: (Int) throws -> HTTPRequest
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func `500 requests, 64 at a time, go over one connection`() async throws {
+  @Test func `500 requests, 64 at a time, use one connection`() async throws {
     try await NginxFixture.running { fixture in
       try fixture.write(pattern(20_000), "files/a.bin")
       let result = try await statuses(500, atOnce: 64, fixture) { _ in
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: ["GET", "POST"])
-  func `requests outlive their connections, which end after fifty each`(
+  func `requests survive connections that end after fifty requests`(
     method: String
   ) async throws {
     try await NginxFixture.running(requestsPerConnection: 50) { fixture in
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func `bodies go up side by side`() async throws {
+  @Test func `bodies are uploaded in parallel`() async throws {
     let content = pattern(300_000)
     try await NginxFixture.running { fixture in
       let result = try await statuses(40, atOnce: 40, fixture) { index in

@@ -7,9 +7,9 @@ import SequencingOAuthPipes
 import TestSupport
 import Testing
 
-/// Records that a third party's server keeps, and whose token its log shows.
+/// Records on an independent server, whose log shows the tokens used.
 @Suite(.requires(.nginx), .timeLimit(.minutes(2))) struct NginxPipeTests {
-  /// One line of nginx's list of a folder.
+  /// One entry of nginx's folder list.
   private struct File: Decodable {
     let name: String
     let type: String
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func `an id is one segment of the path, whatever it is made of`() async throws {
+  @Test func `an id is one segment of the path, whatever characters it has`() async throws {
     try await NginxFixture.running { fixture in
       let pipe = try fixture.pipe("files")
       for id in ["a b", "100%", "ä?&=+", "a.json", "..."] {
@@ -60,7 +60,7 @@ import Testing
   // MARK: Access
 
   @Test(arguments: NginxFixture.Way.allCases)
-  func `without a token the user signs in once, and each operation is one authorized request`(
+  func `without a token the user signs in once, and each operation is one request`(
     way: NginxFixture.Way
   ) async throws {
     try await NginxFixture.running(isSignedIn: false) { fixture in
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test func `an expired token is refreshed before nginx hears of it`() async throws {
+  @Test func `an expired token is refreshed before the request to nginx`() async throws {
     try await NginxFixture.running { fixture in
       fixture.clock.advance(by: 3600)
       fixture.sandbox.expireAccessTokens()
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func `a refused token costs one refresh and one more request, of any method`()
+  @Test func `a rejected token causes one refresh and one repeated request for any method`()
     async throws
   {
     try await NginxFixture.running { fixture in
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test func `where everything was revoked the next operation asks for access`() async throws {
+  @Test func `after all tokens were revoked the next operation asks for access`() async throws {
     try await NginxFixture.running { fixture in
       let pipe = try fixture.pipe("files")
       fixture.sandbox.revokeEverything()
@@ -128,9 +128,9 @@ import Testing
     }
   }
 
-  // MARK: Refusals
+  // MARK: Rejections
 
-  /// Runs what nginx must refuse, and returns its answer.
+  /// Runs an operation that nginx must reject, and returns its answer.
   private func refusal<Value>(
     sourceLocation: SourceLocation = #_sourceLocation,
     _ operation: () async throws(PipeError) -> Value
@@ -145,7 +145,7 @@ import Testing
     return nil
   }
 
-  @Test func `what nginx answers instead is told, once`() async throws {
+  @Test func `each error answer of nginx is reported once`() async throws {
     try await NginxFixture.running { fixture in
       let (files, busy) = (try fixture.pipe("files"), try fixture.pipe("busy"))
       let missing = await refusal { () async throws(PipeError) in try await files.read(id: "no") }
@@ -163,7 +163,7 @@ import Testing
         let refused = await refusal { () async throws(PipeError) in try await small.save(large) }
         #expect(refused?.status == 413)
       }
-      // Of a body that it refused nginx reads the rest before it logs the request.
+      // nginx reads the rest of a rejected body before it logs the request.
       #expect(
         try await fixture.nginx.requests(atLeast: 5).map(\.description) == [
           "GET /files/no 404", "GET /busy/1 503", "POST /files 403", "PUT /small/1 413",
@@ -173,7 +173,7 @@ import Testing
     }
   }
 
-  @Test func `a page that is not JSON is unreadable as a record and is there as content`()
+  @Test func `a page that is not JSON is an unreadable record but available as content`()
     async throws
   {
     try await NginxFixture.running { fixture in
@@ -188,7 +188,7 @@ import Testing
     }
   }
 
-  @Test func `too little scope is told with nginx's challenge`() async throws {
+  @Test func `a missing scope is reported with nginx's challenge`() async throws {
     try await NginxFixture.running(asking: .files, scope: "profile") { fixture in
       let pipe = try fixture.pipe("files")
       let refusal = await refusal { () async throws(PipeError) in try await pipe.read() }

@@ -5,9 +5,9 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// A server that answers before the body has come, and may close at once.
+/// A server that answers before the body has arrived, and may close the connection at once.
 @Suite(.requires(.nginx), .timeLimit(.minutes(2))) struct NginxRefusalTests {
-  /// How an upload of 50 MB goes wrong.
+  /// A case of a failing upload of 50 MB.
   struct Row: Sendable, CustomTestStringConvertible {
     let path: String
     let isAnnounced: Bool
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(arguments: rows)
-  func `a body that is too large ends with 413, or with an error that tells`(
+  func `a body that is too large ends with 413 or with a connection error`(
     row: Row
   ) async throws {
     let folder = try TemporaryFolder()
@@ -37,11 +37,11 @@ import Testing
       do throws(SQOAuthError) {
         #expect(try await fixture.module.send(request).status == 413)
       } catch {
-        // Where the server closes at once its answer may be lost on the way, as TCP has it.
+        // If the server closes at once, its answer may be lost, as TCP allows.
         #expect(error.code == .connectionFailed, "\(error)")
         #expect(row.path == "/abrupt/" && row.way == .http1, "\(error)")
       }
-      // The client works on.
+      // The client still works.
       let next = try fixture.request(
         "PUT", "/files/a.bin", row.way, body: .bytes(Data("hello".utf8)))
       #expect(try await fixture.module.send(next).status == 201)

@@ -5,12 +5,12 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Downloads that take long, are given up, or break off.
+/// Downloads that are slow, cancelled or broken off.
 @Suite(.requires(.nginx), .timeLimit(.minutes(1))) struct NginxSlowTests {
   private static let content = pattern(600_000)
 
   @Test(arguments: NginxFixture.Way.allCases, [true, false])
-  func `a slow download that is cancelled ends at once, here and there`(
+  func `a cancelled slow download ends at once, at the client and at the server`(
     way: NginxFixture.Way, isStreamed: Bool
   ) async throws {
     try await NginxFixture.running { fixture in
@@ -18,7 +18,7 @@ import Testing
       let hasBegun = Gate(isOpen: false)
       var request = try fixture.request("GET", "/slow/a.bin", way)
       request.progress = { if $0.received > 0 { hasBegun.open() } }
-      // Over HTTP/2 only what stays in memory may share its connection.
+      // Over HTTP/2 only requests to memory may share a connection.
       if isStreamed { request.destination = .stream { _, _ in } }
       let download = Task { [request] in await fixture.failure(request) }
       await hasBegun.opened()
@@ -27,18 +27,18 @@ import Testing
       let seen = try #require(try await fixture.nginx.requests(atLeast: 1).first)
       #expect(seen.status == 200 || seen.status == 499)
       #expect(!seen.isComplete && seen.contentSent < 10_000_000)
-      // On the same connection, where that is of HTTP/2, others are not disturbed.
+      // Requests on the same HTTP/2 connection are not disturbed.
       #expect(try await fixture.module.send(fixture.request("GET", "/files", way)).status == 200)
     }
   }
 
   @Test(arguments: NginxFixture.Way.allCases)
-  func `a pause that is too long ends a download, and so do its time and its size`(
+  func `an idle timeout, a total timeout and a size limit each end a download`(
     way: NginxFixture.Way
   ) async throws {
     try await NginxFixture.running { fixture in
       try fixture.write(Data(count: 50_000_000), "files/a.bin")
-      // With a connection that is there, nginx sees each request before its time is up.
+      // With an open connection, nginx sees each request before its time limit.
       #expect(try await fixture.module.send(fixture.request("GET", "/files", way)).status == 200)
       var idle = try fixture.request("GET", "/slow/a.bin", way)
       idle.idleTimeout = .milliseconds(700)
@@ -54,14 +54,14 @@ import Testing
       var large = try fixture.request("GET", "/slow/a.bin", way)
       large.maximumResponseBytes = 100_000
       #expect(await fixture.failure(large)?.code == .responseTooLarge)
-      // nginx hears each time that nobody listens any more.
+      // nginx notices each time that the client has left.
       let requests = try await fixture.nginx.requests(atLeast: 4).dropFirst()
       #expect(requests.allSatisfy { !$0.isComplete })
     }
   }
 
   @Test(arguments: NginxFixture.Way.allCases)
-  func `a download that breaks off is an error, and its parts make the whole`(
+  func `a broken download is an error, and its parts make up the whole file`(
     way: NginxFixture.Way
   ) async throws {
     let folder = try TemporaryFolder()
@@ -86,13 +86,13 @@ import Testing
         received += part
       }
       #expect(received == Self.content)
-      // A second may begin meanwhile, and another 128 KiB may be sent.
+      // A second may begin during the transfer, and another 128 KiB may be sent.
       #expect((2...4).contains(breaks))
       #expect(fixture.refreshes.isEmpty)
     }
   }
 
-  @Test func `a download may go on slowly for as long as it moves`() async throws {
+  @Test func `a slow download continues as long as bytes arrive`() async throws {
     let received = Locked(0)
     try await NginxFixture.running { fixture in
       try fixture.write(pattern(150_000), "files/a.bin")

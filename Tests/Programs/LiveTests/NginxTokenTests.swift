@@ -6,9 +6,9 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// What a third party's server sees of tokens that are good, missing, old and revoked.
+/// How an independent server handles valid, missing, expired and revoked tokens.
 @Suite(.requires(.nginx), .timeLimit(.minutes(2))) struct NginxTokenTests {
-  @Test func `a token opens nginx, and costs one request`() async throws {
+  @Test func `a valid token gets access with one request`() async throws {
     try await NginxFixture.running { fixture in
       try fixture.write(Data("hello".utf8), "files/a.txt")
       let response = try await fixture.module.send(fixture.request("GET", "/files/a.txt"))
@@ -25,7 +25,7 @@ import Testing
       let error = try await fixture.failure(fixture.request("GET", "/files/a.txt"))
       #expect(error?.code == .notAuthorized)
       #expect(try await fixture.nginx.requests().isEmpty && fixture.sandbox.requests.isEmpty)
-      // And it would not have been served.
+      // Such a request would not have been served.
       let response = try await fixture.client.send(fixture.request("GET", "/files/a.txt"))
       #expect(response.status == 401)
       #expect(response.headers.values(for: "WWW-Authenticate") == [#"Bearer realm="sandbox""#])
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func `a revoked token is refreshed once and the request sent once more`() async throws {
+  @Test func `a revoked token is refreshed once and the request repeated once`() async throws {
     try await NginxFixture.running { fixture in
       try fixture.write(Data("hello".utf8), "files/a.txt")
       let old = try #require(fixture.module.currentToken?.accessToken)
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func `where everything is revoked there is one request, one refresh and an end`()
+  @Test func `after all tokens were revoked there is one request, one refresh and an error`()
     async throws
   {
     try await NginxFixture.running { fixture in
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(arguments: NginxFixture.Way.allCases)
-  func `of 64 callers with an old token each is served, for one refresh`(
+  func `64 callers with an expired token share one refresh`(
     way: NginxFixture.Way
   ) async throws {
     try await NginxFixture.running { fixture in
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func `a token that allows too little is not refreshed, and the challenge is told`()
+  @Test func `a token with too little scope is not refreshed, and the challenge is reported`()
     async throws
   {
     try await NginxFixture.running(asking: .files, scope: "profile") { fixture in
@@ -95,11 +95,11 @@ import Testing
     }
   }
 
-  @Test func `a server in trouble is no matter of the token`() async throws {
+  @Test func `a failing server does not affect the token`() async throws {
     try await NginxFixture.running { fixture in
       let response = try await fixture.module.send(fixture.request("GET", "/busy/"))
       #expect(response.status == 503 && response.headers["Retry-After"] == "7")
-      // nginx cannot ask the sandbox any more.
+      // nginx can no longer validate tokens at the sandbox.
       await fixture.sandbox.stop()
       #expect(try await fixture.module.send(fixture.request("GET", "/files/")).status == 500)
       #expect(try await fixture.log() == ["GET /busy/ 503", "GET /files/ 500"])
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test func `the sandbox behind a proxy takes the token too`() async throws {
+  @Test func `the sandbox behind a proxy accepts the token too`() async throws {
     try await NginxFixture.running { fixture in
       let response = try await fixture.module.send(fixture.request("GET", "/sandbox/api/me"))
       #expect(response.status == 200)

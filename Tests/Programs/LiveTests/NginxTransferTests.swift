@@ -7,7 +7,7 @@ import SequencingOAuthPipes
 import TestSupport
 import Testing
 
-/// Uploads and downloads of a pipe that are refused, cut, given up and taken up again.
+/// Uploads and downloads of a pipe that are rejected, cut off, cancelled and resumed.
 @Suite(.requires(.nginx), .timeLimit(.minutes(2))) struct NginxTransferTests {
   private static let content = pattern(600_000)
   private let folder: TemporaryFolder
@@ -40,7 +40,7 @@ import Testing
   // MARK: Uploads
 
   @Test(arguments: ["files", "buffered"], NginxFixture.Way.allCases)
-  func `an upload is sent again after a refusal, early or late`(
+  func `an upload is repeated after an early or late rejection`(
     name: String, way: NginxFixture.Way
   ) async throws {
     let content = pattern(8_000_000)
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func `a form that can be read once is not sent again`() async throws {
+  @Test func `a form with a one-time stream is not repeated`() async throws {
     try await NginxFixture.running { fixture in
       let pipe = try fixture.pipe("buffered")
       let stream = AsyncStream<Data> { continuation in
@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test(arguments: ["small", "abrupt"], NginxFixture.Way.allCases)
-  func `an upload that is too large ends with 413, or with an error that tells`(
+  func `an upload that is too large ends with 413 or with a connection error`(
     name: String, way: NginxFixture.Way
   ) async throws {
     let source = URL(filePath: folder.file("source"))
@@ -85,7 +85,7 @@ import Testing
       let error = await #expect(throws: PipeError.self) {
         try await pipe.upload(.file(source), id: "a.bin")
       }
-      // Where the server closes at once its answer may be lost on the way, as TCP has it.
+      // If the server closes at once, its answer may be lost, as TCP allows.
       let isLost = error?.cause?.code == .connectionFailed && name == "abrupt" && way == .http1
       #expect(error?.refusal?.status == 413 || isLost, "\(String(describing: error))")
       try await fixture.pipe("files", way).save(["id": "1"])
@@ -95,7 +95,7 @@ import Testing
   // MARK: Downloads
 
   @Test(arguments: NginxFixture.Way.allCases)
-  func `a download goes on where nginx cut it`(way: NginxFixture.Way) async throws {
+  func `a download continues where nginx cut it off`(way: NginxFixture.Way) async throws {
     try await NginxFixture.running { fixture in
       try fixture.write(Self.content, "files/a.bin")
       let account = Account()
@@ -116,14 +116,14 @@ import Testing
       try fixture.write(Self.content, "files/a.bin")
       let isRevoked = Locked(false)
       try await fixture.pipe("cut").download(id: "a.bin", to: copy) { progress in
-        // Once something has come.
+        // After the first bytes have arrived.
         guard progress.completed > 0, !isRevoked.withLock({ $0 }) else { return }
         isRevoked.withLock { $0 = true }
         fixture.sandbox.expireAccessTokens()
       }
       #expect(try Data(contentsOf: copy) == Self.content)
       let statuses = try await fixture.nginx.requests().map(\.status)
-      // After the first part or a later one, since the transfer does not wait for the closure.
+      // After any part, because the transfer does not wait for the progress closure.
       #expect(statuses.filter { $0 != 206 } == [200, 401] && statuses.last == 206)
       #expect(statuses.first == 200 && fixture.refreshes.count == 1)
     }
@@ -133,11 +133,11 @@ import Testing
   enum Change: CaseIterable, Sendable { case none, content, removal }
 
   @Test(arguments: Change.allCases)
-  func `a later call goes on with what one that was cancelled has left`(
+  func `a later call continues what a cancelled one left`(
     change: Change
   ) async throws {
     try await NginxFixture.running { fixture in
-      // It would take minutes, so the cancellation comes in the middle, however late it is.
+      // The download would take minutes, so even a late cancellation comes in the middle.
       let content = pattern(5_000_003)
       try fixture.write(content, "files/a.bin")
       let pipe = try fixture.pipe("resumed")
@@ -162,7 +162,7 @@ import Testing
         try await pipe.download(id: "a.bin", to: copy)
         #expect(try Data(contentsOf: copy) == (change == .none ? content : newContent))
       }
-      // nginx notes a request when it ends, so the cancelled one may be the last that it notes.
+      // nginx logs a request when it ends, so the cancelled one may be the last in the log.
       let requests = try await fixture.nginx.requests(atLeast: 2)
       let later = try #require(requests.first { $0.range.hasPrefix("bytes=") })
       #expect(later.status == (change == .none ? 206 : change == .content ? 200 : 404))
@@ -170,10 +170,10 @@ import Testing
   }
 
   @Test(arguments: NginxFixture.Way.allCases)
-  func `a server that is too slow for a pipe is told as such`(way: NginxFixture.Way) async throws {
+  func `a server too slow for a pipe causes a timeout error`(way: NginxFixture.Way) async throws {
     try await NginxFixture.running { fixture in
       try fixture.write(Data(count: 10_000_000), "files/a.bin")
-      // With a connection that is there, nginx sees the request before its time is up.
+      // With an open connection, nginx sees the request before its time limit.
       _ = try await fixture.pipe("files", way).read()
       let pipe = try fixture.pipe("slow", way, timeout: .seconds(2))
       let error = await #expect(throws: PipeError.self) { try await pipe.content(id: "a.bin") }
@@ -186,7 +186,7 @@ import Testing
   }
 
   @Test(arguments: NginxFixture.Way.allCases)
-  func `cancelling a pipe ends its operations and no other's`(way: NginxFixture.Way) async throws {
+  func `cancelling a pipe ends only its own operations`(way: NginxFixture.Way) async throws {
     try await NginxFixture.running { fixture in
       try fixture.write(Data(count: 10_000_000), "files/a.bin")
       let pipe = try fixture.pipe("slow", way)

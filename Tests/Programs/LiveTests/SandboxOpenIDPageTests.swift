@@ -22,7 +22,7 @@ struct SandboxOpenIDPageTests {
     return url.absoluteString
   }
 
-  @Test func `a form is posted to the app, and the accounts and the sign-out look good`()
+  @Test func `a form is posted to the app, and the account and sign-out pages look good`()
     async throws
   {
     let sandbox = try await SandboxServer.start()

@@ -6,10 +6,10 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Signs users in on the sandbox's own pages in a real browser, and looks at each page.
+/// Signs users in on the sandbox's own pages in a real browser, and checks each page.
 @Suite(.requires(.chromium), .timeLimit(.minutes(5)))
 struct SandboxPageTests {
-  @Test func `alice signs in, after a wrong password`() async throws {
+  @Test func `alice signs in after a wrong password`() async throws {
     try await withSignIn { browser, screen, oauth in
       try await browser.reach("Sign in")
       try await Look.over(browser, named: "sandbox-login")
@@ -35,9 +35,9 @@ struct SandboxPageTests {
     }
   }
 
-  /// Of a page that is enlarged to 200 %, or above a telephone's keyboard, little can be seen at once.
+  /// A page that is enlarged to 200 %, or above a telephone's keyboard, shows little at once.
   @Test(arguments: [(640, 360), (320, 400)])
-  func `on a small part of a page the field has the focus, and its reason or heading is in sight`(
+  func `in a small window the field has the focus, and its error or heading is visible`(
     width: Int, height: Int
   ) async throws {
     try await withSignIn { browser, _, oauth in
@@ -71,9 +71,9 @@ struct SandboxPageTests {
     }
   }
 
-  /// A browser without style sheets, as in a terminal.
+  /// A browser without style sheets, for example in a terminal.
   @Test(.requires(.textBrowser))
-  func `without its style sheet a form has a line for each field, and no letter stands alone`()
+  func `without a style sheet each field has its own line, and no letter is alone`()
     async throws
   {
     let folder = try TemporaryFolder()
@@ -100,7 +100,7 @@ struct SandboxPageTests {
     await sandbox.stop()
   }
 
-  @Test func `a user who denies is sent back, and the app is told once`() async throws {
+  @Test func `a user who denies is sent back, and the app is notified once`() async throws {
     try await withSignIn { browser, screen, oauth in
       try await browser.logInToSandbox(as: .alice)
       try await browser.decide("deny")
@@ -114,7 +114,7 @@ struct SandboxPageTests {
     }
   }
 
-  @Test func `a user who goes back before the login is not signed in`() async throws {
+  @Test func `a user who cancels before the login is not signed in`() async throws {
     try await withSignIn { browser, screen, _ in
       try await browser.decide("cancel")
       try await browser.reach("You were not signed in")
@@ -125,7 +125,7 @@ struct SandboxPageTests {
     }
   }
 
-  @Test func `another user can take over on the consent page`() async throws {
+  @Test func `another user can replace the first on the consent page`() async throws {
     try await withSignIn { browser, screen, _ in
       try await browser.logInToSandbox(as: .alice)
       try await browser.decide("switch")
@@ -142,7 +142,7 @@ struct SandboxPageTests {
     }
   }
 
-  @Test func `going back and allowing once more changes nothing`() async throws {
+  @Test func `going back and allowing again changes nothing`() async throws {
     try await withSignIn { browser, screen, _ in
       try await browser.logInToSandbox(as: .alice)
       try await browser.decide("allow")
@@ -184,7 +184,7 @@ struct SandboxPageTests {
     await sandbox.stop()
   }
 
-  /// Starts a sandbox and a sign-in on it.
+  /// Starts a sandbox and a sign-in there.
   private func withSignIn(_ test: (Browser, Screen, SQOAuth) async throws -> Void) async throws {
     let sandbox = try await SandboxServer.start()
     try await Browser.open { browser in

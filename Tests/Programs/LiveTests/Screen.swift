@@ -14,7 +14,7 @@ final class Screen: AuthorizationDelegate {
 
   var events: [Event] { heard.withLock { $0 } }
 
-  /// What the screen heard first, once it has heard something.
+  /// Returns the first event, after waiting for it.
   func event() async throws -> Event {
     try await eventually("the delegate is called") { events.first }
   }

@@ -5,7 +5,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// The sign-in button in a real browser, with that machine's font.
+/// The sign-in button in a real browser with this machine's font.
 @Suite(.requires(.chromium), .timeLimit(.minutes(5)))
 struct SignInButtonViewTests {
   static let titles = [
@@ -14,7 +14,7 @@ struct SignInButtonViewTests {
     "تسجيل الدخول",
   ]
 
-  @Test func `a title has its place beside the key, and is the button's name`() async throws {
+  @Test func `a title fits beside the key and is the button's name`() async throws {
     try await Browser.open { browser in
       for (index, title) in Self.titles.enumerated() {
         for appearance in SignInButton.Appearance.allCases {
@@ -25,7 +25,7 @@ struct SignInButtonViewTests {
           let room = try await browser.run(Self.room, as: Room.self)
           #expect(room.left >= 8 && room.right >= 8, "\(title): \(room)")
           #expect(abs(room.left - room.right) < 2, "\(title): \(room)")
-          // The two names of the role.
+          // Both names of the role are possible.
           let role = try await browser.accessibleRole(of: "svg")
           #expect(["img", "image"].contains(role), "\(role)")
           #expect(try await browser.accessibleName(of: "svg") == title)
@@ -34,7 +34,7 @@ struct SignInButtonViewTests {
     }
   }
 
-  /// What is free beside the title, in units of the drawing.
+  /// The free space beside the title, in units of the drawing.
   private struct Room: Decodable, Sendable {
     let left: Double
     let right: Double

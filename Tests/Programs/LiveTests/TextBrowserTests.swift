@@ -3,14 +3,14 @@ import ProgramSupport
 import TestSupport
 import Testing
 
-/// Signs in at the sandbox with a text browser, in the terminal from which the demo was started.
+/// Signs in at the sandbox with a text browser in the demo's own terminal.
 @Suite(.requires(.textBrowser), .timeLimit(.minutes(3)))
 struct TextBrowserTests {
   @Test(arguments: [
     "BROWSER=w3m sq-demo login", "BROWSER='no-such-browser:w3m -no-mouse' sq-demo login",
     "sq-demo login --browser w3m",
   ])
-  func `alice signs in, and the program speaks when she has left the browser`(
+  func `alice signs in, and the program continues when she leaves the browser`(
     command: String
   ) async throws {
     try await withTerminal { terminal in
@@ -18,7 +18,7 @@ struct TextBrowserTests {
       try await terminal.press("Enter")
       try await logIn(terminal)
       let page = try await terminal.shows("You are signed in")
-      // Nothing is written over the last page, and nobody else reads the keys.
+      // Nothing overwrites the last page, and no other program reads the keys.
       #expect(page.contains("sq-demo") && !page.contains("Signed in."), "\(page)")
       try await leave(terminal)
       let end = try await terminal.shows("status 0")
@@ -28,12 +28,12 @@ struct TextBrowserTests {
     }
   }
 
-  @Test func `a user who leaves the browser has cancelled the sign-in`() async throws {
+  @Test func `a user who leaves the browser cancels the sign-in`() async throws {
     try await withTerminal { terminal in
       try await terminal.type("BROWSER=w3m sq-demo login; echo status $?")
       try await terminal.press("Enter")
       try await terminal.shows("Password")
-      // Ctrl-C is for the browser alone.
+      // Ctrl-C only reaches the browser.
       try await terminal.press("C-c")
       try await leave(terminal)
       let end = try await terminal.shows("status 3")
@@ -42,8 +42,7 @@ struct TextBrowserTests {
     }
   }
 
-  @Test func `at the time limit the browser is ended, and the terminal is as before`() async throws
-  {
+  @Test func `at the time limit the browser ends and the terminal is restored`() async throws {
     try await withTerminal { terminal in
       try await terminal.type("BROWSER=w3m sq-demo login --timeout 5; echo status $?")
       try await terminal.press("Enter")
@@ -54,7 +53,7 @@ struct TextBrowserTests {
     }
   }
 
-  @Test func `the tour leaves its screen for the browser, and comes back`() async throws {
+  @Test func `the tour hides its screen for the browser and shows it again`() async throws {
     try await withTerminal { terminal in
       try await terminal.type("BROWSER=w3m sq-demo; echo status $?")
       try await terminal.press("Enter")
@@ -74,7 +73,7 @@ struct TextBrowserTests {
     }
   }
 
-  /// Logs in on the sandbox's pages, by the keys of w3m.
+  /// Logs in on the sandbox's pages with the keys of w3m.
   private func logIn(_ terminal: Tmux) async throws {
     try await terminal.shows("User name")
     for (question, text) in [("TEXT:", "alice"), ("Password:", "alice-password")] {
@@ -96,7 +95,7 @@ struct TextBrowserTests {
     try await terminal.type("y")
   }
 
-  /// The shell reads every key, and shows what is typed.
+  /// Checks that the shell reads every key and shows what is typed.
   private func isAsBefore(_ terminal: Tmux) async throws {
     let settings = "'^(echo|icanon|isig|icrnl);?$'"
     try await terminal.type("clear; stty -a | tr ' ' '\\n' | grep -cE \(settings)")

@@ -13,11 +13,11 @@ final class TokenRequestCount: HTTPClient {
 
   private let state = Locked(State())
 
-  /// How many were sent.
+  /// The number of token requests.
   var sent: Int { state.withLock(\.sent) }
-  /// How many there were at once, at most.
+  /// The highest number of simultaneous token requests.
   var mostAtOnce: Int { state.withLock(\.mostAtOnce) }
-  /// How often each status came back.
+  /// How often each status was returned.
   var statuses: [Int: Int] { state.withLock(\.statuses) }
 
   func send(_ request: HTTPRequest) async throws -> HTTPResponse {

@@ -11,7 +11,7 @@ struct WatchingDemo: Sendable {
   private let store: FileTokenStore
   private let folder: TemporaryFolder
 
-  /// Starts it and signs alice in.
+  /// Starts the demo and signs alice in.
   init(at server: Glewlwyd) async throws {
     let folder = try TemporaryFolder()
     self.folder = folder
@@ -33,16 +33,16 @@ struct WatchingDemo: Sendable {
     try await server.visit(url, as: .alice, granting: ["read", "write"], to: .public)
   }
 
-  /// How many refreshes it has told.
+  /// The number of refreshes that the demo has printed.
   var refreshes: Int {
     process.output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
       .count { $0.hasPrefix("refreshed ") }
   }
 
-  /// What it has said on standard error.
+  /// The standard error so far.
   var errors: String { process.errors }
 
-  /// Waits until it has told so many refreshes.
+  /// Waits until the demo has printed `count` refreshes.
   func tells(_ count: Int) async throws {
     try await eventually("\(count) refreshes are told", within: .seconds(280)) {
       guard refreshes < count else { return true }
@@ -54,7 +54,7 @@ struct WatchingDemo: Sendable {
     }
   }
 
-  /// Interrupts it, and checks that it ends as it should.
+  /// Interrupts the demo, and checks that it ends correctly.
   func interrupt() async throws {
     process.signal(SIGINT)
     let result = try await process.result()
@@ -63,7 +63,7 @@ struct WatchingDemo: Sendable {
     #expect(lines.allSatisfy { $0.hasPrefix("refreshed ") })
   }
 
-  /// Checks that the refresh token in its store works after its end.
+  /// Checks that the refresh token in the demo's store works after its end.
   func newestRefreshTokenWorks(at server: Glewlwyd) async throws {
     var environment = ClientEnvironment()
     environment.tokenStore = store

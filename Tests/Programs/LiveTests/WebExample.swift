@@ -4,12 +4,12 @@ import OAuthSandbox
 import ProgramSupport
 import TestSupport
 
-/// The web application of `Demo/Examples/Web`: its program, its port, its folder and its server.
+/// The web application of `Demo/Examples/Web` with its port, its folder and its server.
 struct WebExample: Sendable {
   let sandbox: SandboxServer
   let address: String
   private let program: String
-  /// It keeps the program's file.
+  /// The builder of the program, whose file exists only as long as this builder.
   private let builder: ProgramBuilder
   private let port: BoundSocket
   private let home: TemporaryFolder
@@ -36,7 +36,7 @@ struct WebExample: Sendable {
       })
   }
 
-  /// Starts one more process of the application, and waits until it listens.
+  /// Starts another process of the application, and waits until it listens.
   func start() async throws -> ChildProcess {
     let process = try ChildProcess(
       [program],

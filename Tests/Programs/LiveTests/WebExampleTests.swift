@@ -4,11 +4,12 @@ import ProgramSupport
 import TestSupport
 import Testing
 
-/// The web application of the examples, with real browsers, and processes that share all its work.
+/// The web application of the examples with real browsers and several processes.
 ///
-/// Each test needs two browsers, as many as may run, so two of these tests would wait for each other.
+/// Each test needs two browsers, the maximum that may run, so two of these tests would wait for
+/// each other.
 @Suite(.serialized, .requires(.chromium), .timeLimit(.minutes(15))) struct WebExampleTests {
-  @Test func `two users sign in at once, and a process finishes what another one began`()
+  @Test func `two users sign in at the same time, and one process finishes another's sign-in`()
     async throws
   {
     let example = try await WebExample()
@@ -35,7 +36,7 @@ import Testing
 
         let third = try await example.start()
         try await isServed(example, alice, by: [second, third])
-        // The provider signs alice out, and not bob, whichever process hears of it.
+        // The provider signs out alice but not bob, whichever process gets the notification.
         await example.sandbox.signOut(SandboxUser.alice.name)
         try await alice.go(to: example.address)
         try await alice.reach("Goodbye")
@@ -62,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func `a sign-in that another browser began is refused`() async throws {
+  @Test func `a sign-in that another browser began is rejected`() async throws {
     let example = try await WebExample()
     let process = try await example.start()
     try await Browser.open { attacker in
@@ -70,7 +71,7 @@ import Testing
         try await attacker.go(to: example.address + "/login")
         try await attacker.logInToSandbox(as: .bob)
         try await attacker.reach("Allow \(SandboxClient.service.name)?")
-        // The attacker stops the redirect and gives it to the victim, who began a sign-in too.
+        // The attacker stops the redirect and gives it to the victim, who also began a sign-in.
         let begun = try #require(example.sandbox.requests(to: .authorization).last)
         try await victim.go(to: example.address + "/login")
         let redirect = "\(example.address)/callback?code=x&state=\(begun.query("state") ?? "")"
@@ -79,7 +80,7 @@ import Testing
         try await Look.over(victim, named: "web-refused")
         #expect(process.output.contains("state_mismatch"))
         #expect(example.sandbox.requests(to: .token).isEmpty)
-        // A user who says no is asked again by the user's own choice only.
+        // After a denial, the user is asked again only if the user chooses to.
         try await attacker.decide("deny")
         try await attacker.reach("Not signed in")
       }

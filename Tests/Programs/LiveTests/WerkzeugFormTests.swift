@@ -6,14 +6,14 @@ import SequencingOAuthPipes
 import TestSupport
 import Testing
 
-/// Forms as werkzeug reads them, the parser of Flask.
+/// Multipart forms as parsed by werkzeug, the library of Flask.
 @Suite(
   .timeLimit(.minutes(2)),
   .requires("python3-werkzeug") {
     try await ChildProcess.run(["/usr/bin/python3", "-c", "import werkzeug.serving"]).status == 0
   })
 struct WerkzeugFormTests {
-  /// What the server found.
+  /// The parts that the server parsed.
   private struct Found: Decodable {
     let length: String?
     let fields: [[String]]
@@ -63,9 +63,9 @@ struct WerkzeugFormTests {
     }
   }
 
-  @Test func `every kind of part is read as it was meant`() async throws {
+  @Test func `every kind of part is parsed correctly`() async throws {
     let folder = try TemporaryFolder()
-    // Content that looks like framing, line ends of every kind at its ends.
+    // Content that looks like framing, with line breaks of every kind at its ends.
     let bytes = Data("\r\n--boundary\r\n\r\n\n".utf8) + pattern(700_000)
     let file = URL(filePath: folder.file("Bericht № 1.pdf"))
     try bytes.write(to: file)
@@ -102,7 +102,7 @@ struct WerkzeugFormTests {
       ])
   }
 
-  @Test func `names arrive as a browser's would`() async throws {
+  @Test func `names are sent as a browser would send them`() async throws {
     let (found, _) = try await send([
       .data(#"a"b\c"#, Data(), filename: "x\"y\r\nz; filename=evil"),
       .field("x\"; filename=\"evil", "field"),
@@ -115,7 +115,7 @@ struct WerkzeugFormTests {
     #expect(found.fields == [["x\(quote); filename=\(quote)evil", "field"]])
   }
 
-  @Test func `a form of unknown length arrives in chunks, a second time too`() async throws {
+  @Test func `a form of unknown length is sent in chunks, also the second time`() async throws {
     let pieces = (0..<10).map { Data(repeating: UInt8($0), count: 30_000) }
     let (found, request) = try await send(
       [.stream("live", filename: "l", makeChunks: chunks(pieces)), .field("a", "b")], times: 2)
@@ -126,7 +126,7 @@ struct WerkzeugFormTests {
   }
 
   @Test(arguments: [0, 1, 65_535, 65_536, 65_537, 262_143, 262_144, 262_145])
-  func `files and data around the sizes of pieces arrive whole`(size: Int) async throws {
+  func `files and data around the chunk sizes arrive complete`(size: Int) async throws {
     let folder = try TemporaryFolder()
     let bytes = pattern(size)
     let file = URL(filePath: folder.file("f"))

@@ -7,17 +7,17 @@ import SequencingOAuthGRPC
 import TestSupport
 import Testing
 
-/// The methods of the server, called by the SDK.
+/// The methods of the sandbox's gRPC server, called by the SDK.
 @Suite(.timeLimit(.minutes(1))) struct CallTests {
   @Test(
     arguments: [
       ([0x20, 1, 0x28, 1], Answer(user: "bob", scope: "profile demo")),
       ([0x20, 1], Answer(user: "bob")), ([0x28, 2], Answer(scope: "profile demo")),
       ([0x28, 1, 0x28, 0], Answer()), ([], Answer()),
-      // A field of another kind, and fields that the server does not know.
+      // A field of another type, and fields that the server does not know.
       ([0x22, 1, 1, 0x08, 5, 0x32, 2, 0x61, 0x62, 0x39, 1, 2, 3, 4, 5, 6, 7, 8], Answer()),
     ] as [([UInt8], Answer)])
-  func `a unary call returns what is asked for about its token`(
+  func `a unary call returns the requested facts about its token`(
     request: [UInt8], answer: Answer
   ) async throws {
     try await Fixture.running { fixture in
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `the user of a client that acts in its own name is the client`() async throws {
+  @Test func `the user of a client credentials token is the client`() async throws {
     try await Fixture.running { fixture in
       let configuration = try ClientConfiguration(
         clientID: SandboxClient.service.id, clientSecret: SandboxClient.service.secret,
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func `a stream has a message with the user for each that is asked for`() async throws {
+  @Test func `a stream has one message with the user for each requested response`() async throws {
     try await Fixture.running { fixture in
       let sizes = [0, 1, 300, 1 << 20, 5]
       let call = try fixture.authorizedChannel().call(
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func `a stream may have no message, or thousands`() async throws {
+  @Test func `a stream can have no message or thousands`() async throws {
     try await Fixture.running { fixture in
       let channel = try fixture.authorizedChannel()
       for count in [0, 5000] {
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func `many calls at once are all answered`() async throws {
+  @Test func `many simultaneous calls are all answered`() async throws {
     try await Fixture.running { fixture in
       let channel = try fixture.authorizedChannel()
       try await withThrowingTaskGroup(of: Answer.self) { group in
@@ -97,15 +97,15 @@ import Testing
     }
   }
 
-  @Test func `a stream goes no faster than its reader`() async throws {
+  @Test func `a stream is no faster than its reader`() async throws {
     try await Fixture.running { fixture in
       let responses = Array(repeating: (size: 100_000, microseconds: 0), count: 1000)
       let call = try fixture.authorizedChannel().call(
         Method.stream, request: streamRequest(responses), kind: .serverStreaming)
       var messages = call.messages.makeAsyncIterator()
       _ = try await messages.next()
-      // The server looks at the token before each message. A server that had sent all of them
-      // would not notice.
+      // The server checks the token before each message. If it had already sent all of them, it
+      // would not notice the revocation.
       fixture.sandbox.revokeEverything()
       var count = 1
       try await rpcFailure(.unauthenticated) {
@@ -128,14 +128,16 @@ import Testing
     (Method.unaryCall + "s", "grpc.testing.TestService has the methods UnaryCall and "),
     ("/grpc.testing.Other/UnaryCall", "this server has the service grpc.testing.TestService only"),
   ])
-  func `another method is not implemented`(method: String, message: String) async throws {
+  func `an unknown method is reported as unimplemented`(method: String, message: String)
+    async throws
+  {
     try await Fixture.running { fixture in
       let channel = try fixture.authorizedChannel()
       for kind in [RPCCall.Kind.unary, .bidirectional] {
         let call = try channel.call(method, kind: kind)
         let error = try await rpcFailure(.unimplemented) {
           if kind == .unary { return try await call.response() }
-          // It is refused at once, although the client could go on.
+          // The server rejects it at once, although the client could continue.
           for try await _ in call.messages {}
           return Data()
         }
@@ -144,7 +146,7 @@ import Testing
     }
   }
 
-  @Test func `a request that asks for too much is refused`() async throws {
+  @Test func `a request for too much data is rejected`() async throws {
     try await Fixture.running { fixture in
       let channel = try fixture.authorizedChannel()
       for response in [(1 << 20 + 1, 0), (-1, 0), (0, -1)] {
@@ -156,12 +158,12 @@ import Testing
     }
   }
 
-  @Test func `a message may have 4 MiB and no byte more`() async throws {
+  @Test func `a message can have exactly 4 MiB`() async throws {
     try await Fixture.running { fixture in
       var options = RPCOptions()
       options.maximumRequestBytes = 8 << 20
       let channel = try fixture.authorizedChannel(options: options)
-      // One unknown field of the length that is left after its key and its length.
+      // One unknown field that fills the length after its key and length.
       func request(_ count: Int) -> Data {
         Data([0x0A] + varint(count - 5)) + Data(count: count - 5)
       }
@@ -175,7 +177,7 @@ import Testing
     }
   }
 
-  @Test func `a compressed message is refused with the methods that are known`() async throws {
+  @Test func `a compressed message is rejected`() async throws {
     try await Fixture.running { fixture in
       var options = RPCOptions()
       options.compression = .gzip

@@ -5,14 +5,14 @@ import OAuthSandboxGRPC
 import TestSupport
 import Testing
 
-/// Calls that no client of gRPC makes, written by hand.
+/// Calls that no gRPC client makes, built byte by byte.
 @Suite(.timeLimit(.minutes(1))) struct HostileCallTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let testDescription: String
     var method = Method.unaryCall
     let content: [UInt8]
     var fields: [(String, String)] = []
-    /// The status of gRPC that the call must end with.
+    /// The expected gRPC status of the call.
     let status: Int
     var message: String?
 
@@ -70,7 +70,7 @@ import Testing
     Row("a longer path", method: Method.unaryCall + "/", frame([]), 12),
     Row("an odd method", method: "/grpc.testing.TestService/%00\u{e9}", frame([]), 12),
   ])
-  func `a call`(row: Row) async throws {
+  func `an unusual call gets its gRPC status`(row: Row) async throws {
     try await Fixture.running { fixture in
       let client = try RawHTTP2Client(port: fixture.port)
       let token = fixture.sandbox.issueTokens().accessToken
@@ -85,7 +85,7 @@ import Testing
       if row.status == 0 {
         #expect(answer.sections == 2 && answer["grpc-message"] == nil)
       } else {
-        // A failure without a message before it is a head alone.
+        // A failure without messages before it has only headers.
         #expect(answer.sections == 1 && answer["grpc-message"]?.isEmpty == false)
       }
       #expect((answer["www-authenticate"] != nil) == (row.status == 16))
@@ -97,7 +97,7 @@ import Testing
     ("POST", "text/plain", "415"), ("POST", "application/grpc-web", "415"),
     ("POST", "application/grpcx", "415"), ("POST", "", "415"), ("POST", "application/json", "415"),
   ])
-  func `a request that is not gRPC gets a status of HTTP`(
+  func `a request that is not gRPC gets an HTTP status`(
     method: String, type: String, status: String
   ) async throws {
     try await Fixture.running { fixture in
@@ -108,7 +108,7 @@ import Testing
           (":method", method), (":scheme", "http"), (":path", Method.unaryCall),
           (":authority", "a"), ("content-type", type),
         ])
-      // It does not wait for ever for what is not gRPC.
+      // The server does not wait for the rest of a request that is not gRPC.
       let answer = try await client.wholeAnswer(1)
       #expect(answer[":status"] == status && answer["grpc-status"] == nil)
       #expect(answer["allow"] == (status == "405" ? "POST" : nil))
@@ -120,7 +120,7 @@ import Testing
   @Test(arguments: [
     "application/grpc", "application/grpc+proto", "Application/gRPC;charset=utf-8",
   ])
-  func `a content type of gRPC is taken in any form`(type: String) async throws {
+  func `a gRPC content type is accepted in any form`(type: String) async throws {
     try await Fixture.running { fixture in
       let client = try RawHTTP2Client(port: fixture.port)
       client.open(
@@ -133,12 +133,13 @@ import Testing
     }
   }
 
-  @Test func `the deadline ends a call that waits, wherever it waits`() async throws {
+  @Test func `the deadline ends a waiting call at any point`() async throws {
     try await Fixture.running { fixture in
       let client = try RawHTTP2Client(port: fixture.port)
       let token = ("authorization", "Bearer " + fixture.sandbox.issueTokens().accessToken)
       let timeout = ("grpc-timeout", "100m")
-      // For its message, for the time of the first answer, and for that of the second.
+      // The first call waits for its message, the second for the first answer, the third for the
+      // second.
       client.begin(1, Method.unaryCall, [token, timeout])
       let pause = streamRequest([(0, 2_000_000_000)])
       client.call(3, Method.stream, Self.frame([UInt8](pause)), [token, timeout])
@@ -156,7 +157,7 @@ import Testing
     }
   }
 
-  @Test func `clients that break off in the middle leave the server at work`() async throws {
+  @Test func `clients that disconnect in the middle leave the server usable`() async throws {
     try await Fixture.running { fixture in
       let token = ("authorization", "Bearer " + fixture.sandbox.issueTokens().accessToken)
       let message = Self.frame([UInt8](streamRequest([(1 << 20, 0), (1 << 20, 0)])))
@@ -174,7 +175,7 @@ import Testing
       let client = try RawHTTP2Client(port: fixture.port)
       client.call(1, Method.unaryCall, Self.frame([0x20, 1]), [token])
       #expect(try await client.wholeAnswer(1).content == [0, 0, 0, 0, 7, 0x12, 5] + "alice".utf8)
-      // Nothing of the others is under way any more.
+      // No call of the other clients is still open.
       client.leave()
       await fixture.server.stop(grace: .seconds(50))
     }
@@ -182,7 +183,7 @@ import Testing
 }
 
 extension RawHTTP2Client {
-  /// Sends the head of a call.
+  /// Sends the headers of a call.
   func begin(_ stream: UInt32, _ method: String, _ others: [(String, String)] = []) {
     open(
       stream,
@@ -192,7 +193,7 @@ extension RawHTTP2Client {
       ] + others)
   }
 
-  /// Sends a whole call.
+  /// Sends a complete call.
   func call(
     _ stream: UInt32, _ method: String, _ content: [UInt8], _ others: [(String, String)] = []
   ) {

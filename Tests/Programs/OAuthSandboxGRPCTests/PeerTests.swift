@@ -6,9 +6,9 @@ import Testing
 
 @testable import TestSupport
 
-/// The server as clients of other makers see it.
+/// The server as seen by other client implementations.
 @Suite(.timeLimit(.minutes(2))) struct PeerTests {
-  /// What grpcio says of a call.
+  /// The result of a call as grpcio reports it.
   private struct Outcome: Decodable {
     let code: String
     let details: String
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test(.requiresGRPCIO) func `grpcio makes many calls at once`() async throws {
+  @Test(.requiresGRPCIO) func `grpcio makes many calls at the same time`() async throws {
     try await Fixture.running { fixture in
       let token = fixture.sandbox.issueTokens().accessToken
       let outcomes = try await ask(
@@ -142,7 +142,7 @@ import Testing
   }
 
   @Test(.requires(ProgramRequirement(programs: ["curl"])))
-  func `curl makes a call, and is told what is no call`() async throws {
+  func `curl makes a call and gets an error for a request that is not one`() async throws {
     try await Fixture.running { fixture in
       let folder = try TemporaryFolder()
       try Data([0, 0, 0, 0, 4, 0x20, 1, 0x28, 1]).write(
@@ -199,7 +199,7 @@ extension Data {
 }
 
 extension String {
-  /// The text so many times.
+  /// Repeats the text.
   fileprivate static func * (text: String, count: Int) -> String {
     String(repeating: text, count: count)
   }

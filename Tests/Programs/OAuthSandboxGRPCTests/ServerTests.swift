@@ -7,9 +7,9 @@ import SequencingOAuthGRPC
 import TestSupport
 import Testing
 
-/// The life of the server, and what it remembers.
+/// How the server starts and stops, and what it records.
 @Suite(.timeLimit(.minutes(1))) struct ServerTests {
-  @Test func `every call is remembered, whatever its answer is`() async throws {
+  @Test func `every call is recorded with any answer`() async throws {
     let sandbox = try await SandboxServer.start()
     let server = try SandboxGRPCServer(of: sandbox)
     let fixture = Fixture(sandbox: sandbox, server: server)
@@ -36,7 +36,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a port in use is told, and a server that is released leaves its port`() async throws {
+  @Test func `a port in use is an error, and a released server frees its port`() async throws {
     let sandbox = try await SandboxServer.start()
     var server: SandboxGRPCServer? = try SandboxGRPCServer(of: sandbox)
     let port = UInt16(try #require(server?.url.port))
@@ -44,7 +44,7 @@ import Testing
       try SandboxGRPCServer(of: sandbox, port: port)
     }
     server = nil
-    // Another test's server may have got the port for a while.
+    // Another test's server may have taken the port for a while.
     let next = try await eventually("the port is free") {
       try? SandboxGRPCServer(of: sandbox, port: port)
     }
@@ -54,7 +54,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a stop lets calls end within its time, and clients learn of it`() async throws {
+  @Test func `a stop lets calls finish in its grace period and informs the clients`() async throws {
     try await Fixture.running { fixture in
       let channel = try fixture.authorizedChannel()
       let short = try channel.call(
@@ -64,7 +64,7 @@ import Testing
       await fixture.server.stop(grace: .seconds(50))
       #expect(try await messages.next() != nil)
       #expect(try await messages.next() == nil)
-      // Another test's server may have got the port.
+      // Another test's server may have taken the port.
       _ = try? await channel.call(Method.unaryCall, request: everything).response()
       #expect(fixture.server.calls.count == 1)
     }
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test func `several servers can stand beside one sandbox`() async throws {
+  @Test func `several servers can share one sandbox`() async throws {
     try await Fixture.running { fixture in
       let other = try SandboxGRPCServer(of: fixture.sandbox, scope: "admin")
       let token = fixture.sandbox.issueTokens().accessToken

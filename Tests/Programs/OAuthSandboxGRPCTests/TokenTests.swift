@@ -8,14 +8,14 @@ import SequencingOAuthGRPC
 import TestSupport
 import Testing
 
-/// What the server says to a token: the same as the sandbox's own API.
+/// How the server treats tokens: in the same way as the sandbox's own API.
 @Suite(.timeLimit(.minutes(1))) struct TokenTests {
   private static let invalid =
     "Bearer realm=\"sandbox\", error=\"invalid_token\", "
     + "error_description=\"The access token expired or was revoked.\""
 
   @Test(arguments: ["none", "unknown", "expired", "revoked", "a refresh token", "past its time"])
-  func `a token that is not good is refused with the challenge of the sandbox's API`(
+  func `an invalid token gets the challenge of the sandbox's API`(
     kind: String
   ) async throws {
     try await Fixture.running { fixture in
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func `a token without the scope of the server is refused, with the scope's name`()
+  @Test func `a token without the server's scope is rejected with the scope's name`()
     async throws
   {
     try await Fixture.running(scope: "demo") { fixture in
@@ -73,8 +73,7 @@ import Testing
     }
   }
 
-  @Test func `an account refreshes a token that the server refuses, and calls again`() async throws
-  {
+  @Test func `an account refreshes a rejected token and calls again`() async throws {
     try await Fixture.running { fixture in
       let sandbox = fixture.sandbox
       let module = AuthorizationModule(
@@ -96,7 +95,7 @@ import Testing
       #expect(sandbox.requests(to: .token).count == 1)
       let sent = fixture.server.calls.map(\.bearerToken)
       #expect(sent.count == 2 && sent[0] == tokens.accessToken && sent[1] != sent[0])
-      // Now there is no token that could help.
+      // Now no token is valid.
       sandbox.revokeEverything()
       let error = try await rpcFailure(.unauthenticated) {
         try await channel.call(Method.unaryCall, request: everything).response()
@@ -106,7 +105,7 @@ import Testing
   }
 
   @Test(arguments: ["expires", "is revoked"])
-  func `a stream ends when its token does, with the messages from before`(how: String) async throws
+  func `a stream ends when its token ends, after the messages sent before`(how: String) async throws
   {
     try await Fixture.running { fixture in
       let call = try fixture.authorizedChannel().call(
@@ -130,7 +129,7 @@ import Testing
     }
   }
 
-  @Test func `a caller without a token is refused before its message has come`() async throws {
+  @Test func `a caller without a token is rejected before its message has arrived`() async throws {
     try await Fixture.running { fixture in
       let client = try RawHTTP2Client(port: fixture.port)
       client.begin(1, Method.unaryCall)

@@ -6,7 +6,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// Client keys and other programs' files and eyes.
+/// Client keys together with other programs' files and signatures.
 @Suite(.timeLimit(.minutes(2)), .requires(ProgramRequirement(programs: ["openssl"])))
 struct ClientKeyPeerTests {
   private let folder: TemporaryFolder
@@ -33,7 +33,8 @@ struct ClientKeyPeerTests {
   ]
 
   @Test(arguments: files)
-  func `a key that openssl made is read`(command: String, algorithm: JWSAlgorithm) async throws {
+  func `a key created by openssl can be read`(command: String, algorithm: JWSAlgorithm) async throws
+  {
     let text = try await openssl(command)
     let key = try ClientKey(pem: text)
     #expect(key.algorithm == algorithm)
@@ -41,7 +42,7 @@ struct ClientKeyPeerTests {
     let sealed = try await openssl(
       "pkey -aes256 -passout pass:secret", input: text)
     #expect(try ClientKey(pem: sealed, passphrase: "secret") == key)
-    // The SDK's text is openssl's, byte for byte.
+    // The SDK writes the same PEM text as openssl, byte for byte.
     #expect(try await openssl("pkey", input: text) == key.pem())
     let opened = try await openssl(
       "pkey -passin pass:other", input: try key.pem(passphrase: "other"))
@@ -52,7 +53,7 @@ struct ClientKeyPeerTests {
     "genrsa -traditional -aes128 -passout pass:secret 2048",
     "genpkey -algorithm RSA -aes-256-cbc -pass pass:secret",
   ])
-  func `a sealed key that openssl made is read`(command: String) async throws {
+  func `an encrypted key created by openssl can be read`(command: String) async throws {
     let text = try await openssl(command)
     #expect(try ClientKey(pem: text, passphrase: "secret").algorithm == .rs256)
     failure(.wrongPassphrase) { try ClientKey(pem: text) }
@@ -65,12 +66,12 @@ struct ClientKeyPeerTests {
     "ecparam -name secp224r1 -genkey -noout", "genpkey -algorithm RSA-PSS",
     "req -x509 -newkey ed25519 -nodes -subj /CN=x -keyout /dev/null",
   ])
-  func `a key that cannot sign here is refused`(command: String) async throws {
+  func `an unsupported key is rejected`(command: String) async throws {
     let text = try await openssl(command)
     failure(.invalidConfiguration) { try ClientKey(pem: text) }
   }
 
-  @Test func `a public key is named as such`() async throws {
+  @Test func `a public key is named in the error`() async throws {
     let key = try ClientKey(generating: .es256)
     let text = try await openssl("pkey -pubout", input: try key.pem())
     let error = failure(.invalidConfiguration) { try ClientKey(pem: text) }
@@ -81,7 +82,7 @@ struct ClientKeyPeerTests {
     .requires("python3-jwt and python3-cryptography; run Scripts/install test") {
       try await ChildProcess.run(["/usr/bin/python3", "-c", "import jwt, cryptography"]).status == 0
     }, arguments: MadeKeys.algorithms)
-  func `another implementation verifies what a key signs`(algorithm: JWSAlgorithm) async throws {
+  func `another implementation verifies a key's signatures`(algorithm: JWSAlgorithm) async throws {
     let key = try MadeKeys.key(for: algorithm)
     let text = try await key.sign(["aud": "a", "sub": "me", "exp": 4_000_000_000])
     let question: JSONValue = [

@@ -7,7 +7,7 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// The sandbox's signatures, as PyJWT and Python's cryptography package judge them.
+/// The sandbox's signatures, verified by PyJWT and Python's cryptography package.
 @Suite(
   .timeLimit(.minutes(2)),
   .requires("python3-jwt and python3-cryptography; run Scripts/install test") {
@@ -24,7 +24,8 @@ struct SignaturePeerTests {
     return try await SandboxServer.start(options)
   }
 
-  /// The claims of each token in the peer's eyes, or an object with the member `refused`.
+  /// Returns each token's claims as the other implementation sees them, or an object with
+  /// `refused`.
   private func judge(
     _ tokens: [String], _ algorithm: SandboxSigningAlgorithm, at sandbox: SandboxServer
   ) async throws -> [SandboxJSON] {
@@ -51,7 +52,7 @@ struct SignaturePeerTests {
   }
 
   @Test(arguments: SandboxSigningAlgorithm.allCases)
-  func `another implementation verifies every kind of token, also after a rotation`(
+  func `another implementation verifies every kind of token, even after a rotation`(
     algorithm: SandboxSigningAlgorithm
   ) async throws {
     let sandbox = try await start(algorithm)
@@ -78,7 +79,7 @@ struct SignaturePeerTests {
       (.malformedBase64, "DecodeError"), (.twoParts, "DecodeError"), (.weakKey, nil),
       (.issuedTooLongAgo, nil), (.doubledSubject, nil),
     ] as [(SandboxIDTokenFault, String?)])
-  func `another implementation refuses what its rules cover`(
+  func `another implementation rejects the faults that its rules cover`(
     fault: SandboxIDTokenFault, reason: String?
   ) async throws {
     let sandbox = try await start(.rs256)

@@ -3,17 +3,17 @@ import ProgramSupport
 import TestSupport
 import Testing
 
-/// A change of a source file that the compiler offers.
+/// A change to a source file that the compiler suggests.
 struct Fixit: Decodable {
   let file: String
   let start: Int
   let end: Int
   let text: String
 
-  /// What the compiler needs to write fix-its to a file, which it puts beside the program.
+  /// Options that make the compiler write its fix-its to a file beside the program.
   static let options = ["-module-name", "App", "-wmo", "-serialize-diagnostics"]
 
-  /// The fix-its of a program that was built with the ``options``.
+  /// Returns the fix-its of a program that was built with the ``options``.
   static func all(of program: String) async throws -> [Fixit] {
     let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "fixits")
     let diagnostics = URL(filePath: program).deletingLastPathComponent().appending(path: "App.dia")
@@ -23,10 +23,10 @@ struct Fixit: Decodable {
     return try JSONDecoder().decode([Fixit].self, from: Data(result.output.utf8))
   }
 
-  /// Makes the changes in files, whose names are the keys.
+  /// Applies the changes to files, which are given by their names.
   static func apply(_ fixits: [Fixit], to files: [String: String]) -> [String: String] {
     var files = files.mapValues { Array($0.utf8) }
-    // From the end, so that the places before stay where they are.
+    // From the end, so that earlier positions stay valid.
     for fixit in fixits.sorted(by: { $0.start > $1.start }) {
       let name = URL(filePath: fixit.file).lastPathComponent
       files[name]?.replaceSubrange(fixit.start..<fixit.end, with: fixit.text.utf8)
@@ -34,7 +34,7 @@ struct Fixit: Decodable {
     return files.mapValues { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// The library of the toolchain that reads diagnostics.
+  /// Returns the path of the toolchain's library that reads diagnostics.
   private static func libclang() async throws -> String {
     struct Target: Decodable {
       struct Paths: Decodable { let runtimeResourcePath: String }

@@ -3,15 +3,17 @@ import ProgramSupport
 import TestSupport
 import Testing
 
-/// Whole apps that were written for the Sequencing.com pods, with UIKit's classes stood in.
+/// Complete apps for the Sequencing.com pods, with stand-ins for UIKit's classes.
 ///
-/// The pods are gone, and with them what only Apple's systems have; the sources are as they were.
+/// The pods and the parts for Apple's systems are removed; the sources are unchanged.
 @Suite(.timeLimit(.minutes(10))) struct PodAppTests {
   enum Pod: String, CaseIterable {
     case objectiveC = "ObjectiveCPod"
     case swift = "SwiftPod"
 
-    /// The pod's module: a bridging header is imported into every file.
+    /// Builds the pod's module.
+    ///
+    /// A bridging header is imported into every file.
     func build(with builder: ProgramBuilder, _ mode: [String]) async throws -> [String] {
       switch self {
       case .objectiveC:
@@ -22,7 +24,7 @@ import Testing
       }
     }
 
-    /// What the screens show, besides `Signed in` before and `Signed out` after it.
+    /// The texts on the screens between `Signed in` and `Signed out`.
     var texts: [String] {
       switch self {
       case .objectiveC: ["Bearer of demo, refreshable", "Bearer of demo, refreshable", "Refreshed"]
@@ -30,7 +32,7 @@ import Testing
       }
     }
 
-    /// What the compiler has no other spelling for.
+    /// The spellings for which the compiler suggests no replacement.
     var remaining: [String] {
       switch self {
       case .objectiveC:
@@ -49,7 +51,7 @@ import Testing
   ]
 
   @Test(arguments: Pod.allCases, modes)
-  func `an app compiles and runs as it is, and after the compiler's fix-its`(
+  func `an app compiles and runs unchanged, and also after the compiler's fix-its`(
     pod: Pod, mode: [String]
   ) async throws {
     let builder = try ProgramBuilder()
@@ -79,7 +81,7 @@ import Testing
     #expect(lines.dropFirst().dropLast().sorted() == pod.texts, "\(lines)")
   }
 
-  /// The pod's spellings are gone, but for those that are another thing here.
+  /// Checks that the pod's spellings are gone, except those with another meaning here.
   private func checkNames(_ files: [String: String], _ pod: Pod) throws {
     let instance = #/SQ\w+\.(sharedInstance\(\)|instance)/#
     let other = #/SQ\w+Protocol(Delegate)?|(registrate|updateAccessTokenW)\w+/#

@@ -7,7 +7,9 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Lock files of accounts, whose names confirm a guess at who has an account.
+/// Lock files of accounts.
+///
+/// Their names would confirm a guess about who has an account.
 @Suite(.timeLimit(.minutes(3))) struct AccountLockTests {
   let folder: TemporaryFolder
   let locks: AccountLocks
@@ -18,7 +20,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.shared)
-  func `an account's lock file is there only while its lease is held`(
+  func `an account's lock file exists only while its lease is held`(
     kind: StoreKind
   ) async throws {
     let folder = try TemporaryFolder()
@@ -54,12 +56,13 @@ import Testing
     #expect(try fixture.folder.contents().filter { $0.contains(".locks/") } == [])
   }
 
-  /// Old and new versions run side by side, so the name is for ever.
-  @Test func `the name of a lock file stays what it was`() {
+  /// Old and new versions run at the same time, so the name must never change.
+  @Test func `the name of a lock file does not change`() {
     #expect(AccountLocks.name(of: "alice") == "2bd806c97f0e00af1a1fc3328fa763a9.lock")
   }
 
-  @Test func `what a killed process left goes with the account's next lease`() async throws {
+  @Test func `a killed process's lock file is removed with the account's next lease`() async throws
+  {
     let address = ["file:\(folder.file("tokens.json"))", "lease", "a"]
     let probe = try ChildProcess([StoreProbe.executable] + address, input: .open)
     _ = try await probe.line(after: "leased")
@@ -72,7 +75,9 @@ import Testing
     #expect(try !folder.contents().contains(name))
   }
 
-  @Test func `old lock files go with the first lease, and nothing else does`() async throws {
+  @Test func `old lock files are removed with the first lease, and other files are kept`()
+    async throws
+  {
     let names = ["old", "young", "held", "another old"].map { AccountLocks.name(of: $0) }
     let others = ["notes.txt", "0123.lock", names[0] + ".lock"]
     for name in names + others { try Data().write(to: URL(filePath: folder.file(name))) }
@@ -84,8 +89,8 @@ import Testing
     try await eventually("they are removed") { try Set(folder.contents()) == kept }
   }
 
-  /// This is what an older version does, which asks for the lock of what it has opened.
-  @Test func `a file that another program has just opened stays locked after its removal`()
+  /// An older version does this: it locks a file that it has already opened.
+  @Test func `a lock file that another program has just opened stays locked after its removal`()
     async throws
   {
     let lease = try #require(try locks.lease("a"))
@@ -100,7 +105,7 @@ import Testing
     next.release()
   }
 
-  /// An open(2) that is under way when the file goes is not counted by the kernel yet.
+  /// The kernel does not yet count an open(2) that is in progress when the file is removed.
   @Test func `a file's lock is kept for a moment after its removal`() async throws {
     let removed = folder.file(AccountLocks.name(of: "a")) + " (deleted)"
     func isKept() throws -> Bool {
@@ -109,7 +114,7 @@ import Testing
         (try? files.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == removed
       }
     }
-    // A busy machine may let the moment pass before it is looked at.
+    // On a busy machine the moment may pass before the check.
     let isSeen = try (0..<100).contains { _ in
       try #require(try locks.lease("a")).release()
       return try isKept()
@@ -118,7 +123,7 @@ import Testing
     try await eventually("they are let go") { try !isKept() }
   }
 
-  @Test func `an older version that has the lock keeps this one out, and the file goes later`()
+  @Test func `an older version's lock excludes this one, and the file is removed later`()
     async throws
   {
     let path = folder.file(AccountLocks.name(of: "a"))
@@ -134,7 +139,9 @@ import Testing
   @Test(arguments: [
     ["new", "new", "new"], ["old", "old", "new", "new"], ["hasty", "hasty", "new", "new"],
   ])
-  func `no two processes have one lock, whatever their version`(versions: [String]) async throws {
+  func `no two processes have the same lock, whatever their versions`(versions: [String])
+    async throws
+  {
     let path = folder.file(AccountLocks.name(of: "a"))
     let probes = try versions.map { version in
       try ChildProcess([StoreProbe.executable, "file:/nowhere", "lock", version, path, "1000"])
@@ -145,18 +152,20 @@ import Testing
     }
   }
 
-  /// A process has a lease for a moment when it removes a lock file, and a file server for longer.
+  /// A process has a lease for a moment when it removes a lock file.
+  ///
+  /// A file server has it longer.
   @Test func `a file on which another program has a lease is not free`() throws {
     let path = folder.file("lock")
     let leased = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    // The commands F_SETSIG and F_SETLEASE, which Swift does not import; SIGIO would end the tests.
+    // The commands F_SETSIG and F_SETLEASE, which Swift does not import. SIGIO would end the tests.
     #expect(fcntl(leased, 10, SIGURG) == 0 && fcntl(leased, 1024, Int32(F_WRLCK)) == 0)
     #expect(try FileLock.ifFree(path) == nil)
     close(leased)
     try #require(try FileLock.ifFree(path)).remove()
   }
 
-  @Test func `a file that was removed by hand while it was locked is nobody's lock`() throws {
+  @Test func `a lock file that was deleted while locked no longer protects its path`() throws {
     let lock = try #require(try FileLock.ifFree(folder.file("lock")))
     try FileManager.default.removeItem(atPath: folder.file("lock"))
     let next = try #require(try FileLock.ifFree(folder.file("lock")))
@@ -167,7 +176,9 @@ import Testing
   }
 
   @Test(.requires("root", PermissionTests.isRoot))
-  func `a lock file without rights, as a umask left it, is used by its owner only`() async throws {
+  func `a lock file without permissions, created under a umask, is used only by its owner`()
+    async throws
+  {
     let store = folder.file("tokens.json")
     chown(folder.path, PermissionTests.nobody, PermissionTests.nobody)
     let name = "tokens.json.locks/" + AccountLocks.name(of: "a")

@@ -27,12 +27,12 @@ import Testing
 
   private var file: DesktopTokenStore.Place { .encryptedFile(path: folder.file("tokens.sealed")) }
 
-  @Test func `accounts go into a keyring that is open`() async throws {
+  @Test func `accounts go into an unlocked keyring`() async throws {
     let desktop = try await PrivateDesktop(keyring: true)
     let store = store(desktop)
     #expect(try await store.place == .keyring)
     #expect(try await store.list() == [])
-    #expect(!exists("tokens.place"), "to look chooses nothing")
+    #expect(!exists("tokens.place"), "reading does not choose a place")
     try await store.save(record("a"))
     #expect("\(try await store.place)" == "the desktop's keyring")
     #expect(!exists("tokens.sealed") && !exists("tokens.key"))
@@ -43,11 +43,11 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `a keyring that does not answer today is an error and no empty store`() async throws {
+  @Test func `an unavailable keyring is an error, not an empty store`() async throws {
     let desktop = try await PrivateDesktop(keyring: true)
     try await store(desktop).save(record("a"))
     try await desktop.killKeyring()
-    // As a program that starts anew has it.
+    // A program that has just started creates such a store.
     let store = store(desktop, hasDisplay: true)
     await failure(.storeFailed) { try await store.load("a") }
     await failure(.storeFailed) { try await store.list() }
@@ -80,7 +80,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `a file without a note of the choice is used`() async throws {
+  @Test func `a file without a stored choice is used`() async throws {
     let desktop = try await PrivateDesktop(keyring: true)
     let before = EncryptedFileTokenStore(
       path: folder.file("tokens.sealed"), key: .file(folder.file("tokens.key")))
@@ -90,7 +90,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `only a save chooses, so a keyring may still appear`() async throws {
+  @Test func `only a save chooses the place, so a keyring may still appear`() async throws {
     let desktop = try await PrivateDesktop()
     let store = store(desktop)
     #expect(try await store.load("a") == nil)
@@ -104,7 +104,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `a locked keyring with no display to ask on is not chosen`() async throws {
+  @Test func `a locked keyring without a display for the prompt is not chosen`() async throws {
     let desktop = try await PrivateDesktop()
     try await desktop.startKeyring(unlocked: false)
     try await store(desktop).save(record("a"))
@@ -112,7 +112,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `a first save that the keyring refuses leaves the choice open`() async throws {
+  @Test func `a first save that the keyring rejects leaves the choice open`() async throws {
     let desktop = try await PrivateDesktop()
     try await desktop.startKeyring(unlocked: false)
     let store = store(desktop, hasDisplay: true)
@@ -124,8 +124,9 @@ import Testing
     await desktop.stop()
   }
 
-  /// The note may be lost with the state folder, and the accounts in the keyring are still there.
-  @Test func `accounts in a locked keyring keep it chosen without the note`() async throws {
+  /// The stored choice may be lost with the state folder while the keyring still has the accounts.
+  @Test func `a locked keyring with accounts stays chosen without the stored choice`() async throws
+  {
     let desktop = try await PrivateDesktop(keyring: true)
     try await store(desktop).save(record("a"))
     try FileManager.default.removeItem(atPath: folder.file("tokens.place"))
@@ -139,7 +140,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `a note that this version cannot read is left as it is`() async throws {
+  @Test func `a choice that this version cannot read is not changed`() async throws {
     let desktop = try await PrivateDesktop(keyring: true)
     try "vault\n".write(toFile: folder.file("tokens.place"), atomically: false, encoding: .utf8)
     let store = store(desktop)
@@ -149,7 +150,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `processes that choose at once choose the same`() async throws {
+  @Test func `processes that choose at the same time choose the same place`() async throws {
     let desktop = try await PrivateDesktop()
     let probes = try (0..<4).map { number in
       try ChildProcess(
@@ -167,7 +168,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `a lease excludes others before the choice and after it`() async throws {
+  @Test func `a lease excludes others before and after the choice`() async throws {
     let desktop = try await PrivateDesktop(keyring: true)
     let (first, second) = (store(desktop), store(desktop))
     let before = try #require(try await first.lease("a"))

@@ -5,12 +5,12 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// The end of a process, which its other threads may not have heard of.
+/// OpenSSL at the end of a process, while other threads still run.
 @Suite(.timeLimit(.minutes(2))) struct ExitTests {
   // FIPS 180-2, appendix B.1.
   private static let digest = "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0="
 
-  /// What makes the first use of OpenSSL in a process: a new store, one that is there, or libcurl.
+  /// What uses OpenSSL first in the process: a new store, an existing store, or libcurl.
   enum FirstUse: CaseIterable {
     case newStore
     case oldStore
@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(arguments: FirstUse.allCases)
-  func `OpenSSL can be used until the last moment`(firstUse: FirstUse) async throws {
+  func `OpenSSL can be used until the process ends`(firstUse: FirstUse) async throws {
     let folder = try TemporaryFolder()
     let closed = try ClosedPort()
     let server = "http://127.0.0.1:\(closed.number)"
@@ -35,7 +35,7 @@ import Testing
     #expect(result.output.hasSuffix("at the exit: \(Self.digest)\n"))
   }
 
-  /// An account whose token must be refreshed.
+  /// Returns an account whose token must be refreshed.
   private static func expired(_ issuer: String) -> AccountRecord {
     AccountRecord(
       id: "a", clientID: "sandbox-app", issuer: issuer,

@@ -2,11 +2,11 @@ import Foundation
 import ProgramSupport
 import TestSupport
 
-/// The library that lets a process's n-th system call on a folder's files go wrong.
+/// The library that makes the n-th system call on a folder's files fail.
 enum FaultLibrary {
   static let requirement = ProgramRequirement(programs: ["clang"])
 
-  /// What to set for a process, so that one call goes wrong.
+  /// Returns the environment that makes one call of a process fail.
   static func environment(
     _ folder: TemporaryFolder, call: Int, _ fault: Fault
   ) async throws -> [String: String?] {
@@ -16,12 +16,12 @@ enum FaultLibrary {
     ]
   }
 
-  /// The environment that makes the library report every call of a process, without faults.
+  /// Returns the environment that makes the library print every call without faults.
   static func listing(_ folder: TemporaryFolder) async throws -> [String: String?] {
     try await environment(folder, call: -1, .broken)
   }
 
-  // Built once, beside the programs that were built.
+  // Built once, next to the other built programs.
   private static let library = Task {
     let source = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "Faults/faults.c").path
@@ -37,17 +37,17 @@ enum FaultLibrary {
   }
 }
 
-/// How a call goes wrong, as the library is told.
+/// How a call fails, as given to the library.
 enum Fault: String, CaseIterable {
-  /// It fails with EIO.
+  /// The call fails with EIO.
   case broken
-  /// What takes room fails with ENOSPC.
+  /// A call that needs disk space fails with ENOSPC.
   case full
-  /// The process is killed in its place.
+  /// The process is killed instead of the call.
   case kill
   /// The process is killed after half of a write.
   case torn
-  /// Half of a write is done, which is no failure.
+  /// Half of a write is done, which is not an error.
   case short
 
   var isDeadly: Bool { self == .kill || self == .torn }
@@ -55,7 +55,7 @@ enum Fault: String, CaseIterable {
 }
 
 extension ChildProcess.Result {
-  /// The calls that the library has told, in order.
+  /// The calls that the library has printed, in order.
   var calls: [String] {
     errors.split(separator: "\n").filter { $0.hasPrefix("call: ") }.map { String($0.dropFirst(6)) }
   }

@@ -5,23 +5,23 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Every system call of a change goes wrong once, for each store that writes files.
+/// Failures of every system call of a change, for each store that writes files.
 ///
-/// The first run lets the first call go wrong, the next one the second, and so on until a run ends
-/// before its turn comes.
+/// The first run makes the first call fail, the next run the second, and so on, until a run ends
+/// before the failing call.
 @Suite(.timeLimit(.minutes(10)), .requires(FaultLibrary.requirement)) struct FaultTests {
   static let old = record("a", token: SQToken(accessToken: "old", refreshToken: "old-refresh"))
   static let new = record("a", token: SQToken(accessToken: "new", refreshToken: "new-refresh"))
 
   @Test(arguments: StoreKind.onDisk, Fault.allCases)
-  func `a first save that goes wrong leaves no record or a whole one`(
+  func `a failed first save leaves no record or a complete one`(
     kind: StoreKind, fault: Fault
   ) async throws {
     try await breakEachCall(of: ["save"], kind, fault, from: [], to: [Self.new])
   }
 
   @Test(arguments: StoreKind.onDisk, Fault.allCases)
-  func `a save that goes wrong leaves the old record or the new one`(
+  func `a failed save leaves the old record or the new one`(
     kind: StoreKind, fault: Fault
   ) async throws {
     try await breakEachCall(
@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.onDisk, Fault.allCases)
-  func `an erasure that goes wrong leaves the record or none`(
+  func `a failed erasure leaves the record or none`(
     kind: StoreKind, fault: Fault
   ) async throws {
     try await breakEachCall(
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.landing, Fault.allCases)
-  func `a refresh whose store goes wrong leaves the old record, or the new one once it has landed`(
+  func `a failed refresh leaves the old record, or the new one once it is written`(
     kind: StoreKind, fault: Fault
   ) async throws {
     try await breakEachCall(
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(arguments: [StoreKind.file, .encrypted])
-  func `room is on the disk before a request, and the answer before it is put in its place`(
+  func `space is reserved on disk before a request, and the answer is synced before it is used`(
     kind: StoreKind
   ) async throws {
     let calls = try await calls(of: ["next"], kind)
@@ -58,7 +58,7 @@ import Testing
 
   /// A test cannot cut the power, but it can check the order of writes and syncs to the disk.
   @Test(arguments: [StoreKind.file, .encrypted], [["save"], ["erase", "a"]])
-  func `a file is on the disk before it gets its name, and the name before the lock is let go`(
+  func `a file is synced before it gets its name, and the name before the lock is released`(
     kind: StoreKind, command: [String]
   ) async throws {
     let calls = try await calls(of: command, kind)
@@ -66,12 +66,12 @@ import Testing
     #expect(
       calls[last...].filter { $0 != "open" }
         == ["write", "fsync", "rename", "fsync of a folder"]
-        // Behind a save the landing file goes, whose content the file has by now.
+        // After a save, the write-ahead copy is removed, because the file now has its content.
         + (command[0] == "save" ? ["unlink"] : []) + ["flock"])
   }
 
   @Test(arguments: [StoreKind.sqlite, .encryptedSQLite], [["save"], ["erase", "a"]])
-  func `a database's log is on the disk when a change returns`(
+  func `a database's log is synced when a change returns`(
     kind: StoreKind, command: [String]
   ) async throws {
     let calls = try await calls(of: command, kind)
@@ -80,7 +80,7 @@ import Testing
     #expect(calls[last...].contains("fdatasync of a log"), "\(calls)")
   }
 
-  /// The calls of a change to a store that has two records.
+  /// Returns the system calls of a change to a store with two records.
   private func calls(of command: [String], _ kind: StoreKind) async throws -> [String] {
     let folder = try TemporaryFolder()
     for record in [Self.old, record("b")] { try await kind.open(folder).save(record) }
@@ -121,16 +121,17 @@ import Testing
     #expect(calls > (fault.isOfWrites ? 0 : 3), "the library is there and sees the calls")
   }
 
-  /// Success, the death that was ordered, or an error that an app can understand.
+  /// Expects success, the ordered kill, or a typed error.
   private func expectTypedEnd(of result: ChildProcess.Result, _ fault: Fault, _ what: String) {
     if result.status == 128 + SIGKILL, fault.isDeadly { return }
-    // SQLite takes a page that the disk cannot read for a damaged one.
+    // SQLite reports a page that the disk cannot read as damaged.
     let isUnreadable = result.errors.contains("fault: pread") && result.code == .storeDamaged
     #expect(result.status == 0 || result.code == .storeFailed || isUnreadable, "\(what)")
     if fault == .short { #expect(result.status == 0, "\(what)") }
   }
 
-  /// No lock is stuck, the next save lasts, and nothing of the broken one stays.
+  /// Expects that no lock is stuck, that the next save works, and that nothing of the failed one is
+  /// left.
   private func expectUsable(
     _ kind: StoreKind, _ folder: TemporaryFolder, _ what: String
   ) async throws {

@@ -6,7 +6,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// How a lock is waited for, and who has it.
+/// Waiting for a lock, and finding its holder.
 @Suite(.timeLimit(.minutes(2))) struct FileLockTests {
   let folder: TemporaryFolder
   var path: String { folder.file("a.lock") }
@@ -15,7 +15,7 @@ import Testing
     folder = try TemporaryFolder()
   }
 
-  @Test func `a lock that another process keeps is an error after the limit, and names it`()
+  @Test func `a lock that another process keeps too long is an error that names the process`()
     async throws
   {
     let holder = try await hold()
@@ -32,14 +32,14 @@ import Testing
     try FileLock.wait(for: path, limit: .seconds(30)).release()
   }
 
-  @Test func `a lock is taken when its holder gives it back`() async throws {
+  @Test func `a lock is taken when its holder releases it`() async throws {
     let holder = try await hold()
     async let lock = FileLock.wait(for: path, limit: .seconds(60))
     holder.signal(SIGKILL)
     try await lock.release()
   }
 
-  @Test func `every file that is locked beside a store's is waited for with a limit`()
+  @Test func `waiting for a store's lock has a time limit`()
     async throws
   {
     let file = PrivateFile(path: folder.file("tokens.json"))
@@ -51,7 +51,7 @@ import Testing
     try file.lock(limit: .zero).release()
   }
 
-  @Test func `a file that is free, or not there, has no holder`() throws {
+  @Test func `a free or missing file has no holder`() throws {
     #expect(FileLock.holder(of: path) == nil)
     let lock = try #require(try FileLock.ifFree(path))
     #expect(FileLock.holder(of: path)?.hasPrefix("process \(getpid()) ") == true)
@@ -76,7 +76,7 @@ import Testing
   ]
 
   @Test(arguments: locks)
-  func `the kernel's list names the process that keeps others out`(
+  func `the kernel's list gives the process that holds a lock`(
     _ row: (line: String, process: Int32?)
   ) {
     #expect(LockHolder.process(in: row.line, device: 0xfe01, inode: 77) == row.process)
@@ -85,12 +85,12 @@ import Testing
   @Test(arguments: [
     (0xfe01, "fe:01"), (0x0005, "00:05"), (0x1000_0200_0003, "1000:2003"),
   ])
-  func `a device is written as the kernel writes it`(packed: UInt64, device: String) {
+  func `a device number is written as in the kernel's list`(packed: UInt64, device: String) {
     let line = "1: FLOCK  ADVISORY  WRITE 12 \(device):5 0 EOF"
     #expect(LockHolder.process(in: line, device: packed, inode: 5) == 12)
   }
 
-  /// A process that holds the lock until it is killed.
+  /// Starts a process that holds the lock until it is killed.
   private func hold() async throws -> ChildProcess {
     let holder = try ChildProcess(
       ["flock", "--no-fork", path, "sh", "-c", "echo locked; exec cat"], input: .open)

@@ -5,7 +5,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Which files a store believes, closes to other users, or refuses.
+/// Which files a store accepts, makes private or rejects.
 @Suite(.timeLimit(.minutes(3))) struct FileTrustTests {
   enum Verdict { case believed, mended, refused }
 
@@ -28,7 +28,7 @@ import Testing
   ]
 
   @Test(arguments: rows)
-  func `the owner and the rights of a file decide whether it is believed`(
+  func `the owner and mode of a file decide whether it is accepted`(
     _ row: (kind: String, owner: UInt32, mode: UInt32, verdict: Verdict)
   ) throws {
     let trust = try #require(
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func `a key on a read-only disk has the rights that its administrator chose`() throws {
+  @Test func `a key on a read-only disk may keep the mode that its administrator chose`() throws {
     let status = FileStatus(owner: Self.me, mode: 0o644)
     #expect(try FileTrust.key.needsMending(status, user: Self.me, isReadOnly: true))
     #expect(throws: FileFailure.self) {
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func `for root, other users' files are no better, and a key of its own is as it is`()
+  @Test func `root does not accept other users' files, and uses its own key unchanged`()
     throws
   {
     #expect(throws: FileFailure.self) {
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.onDisk, [0o644, 0o640, 0o604])
-  func `a file that others could read is closed to them when it is read`(
+  func `a file readable by others becomes private when it is read`(
     kind: StoreKind, mode: Int
   ) async throws {
     let folder = try TemporaryFolder()
@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.onDisk, [0o666, 0o620, 0o602])
-  func `a file that others can write is refused, named with the remedy, and stays as it is`(
+  func `a file writable by others is rejected with advice and not changed`(
     kind: StoreKind, mode: Int
   ) async throws {
     let folder = try TemporaryFolder()
@@ -84,14 +84,14 @@ import Testing
     try setMode(mode, path)
     let before = try Data(contentsOf: URL(filePath: path))
     try await expectRefused(kind, folder, "set its mode to 0600")
-    // The store that made a database may still be closing it.
+    // The store that created a database may still be closing it.
     if !kind.needsRoomToRead { #expect(try Data(contentsOf: URL(filePath: path)) == before) }
     try setMode(0o600, path)
     #expect(try await kind.open(folder).load("a") == record("a"))
   }
 
   @Test(.requires("root", PermissionTests.isRoot), arguments: StoreKind.onDisk)
-  func `another user's file is refused, also by root`(kind: StoreKind) async throws {
+  func `another user's file is rejected, even by root`(kind: StoreKind) async throws {
     let folder = try TemporaryFolder()
     try await kind.open(folder).save(record("a"))
     let path = try kind.path(folder)
@@ -104,7 +104,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.onDisk)
-  func `a pipe in the file's place is refused and not waited for`(kind: StoreKind) async throws {
+  func `a named pipe in the file's place is rejected at once`(kind: StoreKind) async throws {
     let folder = try TemporaryFolder()
     try await kind.open(folder).save(record("a"))
     let path = try kind.path(folder)
@@ -113,7 +113,7 @@ import Testing
     try await expectRefused(kind, folder, "pipe")
   }
 
-  @Test func `a device is refused and not read to its end`() async throws {
+  @Test func `a device is rejected and not read to its end`() async throws {
     let store = FileTokenStore(path: "/dev/zero")
     let error = await failure(.storeFailed) { try await store.load("a") }
     #expect(error?.message.contains("/dev/zero") == true)
@@ -121,7 +121,7 @@ import Testing
   }
 
   @Test(arguments: [StoreKind.file, .encrypted])
-  func `a file of more than 256 MB is refused and not read`(kind: StoreKind) async throws {
+  func `a file of more than 256 MB is rejected and not read`(kind: StoreKind) async throws {
     let folder = try TemporaryFolder()
     try await kind.open(folder).save(record("a"))
     #expect(truncate(try kind.path(folder), 256 * 1024 * 1024 + 1) == 0)
@@ -130,7 +130,7 @@ import Testing
 
   /// Root can read a file of mode 000, so a process of root first becomes another user.
   @Test(arguments: StoreKind.onDisk)
-  func `what is made under a umask that takes all rights can be used by the next run`(
+  func `files created under a umask without permissions are usable in the next run`(
     kind: StoreKind
   ) async throws {
     let folder = try TemporaryFolder()
@@ -152,7 +152,7 @@ import Testing
   @Test(
     .requires("the right to mount a file system", SmallDisk.isAllowed),
     arguments: [StoreKind.file, .encrypted])
-  func `on a read-only disk a file keeps the rights that it was given, and no lease is taken`(
+  func `on a read-only disk a file keeps its mode, and there is no lease`(
     kind: StoreKind
   ) async throws {
     let folder = try TemporaryFolder()

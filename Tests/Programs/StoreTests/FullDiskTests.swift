@@ -5,17 +5,18 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// A full disk: a small file system that only the processes of the test see, and that goes with
-/// them.
+/// A full disk: a small file system that only the test's processes see.
+///
+/// It disappears with these processes.
 @Suite(.timeLimit(.minutes(3)), .requires("the right to mount a file system", SmallDisk.isAllowed))
 struct FullDiskTests {
   @Test(arguments: StoreKind.onDisk)
-  func `a full disk is a typed error, the old record stays, and room heals it`(
+  func `a full disk is a typed error, keeps the old record, and works after space is freed`(
     kind: StoreKind
   ) async throws {
     let (folder, input) = (try TemporaryFolder(), try TemporaryFolder())
     let old = record("a", token: SQToken(accessToken: "old"))
-    // Too much for whatever room a store may have kept for itself.
+    // Too large for any space that a store may have reserved.
     let new = record(
       "a", token: SQToken(accessToken: String(repeating: "new", count: 100_000)))
     try StoreProbe.lines([old, record("b")]).write(
@@ -33,7 +34,7 @@ struct FullDiskTests {
     #expect(Array(lines[0...1]) == ["saved", "saved"])
     #expect(lines[2] == "full 1")
     #expect(result.code == .storeFailed, "\(result.errors)")
-    // A database may need room even to be read; none may be taken for an empty one.
+    // A database may need disk space even for reading. It must never appear empty.
     #expect(try kind.needsRoomToRead && lines[3] == "error" || decoded(lines[3]) == old)
     #expect(try decoded(lines[4]) == old)
     #expect(try decoded(lines[5]) == record("b"))
@@ -42,10 +43,9 @@ struct FullDiskTests {
     #expect(try decoded(lines[8]) == record("b"))
   }
 
-  /// The answer is here by then, and the server accepts nothing else any more.
+  /// By now the answer has arrived, and the server accepts no other token.
   @Test(arguments: StoreKind.landing)
-  func `a disk that fills up in the middle of a refresh loses nothing`(kind: StoreKind) async throws
-  {
+  func `a disk that fills up during a refresh loses nothing`(kind: StoreKind) async throws {
     let (folder, input) = (try TemporaryFolder(), try TemporaryFolder())
     let old = record("a", token: SQToken(accessToken: "old"))
     let new = record("a", token: SQToken(accessToken: "new"))
@@ -64,8 +64,8 @@ struct FullDiskTests {
     #expect(Array(lines[0...2]) == ["saved", "reserved", "landed"])
     #expect(lines[3] == "saved", "\(result.errors)")
     #expect(try decoded(lines[4]) == new)
-    // The next refresh sends nothing until the store has what has landed. A database's log may have
-    // had room for it at once.
+    // The next refresh sends nothing until the store has the write-ahead copy's content. A
+    // database's log may have had enough space for it at once.
     let refused = kind.needsRoomToRead ? nil : "full 1"
     #expect(lines[5] == refused ?? lines[5], "\(result.errors)")
     #expect(try decoded(lines[lines.count - 4]) == new)
@@ -77,7 +77,7 @@ struct FullDiskTests {
   }
 }
 
-/// What the processes of a test do on a small disk.
+/// The commands that a test's processes run on a small disk.
 enum FullDisk {
   static let script = """
     set -eu

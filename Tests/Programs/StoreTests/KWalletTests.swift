@@ -6,7 +6,7 @@ import SequencingOAuthSecretService
 import TestSupport
 import Testing
 
-/// The keyring's store on a real KWallet, whose user sees no screen.
+/// The keyring store on a real KWallet, whose user sees no screen.
 @Suite(.timeLimit(.minutes(3)), .requires(.kWallet)) struct KWalletTests {
   private let folder: TemporaryFolder
 
@@ -29,7 +29,7 @@ import Testing
       limit: limit)
   }
 
-  @Test func `after a login the accounts are in the wallet, and nobody is asked`() async throws {
+  @Test func `after a login the accounts are in the wallet without a prompt`() async throws {
     let desktop = try await PrivateDesktop()
     let kWallet = try await KWallet(on: desktop)
     let store = desktopStore(desktop, hasDisplay: true)
@@ -46,9 +46,9 @@ import Testing
     await desktop.stop()
   }
 
-  /// KWallet calls a wallet locked that the login has opened, until a program has asked for it.
+  /// KWallet reports a wallet opened by the login as locked until a program has asked for it.
   @Test(arguments: [KWallet.Start.openWallet, .closedWallet, .noWallet])
-  func `without a display, the file is taken where KWallet might have to ask`(
+  func `without a display, the file is chosen if KWallet might have to prompt`(
     start: KWallet.Start
   ) async throws {
     let desktop = try await PrivateDesktop()
@@ -62,9 +62,9 @@ import Testing
     await desktop.stop()
   }
 
-  /// Its question is on a screen that nobody sees.
+  /// The prompt is on a screen that nobody sees.
   @Test(arguments: [KWallet.Start.closedWallet, .noWallet])
-  func `a wallet that is not opened ends a sign-in before the browser`(
+  func `a wallet that is not opened fails a sign-in before the browser`(
     start: KWallet.Start
   ) async throws {
     let desktop = try await PrivateDesktop()
@@ -77,8 +77,8 @@ import Testing
     await desktop.stop()
   }
 
-  /// KWallet refuses a public key that begins with a zero byte, which is one of 256.
-  @Test func `no session is refused for its key`() async throws {
+  /// KWallet rejects a public key that begins with a zero byte, which is one in 256.
+  @Test func `no session fails because of its public key`() async throws {
     let desktop = try await PrivateDesktop()
     let kWallet = try await KWallet(on: desktop)
     var refused = 0

@@ -5,7 +5,7 @@ import SequencingOAuthSecretService
 import TestSupport
 import Testing
 
-/// The keyring's store on a real KeePassXC with its own settings, which asks the user a lot.
+/// The keyring store on a real KeePassXC with its default settings, which prompts often.
 @Suite(.timeLimit(.minutes(3)), .requires(.keePassXC)) struct KeePassXCTests {
   private let folder: TemporaryFolder
 
@@ -18,7 +18,7 @@ import Testing
       service: "app", folder: folder.path, bus: desktop.address, limit: .seconds(60))
   }
 
-  /// Saves records by another process, so that this one is a stranger to their items.
+  /// Saves records in another process, so that this process has no access to their items yet.
   private func saveElsewhere(_ records: [AccountRecord], _ desktop: PrivateDesktop) async throws {
     let result = try await ChildProcess.run(
       [StoreProbe.executable, "keyring-of:app", "save"],
@@ -26,7 +26,9 @@ import Testing
     try #require(result.status == 0, "\(result.errors)")
   }
 
-  @Test func `the user is asked once for an account, however often it is refreshed`() async throws {
+  @Test func `the user is prompted once for an account, however often it is refreshed`()
+    async throws
+  {
     let desktop = try await PrivateDesktop()
     let keePassXC = try await KeePassXC(on: desktop)
     try await saveElsewhere([record("a")], desktop)
@@ -42,7 +44,7 @@ import Testing
       room.release()
       last = next
     }
-    // Another store of the process is no stranger either.
+    // Another store of the process has access too.
     #expect(try await self.store(desktop).load("a") == last)
     #expect(keePassXC.questions == 1)
     await keePassXC.stop()
@@ -55,7 +57,7 @@ import Testing
     "{S:oauth-service}", #"\\"{PASSWORD}"#, "{ENV:HOME}",
   ]
 
-  @Test func `texts in braces come back as they were saved`() async throws {
+  @Test func `texts in braces are loaded as they were saved`() async throws {
     let desktop = try await PrivateDesktop()
     let keePassXC = try await KeePassXC(on: desktop)
     let records = Self.texts.map { text in
@@ -87,7 +89,7 @@ import Testing
     await desktop.stop()
   }
 
-  /// KeePassXC finds nothing in a locked database, which must not look as if nothing were there.
+  /// KeePassXC finds nothing in a locked database, which must not look like an empty one.
   @Test func `a user who does not unlock the database is not signed out`() async throws {
     let desktop = try await PrivateDesktop()
     let keePassXC = try await KeePassXC(on: desktop)
@@ -104,7 +106,7 @@ import Testing
     for (number, call) in calls.enumerated() {
       let error = await failure(.storeFailed) { try await call() }
       #expect(error?.message.contains("locked") == true)
-      // One question each.
+      // One prompt each.
       try await keePassXC.isRefused(number + 1)
     }
     await keePassXC.stop()
@@ -112,12 +114,12 @@ import Testing
   }
 
   @Test(arguments: [KeePassXC.Start.lockedDatabase, .noDatabase])
-  func `without a display, the file is taken where KeePassXC would have to ask`(
+  func `without a display, the file is chosen if KeePassXC would have to prompt`(
     start: KeePassXC.Start
   ) async throws {
     let desktop = try await PrivateDesktop()
     let keePassXC = try await KeePassXC(on: desktop, start)
-    // With its limit of ten seconds the keyring could be asked a question.
+    // With its limit of ten seconds the keyring could be sent a request.
     let store = DesktopTokenStore(
       service: "app", folder: folder.path, bus: desktop.address, hasDisplay: false,
       limit: .seconds(1))
@@ -130,13 +132,13 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `with a display, a locked KeePassXC is the place of the accounts`() async throws {
+  @Test func `with a display, a locked KeePassXC is chosen for the accounts`() async throws {
     let desktop = try await PrivateDesktop()
     let keePassXC = try await KeePassXC(on: desktop, .lockedDatabase)
     let store = DesktopTokenStore(
       service: "app", folder: folder.path, bus: desktop.address, hasDisplay: true)
     #expect(try await store.place == .keyring)
-    #expect(keePassXC.refusals == 0, "to look asks nothing")
+    #expect(keePassXC.refusals == 0, "checking prompts nobody")
     let error = await failure(.storeFailed) { try await store.reserve("a", replacing: nil) }
     #expect(error?.message.contains("locked") == true)
     await keePassXC.stop()

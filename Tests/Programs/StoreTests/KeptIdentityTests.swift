@@ -5,7 +5,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// Who the user of an account is, as every store knows it.
+/// The user's identity in the records of every store.
 @Suite(.timeLimit(.minutes(2))) struct KeptIdentityTests {
   private static let claims: [String: JSONValue] = [
     "iss": "https://id.example", "sub": "alice", "aud": "client", "exp": 1_700_000_100,
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.all)
-  func `each record says who the user is`(kind: StoreKind) async throws {
+  func `each record has the user's identity`(kind: StoreKind) async throws {
     let folder = try TemporaryFolder()
     let saved = try record()
     try await kind.open(folder).save(saved)
@@ -40,14 +40,14 @@ import Testing
       #expect(record == saved && record.token.idToken?.name == "Alice")
     }
     #expect(found.count == 4)
-    // What was not validated, or is of another client, is no identity.
+    // A record that was not validated or belongs to another client has no identity.
     for other in [try record(isValidated: false), try record(clientID: "another")] {
       try await store.save(other)
       #expect(try await kind.open(folder).load("a")?.token.idToken == nil)
     }
   }
 
-  @Test func `a store in memory says the same`() async throws {
+  @Test func `a memory store also returns the identity`() async throws {
     let store = MemoryTokenStore()
     await store.save(try record())
     #expect(try await store.all().map { $0.token.idToken?.name } == ["Alice"])

@@ -5,7 +5,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// A store that is put under another key.
+/// Changing the key of an encrypted store.
 @Suite(.timeLimit(.minutes(5))) struct KeyChangeTests {
   let folder: TemporaryFolder
   let path: String
@@ -20,7 +20,7 @@ import Testing
     EncryptedFileTokenStore(path: path, key: .quickPassphrase(passphrase))
   }
 
-  @Test func `the old passphrase fails, the new one opens, and the records are the same`()
+  @Test func `after a change the new passphrase opens the same records and the old one fails`()
     async throws
   {
     let changing = store("old")
@@ -33,7 +33,7 @@ import Testing
     #expect(try await store("new").list() == ids)
   }
 
-  @Test func `a store that is not there yet has the new key from its first save on`()
+  @Test func `a store that does not exist yet uses the new key from its first save`()
     async throws
   {
     let changing = store("old")
@@ -43,8 +43,8 @@ import Testing
     #expect(try await store("new").load("a") == record("a"))
   }
 
-  /// As by a program that is started again after it was interrupted.
-  @Test func `a change that was made before is no error`() async throws {
+  /// A program may run again after it was interrupted.
+  @Test func `a repeated change of the key is no error`() async throws {
     try await store("old").save(record("a"))
     for _ in 1...2 {
       let changing = store("old")
@@ -57,7 +57,7 @@ import Testing
     #expect(try await store("new").load("a") == record("a"))
   }
 
-  @Test func `who has the store open with the old key notices`() async throws {
+  @Test func `an open store with the old key gets an error`() async throws {
     let (changing, open) = (store("old"), store("old"))
     try await changing.save(record("a"))
     #expect(try await open.load("a") == record("a"))
@@ -70,7 +70,7 @@ import Testing
     #expect(try await open.load("a") == record("a"), "and opens it again where the key fits again")
   }
 
-  @Test func `another process's key change is noticed, and a store with the new key goes on`()
+  @Test func `another process's key change is detected, and a store with the new key works`()
     async throws
   {
     let open = store("old")
@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test(.requires(FaultLibrary.requirement), arguments: Fault.allCases)
-  func `a change that goes wrong leaves the store under the old key or the new one`(
+  func `a failed change leaves the store with the old key or the new one`(
     fault: Fault
   ) async throws {
     var calls = 0
@@ -106,7 +106,7 @@ import Testing
           #expect(try await store.all() == ids.map { record($0) }, "\(what)")
           opened.append(true)
         } catch {
-          // The new key's file may not be there yet.
+          // The new key's file may not exist yet.
           #expect([.wrongPassphrase, .storeFailed].contains(error.code), "\(what)")
           opened.append(false)
         }
@@ -115,7 +115,7 @@ import Testing
       if result.status == 0 {
         #expect(opened == [false, true], "\(what)")
       } else if !fault.isDeadly {
-        // Not wrong_passphrase: the process that failed has the key that the file has.
+        // Not wrong_passphrase: the failed process has the key of the file.
         #expect(result.code == .storeFailed, "\(what)")
       }
       guard result.errors.contains("fault: ") else { break }
@@ -126,7 +126,7 @@ import Testing
 }
 
 extension EncryptedFileTokenStore {
-  /// Who does not have the key cannot change it.
+  /// Expects that a store without the right key cannot change the key.
   fileprivate func changeKeyFails() async throws {
     let before = try Data(contentsOf: URL(filePath: path))
     await failure(.wrongPassphrase) { try await changeKey(to: .quickPassphrase("third")) }

@@ -5,7 +5,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Named keys, and keys in files.
+/// Named keys and key files.
 @Suite(.timeLimit(.minutes(3))) struct KeyFileTests {
   let folder: TemporaryFolder
   let path: String
@@ -15,7 +15,7 @@ import Testing
     path = folder.file("keys/store.key")
   }
 
-  @Test func `keys have names, of which each is given once`() throws {
+  @Test func `each name is given to only one key`() throws {
     let keys = KeyManager()
     #expect(keys.key(named: "a") == nil && keys.remove(named: "a") == nil && keys.names == [])
     try keys.add(.passphrase("p"), named: "a")
@@ -29,7 +29,7 @@ import Testing
     try keys.add(.testKey, named: "a")
   }
 
-  @Test func `a key file is private, random, and made once`() async throws {
+  @Test func `a key file is private, random and created once`() async throws {
     _ = try await KeyManager.makeKeyFile(at: path)
     let first = try folder.bytes("keys/store.key")
     #expect(first.count == 32)
@@ -40,7 +40,7 @@ import Testing
     #expect(try folder.bytes("other.key") != first)
   }
 
-  @Test func `the client's keys have names of their own`() throws {
+  @Test func `the client's keys have separate names`() throws {
     let keys = KeyManager()
     let key = try ClientKey(generating: .es256)
     try keys.add(.testKey, named: "a")
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(arguments: [nil, "a passphrase"])
-  func `a client's key file is private, and made once`(passphrase: String?) async throws {
+  func `a client's key file is private and created once`(passphrase: String?) async throws {
     let path = folder.file("keys/client.pem")
     let keys = try await withThrowingTaskGroup(of: ClientKey.self) { group in
       for _ in 0..<8 {
@@ -80,14 +80,14 @@ import Testing
     #expect(try folder.bytes("keys/client.pem") == Data(text.utf8), "the file stays")
   }
 
-  @Test func `a file that is no client's key is left as it is`() async throws {
+  @Test func `a file that is not a client's key is not changed`() async throws {
     let path = folder.file("client.pem")
     try Data("not a key".utf8).write(to: URL(filePath: path))
     await failure(.invalidConfiguration) { try await KeyManager.makeClientKeyFile(at: path) }
     #expect(try folder.bytes("client.pem") == Data("not a key".utf8))
   }
 
-  @Test func `a key file serves several stores`() async throws {
+  @Test func `several stores can use one key file`() async throws {
     let key = try await KeyManager.makeKeyFile(at: path)
     for name in ["one", "two"] {
       try await EncryptedFileTokenStore(path: folder.file(name), key: key).save(record(name))
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func `processes that make one key file at once get one key`() async throws {
+  @Test func `processes that create a key file at the same time get the same key`() async throws {
     for round in 0..<10 {
       let folder = try TemporaryFolder()
       let probes = try (0..<4).map { _ in
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test func `processes that make one store at once get one key`() async throws {
+  @Test func `processes that create a store at the same time get the same key`() async throws {
     for _ in 0..<5 {
       let folder = try TemporaryFolder()
       let probes = try (0..<4).map { number in
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test func `a sealed key file opens with its passphrase only, and stays as it is`()
+  @Test func `a sealed key file opens only with its passphrase and is not changed`()
     async throws
   {
     let key = try await KeyManager.makeKeyFile(at: path, passphrase: "right")
@@ -151,12 +151,12 @@ import Testing
     #expect(try await store(.file(path, passphrase: "right")).load("a") == record("a"))
   }
 
-  @Test func `a key file in clear is not taken for a sealed one`() async throws {
+  @Test func `an unencrypted key file is not accepted as a sealed one`() async throws {
     _ = try await KeyManager.makeKeyFile(at: path)
     await failure(.wrongPassphrase) { try await store(.file(path, passphrase: "p")).prepare() }
   }
 
-  @Test func `a key file's passphrase changes and its key does not`() async throws {
+  @Test func `changing a key file's passphrase does not change its key`() async throws {
     let old = try await KeyManager.makeKeyFile(at: path)
     try await store(old).save(record("a"))
     let sealed = try await KeyManager.changePassphrase(ofKeyFileAt: path, from: nil, to: "one")
@@ -172,7 +172,7 @@ import Testing
     #expect(try await store(old).load("a") == record("a"))
   }
 
-  @Test func `a key file that is gone is an error and no new one is made`() async throws {
+  @Test func `a missing key file is an error, and no new one is created`() async throws {
     let key = try await KeyManager.makeKeyFile(at: path)
     try await store(key).save(record("a"))
     try FileManager.default.removeItem(atPath: path)
@@ -182,10 +182,10 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
-  @Test func `a sealed key file is damaged by any change`() async throws {
+  @Test func `any change to a sealed key file is damage`() async throws {
     let key = try await KeyManager.makeKeyFile(at: path, passphrase: "p")
     let whole = try folder.bytes("keys/store.key")
-    // The derivation makes each attempt slow, so the box, which needs it, is tried at a few places.
+    // Key derivation makes each attempt slow, so the sealed part is changed only at a few places.
     let end = try #require(whole.firstIndex(of: UInt8(ascii: "\n")))
     for index in Array(stride(from: 0, to: end, by: 3)) + [end, end + 1, whole.count - 1] {
       var broken = whole
@@ -202,7 +202,7 @@ import Testing
     #expect(try folder.contents().filter { $0.hasPrefix("tokens") } == ["tokens.sealed.lock"])
   }
 
-  @Test func `a link in the place of a key file is refused`() async throws {
+  @Test func `a symbolic link in place of a key file is rejected`() async throws {
     _ = try await KeyManager.makeKeyFile(at: folder.file("real.key"))
     let link = folder.file("link.key")
     try FileManager.default.createSymbolicLink(

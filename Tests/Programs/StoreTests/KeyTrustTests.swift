@@ -5,10 +5,10 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Which key files are believed or refused.
+/// Which key files are accepted or rejected.
 @Suite(.timeLimit(.minutes(2))) struct KeyTrustTests {
   @Test(arguments: [(0o644, false), (0o640, false), (0o400, true), (0o660, false), (0o606, false)])
-  func `a key file of the user's own is refused if others can read it`(
+  func `a user's own key file is rejected if others can read it`(
     mode: Int, isBelieved: Bool
   ) async throws {
     let folder = try TemporaryFolder()
@@ -34,7 +34,7 @@ import Testing
   @Test(
     .requires("root", PermissionTests.isRoot),
     arguments: [(0o444, true), (0o464, false), (0o446, false)])
-  func `a key that root lets every user read is used as it is`(
+  func `a key file of root that every user can read is used unchanged`(
     mode: Int, isBelieved: Bool
   ) async throws {
     let folder = try TemporaryFolder()
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test(.requires("root", PermissionTests.isRoot))
-  func `a key of another user is refused`() async throws {
+  func `another user's key is rejected`() async throws {
     let folder = try TemporaryFolder()
     let path = folder.file("key")
     _ = try await KeyManager.makeKeyFile(at: path)
@@ -60,7 +60,7 @@ import Testing
     #expect(error?.message.contains("belongs to user 1001") == true)
   }
 
-  @Test func `a pipe or a huge file in a key's place is refused`() async throws {
+  @Test func `a named pipe or a huge file in a key's place is rejected`() async throws {
     let folder = try TemporaryFolder()
     #expect(mkfifo(folder.file("pipe"), 0o600) == 0)
     try Data().write(to: URL(filePath: folder.file("huge")))

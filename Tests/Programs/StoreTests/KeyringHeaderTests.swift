@@ -9,11 +9,11 @@ import Testing
   private static let theirs = "#include <libsecret/secret.h>\n"
   private static let ours = "#include <stddef.h>\n#include \"secret-types.h\"\n"
 
-  @Test func `every function has the parameters that its library says`() async throws {
+  @Test func `every function has the parameters of its library's header`() async throws {
     let functions = try String(contentsOfFile: Self.module + "/functions.h", encoding: .utf8)
     let names = functions.matches(of: /\bSQ_FUNCTION\([^,]+, (\w+),/).map(\.1)
     #expect(names.count > 60)
-    // Some are macros in their own headers as well.
+    // Some functions are also macros in their own headers.
     let source =
       Self.theirs + names.map { "#undef \($0)\n" }.joined()
       + "#define SQ_FUNCTION(result, name, parameters) result name parameters;\n"
@@ -24,13 +24,13 @@ import Testing
     #expect(wrong.status != 0 && wrong.errors.contains("conflicting types for 'g_free'"))
   }
 
-  @Test func `every type and number is what its library says`() async throws {
+  @Test func `every type and number equals that of its library's header`() async throws {
     let theirs = try await Self.layout(Self.theirs)
     #expect(theirs.contains("sizeof(SecretServiceClass) = "))
     #expect(try await Self.layout(Self.ours) == theirs)
   }
 
-  /// What a program prints that was compiled with these declarations.
+  /// Returns the output of a program that was compiled with these declarations.
   private static func layout(_ declarations: String) async throws -> String {
     let enumerators = try ["gio-types.h", "secret-types.h"].flatMap { header in
       try String(contentsOfFile: module + "/" + header, encoding: .utf8)

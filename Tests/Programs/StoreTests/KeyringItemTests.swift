@@ -6,7 +6,7 @@ import SequencingOAuthSecretService
 import TestSupport
 import Testing
 
-/// How accounts lie in the keyring, beside what other programs have there.
+/// The accounts' items in the keyring, next to those of other programs.
 @Suite(.timeLimit(.minutes(2)), .requires(.keyring)) struct KeyringItemTests {
   private let folder: TemporaryFolder
 
@@ -19,7 +19,7 @@ import Testing
     SecretServiceTokenStore(service: service, folder: folder.path, bus: desktop.address)
   }
 
-  /// Puts an item there as another program would.
+  /// Adds an item as another program would.
   private func put(
     _ secret: String, _ attributes: [String: String], in desktop: PrivateDesktop
   ) async throws {
@@ -36,7 +36,7 @@ import Testing
     ["oauth-service": "app", "oauth-account": digest, "oauth-format": "1"]
   }
 
-  @Test func `services are apart, and other programs' items are not accounts`() async throws {
+  @Test func `services are separate, and other programs' items are not accounts`() async throws {
     let desktop = try await PrivateDesktop(keyring: true)
     let (app, other) = (store(desktop), store(desktop, service: "other"))
     try await app.save(record("a"))
@@ -52,7 +52,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `labels and attributes tell whose it is and hold nothing secret`() async throws {
+  @Test func `labels and attributes identify an item and contain no secret`() async throws {
     let desktop = try await PrivateDesktop(keyring: true)
     let secret = "s3cr3t-of-the-token"
     let token = SQToken(
@@ -69,7 +69,7 @@ import Testing
     #expect(seen.contains("oauth-account"))
     #expect(!seen.contains(secret) && !seen.contains("client"))
     #expect(seen.utf8.count < 2_000)
-    // And the value is text that another program can show.
+    // The value is text that another program can show.
     let value = try await ChildProcess.run(
       ["secret-tool", "lookup", "oauth-service", "app"], environment: desktop.environment)
     #expect(value.output.contains("\"access_token\":\"\(secret)\""))
@@ -77,7 +77,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `a record with braces, as earlier versions wrote it, is read`() async throws {
+  @Test func `a record with unescaped braces from earlier versions can be read`() async throws {
     let desktop = try await PrivateDesktop(keyring: true)
     let old = record("a", token: SQToken(accessToken: "{TITLE}"))
     let json = String(decoding: try JSONEncoder().encode(old), as: UTF8.self)
@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test(arguments: ["", "null", "{}", "no JSON", #"{"id":"b","client_id":"c"}"#])
-  func `an item that is no account is left as it is, and can be erased`(
+  func `an item that is not an account is not changed, and can be erased`(
     secret: String
   ) async throws {
     let desktop = try await PrivateDesktop(keyring: true)
@@ -112,7 +112,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `a record under another account's digest is damage`() async throws {
+  @Test func `a record under another account's digest is damaged`() async throws {
     let desktop = try await PrivateDesktop(keyring: true)
     let json = String(decoding: try JSONEncoder().encode(record("b")), as: UTF8.self)
     try await put(json, attributes, in: desktop)
@@ -120,7 +120,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `a newer format is told from damage and left as it is`() async throws {
+  @Test func `a newer format is distinguished from damage and not changed`() async throws {
     let desktop = try await PrivateDesktop(keyring: true)
     try await put("new", attributes.merging(["oauth-format": "2"]) { $1 }, in: desktop)
     let store = store(desktop)
@@ -135,8 +135,8 @@ import Testing
     await desktop.stop()
   }
 
-  /// A user may change which collection is the default one.
-  @Test func `an account stays one when the default collection changes`() async throws {
+  /// A user may change the default collection.
+  @Test func `an account is not duplicated when the default collection changes`() async throws {
     let desktop = try await PrivateDesktop(keyring: true)
     let store = store(desktop)
     try await store.save(record("a"))

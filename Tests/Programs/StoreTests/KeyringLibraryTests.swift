@@ -6,7 +6,7 @@ import SequencingOAuthSecretService
 import TestSupport
 import Testing
 
-/// What the stores do if libsecret is missing, is not complete, or is installed later.
+/// The stores if libsecret is missing, incomplete or installed later.
 @Suite(.timeLimit(.minutes(2)), .requires(ProgramRequirement(programs: ["clang"])))
 struct KeyringLibraryTests {
   private let folder: TemporaryFolder
@@ -21,7 +21,7 @@ struct KeyringLibraryTests {
     SecretServiceTokenStore(service: "app", folder: folder.path, bus: noBus, library: library)
   }
 
-  /// Builds the library from a source and from other libraries.
+  /// Builds the library from a source file and other libraries.
   private func build(_ source: String, _ options: [String] = []) async throws {
     let file = folder.file("libsecret.c")
     try Data(source.utf8).write(to: URL(filePath: file))
@@ -30,7 +30,7 @@ struct KeyringLibraryTests {
     try #require(result.status == 0, "\(result.errors)")
   }
 
-  /// Builds a library that has every function of libsecret, GLib and GIO except one.
+  /// Builds a library with every function of libsecret, GLib and GIO except one.
   private func buildLibrary(without missing: String) async throws {
     let list = PackageSources.root.appending(path: "Sources/CSQSecret/include/functions.h")
     let names = try String(contentsOf: list, encoding: .utf8)
@@ -39,7 +39,7 @@ struct KeyringLibraryTests {
     try await build(names.filter { $0 != missing }.map { "void \($0)(void) {}\n" }.joined())
   }
 
-  /// Builds a library that has nothing but its need for the real one.
+  /// Builds an empty library that loads the real one.
   private func buildRealLibrary() async throws {
     try await build("", ["-Wl,--no-as-needed", "-l:libsecret-1.so.0"])
   }
@@ -70,7 +70,7 @@ struct KeyringLibraryTests {
   }
 
   @Test(arguments: [nil, "g_free"])
-  func `a desktop without the library keeps its accounts in a file`(
+  func `a desktop without the library stores accounts in a file`(
     missing: String?
   ) async throws {
     if let missing { try await buildLibrary(without: missing) }
@@ -82,7 +82,7 @@ struct KeyringLibraryTests {
     #expect(try await store.load("a") == record("a"))
   }
 
-  @Test func `accounts in a keyring are not forgotten without the library`() async throws {
+  @Test func `accounts in a keyring are not ignored if the library is missing`() async throws {
     try Data("keyring\n".utf8).write(to: URL(filePath: folder.file("tokens.place")))
     let store = DesktopTokenStore(
       service: "app", folder: folder.path, bus: noBus, hasDisplay: true, library: library)
@@ -101,7 +101,7 @@ struct KeyringLibraryTests {
     #expect(after?.message.contains("D-Bus session") == true)
   }
 
-  @Test func `calls that load the library at once all get it`() async throws {
+  @Test func `simultaneous first calls all get the library`() async throws {
     try await buildRealLibrary()
     let messages = await withTaskGroup(of: String?.self) { group in
       for _ in 0..<32 {

@@ -6,7 +6,7 @@ import SequencingOAuthSecretService
 import TestSupport
 import Testing
 
-/// What the keyring's store does beyond what every store does, on a real GNOME Keyring.
+/// The keyring store's additional behaviour, on a real GNOME Keyring.
 @Suite(.timeLimit(.minutes(2)), .requires(.keyring)) struct KeyringTests {
   private let folder: TemporaryFolder
 
@@ -23,7 +23,7 @@ import Testing
       patience: patience, whenWaiting: whenWaiting)
   }
 
-  @Test func `without a bus the store says what to do`() async throws {
+  @Test func `without a bus the error says what to do`() async throws {
     let store = SecretServiceTokenStore(service: "app", folder: folder.path, bus: noBus)
     for error in [
       await failure(.storeFailed) { try await store.load("a") },
@@ -37,7 +37,7 @@ import Testing
     #expect(await !SecretServiceTokenStore.isAvailable(bus: noBus))
   }
 
-  @Test func `a bus without a keyring is told from no bus`() async throws {
+  @Test func `a bus without a keyring has another error than a missing bus`() async throws {
     let desktop = try await PrivateDesktop()
     let error = await failure(.storeFailed) { try await store(desktop).list() }
     #expect(error?.message.contains("no program on the D-Bus session") == true)
@@ -48,7 +48,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `records outlive the keyring's crash, and a store survives it`() async throws {
+  @Test func `records and stores survive a crash of the keyring`() async throws {
     let desktop = try await PrivateDesktop(keyring: true)
     let store = store(desktop)
     try await store.save(record("a"))
@@ -61,8 +61,8 @@ import Testing
     await desktop.stop()
   }
 
-  /// The keyring knows less of items that are locked, so this is where they could seem to be gone.
-  @Test func `a locked keyring is an error and never an empty store`() async throws {
+  /// The keyring knows little about locked items, so they could appear to be missing.
+  @Test func `a locked keyring is an error, never an empty store`() async throws {
     let desktop = try await PrivateDesktop(keyring: true)
     let store = store(desktop)
     try await store.save(record("a"))
@@ -76,7 +76,7 @@ import Testing
       await failure(.storeFailed) { try await store.save(record("a")) },
       await failure(.storeFailed) { try await store.save(record("b")) },
       await failure(.storeFailed) { try await store.erase("a") },
-      // So neither a refresh token is spent, nor a user sent to sign in.
+      // So no refresh token is used, and no user has to sign in.
       await failure(.storeFailed) { try await store.reserve("a", replacing: record("a")) },
       await failure(.storeFailed) { try await store.reserve("b", replacing: nil) },
     ] { #expect(error?.message.contains("locked") == true) }
@@ -86,20 +86,20 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `a keyring that has nowhere to put an item says so`() async throws {
+  @Test func `a keyring without a collection for an item is an error`() async throws {
     let desktop = try await PrivateDesktop()
     try await desktop.startKeyring(unlocked: false)
     let store = store(desktop)
     #expect(try await store.list() == [])
     for error in [
       await failure(.storeFailed) { try await store.save(record("a")) },
-      // So no user signs in for a token that could not be kept.
+      // So no user signs in for a token that could not be saved.
       await failure(.storeFailed) { try await store.reserve("a", replacing: nil) },
     ] { #expect(error?.message.contains("collection") == true) }
     await desktop.stop()
   }
 
-  /// A session in which to load asks the user a question that is never answered.
+  /// Creates a session in which loading shows the user a prompt that is never answered.
   private func askingDesktop() async throws -> (PrivateDesktop, prompter: ChildProcess) {
     let desktop = try await PrivateDesktop(keyring: true)
     try await store(desktop).save(record("a"))
@@ -108,7 +108,7 @@ import Testing
     return (desktop, try await desktop.startMutePrompter())
   }
 
-  @Test func `a question that nobody answers ends with the limit`() async throws {
+  @Test func `an unanswered prompt ends at the time limit`() async throws {
     let (desktop, prompter) = try await askingDesktop()
     let waits = Locked(0)
     let store = store(desktop, limit: .milliseconds(500)) { waits.withLock { $0 += 1 } }
@@ -119,7 +119,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `a question that the app no longer wants disappears`() async throws {
+  @Test func `a prompt disappears when its call is cancelled`() async throws {
     let (desktop, prompter) = try await askingDesktop()
     let store = store(desktop)
     let isAsked = { () async throws -> Bool in
@@ -137,11 +137,11 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a keyring that freezes or dies while it asks holds nobody up`(
+  func `a keyring that freezes or dies during a prompt does not block the caller`(
     freezes: Bool
   ) async throws {
     let (desktop, prompter) = try await askingDesktop()
-    // What freezes is waited for until the limit, which must not be over before it asks.
+    // A frozen keyring is waited for until the limit, which must not end before the prompt.
     let store = store(desktop, limit: freezes ? .seconds(8) : .seconds(60))
     let loading = Task { await failure(.storeFailed) { try await store.load("a") } }
     try await eventually("it asks") {
@@ -151,7 +151,7 @@ import Testing
     }
     if freezes { try await desktop.freezeKeyring() } else { try await desktop.killKeyring() }
     let error = await loading.value
-    // The question is there before the store has had it shown; the keyring may die in between.
+    // The prompt exists before the store has shown it, and the keyring may die in between.
     let reasons = freezes ? ["did not answer within"] : ["was not unlocked", "cannot be asked"]
     #expect(
       reasons.contains { error?.message.contains($0) == true }, "\(String(describing: error))")
@@ -160,7 +160,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `a keyring that hangs ends with the limit`() async throws {
+  @Test func `a hanging keyring ends the call at the time limit`() async throws {
     let desktop = try await PrivateDesktop(keyring: true)
     let store = store(desktop, limit: .milliseconds(500))
     try await desktop.freezeKeyring()
@@ -171,7 +171,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `a keyring that dies amid saves leaves whole records`() async throws {
+  @Test func `a keyring that dies during saves leaves complete records`() async throws {
     let desktop = try await PrivateDesktop(keyring: true)
     let store = store(desktop)
     let records = (0..<2000).map { record("a", token: SQToken(accessToken: "\($0)")) }
@@ -192,17 +192,17 @@ import Testing
     try #require(error?.code == .storeFailed)
     try await desktop.startKeyring()
     let loaded = try #require(try await store.load("a"))
-    // What was saved is there; what failed may be.
+    // The saved record is there; the failed one may be.
     #expect([records[last], records[last + 1]].contains(loaded))
     await desktop.stop()
   }
 
-  /// What may happen to the keyring while the server answers.
+  /// What happens to the keyring while the server answers.
   enum Trouble: CaseIterable { case killed, locked, withoutBus }
 
-  /// The server has replaced the refresh token by then.
+  /// By then the server has replaced the refresh token.
   @Test(arguments: Trouble.allCases)
-  func `a new token waits for a keyring that is away when it comes`(
+  func `a new token waits for an unavailable keyring`(
     trouble: Trouble
   ) async throws {
     let desktop = try await PrivateDesktop(keyring: true)
@@ -232,7 +232,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `a new token does not wait for ever`() async throws {
+  @Test func `a new token does not wait forever`() async throws {
     let desktop = try await PrivateDesktop(keyring: true)
     let store = store(desktop, patience: .milliseconds(500))
     try await store.save(record("a"))
@@ -243,7 +243,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `a session goes on with a bus and a keyring that were started again`() async throws {
+  @Test func `a session continues after a restart of the bus and the keyring`() async throws {
     let desktop = try await PrivateDesktop(keyring: true)
     let store = store(desktop)
     try await store.save(record("a"))
@@ -257,7 +257,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `the end of the bus ends no program`() async throws {
+  @Test func `the end of the bus does not end the program`() async throws {
     let desktop = try await PrivateDesktop(keyring: true)
     let store = store(desktop)
     try await store.save(record("a"))
@@ -266,15 +266,15 @@ import Testing
     #expect(error?.message.contains("D-Bus session") == true)
   }
 
-  @Test func `calls leave nothing open behind`() async throws {
+  @Test func `calls leave no descriptors open`() async throws {
     let desktop = try await PrivateDesktop(keyring: true)
     let probe = try ChildProcess(
       [StoreProbe.executable, "keyring:\(folder.path)@\(desktop.address)", "count", "a", "100"])
     var most = 0
     try await eventually("it has counted") {
       let process = "/proc/\(probe.processID)"
-      // Until it runs its own program it has the descriptors of this one. The system closes them
-      // after it has changed `exe`, and before it changes the name.
+      // Before it runs its own program, the process has this one's descriptors. The system closes
+      // them after it has changed `exe`, and before it changes the name.
       let name = try? String(contentsOfFile: process + "/comm", encoding: .utf8)
       if name == "store-probe\n" {
         let open = try? FileManager.default.contentsOfDirectory(atPath: process + "/fd")
@@ -283,7 +283,7 @@ import Testing
       return !probe.isRunning
     }
     #expect(try await probe.result().output == "counted\n")
-    // Two hundred calls; a program of Swift's has a dozen by itself.
+    // Two hundred calls. A Swift program has about a dozen descriptors itself.
     #expect((5..<60).contains(most), "\(most) descriptors")
     await desktop.stop()
   }

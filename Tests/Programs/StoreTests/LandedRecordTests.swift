@@ -7,7 +7,7 @@ import SequencingOAuthSQLite
 import TestSupport
 import Testing
 
-/// What a store on the disk does with an answer that has landed beside it.
+/// A store's write-ahead copy: the file in which an answer is written before the store has it.
 @Suite(.timeLimit(.minutes(3))) struct LandedRecordTests {
   static let old = record("a", "old")
   static let new = record("a", "new")
@@ -22,7 +22,7 @@ import Testing
         issueDate: Date(timeIntervalSince1970: 1_750_000_000)))
   }
 
-  /// A store with a record whose successor has landed, as a killed process leaves it.
+  /// Creates a store with a record and its successor in a write-ahead copy, as after a kill.
   private func landed(_ kind: StoreKind, _ folder: TemporaryFolder) async throws {
     let store = try kind.open(folder)
     try await store.save(Self.old)
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.landing)
-  func `the next process finds what has landed, and puts it into the store`(
+  func `the next process reads the write-ahead copy and moves it into the store`(
     kind: StoreKind
   ) async throws {
     let folder = try TemporaryFolder()
@@ -47,14 +47,14 @@ import Testing
     #expect(try await store.all() == [Self.new, Self.record("b", "other")])
     #expect(try await store.list() == ["a", "b"])
     #expect(try landedRecords(folder).count == 1)
-    // The next refresh needs the room, so the store has the record first.
+    // The next refresh needs the reservation, so the store gets the record first.
     try await store.reserve("a", replacing: Self.new).release()
     #expect(try landedRecords(folder).isEmpty)
     #expect(try await kind.open(folder).load("a") == Self.new)
   }
 
   @Test(arguments: StoreKind.landing)
-  func `room that is not needed leaves nothing behind, and an account's other files alone`(
+  func `an unused reservation leaves no file and does not affect the account's other files`(
     kind: StoreKind
   ) async throws {
     let folder = try TemporaryFolder()
@@ -63,7 +63,7 @@ import Testing
     let room = try await store.reserve("a", replacing: Self.old)
     #expect(try landedRecords(folder).count == 1)
     try folder.expectPrivate("with room")
-    // A sign-in of the account asks meanwhile.
+    // In the meantime a sign-in of the account asks too.
     try await store.reserve("a", replacing: nil).release()
     #expect(try landedRecords(folder).count == 1)
     #expect(try await store.load("a") == Self.old, "an empty landing file is none")
@@ -72,7 +72,8 @@ import Testing
   }
 
   @Test(arguments: StoreKind.landing)
-  func `a save takes in what has landed, and an erasure forgets it`(kind: StoreKind) async throws {
+  func `a save merges the write-ahead copy, and an erasure removes it`(kind: StoreKind) async throws
+  {
     let folder = try TemporaryFolder()
     try await landed(kind, folder)
     try await kind.open(folder).save(Self.new)
@@ -83,9 +84,9 @@ import Testing
     #expect(try await kind.open(folder).load("a") == nil)
   }
 
-  /// Such as a later refresh by a version that does not know of landing files, or a new sign-in.
+  /// For example after a refresh by a version without write-ahead copies, or after a new sign-in.
   @Test(arguments: StoreKind.landing, ["newest", "old"])
-  func `what has landed for another record than the stored one does not count`(
+  func `a write-ahead copy for another record than the stored one is ignored`(
     kind: StoreKind, name: String
   ) async throws {
     let folder = try TemporaryFolder()
@@ -102,7 +103,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.landing)
-  func `what has landed by halves, or was changed, does not count`(kind: StoreKind) async throws {
+  func `an incomplete or changed write-ahead copy is ignored`(kind: StoreKind) async throws {
     let folder = try TemporaryFolder()
     try await landed(kind, folder)
     let path = try #require(try landedRecords(folder).first)
@@ -120,7 +121,7 @@ import Testing
     #expect(try await kind.open(folder).load("a") == Self.new)
   }
 
-  /// A store that does not wait for a program that keeps it locked.
+  /// Returns a store that does not wait for a program that keeps it locked.
   private func impatient(_ kind: StoreKind, _ path: String) -> any TokenStore {
     switch kind.name {
     case StoreKind.file.name: FileTokenStore(path: path, lockLimit: .zero)
@@ -131,7 +132,7 @@ import Testing
   }
 
   @Test(arguments: [StoreKind.file, .encrypted, .sqlite])
-  func `a store that a foreign program keeps locked has no room, and names the program`(
+  func `a reservation in a store that another program keeps locked fails and names the program`(
     kind: StoreKind
   ) async throws {
     let folder = try TemporaryFolder()
@@ -155,7 +156,7 @@ import Testing
   }
 
   @Test(arguments: ["tokens", "state/tokens", "state/deeper/tokens"])
-  func `a sign-in may make its store where a relative path leads to`(path: String) async throws {
+  func `a sign-in may create its store at a relative path`(path: String) async throws {
     let folder = try TemporaryFolder()
     for kind in ["file", "encrypted", "sqlite"] {
       let result = try await ChildProcess.run([
@@ -164,14 +165,14 @@ import Testing
       ])
       #expect(result.output == "checked\n", "\(kind): \(result.errors)")
     }
-    // The folders stay, because another process may use them already.
+    // The folders are kept, because another process may already use them.
     let folders = path.split(separator: "/").dropLast()
     let left = folders.indices.map { folders[...$0].joined(separator: "/") }
     #expect(try folder.contents().sorted() == left, "no file is left behind")
   }
 
   @Test(arguments: [StoreKind.encrypted, .encryptedSQLite])
-  func `a change of the key waits for a refresh that is under way`(kind: StoreKind) async throws {
+  func `a change of the key waits for a refresh in progress`(kind: StoreKind) async throws {
     let folder = try TemporaryFolder()
     let (store, other) = (try kind.open(folder), try kind.open(folder))
     try await store.save(Self.old)
@@ -198,7 +199,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.landing)
-  func `a later version's landing file stops a refresh`(kind: StoreKind) async throws {
+  func `a later version's write-ahead copy stops a refresh`(kind: StoreKind) async throws {
     let folder = try TemporaryFolder()
     try await landed(kind, folder)
     let path = try #require(try landedRecords(folder).first)
@@ -207,7 +208,7 @@ import Testing
   }
 
   @Test(arguments: [StoreKind.encrypted, .encryptedSQLite, .keyless])
-  func `a sealed store's landing file shows neither tokens nor, unless the store does, the account`(
+  func `a sealed write-ahead copy shows no token, and no more of the account than its store`(
     kind: StoreKind
   ) async throws {
     let folder = try TemporaryFolder()
@@ -222,7 +223,7 @@ import Testing
   }
 
   @Test(arguments: [StoreKind.encrypted, .encryptedSQLite])
-  func `a change of the key takes with it what has landed`(kind: StoreKind) async throws {
+  func `a change of the key also applies to the write-ahead copy`(kind: StoreKind) async throws {
     let folder = try TemporaryFolder()
     try await landed(kind, folder)
     let key = StoreKey.raw(Data(repeating: 7, count: 32))

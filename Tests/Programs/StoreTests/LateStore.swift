@@ -1,6 +1,8 @@
 import SequencingOAuth
 
-/// A store in a service that the tests share, once that service has started.
+/// A store in a service that several tests share.
+///
+/// Its calls wait until the service has started.
 struct LateStore: TokenStore {
   private let store: Task<any TokenStore, any Error>
 

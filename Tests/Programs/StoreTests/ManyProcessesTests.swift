@@ -6,10 +6,11 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Processes that share an account refresh it only once, and a process that is killed during the
-/// refresh leaves the old record or the new one.
+/// Processes that share an account refresh it only once.
+///
+/// A process that is killed during the refresh leaves the old record or the new one.
 @Suite(.timeLimit(.minutes(5))) struct ManyProcessesTests {
-  /// An account that was signed in and whose token has expired, as every process finds it.
+  /// A signed-in account with an expired token, as every process finds it.
   struct SharedAccount {
     let sandbox: SandboxServer
     let folder: TemporaryFolder
@@ -48,7 +49,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.shared)
-  func `processes that find the token expired make one refresh between them`(
+  func `processes that find an expired token make only one refresh`(
     kind: StoreKind
   ) async throws {
     let fixture = try await SharedAccount(kind)
@@ -68,9 +69,9 @@ import Testing
     #expect(fixture.sandbox.refreshTokenReuses == 0)
   }
 
-  /// Where a kill costs nothing: before the request, or when its answer is stored.
+  /// Steps at which a kill loses nothing: before the request, or when its answer is stored.
   @Test(arguments: StoreKind.shared)
-  func `a process that is killed while nothing is in the air leaves the account whole`(
+  func `a process killed outside the request loses nothing`(
     kind: StoreKind
   ) async throws {
     let fixture = try await SharedAccount(kind)
@@ -92,9 +93,9 @@ import Testing
     #expect(fixture.sandbox.refreshTokenReuses == 0)
   }
 
-  /// From the moment at which it has landed the answer is safe, and the next process finds it.
+  /// Once the answer is in the write-ahead copy it is safe, and the next process finds it.
   @Test(arguments: StoreKind.landing, ["landed 1", "save 1"])
-  func `a process that is killed before it saved what has landed costs nothing`(
+  func `a process killed before it saved its write-ahead copy loses nothing`(
     kind: StoreKind, step: String
   ) async throws {
     let fixture = try await SharedAccount(kind)
@@ -110,9 +111,9 @@ import Testing
     #expect(!(try fixture.folder.contents().contains { $0.contains(".landing") }))
   }
 
-  /// A program of three lines, as an app's author writes it.
+  /// A program of three lines, as an app's author would write it.
   @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
-  func `a signal waits for the refresh, and then ends the program as it would have`(
+  func `a signal waits for the refresh and then ends the program as usual`(
     signal: Int32
   ) async throws {
     let fixture = try await SharedAccount(.file)
@@ -133,13 +134,12 @@ import Testing
     #expect(fixture.tokenRequests == before + 1)
   }
 
-  @Test func `a second signal ends a program whose handler does not come to its end`() async throws
-  {
+  @Test func `a second signal ends a program whose handler does not return`() async throws {
     let probe = try StoreProbe.start(.file, in: TemporaryFolder(), ["blocked-by-signal"])
     _ = try await probe.line(after: "listening")
     probe.signal(SIGINT)
     _ = try await probe.line(after: "handled")
-    // The moment of the first signal has to be over.
+    // The half second of the first signal has to be over.
     let sender = Task {
       while !Task.isCancelled {
         probe.signal(SIGINT)
@@ -155,7 +155,7 @@ import Testing
   /// A keyring has no file for that first write, so there the time lasts until the save. If the
   /// process is killed in that time, the session is lost: the user must sign in again.
   @Test(arguments: StoreKind.shared)
-  func `a process that is killed with the answer in its hands costs a sign-in`(
+  func `a process killed with an unsaved answer loses the session`(
     kind: StoreKind
   ) async throws {
     let fixture = try await SharedAccount(kind)

@@ -5,7 +5,7 @@ import SequencingOAuthSecretService
 import TestSupport
 import Testing
 
-/// What the keyring's stores do where a session bus is named and its peer is none.
+/// The keyring stores if the session bus address leads to something else.
 @Suite(.timeLimit(.minutes(2)), .requires(.keyring)) struct OddBusTests {
   private let folder: TemporaryFolder
 
@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(arguments: OddBus.Habit.allCases)
-  func `a peer that is no bus is an error about the bus`(habit: OddBus.Habit) async throws {
+  func `a peer that is not a bus is an error about the bus`(habit: OddBus.Habit) async throws {
     let bus = try OddBus(habit, in: folder)
     let error = await failure(.storeFailed) {
       try await store(bus, limit: .milliseconds(500)).load("a")
@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(arguments: [.silent, .silentAfterHandshake] as [OddBus.Habit])
-  func `a silent bus has ten seconds, and not as long as a person`(
+  func `a silent bus has a limit of ten seconds, shorter than that of a prompt`(
     habit: OddBus.Habit
   ) async throws {
     let bus = try OddBus(habit, in: folder)
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: OddBus.Habit.allCases)
-  func `a desktop without a display takes the file`(habit: OddBus.Habit) async throws {
+  func `a desktop without a display uses the file`(habit: OddBus.Habit) async throws {
     let bus = try OddBus(habit, in: folder)
     let store = DesktopTokenStore(
       service: "app", folder: folder.path, bus: bus.address, hasDisplay: false,
@@ -62,7 +62,7 @@ import Testing
   ]
 
   @Test(arguments: [.silent, .silentAfterHandshake] as [OddBus.Habit])
-  func `a cancelled caller waits no longer`(habit: OddBus.Habit) async throws {
+  func `a cancelled call ends at once`(habit: OddBus.Habit) async throws {
     let bus = try OddBus(habit, in: folder)
     let desktop = DesktopTokenStore(
       service: "app", folder: folder.path, bus: bus.address, hasDisplay: true)

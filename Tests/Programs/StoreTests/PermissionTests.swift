@@ -10,9 +10,9 @@ import Testing
   static let nobody: UInt32 = 65_534
   static let isRoot = getuid() == 0
 
-  /// No mask of the user's makes a file wider, and none so narrow that it cannot be read.
+  /// The umask makes a file neither readable by others nor unreadable for its owner.
   @Test(arguments: StoreKind.onDisk, ["000", "022", "077", "177", "777"])
-  func `files have mode 0600 and folders 0700, whatever the umask`(
+  func `files get mode 0600 and folders 0700 under any umask`(
     kind: StoreKind, mask: String
   ) async throws {
     let folder = try TemporaryFolder()
@@ -29,13 +29,13 @@ import Testing
   }
 
   @Test(arguments: StoreKind.onDisk)
-  func `a link in the file's place is refused and its target left alone`(
+  func `a link in the file's place is rejected and its target not changed`(
     kind: StoreKind
   ) async throws {
     let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
     try await kind.open(folder).save(record("a"))
     let (path, target) = (try kind.path(folder), other.file("target"))
-    // Not moved there: what still has the old file open may write to it as it closes.
+    // Copied, not moved: a process that still has the old file open may write to it as it closes.
     try FileManager.default.copyItem(atPath: path, toPath: target)
     try FileManager.default.removeItem(atPath: path)
     try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
@@ -51,7 +51,7 @@ import Testing
 
   /// Root may write everywhere, so a process of root first becomes another user.
   @Test(.requires("root", isRoot), arguments: StoreKind.onDisk)
-  func `a folder that may not be written is a typed error and gets nothing`(
+  func `an unwritable folder is a typed error and gets no file`(
     kind: StoreKind
   ) async throws {
     let folder = try TemporaryFolder()
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test(.requires("root", isRoot))
-  func `a key file is used where its folder may not be written, and not made there`() async throws {
+  func `a key file in an unwritable folder is used, but none is created there`() async throws {
     let folder = try TemporaryFolder()
     let path = folder.file("key")
     try setMode(0o755, folder.path)
@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test(.requires("root", isRoot), arguments: StoreKind.onDisk)
-  func `another user's store is a typed error, no empty store, and stays as it is`(
+  func `another user's store is a typed error, not an empty store, and is not changed`(
     kind: StoreKind
   ) async throws {
     let folder = try TemporaryFolder()
@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test(.requires("root", isRoot), arguments: StoreKind.onDisk)
-  func `a store in a folder that has become read-only keeps what it says that it keeps`(
+  func `a store in a read-only folder keeps what it reports as saved`(
     kind: StoreKind
   ) async throws {
     let folder = try TemporaryFolder()
@@ -115,7 +115,7 @@ import Testing
     for (command, changed) in [(["save"], [new]), (["erase", "a"], [])] {
       let result = try await StoreProbe.run(
         kind, in: folder, command, user: Self.nobody, input: StoreProbe.input([new]))
-      // A database whose log is there makes no file; every other store makes one.
+      // A database with an existing log creates no file; every other store creates one.
       if result.status == 0, kind.name.contains("SQLite") {
         kept = changed
       } else {
@@ -124,9 +124,9 @@ import Testing
     }
     let loaded = try await StoreProbe.run(
       kind, in: folder, ["load", "a"], user: Self.nobody)
-    // Some stores cannot even be read there; none may be taken for an empty one.
+    // Some stores cannot even be read there. None may appear empty.
     #expect(try loaded.code == .storeFailed || loaded.record() == kept.first)
-    // Another user's files would be refused.
+    // Another user's files would be rejected.
     for name in try folder.contents() { chown(folder.file(name), 0, 0) }
     #expect(try await kind.open(folder).all() == kept)
   }

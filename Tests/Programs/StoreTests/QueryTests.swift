@@ -3,10 +3,10 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// What an app asks a store besides one record.
+/// Queries of a store for more than one record.
 @Suite(.timeLimit(.minutes(2))) struct QueryTests {
   @Test(arguments: StoreKind.all)
-  func `all, a few, none`(kind: StoreKind) async throws {
+  func `all, filter and isEmpty return the matching records`(kind: StoreKind) async throws {
     let folder = try TemporaryFolder()
     let store = try kind.open(folder)
     #expect(try await store.isEmpty())
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.all)
-  func `names that differ only in their Unicode form are two accounts`(
+  func `ids that differ only in their Unicode form are two accounts`(
     kind: StoreKind
   ) async throws {
     let folder = try TemporaryFolder()
@@ -45,7 +45,7 @@ import Testing
     try await store.erase(ids[1])
     #expect(try await store.load(ids[0])?.token.accessToken == "new")
     #expect(try await store.load(ids[1]) == nil)
-    // The lease of one excludes nobody from the other.
+    // The lease of one account does not exclude the other.
     let lease = try #require(try await store.lease(ids[2]))
     let other = try await store.lease(ids[3])
     #expect(other != nil)
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.all)
-  func `page by page`(kind: StoreKind) async throws {
+  func `pages return every record once in order`(kind: StoreKind) async throws {
     let folder = try TemporaryFolder()
     let store = try kind.open(folder)
     #expect(try await store.page(after: nil, limit: 10).isEmpty)
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.all)
-  func `an account that comes or goes between two pages disturbs no other one`(
+  func `an account added or erased between two pages does not affect others`(
     kind: StoreKind
   ) async throws {
     let folder = try TemporaryFolder()
@@ -92,7 +92,7 @@ import Testing
     while let found = try await iterator.next() {
       seen.append(found.id)
       guard found.id == "d" else { continue }
-      // The end of the first page goes, as does one of the next page; others come.
+      // The last account of the first page and one of the next are erased; others are added.
       for id in ["d", "f"] { try await store.erase(id) }
       for id in ["a", "g"] { try await store.save(record(id)) }
     }

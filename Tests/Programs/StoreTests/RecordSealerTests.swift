@@ -6,27 +6,27 @@ import Testing
 @testable import SQCrypto
 @testable import SequencingOAuth
 
-/// What the encrypted stores have in common: a header, and a box for each record.
+/// The format of the encrypted stores: a header, and a sealed box for each record.
 @Suite struct RecordSealerTests {
   static let raw = StoreKey.raw(Data(repeating: 7, count: 32))
   static let keys: [StoreKey] = [raw, .quickPassphrase("correct horse")]
 
   @Test(arguments: keys)
-  func `a record opens with the same key after the header was kept`(key: StoreKey) throws {
+  func `a record opens with the same key and the stored header`(key: StoreKey) throws {
     let sealer = try RecordSealer.make(key)
     let box = try sealer.seal(record("a"))
     #expect(try sealer.open(box, id: "a") == record("a"))
     #expect(try RecordSealer(key, header: sealer.header).open(box, id: "a") == record("a"))
   }
 
-  @Test func `a box fits no other account and no other store`() throws {
+  @Test func `a box does not open for another account or another store`() throws {
     let sealer = try RecordSealer.make(Self.raw)
     let box = try sealer.seal(record("a"))
     failure(.storeDamaged) { try sealer.open(box, id: "b") }
     failure(.storeDamaged) { try RecordSealer.make(Self.raw).open(box, id: "a") }
   }
 
-  @Test func `no two boxes and no two headers are the same`() throws {
+  @Test func `no two boxes and no two headers are equal`() throws {
     let sealer = try RecordSealer.make(Self.raw)
     let boxes = try (0..<100).map { _ in try sealer.seal(record("a")) }
     #expect(Set(boxes).count == boxes.count)
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: keys)
-  func `a wrong key is known by the header alone`(key: StoreKey) throws {
+  func `a wrong key is detected with the header alone`(key: StoreKey) throws {
     let header = try RecordSealer.make(key).header
     for other in [
       StoreKey.raw(Data(repeating: 8, count: 32)), .passphrase("correct hors"),
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func `a key that is none is refused`() {
+  @Test func `an empty or short key is rejected`() {
     for key in [StoreKey.passphrase(""), .raw(Data()), .raw(Data(count: 31))] {
       failure(.invalidConfiguration) { try RecordSealer.make(key) }
     }
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func `a header of a newer version is named as such`() throws {
+  @Test func `a header of a newer version has its own error`() throws {
     let header = try RecordSealer.make(Self.raw).header
     let text = String(decoding: header, as: UTF8.self)
     let newer = text.replacing("\"version\":1", with: "\"version\":2")
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  /// A header must not make the program take all memory or a year, so it is not even tried.
+  /// A header must not make the program use all memory or a year of time, so these are not tried.
   @Test(arguments: [
     KeyDerivation.scrypt(cost: 1 << 15, blockSize: 8, parallelism: 3, salt: Data(count: 15)),
     .scrypt(cost: 1 << 15, blockSize: 8, parallelism: 3, salt: Data()),
@@ -94,13 +94,13 @@ import Testing
     .scrypt(cost: 1 << 15, blockSize: 0, parallelism: 0, salt: Data(count: 32)),
     .hkdf(salt: Data(count: 15)),
   ])
-  func `a header that asks for the unreasonable is damage`(derivation: KeyDerivation) throws {
+  func `a header with unreasonable parameters is damaged`(derivation: KeyDerivation) throws {
     let header = try HeaderFields(derivation, verifier: Data(count: 32), version: 1).encoded()
     failure(.storeDamaged) { try RecordSealer(.passphrase("p"), header: header) }
     failure(.storeDamaged) { try RecordSealer(Self.raw, header: header) }
   }
 
-  @Test func `a header at the bounds is believed`() throws {
+  @Test func `a header at the bounds is accepted`() throws {
     let derivation = KeyDerivation.scrypt(
       cost: 1 << 14, blockSize: 8, parallelism: 1, salt: Data(count: 16))
     let header = try HeaderFields(derivation, verifier: Data(count: 32), version: 1).encoded()

@@ -4,7 +4,7 @@ import SequencingOAuthSQLite
 import TestSupport
 import Testing
 
-/// A kind of store for registrations that keeps them in one file.
+/// A kind of store that keeps registrations in one file.
 struct RegistrationStoreKind: Sendable, CustomTestStringConvertible {
   let name: String
   let isSealed: Bool
@@ -12,14 +12,16 @@ struct RegistrationStoreKind: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { name }
 
-  /// The store in a folder; opened twice it is what two processes have.
+  /// Opens the store in a folder.
+  ///
+  /// Two opened stores behave like two processes.
   func open(_ folder: TemporaryFolder) -> any RegistrationStore {
     make(path(folder), isSealed ? .file(path(folder) + ".key") : nil)
   }
 
   func path(_ folder: TemporaryFolder) -> String { folder.file("deep/er/clients") }
 
-  /// Whether a file of the store holds a text.
+  /// Returns whether a file of the store contains a text.
   func isIn(_ folder: TemporaryFolder, _ text: String) throws -> Bool {
     try FileManager.default.contentsOfDirectory(atPath: folder.file("deep/er"))
       .filter { !$0.hasSuffix(".locks") }

@@ -8,14 +8,14 @@ import SequencingOAuthPostgreSQL
 import TestSupport
 import Testing
 
-/// What keeps registrations: memory, a file, or the database of the tokens.
+/// Every store of registrations: memory, a file, or the database of the tokens.
 @Suite(.timeLimit(.minutes(2))) struct RegistrationStoreTests {
   private func registrations(_ count: Int) async throws -> [ClientRegistration] {
     try await Registrations.atServersOfTheirOwn(count)
   }
 
   @Test(arguments: RegistrationStoreKind.all)
-  func `registrations outlive the process, one for each server`(
+  func `registrations survive the process, one for each server`(
     kind: RegistrationStoreKind
   ) async throws {
     let folder = try TemporaryFolder()
@@ -41,12 +41,13 @@ import Testing
     #expect(try !kind.isIn(folder, secret))
   }
 
-  // MARK: Several at once
+  // MARK: Simultaneous registrations
 
-  /// Saves several registrations at one server at once, through two objects that share the store.
+  /// Saves several registrations at one server simultaneously, with two objects that share the
+  /// store.
   private func race(_ one: any RegistrationStore, _ two: any RegistrationStore) async throws {
     let all = try await Registrations.atOneServer(9)
-    // After a registration that was read, and after none.
+    // With and without an earlier registration that was read.
     for earlier in [nil, all[8]] {
       try await one.eraseRegistration(at: all[0].issuer)
       if let earlier { try await one.save(earlier) }
@@ -73,19 +74,19 @@ import Testing
   }
 
   @Test(arguments: RegistrationStoreKind.all)
-  func `of several registrations at once one stays, and all callers get it`(
+  func `of several simultaneous registrations one is kept, and all callers get it`(
     kind: RegistrationStoreKind
   ) async throws {
     let folder = try TemporaryFolder()
     try await race(kind.open(folder), kind.open(folder))
   }
 
-  @Test func `memory keeps one of several registrations too`() async throws {
+  @Test func `a memory store also keeps one of several registrations`() async throws {
     let store = MemoryRegistrationStore()
     try await race(store, store)
   }
 
-  @Test(.requires(.postgreSQL)) func `hosts keep one of several registrations too`() async throws {
+  @Test(.requires(.postgreSQL)) func `hosts also keep one of several registrations`() async throws {
     try await PostgreSQLServer.running { server in
       let stores = [0, 1].map { _ in
         PostgreSQLTokenStore(connection: server.connection, key: .testKey)
@@ -94,7 +95,7 @@ import Testing
     }
   }
 
-  @Test func `saves from several tasks all last`() async throws {
+  @Test func `simultaneous saves from several tasks are all kept`() async throws {
     let folder = try TemporaryFolder()
     let all = try await registrations(8)
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -111,7 +112,7 @@ import Testing
     }
   }
 
-  @Test func `another key, a damaged file and a link are refused, and stay`() async throws {
+  @Test func `another key, a damaged file and a link are rejected and not changed`() async throws {
     let folder = try TemporaryFolder()
     let path = folder.file("clients")
     let registration = try await registrations(1)[0]

@@ -6,9 +6,10 @@ import SequencingOAuthSQLite
 import TestSupport
 import Testing
 
-/// Before a sign-in, a store takes the steps of a save, so that no user signs in for nothing.
+/// The check of a store before a sign-in, so that no user signs in for a token that cannot be
+/// saved.
 @Suite(.timeLimit(.minutes(3))) struct RehearsalTests {
-  /// A store at a path, of each kind that is on a disk.
+  /// A store at a path, of each kind on disk.
   static let kinds: [(name: String, open: @Sendable (String) -> any TokenStore)] = [
     ("file", { FileTokenStore(path: $0) }),
     ("encrypted", { EncryptedFileTokenStore(path: $0, key: .raw(Data(repeating: 1, count: 32))) }),
@@ -17,11 +18,11 @@ import Testing
   ]
 
   @Test(arguments: StoreKind.onDisk)
-  func `it leaves no file, and a store as it was`(kind: StoreKind) async throws {
+  func `the check leaves no file and does not change the store`(kind: StoreKind) async throws {
     let folder = try TemporaryFolder()
     let store = try kind.open(folder)
     try await store.reserve("a", replacing: nil).release()
-    // A lock file goes a moment after its holder.
+    // A lock file is removed a moment after its holder releases it.
     try await eventually("no file is left") { try folder.files().isEmpty }
     try await store.save(record("a"))
     try await store.reserve("b", replacing: nil).release()
@@ -30,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: kinds.indices, ["new/", "new/.", "new/..", "there/", "there/."])
-  func `a path that only a folder can have is refused`(kind: Int, name: String) async throws {
+  func `a path that only a folder can have is rejected`(kind: Int, name: String) async throws {
     let folder = try TemporaryFolder()
     try FileManager.default.createDirectory(
       atPath: folder.file("there"), withIntermediateDirectories: false)
@@ -46,9 +47,9 @@ import Testing
     #expect(try folder.contents() == ["there"])
   }
 
-  /// The longest name that a store may have leaves room for the files beside it.
+  /// The longest allowed name must leave enough length for the additional files.
   @Test(arguments: kinds.indices)
-  func `a name that is too long for the files beside the store is refused at once`(
+  func `a name too long for the store's additional files is rejected at once`(
     kind: Int
   ) async throws {
     let folder = try TemporaryFolder()
@@ -71,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func `a key that cannot be made is refused at once`() async throws {
+  @Test func `a key that cannot be created is rejected at once`() async throws {
     let folder = try TemporaryFolder()
     try Data().write(to: URL(filePath: folder.file("file")))
     let key = StoreKey.file(folder.file("file/key"))
@@ -85,11 +86,11 @@ import Testing
     try await eventually("no file is left") { try folder.contents() == ["file"] }
   }
 
-  /// What some file systems of FUSE and some network shares do with rename(2).
+  /// Some FUSE file systems and some network shares treat rename(2) in these ways.
   @Test(
     .requires(FaultLibrary.requirement), arguments: [StoreKind.file, .encrypted],
     ["EIO", "EEXIST", "kept"])
-  func `a file system that does not rename is refused at once`(
+  func `a file system without working renames is rejected at once`(
     kind: StoreKind, how: String
   ) async throws {
     let folder = try TemporaryFolder()
@@ -111,7 +112,7 @@ import Testing
     #expect(try await kind.open(folder).all() == [record("a")])
   }
 
-  /// Every rename fails, one that would replace a file fails, or such a one does nothing.
+  /// Every rename fails, a replacing rename fails, or a replacing rename does nothing.
   private static let renameSource = """
     #include <errno.h>
     #include <stdlib.h>
@@ -128,9 +129,9 @@ import Testing
     }
     """
 
-  /// SQLite opens such a database, and could not write to it.
+  /// SQLite opens such a database, but could not write to it.
   @Test(.requires("the right to mount a file system", SmallDisk.isAllowed))
-  func `a database with no room for a record is refused at once`() async throws {
+  func `a database without space for a record is rejected at once`() async throws {
     let folder = try TemporaryFolder()
     let kind = StoreKind.sqlite
     try await kind.open(folder).save(record("a"))
@@ -147,7 +148,7 @@ import Testing
 }
 
 extension TemporaryFolder {
-  /// The files below the folder, without folders.
+  /// Returns the files below the folder, without folders.
   fileprivate func files() throws -> [String] {
     try FileManager.default.subpathsOfDirectory(atPath: path).filter { name in
       var isFolder: ObjCBool = false

@@ -5,10 +5,10 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// What every store promises to several processes, asked of each store that they can share.
+/// The guarantees of every shared store for several processes.
 @Suite(.timeLimit(.minutes(3))) struct SharedProcessTests {
   @Test(arguments: StoreKind.shared)
-  func `a record outlives the process that saved it`(kind: StoreKind) async throws {
+  func `a record survives the process that saved it`(kind: StoreKind) async throws {
     let folder = try TemporaryFolder()
     let saved = try await StoreProbe.run(
       kind, in: folder, ["save"], input: StoreProbe.input([record("a"), record("b")]))
@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.shared)
-  func `a store sees what another process did meanwhile`(kind: StoreKind) async throws {
+  func `a store sees what another process changed in the meantime`(kind: StoreKind) async throws {
     let folder = try TemporaryFolder()
     let store = try kind.open(folder)
     try await store.save(record("a"))
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.shared)
-  func `saves from several processes at once all last`(kind: StoreKind) async throws {
+  func `simultaneous saves from several processes are all kept`(kind: StoreKind) async throws {
     let folder = try TemporaryFolder()
     let names = ["first", "second", "third"]
     let probes = try names.map { name in
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.shared)
-  func `under the lease no change of another process is lost`(kind: StoreKind) async throws {
+  func `with a lease no change of another process is lost`(kind: StoreKind) async throws {
     let folder = try TemporaryFolder()
     let probes = try (0..<3).map { _ in
       try StoreProbe.start(kind, in: folder, ["count", "a", "10"])
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.shared)
-  func `a lease excludes another store and another process, and ends when it is given back`(
+  func `a lease excludes other stores and processes until it is released`(
     kind: StoreKind
   ) async throws {
     let folder = try TemporaryFolder()
@@ -91,9 +91,9 @@ import Testing
     try #require(try await store.lease("a")).release()
   }
 
-  /// Each process is killed at some moment of its saves, wherever that is.
+  /// Each process is killed at a random moment of its saves.
   @Test(arguments: StoreKind.shared)
-  func `a process that is killed while it saves leaves whole records and no stuck lock`(
+  func `a process killed during a save leaves complete records and no stuck lock`(
     kind: StoreKind
   ) async throws {
     let folder = try TemporaryFolder()

@@ -4,10 +4,12 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// What every store promises, asked of each store.
+/// The guarantees of every store.
 @Suite struct SharedStoreTests {
   @Test(arguments: StoreKind.all)
-  func `an empty store has nothing and erasing nothing is no error`(kind: StoreKind) async throws {
+  func `an empty store has no records, and erasing nothing is no error`(kind: StoreKind)
+    async throws
+  {
     let folder = try TemporaryFolder()
     let store = try kind.open(folder)
     #expect(try await store.load("a") == nil)
@@ -16,7 +18,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.all)
-  func `a record comes back exactly`(kind: StoreKind) async throws {
+  func `a record is loaded exactly as saved`(kind: StoreKind) async throws {
     let folder = try TemporaryFolder()
     let store = try kind.open(folder)
     let records = Records.tokens.enumerated().map { record("\($0)", token: $1) }
@@ -24,9 +26,9 @@ import Testing
     for record in records { #expect(try await store.load(record.id) == record) }
   }
 
-  /// What is absent in the new token is absent in the store.
+  /// A value that is missing in the new token must not remain in the store.
   @Test(arguments: StoreKind.all)
-  func `a saved record replaces the old one whole`(kind: StoreKind) async throws {
+  func `a saved record replaces the old one completely`(kind: StoreKind) async throws {
     let folder = try TemporaryFolder()
     let store = try kind.open(folder)
     try await store.save(record("a"))
@@ -39,7 +41,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.all)
-  func `accounts are apart, listed by name, and erased one by one`(kind: StoreKind) async throws {
+  func `accounts are separate, listed by id and erased one by one`(kind: StoreKind) async throws {
     let folder = try TemporaryFolder()
     let store = try kind.open(folder)
     for id in ["b", "a", "c"] {
@@ -53,7 +55,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.all)
-  func `any text is an account's name`(kind: StoreKind) async throws {
+  func `any text can be an account's id`(kind: StoreKind) async throws {
     let folder = try TemporaryFolder()
     let store = try kind.open(folder)
     let ids = [
@@ -66,7 +68,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(1)), arguments: StoreKind.all)
-  func `saves from many tasks at once all last`(kind: StoreKind) async throws {
+  func `simultaneous saves from many tasks are all kept`(kind: StoreKind) async throws {
     let folder = try TemporaryFolder()
     let store = try kind.open(folder)
     try await withThrowingTaskGroup(of: Void.self) { group in

@@ -4,11 +4,11 @@ import SequencingOAuth
 import SequencingOAuthSecretService
 import TestSupport
 
-/// The address of a bus that is not there.
+/// The address of a bus that does not exist.
 let noBus = "unix:path=/nowhere"
 
 extension StoreKind {
-  /// The desktop's keyring, where this machine has one to start.
+  /// The desktop's keyring, if this machine can start one.
   static let keyring: [StoreKind] = kinds(of: .keyring) {
     [
       service(
@@ -28,12 +28,13 @@ extension StoreKind {
     ]
   }
 
-  /// The wallet of a user of KDE's desktop.
+  /// The wallet of a KDE desktop user.
   static let kWallet: [StoreKind] = kinds(of: .kWallet) {
     [service("KWallet", on: SharedWallet.ready)]
   }
 
-  /// The kinds that a program stores; none where it is missing, but on a machine that tests all.
+  /// Returns the kinds that a program serves, or none if it is missing and this machine need not
+  /// test all.
   private static func kinds(
     of program: ProgramRequirement, _ kinds: () -> [StoreKind]
   ) -> [StoreKind] {
@@ -42,7 +43,7 @@ extension StoreKind {
     return isTested ? kinds() : []
   }
 
-  /// The store of a program that serves a bus, which may still start.
+  /// Creates the kind of store that a program serves on a bus, which may still be starting.
   private static func service(
     _ name: String, on bus: @escaping @Sendable () async throws -> String,
     address: (@Sendable (TemporaryFolder) -> String)? = nil
@@ -58,7 +59,7 @@ extension StoreKind {
       address: address, isInFolder: false)
   }
 
-  /// The store of a desktop user whose desktop has none.
+  /// The desktop user's store on a desktop without a keyring.
   static let keyless = StoreKind(
     name: "desktop without a keyring",
     open: { folder in
@@ -68,24 +69,30 @@ extension StoreKind {
     address: { "keyless-desktop:\($0.file("deep/er/tokens.sealed"))" })
 }
 
-/// A keyring that the tests share, started by the first that needs it.
+/// A keyring that the tests share.
+///
+/// The first test that needs it starts it.
 enum SharedDesktop {
   private static let folder = Result { try TemporaryFolder() }
   private static let start = Task {
     try await PrivateDesktop(in: folder.get(), keyring: true)
   }
 
-  /// The address of its bus, which another process may have to wait for.
+  /// The address of its bus.
+  ///
+  /// Another process may have to wait for it.
   static var address: String {
     _ = start
     return (try? folder.get()).map { PrivateDesktop.address(in: $0) } ?? ""
   }
 
-  /// The address, once a program listens there.
+  /// Returns the address after a program listens there.
   static func ready() async throws -> String { try await start.value.address }
 }
 
-/// A wallet that the tests share, started by the first that needs it.
+/// A wallet that the tests share.
+///
+/// The first test that needs it starts it.
 enum SharedWallet {
   private static let folder = Result { try TemporaryFolder() }
   private static let start = Task {
@@ -93,6 +100,6 @@ enum SharedWallet {
     return (desktop: desktop, program: try await KWallet(on: desktop))
   }
 
-  /// The address, once a program listens there.
+  /// Returns the address after a program listens there.
   static func ready() async throws -> String { try await start.value.desktop.address }
 }

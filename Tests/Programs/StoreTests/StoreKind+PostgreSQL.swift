@@ -25,7 +25,9 @@ extension StoreKind {
     }
 }
 
-/// A server and a pooler that the tests share, started by the first test that needs them.
+/// A server and a pooler that the tests share.
+///
+/// The first test that needs them starts them.
 struct SharedDatabase: Sendable {
   let server: PostgreSQLServer
   let pooler: PgBouncer
@@ -35,7 +37,7 @@ struct SharedDatabase: Sendable {
     return SharedDatabase(server: server, pooler: try await PgBouncer.start(server))
   }
 
-  /// A store with a schema of its own for the test that made the folder.
+  /// Returns a store with its own schema for the test that created the folder.
   static func store(
     _ folder: TemporaryFolder, _ connection: @escaping @Sendable (SharedDatabase) -> String
   ) -> any TokenStore {

@@ -3,21 +3,23 @@ import SequencingOAuthSQLite
 import TestSupport
 import Testing
 
-/// A kind of store, as the tests that every store passes make it.
+/// A kind of store, for the tests that every store has to pass.
 struct StoreKind: Sendable, CustomTestStringConvertible {
   let name: String
-  /// A store on what is in a folder; opened twice it is what two processes have.
+  /// Opens the store in a folder.
+  ///
+  /// Two opened stores behave like two processes.
   let open: @Sendable (TemporaryFolder) throws -> any TokenStore
-  /// What `store-probe` calls that store, where another process can have it.
+  /// Returns the address of that store for `store-probe`, if another process can open it.
   var address: (@Sendable (TemporaryFolder) -> String)?
-  /// Whether all that it keeps is files in that folder.
+  /// Whether the store keeps all its data in files of that folder.
   var isInFolder = true
-  /// Whether to read it makes a file that is shared with other readers.
+  /// Whether reading the store creates a file that its readers share.
   var needsRoomToRead = false
 
   var testDescription: String { name }
 
-  /// The file that holds the records.
+  /// Returns the path of the file with the records.
   func path(_ folder: TemporaryFolder) throws -> String {
     let name = address?(folder)
     return String(try #require(name).drop { $0 != ":" }.dropFirst())
@@ -51,10 +53,10 @@ struct StoreKind: Sendable, CustomTestStringConvertible {
 
   static let all =
     [memory, file, encrypted, sqlite, encryptedSQLite, keyless] + keyring + kWallet + postgreSQL
-  /// Those that outlive a process, and that several may have open.
+  /// The kinds that survive a process and can be opened by several.
   static let shared = all.filter { $0.address != nil }
-  /// Those that keep an answer beside them until they have taken it in.
+  /// The kinds that write an answer to a write-ahead copy first.
   static let landing = onDisk
-  /// Those whose files a test can look at, or take the space or the right to write from.
+  /// The kinds with files that a test can read, deprive of disk space or make read-only.
   static let onDisk = shared.filter(\.isInFolder)
 }

@@ -16,7 +16,7 @@ extension StoreProbe {
       input: input)
   }
 
-  /// Runs it to its end.
+  /// Runs a command to its end.
   static func run(
     _ kind: StoreKind, in folder: TemporaryFolder, _ command: [String], user: UInt32? = nil,
     environment: [String: String?] = [:], input: ChildProcess.Input = .none
@@ -26,12 +26,12 @@ extension StoreProbe {
     ).result()
   }
 
-  /// Records as the probe's `save` reads them.
+  /// Returns records in the input format of the probe's `save`.
   static func input(_ records: [AccountRecord]) throws -> ChildProcess.Input {
     .text(try lines(records))
   }
 
-  /// A line of JSON for each record.
+  /// Returns a line of JSON for each record.
   static func lines(_ records: [AccountRecord]) throws -> String {
     try records.map { record in
       String(decoding: try JSONEncoder().encode(record), as: UTF8.self) + "\n"
@@ -40,7 +40,7 @@ extension StoreProbe {
 }
 
 extension ChildProcess.Result {
-  /// The code of the error that the probe ended with.
+  /// The code of the error with which the probe ended.
   var code: SQOAuthError.Code? {
     guard let line = errors.split(separator: "\n").last(where: { $0.hasPrefix("error ") }),
       let code = line.dropFirst(6).split(separator: ":").first
@@ -48,7 +48,7 @@ extension ChildProcess.Result {
     return SQOAuthError.Code(rawValue: String(code))
   }
 
-  /// The record that the probe's `load` printed.
+  /// Returns the record that the probe's `load` printed.
   func record() throws -> AccountRecord? {
     guard output != "none\n" else { return nil }
     return try JSONDecoder().decode(AccountRecord.self, from: Data(output.utf8))

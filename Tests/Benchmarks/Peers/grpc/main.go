@@ -1,8 +1,8 @@
-// Programs that the benchmarks drive: a gRPC server for all clients, and what google.golang.org/grpc
-// takes as a client for what the SDK does.
+// Programs for the benchmarks: a gRPC server for all clients, and a client with
+// google.golang.org/grpc that makes the same calls as the SDK.
 //
-// "serve" says its port in a line and ends with its input. "call ADDRESS" reads "COUNT WIDTH" a line
-// and answers each with a line: "ok NANOSECONDS FAILURES" or "error TEXT".
+// "serve" prints its port on a line and ends with its input. "call ADDRESS" reads lines
+// "COUNT WIDTH" and answers each with a line: "ok NANOSECONDS FAILURES" or "error TEXT".
 package main
 
 import (
@@ -23,7 +23,7 @@ import (
 
 const method = "/grpc.testing.TestService/UnaryCall"
 
-// raw passes messages as the bytes that they are.
+// raw is a codec that passes messages on as bytes.
 type raw struct{}
 
 func (raw) Marshal(message interface{}) ([]byte, error) { return *message.(*[]byte), nil }
@@ -33,7 +33,7 @@ func (raw) Unmarshal(data []byte, message interface{}) error {
 }
 func (raw) Name() string { return "proto" }
 
-// token is a credential that every call carries, in clear too.
+// token is a credential of every call, even without TLS.
 type token string
 
 func (t token) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {

@@ -1,4 +1,4 @@
-// A program that the benchmarks drive: what Go's go-jose takes to validate an ID token.
+// A program for the benchmarks: it measures the validation of an ID token by Go's go-jose.
 //
 // It reads lines "COUNT ISSUER CLIENT KEYS TOKEN", in which KEYS is a key set in base64, and
 // answers each with a line: "ok NANOSECONDS FAILURES" or "error TEXT". It ends with its input.
@@ -64,7 +64,7 @@ func validate(text string, keys jose.JSONWebKeySet, issuer, client string) error
 	if len(found) != 1 {
 		return fmt.Errorf("%d keys fit", len(found))
 	}
-	// As the SDK does, all claims are read, not only those with rules.
+	// Like the SDK, this reads all claims, not only those with rules.
 	var claims jwt.Claims
 	var all map[string]interface{}
 	if err := token.Claims(found[0].Key, &claims, &all); err != nil {

@@ -1,7 +1,7 @@
-// A program that the benchmarks drive: what golang.org/x/oauth2 takes for what the SDK does.
+// A program for the benchmarks: it measures golang.org/x/oauth2 at operations of the SDK.
 //
-// It reads a command a line and answers each with a line: "ok NANOSECONDS FAILURES" or
-// "error TEXT". It ends with its input. Only the work is timed, not the conversation.
+// It reads one command per line and answers each with a line: "ok NANOSECONDS FAILURES" or
+// "error TEXT". It ends with its input. Only the work is timed, not the commands and answers.
 package main
 
 import (
@@ -33,7 +33,7 @@ func main() {
 	}
 }
 
-// run takes "valid COUNT", "token COUNT URL", "storm COUNT URL" or "read COUNT URL WIDTH".
+// run executes "valid COUNT", "token COUNT URL", "storm COUNT URL" or "read COUNT URL WIDTH".
 func run(words []string) (time.Duration, int64, error) {
 	if len(words) < 2 {
 		return 0, 0, fmt.Errorf("no command and count")
@@ -63,7 +63,7 @@ func run(words []string) (time.Duration, int64, error) {
 	return 0, 0, fmt.Errorf("unknown command %q", words)
 }
 
-// valid reads a token that does not expire soon, one call after the other.
+// valid reads a token that does not expire soon, one call after another.
 func valid(count int) (time.Duration, error) {
 	source := config("").TokenSource(context.Background(), &oauth2.Token{
 		AccessToken:  "access",
@@ -84,13 +84,13 @@ func valid(count int) (time.Duration, error) {
 	return time.Since(start), nil
 }
 
-// token makes client credentials requests over one connection that is kept.
+// token makes client credentials requests over one kept connection.
 func token(count int, url string) (time.Duration, error) {
 	config := clientcredentials.Config{
 		ClientID:     "sandbox-service",
 		ClientSecret: "sandbox-secret",
 		TokenURL:     url,
-		// Without it the first request would find out which of two the server takes.
+		// Otherwise the first request would try out which of two styles the server accepts.
 		AuthStyle: oauth2.AuthStyleInParams,
 	}
 	start := time.Now()
@@ -102,7 +102,7 @@ func token(count int, url string) (time.Duration, error) {
 	return time.Since(start), nil
 }
 
-// storm lets many callers ask for the token at once when it has expired, and waits for the last.
+// storm lets many callers ask for an expired token at the same time, and waits for the last one.
 func storm(callers int, url string) (time.Duration, int64) {
 	source := config(url).TokenSource(context.Background(), &oauth2.Token{
 		AccessToken:  "access",
@@ -126,7 +126,7 @@ func storm(callers int, url string) (time.Duration, int64) {
 	return time.Since(start), failures
 }
 
-// read gets a resource with a valid token, with so many requests under way at once.
+// read gets a resource with a valid token, with width requests at a time.
 func read(count int, url string, width int) (time.Duration, int64) {
 	client := &http.Client{Transport: &oauth2.Transport{
 		Source: config("").TokenSource(context.Background(), &oauth2.Token{

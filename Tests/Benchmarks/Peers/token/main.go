@@ -1,7 +1,7 @@
-// A program that the benchmarks start: what "sq-demo token" does, with golang.org/x/oauth2.
+// A program for the benchmarks: it does the work of "sq-demo token" with golang.org/x/oauth2.
 //
-// It reads the token file that its argument names, which is one of the demo's, checks what the demo
-// checks, and prints the account's access token, which would be refreshed if it had expired.
+// It reads a token file of the demo, which its argument names, makes the same checks as the demo,
+// and prints the account's access token. An expired token would be refreshed.
 package main
 
 import (
@@ -71,7 +71,7 @@ func run(arguments []string) (string, error) {
 	return token.AccessToken, nil
 }
 
-// load reads an account from a file that is no symbolic link.
+// load reads an account from a file that is not a symbolic link.
 func load(path string, id string) (*account, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
 	if err != nil {

@@ -8,11 +8,11 @@ import Testing
 @testable import GRPCSupport
 @testable import SequencingOAuthGRPC
 
-/// Servers that do not begin with HTTP/2, or do not get far.
+/// Servers that do not start with HTTP/2, or fail soon after the start.
 @Suite(.timeLimit(.minutes(1))) struct BeginningTests {
-  /// A server that sends something else than HTTP/2.
+  /// A server that sends something other than HTTP/2.
   ///
-  /// In a test's name stand no bytes: to print a hundred thousand of them can take seconds.
+  /// A test's name does not show the bytes: printing a hundred thousand of them can take seconds.
   struct Foreign: CustomTestStringConvertible {
     let testDescription: String
     let bytes: [UInt8]
@@ -86,10 +86,10 @@ import Testing
   ]
 
   @Test(arguments: starts, [false, true])
-  func `a connection that ends too early ends the call`(
+  func `a connection that ends too early fails the call`(
     start: (name: String, steps: [Step]), isReset: Bool
   ) async throws {
-    // A reset that comes while the client connects is a refused connection.
+    // A reset while the client is still connecting counts as a refused connection.
     let first: [Step] = isReset && start.steps.isEmpty ? [.contact] : []
     let steps = first + start.steps + [isReset ? .reset : .close]
     try await HostileServer.once(steps) { server in
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `a server that stays silent is given up after a while`() throws {
+  @Test func `the client stops waiting for a silent server after a time limit`() throws {
     var pulse = ConnectionPulse(interval: nil)
     guard case .none = pulse.task(at: pulse.due - 1) else { throw Unexpected() }
     guard case .giveUp = pulse.task(at: pulse.due) else { throw Unexpected() }
@@ -113,7 +113,7 @@ import Testing
   private struct Unexpected: Error {}
 
   @Test(arguments: [[], Bytes.settings()])
-  func `a server that stays silent costs no more than the call's time`(
+  func `a silent server does not hold a call beyond its time limit`(
     start: [UInt8]
   ) async throws {
     try await HostileServer.once([.preface, .send(start)]) { server in
@@ -126,15 +126,15 @@ import Testing
       await rpcFailure(.deadlineExceeded) { try await call.response() }
       cancelled.cancel()
       await rpcFailure(.cancelled) { try await cancelled.response() }
-      // On a busy machine the call's time may be over before it was sent.
-      try await eventually("the server knows of each that was sent") {
+      // On a busy machine the call's time limit may expire before the call is sent.
+      try await eventually("the server received each sent call") {
         let counts = server.log().counts
         return counts[.reset] == counts[.headers]
       }
     }
   }
 
-  @Test func `a server that sends each byte for itself works`() async throws {
+  @Test func `a server that sends one byte at a time works`() async throws {
     let steps: [Step] = [
       .preface, .trickle(Bytes.settings((3, 100))), .wait(.headers),
       .trickle(Bytes.headers([":status": "103"]) + Bytes.ping + Bytes.answer([1, 2, 3])), .serve,
@@ -148,7 +148,7 @@ import Testing
   }
 
   @Test(arguments: 1...8)
-  func `the head of a frame may come in two parts`(cut: Int) async throws {
+  func `a frame header may arrive in two parts`(cut: Int) async throws {
     let answer = Bytes.answer([1, 2, 3])
     let steps: [Step] = [
       .preface, .send(Bytes.settings()), .wait(.headers), .trickle(Array(answer.prefix(cut))),

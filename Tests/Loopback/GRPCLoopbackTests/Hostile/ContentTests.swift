@@ -6,9 +6,9 @@ import Testing
 
 @testable import GRPCSupport
 
-/// Content that is no message, too much or in odd pieces.
+/// Content that is not a message, is too large or arrives in unusual pieces.
 @Suite(.timeLimit(.minutes(1))) struct ContentTests {
-  /// What follows the head of an answer, and how the call ends.
+  /// What follows the headers of an answer, and the status of the call.
   static let contents: [(name: String, bytes: [UInt8], status: RPCStatus)] = [
     ("a prefix of 4 GB", Bytes.data([0, 0xFF, 0xFF, 0xFF, 0xFF]), .resourceExhausted),
     ("a compressed message of 4 GB", Bytes.data([1, 0xFF, 0xFF, 0xFF, 0xFF]), .resourceExhausted),
@@ -25,7 +25,7 @@ import Testing
   ]
 
   @Test(arguments: contents)
-  func `content that is no message ends the call and no more`(
+  func `content that is not a message fails only its call`(
     name: String, bytes: [UInt8], status: RPCStatus
   ) async throws {
     try await HostileServer.once(.afterRequest(.send(Bytes.head() + bytes))) { server in
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: [RPCCall.Kind.serverStreaming, .bidirectional])
-  func `a stream ends with a message that is too large`(kind: RPCCall.Kind) async throws {
+  func `a message that is too large ends its stream`(kind: RPCCall.Kind) async throws {
     let bytes = Bytes.head() + Bytes.data(Bytes.message([7])) + Bytes.data([0, 255, 255, 255, 255])
     try await HostileServer.once(.afterRequest(.send(bytes))) { server in
       let channel = try server.channel()
@@ -47,14 +47,14 @@ import Testing
     }
   }
 
-  @Test func `a second message ends a call that gets one`() async throws {
+  @Test func `a second message fails a call that expects one`() async throws {
     let bytes = Bytes.head() + Bytes.data(Bytes.message() + Bytes.message()) + Bytes.trailers()
     try await HostileServer.once(.afterRequest(.send(bytes))) { server in
       await rpcFailure(.internal) { try await server.channel().test("X").response() }
     }
   }
 
-  @Test func `a message may come in pieces of one byte, and of none`() async throws {
+  @Test func `a message may arrive in pieces of one byte or none`() async throws {
     let content = (0..<5000).map { UInt8(truncatingIfNeeded: $0) }
     let frames = Bytes.message(content).flatMap { Bytes.data([$0]) + Bytes.data([]) }
     let bytes = Bytes.head() + frames + Bytes.trailers()
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func `tens of thousands of messages may wait for their reader`() async throws {
+  @Test func `tens of thousands of messages can wait for their reader`() async throws {
     let count = 50_000
     let frames = [UInt8](repeatElement(Bytes.data(Bytes.message()), count: count).joined())
     let bytes = Bytes.head() + frames + Bytes.trailers()
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test func `a page without end is not read to its end`() async throws {
+  @Test func `an endless page is not read to its end`() async throws {
     let head = Bytes.headers([":status": "200", "content-type": "text/html"])
     let part: [Step] = [
       .flood(Bytes.data([UInt8](repeating: 0x20, count: 16_384)), times: 9),
@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test(arguments: [100, 199, 200, 204, 302, 400, 401, 403, 404, 429, 500, 503, 600, 999])
-  func `an answer without content has a status`(status: Int) async throws {
+  func `an answer without content gives the call a status`(status: Int) async throws {
     let bytes = Bytes.headers([":status": "\(status)"], [.endHeaders, .endStream])
     try await HostileServer.once(.afterRequest(.send(bytes))) { server in
       let channel = try server.channel()

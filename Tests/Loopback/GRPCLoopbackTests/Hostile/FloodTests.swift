@@ -6,16 +6,16 @@ import Testing
 
 @testable import GRPCSupport
 
-/// Very many frames, each of which is allowed (section 10.5).
+/// Very many frames, each allowed on its own (RFC 9113, section 10.5).
 @Suite(.timeLimit(.minutes(2))) struct FloodTests {
-  /// A frame that comes again and again, on the stream of a call.
+  /// A frame that repeats on the stream of a call.
   struct Flood: Sendable, CustomTestStringConvertible {
     let name: String
     let frame: [UInt8]
     var testDescription: String { name }
   }
 
-  /// Frames that cost nothing but the time to read them.
+  /// Frames that only cost the time to read them.
   static let cheap = [
     Flood(
       name: "answers to PING",
@@ -29,7 +29,9 @@ import Testing
   ]
 
   @Test(arguments: cheap)
-  func `a flood of frames without a meaning delays the answer`(flood: Flood) async throws {
+  func `a flood of meaningless frames delays the answer but does not break it`(
+    flood: Flood
+  ) async throws {
     let steps: [Step] = [
       .preface, .send(Bytes.start), .wait(.headers), .send(Bytes.head()),
       .flood(flood.frame, times: 50_000),
@@ -43,7 +45,9 @@ import Testing
     }
   }
 
-  /// Frames that ask for an answer, which the server does not read before it has sent them all.
+  /// Frames that require a reply.
+  ///
+  /// The server reads no reply until it has sent them all.
   static let demanding = [
     Flood(name: "PING", frame: Bytes.ping),
     Flood(name: "SETTINGS", frame: Bytes.settings()),
@@ -51,7 +55,9 @@ import Testing
   ]
 
   @Test(arguments: demanding)
-  func `a flood of questions is answered or ends the connection`(flood: Flood) async throws {
+  func `a flood of frames that need replies is answered or ends the connection`(
+    flood: Flood
+  ) async throws {
     let count = 100_000
     let steps: [Step] = [
       .preface, .send(Bytes.start), .wait(.headers), .flood(flood.frame, times: count),
@@ -66,14 +72,14 @@ import Testing
         Self.expectFlooded(error)
       }
       #expect(try await channel.test("Good").response().isEmpty)
-      // The SETTINGS and its acknowledgement of the beginning.
+      // The SETTINGS frame and its acknowledgement at the start.
       let log = server.log()
       #expect(log.counts[.ping] ?? 0 <= count && log.counts[.settings] ?? 0 <= count + 2)
     }
   }
 
   @Test(arguments: cheap + demanding)
-  func `a flood without end ends its connection, and costs other servers nothing`(
+  func `an endless flood ends its connection and does not slow other servers`(
     flood: Flood
   ) async throws {
     let steps: [Step] = [
@@ -101,7 +107,7 @@ import Testing
   }
 
   private static func expectFlooded(_ error: RPCError?) {
-    // nghttp2 counts the answers that a server does not read.
+    // nghttp2 counts the replies that the server has not read.
     if error?.status == .unavailable {
       #expect(error?.message.contains("Flooding") == true, "\(error?.message ?? "")")
       return
@@ -110,7 +116,7 @@ import Testing
     #expect(error?.message.contains("far more bytes than the content") == true)
   }
 
-  @Test func `a flood without a call ends its connection`() async throws {
+  @Test func `a flood on a connection without a call ends the connection`() async throws {
     let steps: [Step] = [
       .preface, .send(Bytes.start), .wait(.headers), .send(Bytes.answer()),
       .flood(Bytes.windowUpdate(1), times: .max),
@@ -123,8 +129,9 @@ import Testing
     }
   }
 
-  @Test func `very many small messages are no flood`() async throws {
-    // Each has five bytes in a frame of fourteen; the window has room for a part of them.
+  @Test func `many small messages are not treated as a flood`() async throws {
+    // Each message has five bytes in a frame of fourteen. Only some of the frames fit into the
+    // window.
     let (parts, count) = (4, 28_000)
     let part: [Step] = [
       .flood(Bytes.data(Bytes.message()), times: count), .wait(.windowUpdate, stream: 1),
@@ -141,7 +148,7 @@ import Testing
     }
   }
 
-  @Test func `a question is answered with its own bytes`() async throws {
+  @Test func `a ping is answered with its own payload`() async throws {
     let steps: [Step] = [
       .preface, .send(Bytes.start), .wait(.headers), .send(Bytes.ping), .wait(.ping),
       .send(Bytes.answer()), .serve,
@@ -154,7 +161,7 @@ import Testing
     }
   }
 
-  @Test func `heads before the real one are counted`() async throws {
+  @Test func `too many interim header sections fail the call`() async throws {
     let steps: [Step] = [
       .preface, .send(Bytes.start), .wait(.headers),
       .flood(Bytes.headers([":status": "100"]), times: 50_000), .serve,
@@ -167,7 +174,7 @@ import Testing
     }
   }
 
-  /// Parts of header sections, which follow each other without end.
+  /// Endless parts of one header section.
   static let continuations: [Flood] = [
     Flood(name: "of no byte", frame: Bytes.frame(.continuation, stream: 1)),
     Flood(
@@ -180,7 +187,7 @@ import Testing
   ]
 
   @Test(arguments: continuations)
-  func `a header section without end ends the connection`(flood: Flood) async throws {
+  func `an endless header section ends the connection`(flood: Flood) async throws {
     let steps: [Step] = [
       .preface, .send(Bytes.start), .wait(.headers),
       .send(Bytes.headers([":status": "200"], [])), .flood(flood.frame, times: 1000),
@@ -195,7 +202,7 @@ import Testing
     }
   }
 
-  @Test func `a server may reset one call after another`() async throws {
+  @Test func `a server may reset many calls on one connection`() async throws {
     let steps: [Step] = [
       .preface, .send(Bytes.start), .answer { Bytes.reset(2, stream: $0) },
     ]

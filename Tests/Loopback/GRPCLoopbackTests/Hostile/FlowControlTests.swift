@@ -7,9 +7,9 @@ import Testing
 
 @testable import GRPCSupport
 
-/// Servers that read nothing, allow nothing or send too much (section 5.2).
+/// Servers that read nothing, open no window or send too much (RFC 9113, section 5.2).
 @Suite(.timeLimit(.minutes(1))) struct FlowControlTests {
-  @Test func `a request waits for the server's window until its time is up`() async throws {
+  @Test func `a request waits for the server's window until its time limit`() async throws {
     try await HostileServer.once(.afterRequest()) { server in
       let channel = try server.channel()
       let call = try channel.call(method("X"), request: Data(count: 1 << 20))
@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test func `a request that waits for the server's window can be cancelled`() async throws {
-    // A window of 0 is right, and so is a setting that makes it negative.
+    // A window of 0 is valid, and so is a setting that makes it negative.
     let closed = Bytes.settings((4, 0))
     try await HostileServer.once([.preface, .send(closed), .wait(.headers)]) { server in
       let channel = try server.channel()
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func `a request is sent as the window opens`() async throws {
+  @Test func `a request is sent in parts as the window opens`() async throws {
     let opening = (1...100).map { Step.send(Bytes.windowUpdate($0 % 10 + 1, stream: 1)) }
     let rest = Step.send(Bytes.windowUpdate(1000, stream: 1))
     let steps = [.preface, .send(Bytes.settings((4, 0))), .wait(.headers)] + opening + [rest]
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func `no stream is begun beyond the server's limit`() async throws {
+  @Test func `no stream opens beyond the server's limit`() async throws {
     try await HostileServer.once([.preface, .send(Bytes.settings((3, 0)))]) { server in
       let channel = try server.channel()
       let first = try channel.test("X")
@@ -59,14 +59,14 @@ import Testing
     }
   }
 
-  /// Messages of 1000 bytes in frames that are allowed.
+  /// Frames of messages of 1000 bytes each.
   private static func messages(_ count: Int) -> [UInt8] {
     [UInt8](
       repeatElement(Bytes.data(Bytes.message([UInt8](repeating: 7, count: 1000))), count: count)
         .joined())
   }
 
-  @Test func `more than the window ends the call`() async throws {
+  @Test func `a server that exceeds the window fails its call`() async throws {
     let bytes = Bytes.head() + Self.messages(400)
     try await HostileServer.once(.afterRequest(.send(bytes))) { server in
       let channel = try server.channel()
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test func `as much as the window is kept for a slow reader`() async throws {
+  @Test func `a full window of messages is kept for a slow reader`() async throws {
     let bytes = Bytes.head() + Self.messages(260) + Bytes.trailers()
     try await HostileServer.once(.afterRequest(.send(bytes))) { server in
       let call = try server.channel().test("X", kind: .serverStreaming)
@@ -92,8 +92,8 @@ import Testing
     }
   }
 
-  @Test func `padding is given back to the window`() async throws {
-    // One byte of content and 255 of padding in each frame: a megabyte in all, for one message.
+  @Test func `padding counts as read and reopens the window`() async throws {
+    // Each frame has one byte of content and 255 of padding: a megabyte in all for one message.
     let message = Bytes.message([UInt8](repeating: 7, count: 4000))
     let padding = [UInt8](repeating: 0, count: 255)
     let parts = stride(from: 0, to: message.count, by: 600).flatMap { start -> [Step] in
@@ -109,11 +109,11 @@ import Testing
     }
   }
 
-  /// All the windows that there can be.
+  /// Frames that open every window to its maximum.
   private static let openWindows =
     Bytes.settings((4, 1 << 31 - 1)) + Bytes.windowUpdate(1 << 31 - 1 - 65_535)
 
-  /// Sends messages of 1 MB to a server that does not read, until no further one is taken.
+  /// Sends messages of 1 MB to a server that does not read, until `send` waits.
   private func fill(_ call: RPCCall) async throws -> (task: Task<Void, Never>, count: Int) {
     let count = Locked(0)
     let task = Task {
@@ -130,7 +130,7 @@ import Testing
     return (task, last)
   }
 
-  @Test func `a server that does not read holds the messages back`() async throws {
+  @Test func `a server that does not read makes the client stop sending`() async throws {
     let gate = Gate(isOpen: false)
     defer { gate.open() }
     let steps: [Step] = [.preface, .send(Self.openWindows), .wait(.headers), .pass(gate)]
@@ -139,7 +139,7 @@ import Testing
       let call = try channel.test("X", kind: .clientStreaming)
       try call.start()
       let (task, count) = try await fill(call)
-      // What the system keeps for the two sockets.
+      // The system buffers some messages in the two sockets.
       #expect(count < 40)
       call.cancel()
       await rpcFailure(.cancelled) { try await call.response() }
@@ -147,7 +147,9 @@ import Testing
     }
   }
 
-  @Test func `a server that does not read and breaks a rule is left at once`() async throws {
+  @Test func `the client leaves at once when a server that does not read breaks a rule`()
+    async throws
+  {
     let (gate, hold) = (Gate(isOpen: false), Gate(isOpen: false))
     defer {
       gate.open()

@@ -3,9 +3,9 @@ import Testing
 
 @testable import GRPCSupport
 
-/// Frames that break the rules of RFC 9113, sections 4 to 6, one in each test.
+/// Frames that break the rules of RFC 9113, sections 4 to 6, one per test.
 @Suite(.timeLimit(.minutes(1))) struct FrameRuleTests {
-  /// Frames on the stream that stands for the connection, or on streams although they concern it.
+  /// Frames on a stream that their type or state does not allow.
   static let misplaced = [
     Offence("DATA on stream 0", .connection, Bytes.data([0], stream: 0)),
     Offence("HEADERS on stream 0", .connection, Bytes.head(stream: 0)),
@@ -37,7 +37,7 @@ import Testing
     try await offence.check()
   }
 
-  /// Section 4.2, and the length of each type in section 6.
+  /// Frames with a wrong length (RFC 9113, section 4.2, and each type in section 6).
   static let lengths = [
     Offence(
       "PRIORITY of 4 bytes", .connection, .frameSizeError,
@@ -103,7 +103,7 @@ import Testing
     try await offence.check()
   }
 
-  /// Section 6.5.2.
+  /// Settings with invalid values (RFC 9113, section 6.5.2).
   static let settings = [
     Offence("ENABLE_PUSH of 2", .connection, Bytes.settings((2, 2))),
     Offence("ENABLE_PUSH of 1, from a server", .connection, Bytes.settings((2, 1))),
@@ -121,21 +121,21 @@ import Testing
   ]
 
   @Test(arguments: settings)
-  func `a wrong setting ends the connection`(offence: Offence) async throws {
+  func `an invalid setting ends the connection`(offence: Offence) async throws {
     try await offence.check()
   }
 
   @Test(arguments: Offence.windows)
-  func `a wrong window ends the call or the connection`(offence: Offence) async throws {
+  func `an invalid window update ends the call or the connection`(offence: Offence) async throws {
     try await offence.check()
   }
 
-  /// The content of PUSH_PROMISE.
+  /// The payload of a PUSH_PROMISE frame.
   private static let promise =
     Bytes.number(2)
     + Bytes.block([":method": "GET", ":scheme": "http", ":path": "/", ":authority": "127.0.0.1"])
 
-  /// Sections 6.6 and 6.10.
+  /// Frames at a wrong time (RFC 9113, sections 6.6 and 6.10).
   static let others = [
     Offence(
       "PUSH_PROMISE, although push is off", .connection,
@@ -161,7 +161,7 @@ import Testing
     try await offence.check()
   }
 
-  /// Sections 4.1, 5.5, 6.3 and 6.5.2: what a receiver must ignore.
+  /// Frames that a receiver must ignore (RFC 9113, sections 4.1, 5.5, 6.3 and 6.5.2).
   static let ignored: [(String, [UInt8])] = [
     ("a frame of an unknown type", Bytes.frame(type: 99, flags: 0xFF, stream: 1, [1, 2, 3])),
     ("an unknown frame on an idle stream", Bytes.frame(type: 99, stream: 7, [1, 2, 3])),
@@ -190,7 +190,7 @@ import Testing
   ]
 
   @Test(arguments: ignored)
-  func `a frame that means nothing is ignored`(name: String, bytes: [UInt8]) async throws {
+  func `a frame without a meaning is ignored`(name: String, bytes: [UInt8]) async throws {
     try await HostileServer.once(.afterRequest(.send(bytes + Bytes.answer()))) { server in
       let channel = try server.channel()
       #expect(try await channel.test("Call").response().isEmpty)
@@ -199,8 +199,8 @@ import Testing
     }
   }
 
-  /// The client's settings do not count before the server has acknowledged them.
-  @Test func `a promise that the server may make and breaks is ignored`() async throws {
+  /// The client's settings apply only after the server has acknowledged them.
+  @Test func `a promise sent before the settings are acknowledged is ignored`() async throws {
     let bytes =
       Bytes.frame(.pushPromise, .endHeaders, stream: 1, Self.promise)
       + Bytes.head(stream: 2) + Bytes.data([1, 2, 3], stream: 2) + Bytes.reset(8, stream: 2)

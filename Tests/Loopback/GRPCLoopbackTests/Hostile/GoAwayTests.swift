@@ -6,10 +6,10 @@ import Testing
 
 @testable import GRPCSupport
 
-/// Servers that announce the end of a connection, in right and in wrong ways (section 6.8).
+/// Servers that announce the end of a connection, correctly or not (RFC 9113, section 6.8).
 @Suite(.timeLimit(.minutes(1))) struct GoAwayTests {
   @Test(arguments: [0, 2, 7, 11] as [UInt32])
-  func `a call that the server has not begun is made on the next connection`(
+  func `a call that the server has not started moves to the next connection`(
     code: UInt32
   ) async throws {
     let bytes = Bytes.goAway(last: 0, code: code)
@@ -30,7 +30,7 @@ import Testing
   ]
 
   @Test(arguments: announcements)
-  func `a call that the server has begun is finished`(name: String, bytes: [UInt8]) async throws {
+  func `a call that the server has started can finish`(name: String, bytes: [UInt8]) async throws {
     try await HostileServer.once(.afterRequest(.send(bytes + Bytes.answer()))) { server in
       let channel = try server.channel()
       #expect(try await channel.test("X").response().isEmpty)
@@ -47,11 +47,11 @@ import Testing
   ]
 
   @Test(arguments: wrong)
-  func `a wrong announcement ends the connection`(offence: Offence) async throws {
+  func `an invalid GOAWAY ends the connection`(offence: Offence) async throws {
     try await offence.check()
   }
 
-  @Test func `silence after it costs one call its time, and no other call`() async throws {
+  @Test func `a silent server after GOAWAY delays only its own call`() async throws {
     try await HostileServer.once(.afterRequest(.send(Bytes.goAway(last: 1)))) { server in
       let channel = try server.channel()
       let call = try channel.test("X")
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func `the reason is shown without its control characters`() async throws {
+  @Test func `the reason in a GOAWAY is shown without control characters`() async throws {
     let controls = (0..<32).map { UInt8($0) } + [0x7F, 0xC2, 0x9B, 0xE2, 0x80, 0xAE, 0xFF]
     let debug = [UInt8](repeatElement(controls + "word".utf8, count: 400).joined()).prefix(16_000)
     let bytes = Bytes.goAway(last: 1, code: 2, [UInt8](debug))
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func `of many calls, the server makes some, and the next connection the others`()
+  @Test func `after GOAWAY the server finishes some calls, and a new connection makes the rest`()
     async throws
   {
     let answers = stride(from: 1, to: 64, by: 2).flatMap { Bytes.answer([1], stream: $0) }
@@ -104,7 +104,7 @@ import Testing
   }
 
   @Test(arguments: [Bytes.reset(8, stream: 0), Bytes.frame(.ping, [0])])
-  func `many calls end with their connection`(bytes: [UInt8]) async throws {
+  func `all calls fail when their connection ends`(bytes: [UInt8]) async throws {
     let requests = [Step](repeating: .wait(.headers), count: 64)
     let steps = [.preface, .send(Bytes.start)] + requests + [.send(bytes)]
     try await HostileServer.once(steps) { server in
@@ -121,7 +121,8 @@ import Testing
     }
   }
 
-  @Test func `a server that announces the end at once is left after a few attempts`() async throws {
+  @Test func `a server that sends GOAWAY at once is given up after five connections`() async throws
+  {
     let bytes = Bytes.settings() + Bytes.goAway(last: 0)
     try await HostileServer.running({ _ in [.preface, .send(bytes)] }) { server in
       let channel = try server.channel()
@@ -132,7 +133,7 @@ import Testing
     }
   }
 
-  @Test func `a request that is too long to be kept is not made again`() async throws {
+  @Test func `a request too long to be kept is not sent again`() async throws {
     let windows = Bytes.settings((4, 1 << 20)) + Bytes.windowUpdate(1 << 20)
     let reading = [Step](repeating: .wait(.data), count: 18)
     let steps = [.preface, .send(windows)] + reading + [.send(Bytes.goAway(last: 0))]
@@ -140,7 +141,7 @@ import Testing
       let channel = try server.channel()
       let call = try channel.test("X", kind: .clientStreaming)
       try call.start()
-      // The call may end before the last of them is taken.
+      // The call may end before `send` accepts the last messages.
       for _ in 0..<4 { try? await call.send(Data(count: 100_000)) }
       let error = await rpcFailure(.unavailable) { try await call.response() }
       #expect(error?.message.contains("did not take the call: NO_ERROR") == true)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import GRPCSupport
 
-/// Header sections that are malformed, or cannot be decompressed.
+/// Header sections that are malformed or cannot be decompressed.
 @Suite(.timeLimit(.minutes(1))) struct HeaderRuleTests {
   private static func offence(
     _ name: String, _ fields: KeyValuePairs<String, String>
@@ -15,7 +15,7 @@ import Testing
     Offence(name, .stream, Bytes.headers(fields) + Bytes.data(Bytes.message()) + Bytes.trailers())
   }
 
-  /// RFC 9113, sections 8.1 to 8.3.
+  /// Malformed header sections (RFC 9113, sections 8.1 to 8.3).
   static let malformed = [
     offence("no status", ["content-type": "application/grpc"]),
     offence("no field", [:]),
@@ -87,7 +87,7 @@ import Testing
   ]
 
   @Test(arguments: malformed)
-  func `a malformed header section ends the call`(offence: Offence) async throws {
+  func `a malformed header section fails the call`(offence: Offence) async throws {
     try await offence.check()
   }
 
@@ -97,7 +97,9 @@ import Testing
       Bytes.frame(.headers, .endHeaders, stream: 1, [0x88] + bytes))
   }
 
-  /// RFC 7541; each block begins with `:status: 200` from the static table.
+  /// Undecodable blocks (RFC 7541).
+  ///
+  /// Each block begins with `:status: 200` from the static table.
   static let undecodable = [
     block("the index 0", [0x80]),
     block("an index behind the tables", [0xFF, 0x00]),
@@ -107,11 +109,11 @@ import Testing
     block("a text longer than the block", [0x00, 0x05, 0x61, 0x62]),
     block("a name without a value", [0x00, 0x01, 0x61]),
     block("a cut-off number", [0xFF]),
-    // Section 5.2: padding must be ones, shorter than a byte, and the end must not be encoded.
+    // Section 5.2: padding must be ones and shorter than a byte, and EOS must not be encoded.
     block("Huffman code with a padding of zeros", [0x00, 0x01, 0x61, 0x81, 0x18]),
     block("Huffman code with a byte of padding", [0x00, 0x01, 0x61, 0x82, 0x1F, 0xFF]),
     block("Huffman code with the end of texts", [0x00, 0x01, 0x61, 0x84, 0xFF, 0xFF, 0xFF, 0xFF]),
-    // Section 4.2: an update comes first, and not above the announced size.
+    // Section 4.2: a size update must come first and not exceed the announced size.
     block("a size of the table after a field", [0x3F, 0x01]),
   ]
 
@@ -122,7 +124,7 @@ import Testing
     try await offence.check()
   }
 
-  @Test func `a size of the table above the announced one ends the connection`() async throws {
+  @Test func `a table size above the announced one ends the connection`() async throws {
     try await Offence(
       "", .connection, .compressionError,
       Bytes.frame(
@@ -130,7 +132,7 @@ import Testing
     ).check()
   }
 
-  /// What is right, or harmless enough.
+  /// Interim header sections that are valid or harmless.
   static let fine: [(String, [UInt8])] = [
     ("a status 100 before", Bytes.headers([":status": "100"])),
     ("a status 103 before", Bytes.headers([":status": "103", "link": "</a>; rel=preload"])),
@@ -143,7 +145,9 @@ import Testing
   ]
 
   @Test(arguments: fine)
-  func `heads before the real one are passed over`(name: String, bytes: [UInt8]) async throws {
+  func `interim header sections before the final one are skipped`(
+    name: String, bytes: [UInt8]
+  ) async throws {
     try await HostileServer.once(.afterRequest(.send(bytes + Bytes.answer()))) { server in
       let channel = try server.channel()
       #expect(try await channel.test("Call").response().isEmpty)
@@ -152,7 +156,7 @@ import Testing
     }
   }
 
-  @Test func `a text keeps the spaces around it`() async throws {
+  @Test func `a status message keeps its leading and trailing spaces`() async throws {
     let answer = Bytes.headers(
       [
         ":status": "200", "content-type": "application/grpc", "grpc-status": "9",
@@ -166,7 +170,7 @@ import Testing
     }
   }
 
-  @Test func `a field that is repeated by its index ends the call and no more`() async throws {
+  @Test func `a field repeated many times by its index fails only its call`() async throws {
     try await HostileServer.once(.afterRequest(.send(Bytes.repeatedField))) { server in
       let channel = try server.channel()
       let error = await rpcFailure(.resourceExhausted) { try await channel.test("X").response() }
@@ -177,7 +181,7 @@ import Testing
   }
 
   @Test(arguments: [300, 3000])
-  func `too many fields end the call and no more`(count: Int) async throws {
+  func `too many fields fail only their call`(count: Int) async throws {
     let fields = [UInt8](repeatElement(Bytes.block(["x": ""]), count: count).joined())
     let bytes = Bytes.frame(.headers, .endHeaders, stream: 1, [0x88] + fields)
     try await HostileServer.once(.afterRequest(.send(bytes))) { server in

@@ -9,9 +9,9 @@ import Testing
 @testable import GRPCSupport
 @testable import SequencingOAuthGRPC
 
-/// What a peer remembers between connections and between calls.
+/// What the client remembers about a server between connections and calls.
 @Suite(.timeLimit(.minutes(1))) struct PeerStateTests {
-  /// A connection that gets these bytes, and loses what it sends.
+  /// A connection that receives these bytes and loses what it sends.
   private static func connection(
     _ bytes: [UInt8], refusing refusal: SocketIO.Outcome? = nil
   ) throws -> RPCConnection {
@@ -29,15 +29,15 @@ import Testing
     ) { _ in }
   }
 
-  @Test func `after a pause in which nobody waited, nothing is due`() {
+  @Test func `after a pause without waiting calls, no check is due`() {
     var state = RPCPeer.State()
     state.opening.failed(nil, at: 0)
     state.check(at: SocketLoop.now())
     #expect(state.nextCheck == .max && state.isIdle)
   }
 
-  @Test func `the time of a call counts after a pause, too`() async throws {
-    // The first connection fails, so the second comes after a pause; there nothing answers.
+  @Test func `a call's time limit also holds after a pause`() async throws {
+    // The first connection fails, so the second starts after a pause and then gets no answer.
     try await HostileServer.running({ $0 == 0 ? [.close] : [.preface] }) { server in
       let channel = try server.channel()
       await rpcFailure(.unavailable) { try await channel.test("X").response() }
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func `pings that a server found too frequent are not more frequent later`() throws {
+  @Test func `after a server rejects pings as too frequent, the client pings less often`() throws {
     var state = RPCPeer.State()
     let calm = Bytes.goAway(last: 0, code: 11, [UInt8]("too_many_pings".utf8))
     let first = try Self.connection(Bytes.start + calm)
@@ -61,7 +61,7 @@ import Testing
     #expect(state.current == nil && state.pingInterval == 2 * before)
   }
 
-  @Test func `attempts that wait are counted with each connection that takes none`() throws {
+  @Test func `a waiting call fails after five connections that take no call`() throws {
     var state = RPCPeer.State()
     let stream = Self.stream()
     for index in 1...5 {
@@ -77,7 +77,7 @@ import Testing
     #expect(throws: RPCError.self) { try stream.result?.get() }
   }
 
-  @Test func `a connection on which nothing can begin is left before it fills the memory`() throws {
+  @Test func `a connection that can start no stream is closed before it fills the memory`() throws {
     let connection = try Self.connection(Bytes.settings((3, 0)) + Bytes.settingsAcknowledgement)
     while connection.read() {}
     for _ in 0..<1000 {
@@ -90,7 +90,7 @@ import Testing
     #expect(connection.isDraining && connection.failure != nil)
   }
 
-  @Test func `an answer that came before the connection broke counts`() throws {
+  @Test func `an answer that arrived before the connection broke is kept`() throws {
     let connection = try Self.connection(
       Bytes.start + Bytes.answer([1, 2, 3]), refusing: .failed(errno: EPIPE))
     let (answered, other) = (Self.stream(), Self.stream())
@@ -102,7 +102,7 @@ import Testing
     #expect(error?.status == .unavailable)
   }
 
-  @Test func `a broken rule ends a connection whose network takes nothing`() throws {
+  @Test func `a broken rule ends a connection even if the network accepts no bytes`() throws {
     let bytes = Bytes.start + Bytes.reset(8, stream: 0)
     let connection = try Self.connection(bytes, refusing: .wait)
     connection.flush()
@@ -110,7 +110,9 @@ import Testing
     #expect(connection.failure?.message.contains("does not keep to HTTP/2") == true)
   }
 
-  @Test func `a call with too much metadata is not sent, and harms no other`() async throws {
+  @Test func `a call with too much metadata is not sent and does not affect other calls`()
+    async throws
+  {
     try await HostileServer.running({ _ in .good }) { server in
       let channel = try server.channel()
       let call = try channel.test("X")
@@ -124,7 +126,9 @@ import Testing
   }
 }
 
-/// A network that brings bytes once, and takes all that is sent or, if it refuses, nothing.
+/// A network that delivers bytes once.
+///
+/// It accepts all that is sent or, if it refuses, nothing.
 private final class GivenBytes: Wire {
   let socket: Int32 = -1
   let context: OpaquePointer? = nil

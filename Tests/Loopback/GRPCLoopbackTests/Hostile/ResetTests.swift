@@ -7,7 +7,7 @@ import Testing
 @testable import GRPCSupport
 @testable import SQHTTP2
 
-/// Servers that reset streams (section 6.4).
+/// Servers that reset streams (RFC 9113, section 6.4).
 @Suite(.timeLimit(.minutes(1))) struct ResetTests {
   /// The statuses of gRPC's `doc/PROTOCOL-HTTP2.md`, "Errors".
   static let codes: [(code: UInt32, name: String, status: RPCStatus)] = [
@@ -22,7 +22,7 @@ import Testing
   ]
 
   @Test(arguments: codes, [[], Bytes.head(), Bytes.head() + Bytes.data(Bytes.message())])
-  func `each code has its status`(
+  func `each reset code gives the call its status`(
     row: (code: UInt32, name: String, status: RPCStatus), before: [UInt8]
   ) async throws {
     let bytes = before + Bytes.reset(row.code)
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func `a call that is refused is made again`() async throws {
+  @Test func `a refused call is sent again`() async throws {
     let steps: [Step] = [
       .preface, .send(Bytes.start), .wait(.headers, stream: 1), .send(Bytes.reset(7)),
       .wait(.headers, stream: 3), .send(Bytes.reset(7, stream: 3)), .serve,
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `a call that is always refused ends`() async throws {
+  @Test func `a call that is refused every time fails`() async throws {
     let steps: [Step] = [
       .preface, .send(Bytes.start), .answer { Bytes.reset(7, stream: $0) },
     ]
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test func `a call that is refused after its head is not made again`() async throws {
+  @Test func `a call that is refused after its response headers is not sent again`() async throws {
     let bytes = Bytes.head() + Bytes.reset(7)
     try await HostileServer.once(.afterRequest(.send(bytes))) { server in
       await rpcFailure(.unavailable) { try await server.channel().test("X").response() }
@@ -69,13 +69,13 @@ import Testing
   }
 
   @Test(arguments: [[], Bytes.reset(0), Bytes.reset(8), Bytes.reset(7)])
-  func `a complete answer counts, although the request is still being sent`(
+  func `a complete answer is accepted while the request is still being sent`(
     after: [UInt8]
   ) async throws {
     let bytes = Bytes.answer([1, 2, 3]) + after
     try await HostileServer.once(.afterRequest(.send(bytes))) { server in
       let channel = try server.channel()
-      // The server lets only the first 64 KiB come.
+      // The server's window only allows the first 64 KiB.
       let call = try channel.call(method("X"), request: Data(count: 1 << 20))
       #expect(try await call.response() == Data([1, 2, 3]))
       #expect(server.connectionCount == 1 && server.log().counts[.headers] == 1)
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func `a complete answer ends the sending of messages`() async throws {
+  @Test func `after a complete answer the client can send no more messages`() async throws {
     let bytes = Bytes.answer([1, 2, 3]) + Bytes.reset(0)
     try await HostileServer.once(.afterRequest(.send(bytes))) { server in
       let channel = try server.channel()
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func `frames after the end of an answer do no harm`() async throws {
+  @Test func `frames after the end of an answer are harmless`() async throws {
     let after =
       Bytes.data(Bytes.message()) + Bytes.head() + Bytes.trailers()
       + Bytes.windowUpdate(1, stream: 1) + Bytes.reset(2) + Bytes.reset(2)
@@ -108,13 +108,13 @@ import Testing
         let channel = try server.channel()
         let call = try channel.call(method("X"), request: Data(count: size))
         #expect(try await call.response() == Data([1]))
-        // The server must not send them, so either is right: to ignore them, or to go.
+        // The server must not send them, so the client may ignore them or close the connection.
         if size == 0 { #expect(try await channel.test("Good").response().isEmpty) }
       }
     }
   }
 
-  @Test func `resets of streams that are closed take no memory`() throws {
+  @Test func `resets of closed streams use no memory`() throws {
     let owner = SilentOwner()
     let session = try #require(HTTP2Session(isServer: false, owner: owner))
     try session.receive(all: Bytes.settings())
@@ -133,7 +133,7 @@ import Testing
   }
 }
 
-/// An owner that sends empty requests, and counts the streams that are closed.
+/// An owner that sends empty requests and counts closed streams.
 private final class SilentOwner: HTTP2SessionOwner {
   var closed = 0
 

@@ -8,7 +8,9 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct FormPostTests {
   @Test(arguments: [SandboxVisitor.Decision.allow, .deny])
-  func `the answer is posted to the app`(decision: SandboxVisitor.Decision) async throws {
+  func `form_post sends the answer to the app by POST`(decision: SandboxVisitor.Decision)
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let received = Locked<[String]>([])
     let app = try LoopbackServer { request in
@@ -32,7 +34,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the page works without its script and leads to the app alone`() async throws {
+  @Test func `the form works without its script and posts only to the app`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let page = try await client.get(
@@ -50,7 +52,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a misbehaviour of the redirect alters the form as well`() async throws {
+  @Test func `a misbehaviour of the redirect also alters the form`() async throws {
     let sandbox = try await SandboxServer.start()
     sandbox.misbehave(at: .authorization, .state(.missing))
     let url = try SandboxPeer(sandbox: sandbox).authorizationURL(["response_mode": "form_post"])

@@ -4,11 +4,11 @@ import Testing
 
 @testable import LoopbackSupport
 
-/// Each way to be wrong changes what it says, once, and nothing else.
+/// Each ID token fault changes what it names, once, and nothing else.
 @Suite(.timeLimit(.minutes(1))) struct IDTokenFaultTests {
   private static let now = 1_800_000_000
 
-  /// A sandbox whose clock stands still and whose keys are quick to make.
+  /// Starts a sandbox with a stopped clock and keys that are fast to create.
   private func start(
     _ change: (inout SandboxOptions) -> Void = { _ in }
   ) async throws -> SandboxServer {
@@ -43,7 +43,7 @@ import Testing
     (.acrOther, "acr", "urn:sandbox:other"),
   ]
 
-  @Test func `a fault of a claim changes that claim alone`() async throws {
+  @Test func `a claim fault changes only its own claim`() async throws {
     let sandbox = try await start()
     let client = SandboxPeer(sandbox: sandbox)
     let visitor = SandboxVisitor()
@@ -61,7 +61,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the other faults of claims`() async throws {
+  @Test func `a claim fault can change the issuer, audience, hashes or length`() async throws {
     let sandbox = try await start()
     let client = SandboxPeer(sandbox: sandbox)
     func claims(_ fault: SandboxIDTokenFault) async throws -> SandboxJSON {
@@ -80,7 +80,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `without a trusted audience the party is missing beside two, with one too`()
+  @Test func `azp can be missing from a token with two audiences`()
     async throws
   {
     let sandbox = try await start { $0.clients[0].additionalAudiences = ["https://api.example"] }
@@ -91,7 +91,7 @@ import Testing
     await sandbox.stop()
   }
 
-  /// The raw text of the token response's ID token.
+  /// Returns the text of the ID token in the token response.
   private func text(_ fault: SandboxIDTokenFault, _ sandbox: SandboxServer) async throws -> String?
   {
     sandbox.misbehave(at: .token, .idToken(fault))
@@ -102,7 +102,7 @@ import Testing
     Data(base64URL: part).map { String(decoding: $0, as: UTF8.self) } ?? "not base64url"
   }
 
-  @Test func `a token can have a wrong form`() async throws {
+  @Test func `an ID token can be missing, malformed or encrypted`() async throws {
     let sandbox = try await start()
     #expect(try await text(.missing, sandbox) == nil)
     #expect(try await text(.empty, sandbox) == "")
@@ -127,7 +127,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a header can name what it should not`() async throws {
+  @Test func `a header can name a wrong key, algorithm or extension`() async throws {
     let sandbox = try await start()
     let client = SandboxPeer(sandbox: sandbox)
     func header(_ fault: SandboxIDTokenFault) async throws -> SandboxJSON {
@@ -159,7 +159,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a fault counts ID tokens, also those of refreshes`() async throws {
+  @Test func `a fault counts the ID tokens of refreshes too`() async throws {
     let sandbox = try await start()
     let client = SandboxPeer(sandbox: sandbox)
     let tokens = sandbox.issueTokens(scopes: ["openid"])
@@ -175,7 +175,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a test can change header and claims by itself`() async throws {
+  @Test func `a test can change the header and claims itself`() async throws {
     let sandbox = try await start()
     sandbox.misbehave(
       at: .token,
@@ -188,7 +188,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `each fault has a description of its own`() {
+  @Test func `each fault has its own description`() {
     let all = SandboxIDTokenFault.allCases
     #expect(all.count > 50 && SandboxIDTokenFault.legal.isSubset(of: all))
     #expect(SandboxIDTokenFault.expired.description == "exp is an hour in the past")
@@ -196,7 +196,7 @@ import Testing
 }
 
 extension SandboxJSON {
-  /// This object with one member set and the others in the order of their names.
+  /// Returns the object with one member changed and the others sorted by name.
   fileprivate func with(_ name: String, _ value: SandboxJSON?) -> SandboxJSON {
     guard case .object(var members) = self else { return self }
     members.removeAll { $0.name == name }

@@ -5,7 +5,7 @@ import Testing
 @testable import LoopbackSupport
 
 @Suite(.timeLimit(.minutes(1))) struct IDTokenTests {
-  @Test func `a code with openid brings an ID token about the user`() async throws {
+  @Test func `a code with the openid scope yields an ID token of the user`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let answer = try await client.signIn(["nonce": "a nonce+&=%"])
@@ -27,11 +27,11 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `without openid there is no ID token`() async throws {
+  @Test func `without the openid scope there is no ID token`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     #expect(try await client.redeem(try await client.code()).json()["id_token"] == nil)
-    // A request without a scope gets the default ones, and openid is not among these.
+    // A request without a scope gets the default scopes, which do not include openid.
     let answer = try await client.redeem(try await client.code(["scope": nil]))
     #expect(try answer.tokens().scope == "profile demo files offline_access")
     #expect(try answer.json()["id_token"] == nil)
@@ -52,7 +52,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a refresh brings an ID token of the same sign-in without nonce`() async throws {
+  @Test func `a refresh yields an ID token of the same sign-in without a nonce`() async throws {
     var options = SandboxOptions()
     options.openID.alwaysTellsAuthenticationTime = true
     let sandbox = try await SandboxServer.start(options)
@@ -71,7 +71,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a refresh may repeat the nonce or bring no ID token`() async throws {
+  @Test func `a refresh can repeat the nonce or omit the ID token`() async throws {
     var options = SandboxOptions()
     options.openID.repeatsNonceOnRefresh = true
     let repeating = try await SandboxServer.start(options)
@@ -94,7 +94,7 @@ import Testing
     ["max_age": "600"], ["claims": #"{"id_token":{"auth_time":{"essential":true}}}"#],
     ["claims": #"{"id_token":{"auth_time":null}}"#],
   ])
-  func `auth_time is there when it was asked for`(changes: [String: String]) async throws {
+  func `auth_time is present if it was requested`(changes: [String: String]) async throws {
     let sandbox = try await SandboxServer.start()
     let before = Int(sandbox.now.timeIntervalSince1970)
     let token = try await SandboxPeer(sandbox: sandbox).signIn(changes.mapValues { $0 }).idToken()
@@ -114,7 +114,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the scopes' claims can be in the ID token too`() async throws {
+  @Test func `the ID token can include the claims of the scopes`() async throws {
     var options = SandboxOptions()
     options.openID.putsUserClaimsIntoIDToken = true
     options.users[0].subject = "user-1"
@@ -127,7 +127,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `claims that were asked for by name come unless their value is unwanted`() async throws
+  @Test func `requested claims are present unless the user's value is not among those requested`()
+    async throws
   {
     let sandbox = try await SandboxServer.start()
     let claims = """
@@ -142,7 +143,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `an HMAC needs a client with a secret`() async throws {
+  @Test func `an HMAC algorithm requires a client with a secret`() async throws {
     var options = SandboxOptions()
     options.clients[0].idTokenAlgorithm = .hs256
     let sandbox = try await SandboxServer.start(options)

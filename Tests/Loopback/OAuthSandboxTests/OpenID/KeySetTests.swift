@@ -13,7 +13,7 @@ import Testing
     return options
   }
 
-  @Test func `the key set has the keys of the clients before the first token`() async throws {
+  @Test func `the key set has the clients' keys before the first token`() async throws {
     let sandbox = try await SandboxServer.start(Self.algorithm(.es256))
     let client = SandboxPeer(sandbox: sandbox)
     let answer = try await client.get("/jwks")
@@ -30,7 +30,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `decoys are of every kind`() async throws {
+  @Test func `decoy keys are of every type`() async throws {
     let sandbox = try await SandboxServer.start(Self.algorithm(.edDSA))
     let decoys = try await SandboxPeer(sandbox: sandbox).keys().dropLast()
     let kinds = Set(decoys.compactMap { $0["kty"]?.string })
@@ -45,7 +45,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `decoys may repeat the ID of a key that signs, or be left out`() async throws {
+  @Test func `decoy keys can repeat the ID of a signing key or omit it`() async throws {
     var options = Self.algorithm(.es384)
     options.openID.decoyKeys = .repeatedIDs
     let repeating = try await SandboxServer.start(options)
@@ -64,8 +64,7 @@ import Testing
     await plain.stop()
   }
 
-  @Test func `sandboxes begin with the same keys, until one of them changes its own`() async throws
-  {
+  @Test func `sandboxes start with the same keys until one rotates its own`() async throws {
     var ids: [SandboxJSON?] = []
     for rotates in [false, true, false] {
       let sandbox = try await SandboxServer.start(Self.algorithm(.rs256))
@@ -77,7 +76,7 @@ import Testing
     #expect(ids[0] != nil && ids[0] == ids[2] && ids[0] != ids[1])
   }
 
-  @Test func `new keys sign after a rotation, and the old ones stay or go`() async throws {
+  @Test func `new keys sign after a rotation, and the old ones are kept or removed`() async throws {
     let sandbox = try await SandboxServer.start(Self.algorithm(.edDSA))
     let client = SandboxPeer(sandbox: sandbox)
     var ids: [String] = []
@@ -121,7 +120,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a key set can stop after its head`() async throws {
+  @Test func `a key set can stop after its headers`() async throws {
     let sandbox = try await SandboxServer.start(Self.algorithm(.es256))
     sandbox.misbehave(at: .keys, .keySet(.silent))
     let connection = try await LoopbackConnection(port: UInt16(try #require(sandbox.issuer.port)))

@@ -14,7 +14,7 @@ import Testing
     return try #require(URL(string: sandbox.endSessionEndpoint.absoluteString + "?" + query))
   }
 
-  @Test func `a logout with the session's ID token needs no page`() async throws {
+  @Test func `a logout with the session's ID token shows no page`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let visitor = SandboxVisitor()
@@ -29,12 +29,12 @@ import Testing
     #expect(SandboxPeer.parameters(visit.redirect).value("state") == "a &=%")
     let silent: [String: String?] = ["prompt": "none", "scope": "openid"]
     #expect(try await client.refusal(silent, visitor: visitor) == "login_required")
-    // The session is over already, so there is nothing to ask.
+    // The session has already ended, so there is nothing to confirm.
     #expect(try await visitor.visit(url).pages.map(\.status) == [303])
     await sandbox.stop()
   }
 
-  @Test func `without the ID token the user is asked`() async throws {
+  @Test func `a logout without an ID token asks the user`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let visitor = SandboxVisitor()
@@ -52,7 +52,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `only the user's own answer on the page counts`() async throws {
+  @Test func `a logout needs the user's own answer on the page`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let first = try await client.get(try client.authorizationURL())
@@ -72,7 +72,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the ID token of another session does not end this one unasked`() async throws {
+  @Test func `another session's ID token does not end this session without asking`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let visitor = SandboxVisitor()
@@ -105,7 +105,7 @@ import Testing
       ([("id_token_hint", "forged")], "not valid"),
       ([("client_id", "sandbox-app"), ("client_id", "sandbox-app")], "not known here"),
     ] as [([(String, String)], String)])
-  func `a logout that is not in order leads nowhere`(
+  func `an invalid logout request gets an error page and no redirect`(
     parameters: [(String, String)], text: String
   ) async throws {
     var options = SandboxOptions()
@@ -117,7 +117,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a hint and another client do not go together`() async throws {
+  @Test func `a logout hint for another client is rejected`() async throws {
     let sandbox = try await SandboxServer.start()
     let hint = try #require(sandbox.issueTokens(scopes: ["openid"]).idToken)
     let url = try logoutURL([("id_token_hint", hint), ("client_id", "sandbox-service")], sandbox)
@@ -129,7 +129,7 @@ import Testing
     arguments: [
       (.state(.missing), []), (.state(.wrong), ["right1"]), (.state(.value("x")), ["x"]),
     ] as [(SandboxMisbehaviour, [String])])
-  func `the state of the redirect can be wrong`(
+  func `the state of the logout redirect can be wrong`(
     misbehaviour: SandboxMisbehaviour, values: [String]
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -146,7 +146,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a registered port is matched, also for a client that is registered late`()
+  @Test func `a logout redirect must match the registered port, even if registered later`()
     async throws
   {
     let sandbox = try await SandboxServer.start()
@@ -164,7 +164,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the clients of a session get a logout token when it ends`() async throws {
+  @Test func `each client of a session gets a logout token when the session ends`() async throws {
     let received = Locked<[String]>([])
     let backend = try LoopbackServer { request in
       received.withLock { $0.append(String(decoding: request.body, as: UTF8.self)) }
@@ -179,7 +179,7 @@ import Testing
     let idToken = try await client.signIn().idToken()
     await sandbox.signOut("bob")
     #expect(received.withLock { $0 }.isEmpty)
-    // A session that the visitor ends by itself, and another that the test ends.
+    // One session that the visitor ends, and another that the test ends.
     let visitor = SandboxVisitor()
     let hint = try await client.signIn(visitor: visitor).idToken().text
     let url = try logoutURL(
@@ -198,7 +198,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a test gets logout tokens with the claims that it wants`() async throws {
+  @Test func `a test can choose the claims of a logout token`() async throws {
     let sandbox = try await SandboxServer.start()
     let idToken = try ReadJWT(try #require(sandbox.issueTokens(scopes: ["openid"]).idToken))
     let full = try ReadJWT(try #require(sandbox.logoutToken()))
@@ -216,10 +216,12 @@ import Testing
   }
 
   @Test(arguments: SandboxLogoutTokenFault.allCases)
-  func `a logout token can be wrong in one way`(fault: SandboxLogoutTokenFault) async throws {
+  func `a logout token fault changes one claim or header`(fault: SandboxLogoutTokenFault)
+    async throws
+  {
     var options = SandboxOptions()
     options.clients[0].idTokenAlgorithm = .edDSA
-    // The clock stands still, so that two tokens have the same times.
+    // The clock stands still, so both tokens have the same times.
     let now = Date()
     options.now = { now }
     let sandbox = try await SandboxServer.start(options)

@@ -3,9 +3,9 @@ import Testing
 
 @testable import LoopbackSupport
 
-/// What an authorization request can ask of the sign-in (OpenID Connect Core, section 3.1.2.1).
+/// What an authorization request can demand of the sign-in (OpenID Connect Core, section 3.1.2.1).
 @Suite(.timeLimit(.minutes(1))) struct PromptTests {
-  @Test func `prompt=none succeeds after a sign-in and a consent, without a page`() async throws {
+  @Test func `prompt=none succeeds without a page after a sign-in and a consent`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let visitor = SandboxVisitor()
@@ -23,7 +23,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `prompt=none with another context asks for an interaction`() async throws {
+  @Test func `prompt=none with another context returns interaction_required`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let visitor = SandboxVisitor()
@@ -48,7 +48,7 @@ import Testing
         "unmet_authentication_requirements"
       ),
     ] as [([String: String?], String)])
-  func `a parameter that is not in order is sent back`(
+  func `an invalid parameter is redirected to the app with an error`(
     changes: [String: String?], error: String
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -57,7 +57,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `acr_values choose the context, and an unknown one does no harm`() async throws {
+  @Test func `acr_values choose the context, and unknown values are ignored`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let known = try await client.signIn(["acr_values": "urn:x urn:sandbox:careful"]).idToken()
@@ -72,7 +72,7 @@ import Testing
       (["prompt": "login"], true), (["max_age": "0"], true), (["max_age": "50"], true),
       (["max_age": "3600"], false), (["prompt": "consent"], false), ([:], false),
     ] as [([String: String?], Bool)])
-  func `a user who is signed in logs in again when the app asks for it`(
+  func `a signed-in user logs in again when the app demands it`(
     changes: [String: String?], sawLogin: Bool
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -94,7 +94,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a hint names the only user who may sign in`() async throws {
+  @Test func `an ID token hint names the only user who may sign in`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let (alice, bob) = (SandboxVisitor(), SandboxVisitor(user: .bob))
@@ -116,7 +116,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a hint fills in the name of the user`() async throws {
+  @Test func `a login hint fills in the user name`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let page = try await client.get(try client.authorizationURL(["login_hint": "<bob>"]))
@@ -124,7 +124,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `select_account asks with which account to go on`() async throws {
+  @Test func `select_account asks which account to continue with`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let visitor = SandboxVisitor()

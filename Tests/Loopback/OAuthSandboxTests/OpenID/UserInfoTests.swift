@@ -20,7 +20,7 @@ import Testing
         ]
       ),
     ] as [(String, [String])])
-  func `the scopes decide which claims there are`(scope: String, names: [String]) async throws {
+  func `the scopes determine the claims`(scope: String, names: [String]) async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let scopes = scope.split(separator: " ").map(String.init)
@@ -36,7 +36,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a user's own claims and those asked for by name are there`() async throws {
+  @Test func `custom claims and requested claims are present`() async throws {
     var options = SandboxOptions()
     options.users[0].profile.others = [.init("name#ja", "アリス"), .init("level", 3)]
     let sandbox = try await SandboxServer.start(options)
@@ -50,7 +50,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a token without openid or without a user is refused with a challenge`() async throws {
+  @Test func `a token without the openid scope or without a user gets a challenge`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let none = try await client.get("/userinfo")
@@ -72,7 +72,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a client can have it signed`() async throws {
+  @Test func `a client can get a signed UserInfo response`() async throws {
     var options = SandboxOptions()
     options.clients[0].userInfoAlgorithm = .es256
     let sandbox = try await SandboxServer.start(options)
@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test(arguments: SandboxUserInfoFault.allCases, [nil, SandboxSigningAlgorithm.es256])
-  func `a response can be wrong once`(
+  func `a UserInfo response can be wrong once`(
     fault: SandboxUserInfoFault, algorithm: SandboxSigningAlgorithm?
   ) async throws {
     var options = SandboxOptions()

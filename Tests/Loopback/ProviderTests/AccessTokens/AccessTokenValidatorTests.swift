@@ -7,10 +7,11 @@ import Testing
 
 @testable import TestSupport
 
-/// Access tokens that a resource server validates by itself (RFC 9068).
+/// A resource server that validates access tokens itself (RFC 9068).
 @Suite(.timeLimit(.minutes(2))) struct AccessTokenValidatorTests {
   @Test(arguments: SandboxSigningAlgorithm.allCases.filter { !$0.rawValue.hasPrefix("HS") })
-  func `a token of the server is accepted`(algorithm: SandboxSigningAlgorithm) async throws {
+  func `an access token of the server is accepted`(algorithm: SandboxSigningAlgorithm) async throws
+  {
     let server = try await ResourceServerFixture(algorithm)
     let validator = try server.validator()
     let claims = try await validator.validate(server.token())
@@ -21,7 +22,7 @@ import Testing
     #expect(claims.expirationDate == claims.issueDate?.addingTimeInterval(3600))
     try claims.require(scopes: "demo", "profile")
     failure(.insufficientScope) { try claims.require(scopes: "demo", "files") }
-    // One request for the metadata and one for the keys serve all tokens.
+    // One request for the metadata and one for the keys are enough for all tokens.
     let others = [server.token(audiences: ["x", ResourceServerFixture.audience]), server.token()]
     for token in others { _ = try await validator.validate(token) }
     #expect(server.sandbox.requests.count == 2)
@@ -35,7 +36,7 @@ import Testing
       .hmacWithPublicKey, .unknownKeyID, .unpublishedKey, .weakKey, .critical, .embeddedKey,
       .keyAddress, .doubledAlgorithm,
     ])
-  func `a token with a wrong form or signature is refused`(
+  func `a token with a wrong form or signature is rejected`(
     fault: SandboxIDTokenFault
   ) async throws {
     let server = try await ResourceServerFixture()
@@ -46,7 +47,7 @@ import Testing
   }
 
   @Test(arguments: Change.all)
-  func `a token with a wrong claim is refused`(change: Change) async throws {
+  func `a token with a wrong claim is rejected`(change: Change) async throws {
     let server = try await ResourceServerFixture()
     try await refuse(server.token(.jwt(altered: change.apply)), server)
   }
@@ -75,7 +76,7 @@ import Testing
         Change("aud is empty") { $0.claims["aud"] = [] },
         Change("aud is a number") { $0.claims["aud"] = 1 },
         Change("exp is past") { token in
-          // The token's time of issue is that of the validator's clock.
+          // The token is issued at the time of the validator's clock.
           if case .integer(let now)? = token.claims["iat"] {
             token.claims["exp"] = .integer(now - 90)
           }
@@ -103,11 +104,11 @@ import Testing
     if let error, token.count > 20 {
       #expect(!everyText(of: error).contains(token), sourceLocation: sourceLocation)
     }
-    // The next good token is accepted.
+    // The next valid token is accepted.
     _ = try await validator.validate(server.token())
   }
 
-  @Test func `clocks may differ by the tolerance, and a token ends at its end`() async throws {
+  @Test func `a token expires at its end plus the clock tolerance`() async throws {
     let server = try await ResourceServerFixture()
     let validator = try server.validator()
     let token = server.token()
@@ -117,7 +118,7 @@ import Testing
     await failure(.accessTokenInvalid) { try await validator.validate(token) }
   }
 
-  @Test func `an algorithm that is not accepted is refused`() async throws {
+  @Test func `a token with an algorithm outside the allowed ones is rejected`() async throws {
     let server = try await ResourceServerFixture(.es256)
     let validator = try AccessTokenValidator(
       provider: server.provider, audience: ResourceServerFixture.audience,
@@ -125,7 +126,7 @@ import Testing
     await failure(.accessTokenInvalid) { try await validator.validate(server.token()) }
   }
 
-  @Test func `an ID token of the server is no access token`() async throws {
+  @Test func `an ID token is rejected as an access token`() async throws {
     let server = try await ResourceServerFixture()
     let tokens = server.sandbox.issueTokens(scopes: ["openid"])
     let idToken = try #require(tokens.idToken)
@@ -137,7 +138,7 @@ import Testing
     }
   }
 
-  @Test func `a server without a profile is accepted only where the service says so`()
+  @Test func `a token outside the RFC 9068 profile is accepted only if the service allows it`()
     async throws
   {
     let server = try await ResourceServerFixture()
@@ -154,7 +155,7 @@ import Testing
     await failure(.accessTokenInvalid) { try await server.validator(.anyJWT).validate(other) }
   }
 
-  @Test func `the server changes its keys`() async throws {
+  @Test func `the server's new keys are fetched after a change`() async throws {
     let server = try await ResourceServerFixture()
     let validator = try server.validator()
     _ = try await validator.validate(server.token())
@@ -163,7 +164,9 @@ import Testing
     #expect(server.sandbox.requests(to: .keys).count == 2)
   }
 
-  @Test func `keys that cannot be fetched say nothing about the token`() async throws {
+  @Test func `failing to fetch the keys is an error but does not invalidate the token`()
+    async throws
+  {
     let server = try await ResourceServerFixture()
     server.sandbox.misbehave(at: .keys, .keySet(.serverError))
     let validator = try server.validator()
@@ -173,7 +176,7 @@ import Testing
     _ = try await validator.validate(token)
   }
 
-  @Test func `while the server is down, good tokens are valid and forged ones are not`()
+  @Test func `while the server is down, valid tokens are accepted and forged ones rejected`()
     async throws
   {
     let server = try await ResourceServerFixture { $0.accessTokenLifetime = .seconds(86_400) }
@@ -193,7 +196,7 @@ import Testing
     #expect(server.sandbox.requests(to: .keys).count == 3)
   }
 
-  @Test func `a validator that could prove nothing is not made`() throws {
+  @Test func `a validator without a secure algorithm or an audience cannot be created`() throws {
     let provider = Provider.issuer("https://id.example")
     for algorithms: Set<JWSAlgorithm> in [[], [.hs256], [.rs256, .hs512]] {
       failure(.invalidConfiguration) {

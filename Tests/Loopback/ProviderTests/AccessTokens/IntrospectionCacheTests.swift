@@ -6,9 +6,9 @@ import Testing
 
 @testable import TestSupport
 
-/// How long an answer about a token is kept, and who shares it.
+/// How long an introspection answer is cached, and who shares it.
 @Suite(.timeLimit(.minutes(2))) struct IntrospectionCacheTests {
-  @Test func `many requests with one token are one question`() async throws {
+  @Test func `many callers with one token share one request`() async throws {
     let server = try await ResourceServerFixture(nil)
     let introspector = try server.introspector()
     let token = server.token()
@@ -38,7 +38,7 @@ import Testing
     #expect(server.questions == 4, "an answer counts no longer when the date is moved back")
   }
 
-  @Test func `an answer from before a token was forgotten is not kept`() async throws {
+  @Test func `an answer that was requested before a call of forget is not cached`() async throws {
     let server = try await ResourceServerFixture(nil)
     let introspector = try server.introspector()
     let (token, other) = (server.token(), server.token())
@@ -47,7 +47,7 @@ import Testing
     let early = [token, other].map { token in Task { try await introspector.claims(of: token) } }
     try await eventually("the questions arrive") { server.questions == 2 }
     introspector.forget(token)
-    // A later caller does not wait for the question from before.
+    // A later caller does not wait for the earlier request.
     _ = try await introspector.claims(of: token)
     #expect(server.questions == 3)
     introspector.forget(token)
@@ -59,7 +59,7 @@ import Testing
     #expect(server.questions == 4, "other tokens are still known")
   }
 
-  @Test func `no answer is served beyond the token's end`() async throws {
+  @Test func `a cached answer is not used after the token's end`() async throws {
     let server = try await ResourceServerFixture(nil) { $0.accessTokenLifetime = .seconds(10) }
     let introspector = try server.introspector(cacheTime: .seconds(3600))
     let token = server.token()
@@ -67,12 +67,12 @@ import Testing
     let left = try #require(claims.expirationDate).timeIntervalSince(server.clock.now)
     server.clock.advance(by: left - 0.5)
     #expect(try await introspector.claims(of: token) != nil && server.questions == 1)
-    // `exp` names the second in which the token ends, and the server knows the moment.
+    // `exp` only has whole seconds, but the server knows the exact time.
     server.clock.advance(by: 1.5)
     #expect(try await introspector.claims(of: token) == nil && server.questions == 2)
   }
 
-  @Test func `a server that forgets a token's end is not believed`() async throws {
+  @Test func `an answer with exp in the past or nbf in the future means inactive`() async throws {
     let server = try await ResourceServerFixture(nil)
     let introspector = try server.introspector()
     let past = Int(server.clock.now.timeIntervalSince1970) - 61
@@ -82,7 +82,7 @@ import Testing
     #expect(try await introspector.claims(of: server.token()) == nil)
   }
 
-  @Test func `the cache keeps as many answers as it may, and those in use`() async throws {
+  @Test func `a full cache evicts old answers but keeps those in use`() async throws {
     let server = try await ResourceServerFixture(nil)
     let introspector = try server.introspector(cacheLimit: 20)
     let used = server.token()
@@ -97,7 +97,7 @@ import Testing
     #expect(server.questions == 102)
   }
 
-  @Test func `a caller who gives up does not end the question of the others`() async throws {
+  @Test func `cancelling one caller does not end the shared request of the others`() async throws {
     let server = try await ResourceServerFixture(nil)
     let introspector = try server.introspector()
     let token = server.token()

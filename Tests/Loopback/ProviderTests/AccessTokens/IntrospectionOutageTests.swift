@@ -6,10 +6,10 @@ import Testing
 
 @testable import TestSupport
 
-/// An introspection endpoint that fails, and the requests that it gets meanwhile.
+/// An introspection endpoint that fails, and the requests that it gets in this time.
 @Suite(.timeLimit(.minutes(1))) struct IntrospectionOutageTests {
   @Test(arguments: [nil, 5, 100_000] as [Int?])
-  func `a server in trouble is left alone for a second, or as long as it asks`(
+  func `a failing server gets no request for a second, or for its Retry-After`(
     asked: Int?
   ) async throws {
     let server = try await ResourceServerFixture(nil)
@@ -33,7 +33,7 @@ import Testing
     #expect(server.questions == 2)
   }
 
-  @Test func `a server that cannot be reached is left alone too, and comes back`() async throws {
+  @Test func `an unreachable server gets no request for a second, then works again`() async throws {
     let server = try await ResourceServerFixture(nil)
     let introspector = try server.introspector()
     server.sandbox.misbehave(at: .introspection, .cut(.beforeProcessing), times: .max)
@@ -49,8 +49,8 @@ import Testing
     #expect(server.questions == questions + 3)
   }
 
-  /// Anyone may send a token to a service, also one that makes the server fail.
-  @Test func `a failure that may lie in a token keeps no other token out`() async throws {
+  /// Anyone may send a service a token, even one that makes the server fail.
+  @Test func `a failure for one token does not block the other tokens`() async throws {
     let server = try await ResourceServerFixture(nil)
     let introspector = try server.introspector()
     let (bad, good) = (server.token(), server.token())
@@ -63,7 +63,7 @@ import Testing
     #expect(server.questions == 3)
   }
 
-  @Test func `what is known stays known while the server fails`() async throws {
+  @Test func `cached answers stay valid while the server fails`() async throws {
     let server = try await ResourceServerFixture(nil)
     let introspector = try server.introspector()
     let token = server.token()

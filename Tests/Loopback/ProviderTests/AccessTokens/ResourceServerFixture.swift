@@ -5,7 +5,7 @@ import SequencingOAuthBackend
 
 @testable import TestSupport
 
-/// A service that checks the access tokens of its callers, at a sandbox.
+/// A service that checks its callers' access tokens against a sandbox.
 struct ResourceServerFixture {
   static let audience = "https://files.example.com"
 
@@ -13,7 +13,7 @@ struct ResourceServerFixture {
   let clock: ManualClock
   let environment: ClientEnvironment
 
-  /// Makes a sandbox whose access tokens are JWTs if there is an algorithm for them.
+  /// Creates a sandbox whose access tokens are JWTs if `algorithm` is not `nil`.
   init(
     _ algorithm: SandboxSigningAlgorithm? = .rs256,
     change: (inout SandboxOptions) -> Void = { _ in }
@@ -32,7 +32,7 @@ struct ResourceServerFixture {
 
   var provider: Provider { .issuer(sandbox.issuer.absoluteString) }
 
-  /// An access token for this service.
+  /// Returns a new access token for this service.
   func token(
     scopes: [String] = ["profile", "demo"], audiences: [String] = [audience],
     _ misbehaviour: SandboxMisbehaviour? = nil
@@ -60,6 +60,6 @@ struct ResourceServerFixture {
       requiresTokenType: requiresTokenType, environment: environment)
   }
 
-  /// How many questions the sandbox has got.
+  /// The number of introspection requests that the sandbox received.
   var questions: Int { sandbox.requests(to: .introspection).count }
 }

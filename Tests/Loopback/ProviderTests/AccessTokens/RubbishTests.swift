@@ -6,16 +6,16 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// What strangers can make a service ask.
-@Suite("Texts of strangers", .timeLimit(.minutes(1))) struct RubbishTests {
+/// Invalid tokens that strangers can send to a service.
+@Suite("Invalid texts", .timeLimit(.minutes(1))) struct RubbishTests {
   private static let texts = [
     "", "rubbish", "a.b", "a.b.c", "a.b.c.d.e", "e30.e30.e30",
-    // A header without an algorithm, and that of an ID token.
+    // A header without an algorithm, with the type of an access token.
     "eyJ0eXAiOiJhdCtqd3QifQ.e30.AA",
   ]
 
   @Test(arguments: texts)
-  func `a text that is no token costs the server no request`(text: String) async throws {
+  func `a text that is not a token causes no request to the server`(text: String) async throws {
     let server = try await ResourceServerFixture()
     await failure(.accessTokenInvalid) { try await server.validator().validate(text) }
     await failure(.accessTokenInvalid) { try await server.validator(.anyJWT).validate(text) }

@@ -9,7 +9,7 @@ import Testing
 
 /// Introspection answers that the authorization server signs (RFC 9701).
 @Suite(.timeLimit(.minutes(2))) struct SignedIntrospectionTests {
-  @Test func `a signed answer is accepted, and only a signed one`() async throws {
+  @Test func `only a signed answer with the right claims is accepted`() async throws {
     let server = try await ResourceServerFixture(nil)
     let introspector = try server.introspector(
       cacheTime: .zero, signatureAlgorithms: [.rs256, .es256])
@@ -45,7 +45,7 @@ import Testing
     arguments: [
       (nil, false), (-125, false), (-115, true), (0, true), (55, true), (65, false),
     ] as [(Int?, Bool)])
-  func `only an answer from the time of the question counts`(
+  func `a signed answer is accepted only if it was created at about the request's time`(
     age: Int?, isAccepted: Bool
   ) async throws {
     let server = try await ResourceServerFixture(nil)
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test func `an answer about another token is refused`() async throws {
+  @Test func `an answer about another token is rejected`() async throws {
     let server = try await ResourceServerFixture()
     let introspector = try server.introspector(
       cacheTime: .zero, signatureAlgorithms: [.rs256])
@@ -75,7 +75,7 @@ import Testing
     #expect(try await introspector.claims(of: token)?.identifier == own)
     answer(naming: "another")
     await failure(.invalidResponse) { try await introspector.claims(of: token) }
-    // An opaque token has no identifier that the service could read.
+    // An opaque token has no identifier that the service could compare.
     let opaque = try await ResourceServerFixture(nil)
     opaque.sandbox.misbehave(
       at: .introspection,

@@ -7,10 +7,10 @@ import Testing
 
 @testable import TestSupport
 
-/// What a resource server asks the authorization server about tokens (RFC 7662 and RFC 9701).
+/// A resource server that asks the authorization server about tokens (RFC 7662 and RFC 9701).
 @Suite(.timeLimit(.minutes(2))) struct TokenIntrospectorTests {
   @Test(arguments: [nil, SandboxSigningAlgorithm.es256])
-  func `an active token is explained`(algorithm: SandboxSigningAlgorithm?) async throws {
+  func `an active token returns its claims`(algorithm: SandboxSigningAlgorithm?) async throws {
     let server = try await ResourceServerFixture(algorithm)
     let introspector = try server.introspector()
     let claims = try #require(try await introspector.claims(of: server.token()))
@@ -23,7 +23,7 @@ import Testing
     #expect(request.header("authorization")?.hasPrefix("Basic ") == true)
   }
 
-  @Test func `what is no token of the server is not active`() async throws {
+  @Test func `an unknown, empty or expired token is not active`() async throws {
     let server = try await ResourceServerFixture(nil)
     let introspector = try server.introspector(cacheTime: .zero)
     #expect(try await introspector.claims(of: "made-up") == nil)
@@ -35,7 +35,7 @@ import Testing
     #expect(server.questions == 3)
   }
 
-  @Test func `a refresh token is no access token`() async throws {
+  @Test func `a refresh token is rejected as an access token`() async throws {
     let server = try await ResourceServerFixture(nil)
     let tokens = server.sandbox.issueTokens()
     let introspector = try server.introspector()
@@ -66,7 +66,7 @@ import Testing
       ("token_use", "access_token"), ("token_use", "access"), ("token_use", .null),
       ("typ", "Bearer"),
     ] as [(String, SandboxJSON?)])
-  func `servers name an access token in several ways`(
+  func `an access token may be named in the ways of different servers`(
     name: String, value: SandboxJSON?
   ) async throws {
     let server = try await ResourceServerFixture(nil)
@@ -97,7 +97,7 @@ import Testing
     (.redirect(302, to: "http://127.0.0.1:1/"), .redirectRefused),
     (.error("invalid_client", status: 401), .invalidClient), (.endless, .responseTooLarge),
   ])
-  func `an answer that cannot be believed is an error, and is not kept`(
+  func `an invalid answer is an error and is not cached`(
     misbehaviour: SandboxMisbehaviour, code: SQOAuthError.Code
   ) async throws {
     let server = try await ResourceServerFixture(nil)
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test(arguments: [400, 401, 500])
-  func `the endpoint's own words are told, without the token`(status: Int) async throws {
+  func `the error shows the endpoint's message without the token`(status: Int) async throws {
     let server = try await ResourceServerFixture(nil)
     let token = server.token()
     let body = #"{"errors":[{"detail":"no \#(token), sorry"}]}"#
@@ -123,14 +123,14 @@ import Testing
   }
 
   @Test(arguments: [["read", "write"], "read write"] as [SandboxJSON])
-  func `the scopes may be a list`(scope: SandboxJSON) async throws {
+  func `the scopes may be a list or a string`(scope: SandboxJSON) async throws {
     let server = try await ResourceServerFixture(nil)
     server.sandbox.misbehave(at: .introspection, .member("scope", scope))
     let claims = try await server.introspector().claims(of: server.token())
     #expect(claims?.scopes == ["read", "write"])
   }
 
-  @Test func `a wrong secret, and a server without the endpoint, have errors of their own`()
+  @Test func `a wrong secret and a missing endpoint have different errors`()
     async throws
   {
     let server = try await ResourceServerFixture(nil)

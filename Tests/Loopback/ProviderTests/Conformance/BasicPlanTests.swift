@@ -7,9 +7,9 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// The modules of the OpenID Foundation's plan for basic relying parties, by their names there.
+/// The OpenID Foundation's test plan for basic relying parties, one test per module.
 ///
-/// Each has a provider that is right but for one thing.
+/// In each test the provider is right except for one detail. The names are the modules' own.
 @Suite(.timeLimit(.minutes(2))) struct BasicPlanTests {
   @Test func `oidcc-client-test`() async throws {
     let party = try await OpenIDFixture()
@@ -58,7 +58,9 @@ import Testing
     try await OpenIDFixture(.rs256).signIn()
   }
 
-  /// The Foundation's plan lets a client accept such a token; this one refuses it on purpose.
+  /// The Foundation's plan allows a client to accept an unsigned token.
+  ///
+  /// This client rejects it.
   @Test func `oidcc-client-test-idtoken-sig-none`() async throws {
     try await OpenIDFixture().refuses(.idToken(.unsigned), .idTokenAlgorithm)
   }

@@ -7,7 +7,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// The modules of the OpenID Foundation's plan for relying parties that use discovery.
+/// The OpenID Foundation's test plan for relying parties that use discovery, one test per module.
 @Suite(.timeLimit(.minutes(2))) struct ConfigPlanTests {
   @Test func `oidcc-client-test-discovery-openid-config`() async throws {
     let party = try await OpenIDFixture()
@@ -54,7 +54,7 @@ import Testing
   @Test func `oidcc-client-test-signing-key-rotation-just-before-signing`() async throws {
     let party = try await OpenIDFixture()
     try await party.signIn()
-    // Each time the kept keys are fresh and wrong, also right after they were fetched.
+    // Each time the cached keys are outdated, even though they were just fetched.
     let (sandbox, visitor) = (party.sandbox, SandboxVisitor())
     party.oauth.environment.userAgent = CustomUserAgent { url in
       sandbox.rotateSigningKeys(keepingOld: false)

@@ -7,7 +7,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// The modules of the OpenID Foundation's plan for logouts that the relying party begins.
+/// The OpenID Foundation's test plan for logouts started by the relying party.
 @Suite(.timeLimit(.minutes(2))) struct LogoutPlanTests {
   @Test func `oidcc-client-test-rp-init-logout`() async throws {
     let party = try await OpenIDFixture()
@@ -30,7 +30,7 @@ import Testing
     try await isTold { $0.replacing("state=", with: "state=x") }
   }
 
-  /// A redirect whose state was changed on its way: the app learns of it, and is signed out.
+  /// Checks that a changed state in the redirect is an error, and that the app is signed out.
   private func isTold(_ change: @escaping @Sendable (String) -> String) async throws {
     let party = try await OpenIDFixture()
     try await party.signIn()

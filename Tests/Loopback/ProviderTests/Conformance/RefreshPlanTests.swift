@@ -7,7 +7,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// The modules of the OpenID Foundation's plan for relying parties that refresh.
+/// The OpenID Foundation's test plan for relying parties that refresh, one test per module.
 @Suite(.timeLimit(.minutes(2))) struct RefreshPlanTests {
   @Test func `oidcc-client-test-refresh-token`() async throws {
     let party = try await OpenIDFixture()
@@ -26,7 +26,7 @@ import Testing
     try await endsSession(.otherSubject, .idTokenSubject)
   }
 
-  /// A refresh with the ID token of another user: the session ends, and no token is used again.
+  /// Checks that an ID token of another user ends the session, and that no token is used again.
   private func endsSession(
     _ fault: SandboxIDTokenFault, _ code: SQOAuthError.Code
   ) async throws {

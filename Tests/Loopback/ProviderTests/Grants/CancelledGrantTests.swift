@@ -6,12 +6,12 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// Grants whose callers are cancelled while the server makes the tokens.
+/// Grants whose callers are cancelled while the server creates the tokens.
 @Suite(.timeLimit(.minutes(1))) struct CancelledGrantTests {
   enum Grant: CaseIterable, Sendable { case password, client, exchange }
 
   @Test(arguments: Grant.allCases)
-  func `tokens that come to a cancelled caller are revoked`(grant: Grant) async throws {
+  func `tokens that arrive after the caller was cancelled are revoked`(grant: Grant) async throws {
     let client = SandboxClient.service
     let fixture = try await SandboxFixture().register(
       clientID: client.id, secret: client.secret
@@ -42,7 +42,7 @@ import Testing
     #expect(fixture.oauth.result.token == nil)
   }
 
-  @Test func `a caller that is cancelled before sends nothing`() async throws {
+  @Test func `a caller that is already cancelled sends nothing`() async throws {
     let fixture = try await SandboxFixture().register { $0.allowsPasswordGrant = true }
     let module = fixture.oauth.module
     let gate = Gate(isOpen: false)

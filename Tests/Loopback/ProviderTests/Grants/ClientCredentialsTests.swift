@@ -7,16 +7,16 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// A program that acts in its own name.
+/// A program that acts in its own name, without a user.
 @Suite("Client credentials", .timeLimit(.minutes(1))) struct ClientCredentialsTests {
-  /// A server that gives such tokens no refresh token, as RFC 6749, section 4.4.3, says.
+  /// Creates a server that sends no refresh token, as RFC 6749, section 4.4.3, says.
   func fixture(lifetime: Int? = 3600) throws -> SessionFixture {
     let fixture = try SessionFixture(lifetime: lifetime)
     fixture.server.change { $0.refreshToken = "" }
     return fixture
   }
 
-  @Test func `the token is fetched, stored, and fetched anew when it has expired`() async throws {
+  @Test func `the token is fetched, stored, and fetched again when it expires`() async throws {
     let fixture = try fixture()
     let token = try await fixture.module.requestAccessTokenAsClient(scope: "demo x")
     #expect(token.accessToken == "T1" && token.refreshToken == nil)
@@ -32,7 +32,7 @@ import Testing
     #expect(await fixture.observer.words(3) == ["refreshed T2", "refreshed T3", "refreshed T4"])
   }
 
-  @Test func `no authorization endpoint is needed, but to sign a user in`() async throws {
+  @Test func `only signing a user in needs an authorization endpoint`() async throws {
     let fixture = try fixture()
     _ = try fixture.fixture.register(provider: .endpoints(token: "https://id.example/token"))
     #expect(try await fixture.module.requestAccessTokenAsClient().accessToken == "T1")
@@ -48,7 +48,8 @@ import Testing
     return fixture
   }
 
-  @Test func `a client that acts in its own name needs no call for its tokens`() async throws {
+  @Test func `with usesClientCredentials, a call gets its token without another call`() async throws
+  {
     let fixture = try ownFixture()
     #expect(try await fixture.module.token().accessToken == "T1")
     fixture.clock.advance(by: 3600)
@@ -61,7 +62,7 @@ import Testing
       fixture.fixture.http.forms.first == ["grant_type": "client_credentials", "scope": "demo"])
   }
 
-  @Test func `any number of callers gets its first token by one request`() async throws {
+  @Test func `many callers share one request for the first token`() async throws {
     let fixture = try ownFixture()
     let module = fixture.module
     fixture.server.signInGate.close()
@@ -75,7 +76,7 @@ import Testing
     #expect(fixture.requests == ["client_credentials"])
   }
 
-  @Test func `a refused client is refused once for all callers, for some time`() async throws {
+  @Test func `a rejected client is not retried for a second, for all callers`() async throws {
     let fixture = try ownFixture()
     fixture.server.next(ScriptedHTTPClient.json(#"{"error":"invalid_client"}"#, status: 401))
     for _ in 0..<3 { await failure(.invalidClient) { try await fixture.module.token() } }
@@ -85,7 +86,7 @@ import Testing
     #expect(try await fixture.module.token().accessToken == "T1")
   }
 
-  @Test func `a sign-out while its first token is fetched is not undone by it`() async throws {
+  @Test func `a sign-out discards the token of a request that is still in progress`() async throws {
     let fixture = try ownFixture()
     let module = fixture.module
     fixture.server.signInGate.close()
@@ -93,13 +94,15 @@ import Testing
     try await fixture.server.signInGate.isHolding()
     try await module.signOut()
     fixture.server.signInGate.open()
-    // The caller still wants a token, and gets that of another request.
+    // The caller still needs a token, so it gets the token of a second request.
     let token = try await caller.value
     #expect(fixture.requests == ["client_credentials", "client_credentials"])
     #expect(module.currentToken == token)
   }
 
-  @Test func `a client that cannot sign a user in is told which call was meant`() async throws {
+  @Test func `without an authorization endpoint, the error names the client credentials options`()
+    async throws
+  {
     let configuration = try ClientConfiguration(
       clientID: "client", clientSecret: "secret",
       provider: .endpoints(token: "https://id.example/token"))
@@ -109,7 +112,7 @@ import Testing
     #expect(error?.message.contains("requestAccessTokenAsClient") == true)
   }
 
-  @Test func `a 401 fetches a new one`() async throws {
+  @Test func `a 401 answer makes the client fetch a new token`() async throws {
     let fixture = try fixture()
     try await fixture.module.requestAccessTokenAsClient()
     fixture.server.refuse("T1")
@@ -118,7 +121,7 @@ import Testing
       fixture.requests == ["client_credentials", "GET /x T1", "client_credentials", "GET /x T2"])
   }
 
-  @Test func `any number of callers is one request`() async throws {
+  @Test func `many callers share one request for the next token`() async throws {
     let fixture = try fixture()
     let module = fixture.module
     try await module.requestAccessTokenAsClient()
@@ -131,7 +134,7 @@ import Testing
     #expect(fixture.requests.count == 2)
   }
 
-  @Test func `the timer fetches the next one`() async throws {
+  @Test func `the timer fetches the next token`() async throws {
     let fixture = try fixture()
     fixture.module.refreshesAutomatically = true
     try await fixture.module.requestAccessTokenAsClient()
@@ -140,7 +143,9 @@ import Testing
     #expect(await fixture.observer.words(1) == ["refreshed T2"])
   }
 
-  @Test func `a failure keeps the old one, and no invalid_client ends the session`() async throws {
+  @Test func `a failed request keeps the old token, and invalid_client does not end the session`()
+    async throws
+  {
     let fixture = try fixture()
     try await fixture.module.requestAccessTokenAsClient()
     fixture.clock.advance(by: 3600)
@@ -151,8 +156,8 @@ import Testing
     #expect(try await fixture.module.token().accessToken == "T2")
   }
 
-  /// Some servers give one all the same.
-  @Test func `a refresh token is used where there is one`() async throws {
+  /// Some servers send a refresh token although they should not.
+  @Test func `a refresh token is used if the server sent one`() async throws {
     let fixture = try SessionFixture()
     try await fixture.module.requestAccessTokenAsClient()
     fixture.clock.advance(by: 3600)
@@ -160,7 +165,9 @@ import Testing
     #expect(fixture.requests == ["client_credentials", "refresh R1"])
   }
 
-  @Test func `a user who signs in later is not renewed this way`() async throws {
+  @Test func `the token of a user who signs in later is not renewed with client credentials`()
+    async throws
+  {
     let fixture = try fixture()
     try await fixture.module.requestAccessTokenAsClient()
     _ = try await fixture.oauth.signIn()
@@ -169,14 +176,14 @@ import Testing
     #expect(fixture.requests == ["client_credentials", "authorization_code"])
   }
 
-  @Test func `without a secret there is nothing to ask with`() async throws {
+  @Test func `a client without a secret sends no request`() async throws {
     let fixture = try SessionFixture()
     try fixture.fixture.register(secret: nil)
     await failure(.invalidConfiguration) { try await fixture.module.requestAccessTokenAsClient() }
     #expect(fixture.requests.isEmpty)
   }
 
-  @Test func `a client that signs nobody in needs no redirect URI`() async throws {
+  @Test func `a client that signs in no user needs no redirect URI`() async throws {
     let fixture = try fixture()
     try fixture.fixture.register(redirectURI: nil)
     #expect(try await fixture.module.requestAccessTokenAsClient().accessToken == "T1")
@@ -185,7 +192,7 @@ import Testing
     #expect(fixture.requests == ["client_credentials"])
   }
 
-  @Test func `at a server`() async throws {
+  @Test func `the sandbox accepts the tokens of a client`() async throws {
     let fixture = try await SandboxFixture().register(
       clientID: "sandbox-service", secret: "sandbox-secret", byHand: true)
     let module = fixture.oauth.module

@@ -6,11 +6,11 @@ import Testing
 
 @testable import TestSupport
 
-/// Grants of other specifications, and those that are not offered.
+/// Grants of other specifications, and grants that are not supported.
 @Suite("Extension grants", .timeLimit(.minutes(1))) struct ExtensionGrantTests {
   static let type = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 
-  @Test func `its type and its parameters are sent as they are`() async throws {
+  @Test func `the grant type and its parameters are sent unchanged`() async throws {
     let fixture = try SessionFixture()
     let token = try await fixture.module.requestAccessToken(
       grantType: Self.type, parameters: ["assertion": "a.b+c=", "audience": "ü"], scope: "x y")
@@ -24,7 +24,7 @@ import Testing
     #expect(try await fixture.module.token().accessToken == "T2", "refreshed like any other")
   }
 
-  @Test func `one that asks who the user is works where no ID token comes or can be verified`()
+  @Test func `a grant with the openid scope succeeds even without a verifiable ID token`()
     async throws
   {
     let fixture = try SessionFixture()
@@ -35,7 +35,8 @@ import Testing
     #expect(reason?.message.contains("openid") == true)
   }
 
-  @Test func `a token without a refresh token cannot be renewed by itself`() async throws {
+  @Test func `a token without a refresh token requires a new sign-in when it expires`() async throws
+  {
     let fixture = try SessionFixture()
     fixture.server.change { $0.refreshToken = "" }
     try await fixture.module.requestAccessToken(
@@ -49,7 +50,7 @@ import Testing
     "grant_type", "scope", "client_id", "client_secret", "client_assertion",
     "client_assertion_type", "",
   ])
-  func `a parameter of the protocol's own is refused`(name: String) async throws {
+  func `a reserved parameter is rejected`(name: String) async throws {
     let fixture = try SessionFixture()
     await failure(.invalidConfiguration) {
       try await fixture.module.requestAccessToken(grantType: Self.type, parameters: [name: "x"])
@@ -58,7 +59,7 @@ import Testing
   }
 
   @Test(arguments: ["implicit", "token"])
-  func `the implicit grant is refused with the reason`(type: String) async throws {
+  func `the implicit grant is rejected with the reason`(type: String) async throws {
     let fixture = try SessionFixture()
     let error = await failure(.unsupportedGrantType) {
       try await fixture.module.requestAccessToken(grantType: type)
@@ -68,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: ["authorization_code", "refresh_token", "password", "client_credentials", ""])
-  func `what has a method of its own does not pass here`(type: String) async throws {
+  func `a grant type with its own method is rejected`(type: String) async throws {
     let fixture = try SessionFixture()
     await failure(.invalidConfiguration) {
       try await fixture.module.requestAccessToken(
@@ -77,7 +78,7 @@ import Testing
     #expect(fixture.requests.isEmpty)
   }
 
-  @Test func `a refusal repeats nothing that was sent`() async throws {
+  @Test func `the error of a rejected request does not repeat the parameters`() async throws {
     let fixture = try SessionFixture()
     fixture.server.always(
       ScriptedHTTPClient.json(
@@ -90,8 +91,8 @@ import Testing
     #expect(fixture.memory == nil && fixture.store.saves.isEmpty)
   }
 
-  /// The app has the assertion from an identity provider, which is none of the SDK's business.
-  @Test func `an assertion in SAML is a parameter`() async throws {
+  /// The app gets the assertion from an identity provider, without the SDK.
+  @Test func `a SAML assertion is sent as a parameter`() async throws {
     let type = "urn:ietf:params:oauth:grant-type:saml2-bearer"
     let assertion = Data("<saml:Assertion><saml:Subject>alice</saml:Subject></saml:Assertion>".utf8)
     let text = assertion.base64EncodedString().replacing("+", with: "-")

@@ -6,9 +6,9 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// Tokens for what the client has signed (RFC 7523, section 2.1), at a sandbox.
+/// Tokens for an assertion that the client signs (RFC 7523, section 2.1), at a sandbox.
 @Suite(.timeLimit(.minutes(2))) struct JWTBearerGrantTests {
-  @Test func `a service gets a token in its own name, and the next ones too`() async throws {
+  @Test func `a service gets a token in its own name and renews it`() async throws {
     let client = try await KeyedClientFixture()
     let account = try client.account()
     let token = try await account.requestAccessToken(asserting: JWTAssertion(), scope: "demo")
@@ -27,13 +27,13 @@ import Testing
   }
 
   @Test(arguments: [1e300, -1e300, 7200])
-  func `a lifetime that no duration holds is bounded`(seconds: Double) throws {
+  func `a lifetime too long for a duration is limited`(seconds: Double) throws {
     let assertion = try JSONDecoder().decode(
       JWTAssertion.self, from: Data("{\"lifetime\":\(seconds)}".utf8))
     #expect(assertion.lifetime == .seconds(seconds < 0 ? 0 : 3600))
   }
 
-  @Test func `a service gets a token for a user, and who the user is`() async throws {
+  @Test func `a service gets a token and an ID token for a user`() async throws {
     let client = try await KeyedClientFixture { $0.issuesRefreshTokens = false }
     let account = try client.account()
     let token = try await account.requestAccessToken(
@@ -49,7 +49,7 @@ import Testing
     if let error { #expect(!everyText(of: error).contains(sent)) }
   }
 
-  @Test func `another process with the store goes on in the same way`() async throws {
+  @Test func `another process with the same store renews the token in the same way`() async throws {
     var client = try await KeyedClientFixture { $0.issuesRefreshTokens = false }
     let folder = try TemporaryFolder()
     let store = FileTokenStore(path: folder.file("tokens"))
@@ -71,7 +71,7 @@ import Testing
     #expect(claims[1]["exp"]?.integer.map { $0 - (claims[1]["iat"]?.integer ?? 0) } == 70)
   }
 
-  @Test func `a client that proves nothing else sends the assertion alone`() async throws {
+  @Test func `a public client sends only the assertion`() async throws {
     let client = try await KeyedClientFixture()
     let account = try client.account(client.configuration(authentication: .publicClient))
     try await account.requestAccessToken(asserting: JWTAssertion(), scope: "demo")
@@ -80,8 +80,8 @@ import Testing
     #expect(request.header("authorization") == nil)
   }
 
-  /// What a service account of Google's signs, whose scope is a claim.
-  @Test func `every claim can be set or left out`() async throws {
+  /// A service account of Google signs such an assertion: its scope is a claim.
+  @Test func `every claim can be set or omitted`() async throws {
     let client = try await KeyedClientFixture(.rs256)
     let account = try client.account(client.configuration(authentication: .publicClient))
     var assertion = JWTAssertion(
@@ -98,7 +98,7 @@ import Testing
       ])
   }
 
-  @Test func `a client without a key sends nothing`() async throws {
+  @Test func `a client without a key sends no request`() async throws {
     let client = try await KeyedClientFixture()
     let account = try client.account(
       ClientConfiguration(
@@ -109,7 +109,7 @@ import Testing
     #expect(client.sandbox.requests(to: .token).isEmpty)
   }
 
-  @Test func `the sandbox takes each assertion once`() async throws {
+  @Test func `the sandbox accepts each assertion only once`() async throws {
     let client = try await KeyedClientFixture()
     let account = try client.account(client.configuration(authentication: .publicClient))
     let assertion = JWTAssertion(additionalClaims: ["jti": "always the same"])
@@ -120,7 +120,7 @@ import Testing
     #expect(error?.message.contains("used before") == true)
   }
 
-  @Test func `the shared SQOAuth has it, with a completion too`() async throws {
+  @Test func `the shared SQOAuth offers the grant, also with a completion handler`() async throws {
     let client = try await KeyedClientFixture()
     let oauth = SQOAuth()
     oauth.environment = client.environment

@@ -7,11 +7,11 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// The password grant, which only works if the configuration allows it.
+/// The password grant, which works only if the configuration allows it.
 @Suite("The password grant", .timeLimit(.minutes(1))) struct PasswordGrantTests {
   static let password = #"p&=+%ü ""#
 
-  @Test func `it is refused unless it is allowed, and nothing is sent`() async throws {
+  @Test func `the grant is rejected and nothing is sent unless it is allowed`() async throws {
     let fixture = try SessionFixture()
     let error = await failure(.invalidConfiguration) {
       try await fixture.module.requestAccessToken(username: "u", password: Self.password)
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(arguments: [nil, "demo profile"])
-  func `its parameters, with a scope and without`(scope: String?) async throws {
+  func `the parameters are sent with and without a scope`(scope: String?) async throws {
     let fixture = try SessionFixture(change: { $0.allowsPasswordGrant = true })
     let token = try await fixture.module.requestAccessToken(
       username: "ü ser", password: Self.password, scope: scope)
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `an account that is not in memory keeps its attributes`(isUser: Bool) async throws {
+  func `an account that is not loaded keeps its attributes`(isUser: Bool) async throws {
     let fixture = try SessionFixture(change: { $0.allowsPasswordGrant = true })
     fixture.module.attributes = ["name": "Alice"]
     try await fixture.module.requestAccessToken(username: "u", password: "p")
@@ -51,13 +51,13 @@ import Testing
   }
 
   @Test(arguments: [
-    // A sentence with the word removed would say which word the password is.
+    // If the sentence only lost the word, the gap would reveal which word the password is.
     ("wrong", #"{"error":"invalid_grant","error_description":"The password is wrong."}"#, false),
     ("Grant", #"{"error":"invalid_grant","error_description":"No grant."}"#, true),
     ("invalid", #"{"error":"invalid_grant","error_description":"It is not so."}"#, true),
     ("hunter2", #"{"error":"invalid_grant","error_description":"It is not hunter2"}"#, true),
   ])
-  func `a password that is a word does not damage the server's words`(
+  func `a password that is a common word does not damage the server's message`(
     password: String, body: String, hasDescription: Bool
   ) async throws {
     let fixture = try SessionFixture(change: { $0.allowsPasswordGrant = true })
@@ -71,7 +71,7 @@ import Testing
     #expect(error?.message.contains(hasDescription ? "says" : "refused the request") == true)
   }
 
-  @Test func `the token is refreshed like any other, without the password`() async throws {
+  @Test func `the token is refreshed without the password`() async throws {
     let fixture = try SessionFixture(change: { $0.allowsPasswordGrant = true })
     try await fixture.module.requestAccessToken(username: "u", password: Self.password)
     fixture.clock.advance(by: 3600)
@@ -84,7 +84,7 @@ import Testing
     ("invalid_grant", SQOAuthError.Code.invalidGrant), ("invalid_client", .invalidClient),
     ("invalid_scope", .invalidScope), ("unauthorized_client", .unauthorizedClient),
   ])
-  func `a refusal leaves the token that is there, in memory and store`(
+  func `a rejected request keeps the old token in memory and in the store`(
     error: String, code: SQOAuthError.Code
   ) async throws {
     let fixture = try await SessionFixture(change: { $0.allowsPasswordGrant = true }).restored()
@@ -100,7 +100,7 @@ import Testing
     #expect(fixture.store.saves.isEmpty && !fixture.store.calls.contains("erase"))
   }
 
-  @Test func `a scope that the app cannot do without is checked`() async throws {
+  @Test func `a missing required scope fails the request`() async throws {
     let fixture = try SessionFixture(change: {
       $0.allowsPasswordGrant = true
       $0.requiredScopes = ["files"]
@@ -111,7 +111,7 @@ import Testing
     #expect(fixture.memory == nil && fixture.store.saves.isEmpty)
   }
 
-  @Test func `a store that fails is an event of its own and the token is kept`() async throws {
+  @Test func `a failed save sends an event, and the token is saved later`() async throws {
     let fixture = try SessionFixture(change: { $0.allowsPasswordGrant = true })
     fixture.store.fails(toSave: true)
     try await fixture.module.requestAccessToken(username: "u", password: "p")
@@ -122,7 +122,7 @@ import Testing
     try await eventually { await fixture.store.content() == "T1 R1" }
   }
 
-  @Test func `a caller that leaves loses no token`() async throws {
+  @Test func `a token is saved even if the caller is cancelled`() async throws {
     let fixture = try SessionFixture(change: { $0.allowsPasswordGrant = true })
     let module = fixture.module
     fixture.store.saving.close()
@@ -135,7 +135,7 @@ import Testing
     #expect(await fixture.store.content() == "T1 R1")
   }
 
-  @Test func `a sign-out meanwhile is not undone`() async throws {
+  @Test func `a sign-out during the request discards its token`() async throws {
     let fixture = try SessionFixture(change: { $0.allowsPasswordGrant = true })
     let module = fixture.module
     fixture.server.signInGate.close()
@@ -148,7 +148,7 @@ import Testing
     #expect(await fixture.store.content() == nil)
   }
 
-  @Test func `at a server the password arrives byte for byte`() async throws {
+  @Test func `a password with special characters reaches the server unchanged`() async throws {
     var options = SandboxOptions()
     options.users = [SandboxUser(name: "ü ser+", password: Self.password, displayName: "U")]
     let fixture = try await SandboxFixture(options).register(byHand: true) {

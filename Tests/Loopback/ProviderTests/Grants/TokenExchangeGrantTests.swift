@@ -7,11 +7,11 @@ import Testing
 
 @testable import TestSupport
 
-/// A token for another one, at a sandbox (RFC 8693).
+/// Exchanging a token for a token of another service, at a sandbox (RFC 8693).
 @Suite(.timeLimit(.minutes(2))) struct TokenExchangeGrantTests {
   private static let audience = ResourceServerFixture.audience
 
-  /// A service that got a user's token, and exchanges it.
+  /// Creates a service that received a user's token and exchanges it.
   private func service(_ server: ResourceServerFixture) throws -> AuthorizationModule {
     AuthorizationModule(
       configuration: try ClientConfiguration(
@@ -23,7 +23,7 @@ import Testing
     try #require(server.sandbox.requests(to: .token).last)
   }
 
-  @Test func `a service gets a token for the next service, in the user's name`() async throws {
+  @Test func `a service gets a token for the next service in the user's name`() async throws {
     let server = try await ResourceServerFixture()
     let account = try service(server)
     let exchanged = try await account.exchangeToken(
@@ -43,7 +43,7 @@ import Testing
     #expect(!"\(exchanged)".contains(exchanged.text))
   }
 
-  @Test func `an actor is named in the token of a delegation`() async throws {
+  @Test func `a delegated token names the actor`() async throws {
     let server = try await ResourceServerFixture()
     let account = try service(server)
     let own = try await account.requestAccessTokenAsClient(scope: "demo")
@@ -57,7 +57,7 @@ import Testing
     #expect(account.currentToken?.accessToken == own.accessToken)
   }
 
-  @Test func `without a subject it is the account's own token, refreshed if need be`()
+  @Test func `without a subject the account's own token is refreshed and exchanged`()
     async throws
   {
     let server = try await ResourceServerFixture()
@@ -73,7 +73,7 @@ import Testing
     #expect(try await server.introspector().claims(of: exchanged.text)?.audience.count == 2)
   }
 
-  @Test func `the configuration's own audience is not asked for besides`() async throws {
+  @Test func `the audience of the exchange replaces the one of the configuration`() async throws {
     let server = try await ResourceServerFixture()
     let account = AuthorizationModule(
       configuration: try ClientConfiguration(
@@ -89,7 +89,7 @@ import Testing
     #expect(try last(server).form("audience") == "default")
   }
 
-  @Test func `a JWT that no request carries has a type of its own`() async throws {
+  @Test func `an exchanged JWT that is no access token has its own type`() async throws {
     let server = try await ResourceServerFixture(nil)
     let account = try service(server)
     let exchange = TokenExchange(
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  @Test func `the next service refuses a token for another one`() async throws {
+  @Test func `the next service rejects a token for another audience`() async throws {
     let server = try await ResourceServerFixture()
     let subject = server.token()
     server.sandbox.misbehave(at: .token, .jwt { $0.claims["aud"] = "https://other.example" })
@@ -126,7 +126,7 @@ import Testing
     (.member("access_token", nil), .invalidResponse), (.html, .invalidResponse),
     (.error("invalid_target"), .invalidTarget), (.status(502), .serverError),
   ])
-  func `an answer that is not what was asked for is refused`(
+  func `an answer that does not match the exchange is rejected`(
     misbehaviour: SandboxMisbehaviour, code: SQOAuthError.Code
   ) async throws {
     let server = try await ResourceServerFixture()
@@ -141,7 +141,7 @@ import Testing
     #expect(account.currentToken == nil)
   }
 
-  @Test func `the server's refusals keep their codes`() async throws {
+  @Test func `the server's errors keep their codes`() async throws {
     let server = try await ResourceServerFixture { $0.audiences = [Self.audience] }
     let account = try service(server)
     let subject = TokenExchange.Token.accessToken(server.token(scopes: ["demo"]))
@@ -158,7 +158,7 @@ import Testing
     if let error { #expect(!everyText(of: error).contains("made-up")) }
   }
 
-  @Test func `a request that makes no sense is not sent`() async throws {
+  @Test func `an invalid exchange is not sent`() async throws {
     let server = try await ResourceServerFixture()
     let account = try service(server)
     let exchanges = [

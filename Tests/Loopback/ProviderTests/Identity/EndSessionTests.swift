@@ -7,9 +7,9 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// A logout at the provider, however it ends, leaves no token behind.
+/// A logout at the provider removes the local tokens, whatever its result.
 @Suite(.timeLimit(.minutes(2))) struct EndSessionTests {
-  /// A user agent whose error repeats the address of the page, as `open` and `xdg-open` do.
+  /// A user agent whose error repeats the page's address, as `open` and `xdg-open` do.
   struct Failure: LocalizedError {
     let url: URL
     var errorDescription: String? { "no program opens \(url.absoluteString)" }
@@ -20,7 +20,7 @@ import Testing
     #expect(!(try await party.oauth.restore()))
   }
 
-  @Test func `the SDK receives the redirect at a loopback address`() async throws {
+  @Test func `the SDK receives the logout redirect at a loopback address`() async throws {
     let socket = try BoundSocket()
     let address = "http://127.0.0.1:\(socket.port)/signed-out"
     let party = try await OpenIDFixture {
@@ -36,7 +36,7 @@ import Testing
     try await isSignedOut(party)
   }
 
-  @Test func `without an address for the redirect the user stays on the provider's page`()
+  @Test func `without a redirect URI the user stays on the provider's page`()
     async throws
   {
     let party = try await OpenIDFixture(change: { $0.postLogoutRedirectURI = nil })
@@ -47,7 +47,7 @@ import Testing
     try await isSignedOut(party)
   }
 
-  @Test func `a provider without the endpoint is named as the reason`() async throws {
+  @Test func `a provider without a logout endpoint is the reason in the error`() async throws {
     let party = try await OpenIDFixture()
     try await party.signIn()
     let sandbox = party.sandbox
@@ -66,7 +66,7 @@ import Testing
     try await isSignedOut(party)
   }
 
-  @Test func `no redirect within the limit ends the wait`() async throws {
+  @Test func `the wait for the redirect has a time limit`() async throws {
     let party = try await OpenIDFixture(change: { $0.signInTimeout = .seconds(30) })
     party.oauth.refreshesAutomatically = false
     try await party.signIn()
@@ -78,7 +78,7 @@ import Testing
     try await isSignedOut(party)
   }
 
-  @Test func `a browser that does not open is an error with its reason and no secret`()
+  @Test func `a browser that does not open causes an error with its reason and no secret`()
     async throws
   {
     let party = try await OpenIDFixture()
@@ -92,7 +92,7 @@ import Testing
     try await isSignedOut(party)
   }
 
-  @Test func `a user agent that cancels cancels the wait`() async throws {
+  @Test func `a user agent that cancels ends the wait`() async throws {
     let party = try await OpenIDFixture()
     try await party.signIn()
     party.oauth.environment.userAgent = CustomUserAgent { _, _ in throw CancellationError() }
@@ -100,7 +100,7 @@ import Testing
     try await isSignedOut(party)
   }
 
-  @Test func `a cancelled task waits no longer`() async throws {
+  @Test func `a cancelled task ends the wait`() async throws {
     let party = try await OpenIDFixture()
     party.oauth.refreshesAutomatically = false
     try await party.signIn()
@@ -113,9 +113,11 @@ import Testing
     try await isSignedOut(party)
   }
 
-  /// The refresh token is still there, which is worse than a session at the provider.
+  /// The refresh token still exists, which is worse than a session at the provider.
   @Test(arguments: [true, false])
-  func `a store that keeps the tokens is the first error`(reachesProvider: Bool) async throws {
+  func `a store that cannot erase the tokens is the reported error`(reachesProvider: Bool)
+    async throws
+  {
     let party = try await OpenIDFixture()
     let store = ScriptedStore()
     party.oauth.environment.tokenStore = store

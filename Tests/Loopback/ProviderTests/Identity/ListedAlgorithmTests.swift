@@ -6,13 +6,13 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// What a client accepts that did not name an algorithm.
+/// The algorithms that a client accepts if its configuration names none.
 @Suite("Listed algorithms", .timeLimit(.minutes(2))) struct ListedAlgorithmTests {
   private static let publicKeys = SandboxSigningAlgorithm.allCases.filter {
     !$0.rawValue.hasPrefix("HS")
   }
 
-  /// A sandbox that signs all texts by an algorithm, and a client that named none.
+  /// Creates a sandbox that signs everything with `algorithm`, and a client that named none.
   private func party(
     _ algorithm: SandboxSigningAlgorithm, listed: [SandboxJSON]? = nil
   ) async throws -> OpenIDFixture {
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(arguments: publicKeys)
-  func `any listed algorithm of public keys is accepted`(
+  func `every listed public-key algorithm is accepted`(
     algorithm: SandboxSigningAlgorithm
   ) async throws {
     let party = try await party(algorithm)
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(arguments: [SandboxSigningAlgorithm.rs512, .es256, .edDSA])
-  func `an algorithm that is not listed is refused`(
+  func `an algorithm that is not listed is rejected`(
     algorithm: SandboxSigningAlgorithm
   ) async throws {
     let party = try await party(algorithm, listed: ["RS256", "ES384", "ES256K"])
@@ -46,17 +46,17 @@ import Testing
     #expect(!party.oauth.isAuthorized)
   }
 
-  @Test func `a symmetric algorithm needs the app's word, although it is listed`() async throws {
+  @Test func `a listed symmetric algorithm is rejected unless the app chose it`() async throws {
     let party = try await party(.hs256, listed: ["HS256", "RS256"])
     await failure(.idTokenAlgorithm) { try await party.signIn() }
     let other = try await self.party(.hs256, listed: ["HS256", "none", "ES256K"])
-    // No ID token of this server can be verified, so nobody is known.
+    // No ID token of this server can be verified, so there is no identity.
     #expect(try await other.oauth.signIn().idToken == nil)
     await failure(.openIDUnsupported) { try await other.oauth.idToken() }
   }
 
   @Test(arguments: [(SandboxSigningAlgorithm.rs256, true), (.es256, false)])
-  func `without a list it is RS256`(
+  func `without a list only RS256 is accepted`(
     algorithm: SandboxSigningAlgorithm, isAccepted: Bool
   ) async throws {
     let party = try await party(algorithm, listed: [])
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func `the app's word counts alone`() async throws {
+  @Test func `the algorithm that the app chose overrides the list`() async throws {
     let party = try await OpenIDFixture(.es256, change: { $0.idTokenAlgorithm = .rs256 })
     await failure(.idTokenAlgorithm) { try await party.signIn() }
   }

@@ -8,10 +8,12 @@ import Testing
 @testable import SequencingOAuthBackend
 @testable import TestSupport
 
-/// A provider's word that a user has logged out.
+/// A provider's notification that a user has logged out.
 @Suite("Logout tokens", .timeLimit(.minutes(2))) struct LogoutTokenTests {
   @Test(arguments: [(true, true), (true, false), (false, true)])
-  func `the named session ends, and its events say why`(user: Bool, session: Bool) async throws {
+  func `the named session ends, and its events give the reason`(user: Bool, session: Bool)
+    async throws
+  {
     let party = try await OpenIDFixture(.es256)
     let identity = try await party.signIn()
     let recorder = RefreshRecorder.listening(to: party.oauth.events)
@@ -24,7 +26,7 @@ import Testing
   }
 
   @Test(arguments: SandboxLogoutTokenFault.allCases)
-  func `a wrong token ends nothing`(fault: SandboxLogoutTokenFault) async throws {
+  func `a wrong logout token ends no session`(fault: SandboxLogoutTokenFault) async throws {
     let party = try await OpenIDFixture(.es256)
     try await party.signIn()
     let text = try party.logoutToken(fault: fault)
@@ -38,7 +40,7 @@ import Testing
   }
 
   @Test(arguments: [(179.0, true), (181.0, false)])
-  func `a token without exp is valid for two minutes and the tolerance`(
+  func `a logout token without exp is valid for two minutes plus the tolerance`(
     age: Double, isValid: Bool
   ) throws {
     let issued = Date(timeIntervalSince1970: 1_700_000_000)
@@ -59,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `a token counts once, and an ID token is none`() async throws {
+  @Test func `a logout token works only once, and an ID token is not accepted`() async throws {
     let party = try await OpenIDFixture(.es256)
     let user = try await party.signIn()
     await failure(.logoutTokenInvalid) {
@@ -72,7 +74,7 @@ import Testing
     #expect(party.oauth.isAuthorized)
   }
 
-  @Test func `a manager ends the named accounts, in memory and in the store`() async throws {
+  @Test func `a manager ends the named accounts in memory and in the store`() async throws {
     let party = try await OpenIDFixture(.es256)
     try await party.signIn()
     let store = MemoryTokenStore()
@@ -90,7 +92,7 @@ import Testing
   }
 
   @Test(arguments: [true, false], [true, false])
-  func `a store that fails costs no logout: the provider's next attempt ends the session`(
+  func `after a store error, the provider's next attempt ends the session`(
     failsToErase: Bool, isLoaded: Bool
   ) async throws {
     let party = try await OpenIDFixture(.es256)
@@ -111,7 +113,7 @@ import Testing
     }
   }
 
-  @Test func `a store that fails to erase one account costs no other logout`() async throws {
+  @Test func `a store that cannot erase one account still erases the others`() async throws {
     let party = try await OpenIDFixture(.es256)
     try await party.signIn()
     let store = PartlyBrokenStore(["two"], fails: .toErase)
@@ -124,7 +126,8 @@ import Testing
     #expect(await store.list() == ["two"])
   }
 
-  @Test func `one session's logout is done by the next attempt, if the store failed`() async throws
+  @Test func `after a store error, the next attempt ends the session of a single account`()
+    async throws
   {
     let party = try await OpenIDFixture(.es256)
     try await party.signIn()
@@ -143,7 +146,9 @@ import Testing
   }
 
   @Test(arguments: [SQOAuthError.Code.storeDamaged, .storeTooNew, .wrongPassphrase])
-  func `a record that cannot be read stops no other logout`(code: SQOAuthError.Code) async throws {
+  func `a record that cannot be read does not prevent the other logouts`(code: SQOAuthError.Code)
+    async throws
+  {
     let party = try await OpenIDFixture(.es256)
     try await party.signIn()
     let store = PartlyBrokenStore(["b"], fails: .toLoad(code))
@@ -153,7 +158,7 @@ import Testing
     let text = try party.logoutToken()
     #expect(try await manager.handleLogoutToken(text, for: configuration) == ["a", "c"])
     #expect(await store.list() == ["b"])
-    // An account that another host can read may be the one that is named.
+    // Another host may be able to read the account, and the token may name it.
     let next = try party.logoutToken()
     if code == .storeDamaged {
       #expect(try await manager.handleLogoutToken(next, for: configuration) == [])
@@ -162,7 +167,7 @@ import Testing
     }
   }
 
-  @Test func `a token for one client ends no session of another`() async throws {
+  @Test func `a token for one client does not end another client's sessions`() async throws {
     let party = try await OpenIDFixture(.es256) { options in
       options.clients.append(SandboxClient(id: "second", secret: OpenIDFixture.secret))
     }
@@ -185,7 +190,7 @@ import Testing
     #expect(try await manager.store.list() == ["two"])
   }
 
-  @Test func `an object that cannot be asked still makes a token count once`() async throws {
+  @Test func `a logout token works only once with a minimal OneTimeValues`() async throws {
     let party = try await OpenIDFixture(.es256)
     party.oauth.environment.oneTimeValues = NotingOnly()
     let text = try party.logoutToken()
@@ -201,7 +206,7 @@ import Testing
   }
 }
 
-/// A memory of one-time values that has only what the protocol demands.
+/// A `OneTimeValues` with only the required method.
 private struct NotingOnly: OneTimeValues {
   let memory = MemoryOneTimeValues()
 

@@ -6,9 +6,9 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// Who the user is after the password grant, for which no standard promises an ID token.
+/// The user's identity after the password grant, for which no standard requires an ID token.
 @Suite(.timeLimit(.minutes(1))) struct PasswordIdentityTests {
-  /// A client at a sandbox that knows the password grant.
+  /// Creates a client at a sandbox that supports the password grant.
   private func party() async throws -> OpenIDFixture {
     try await OpenIDFixture(.es256) { options in
       options.extensionGrants["password"] = { form in
@@ -23,7 +23,7 @@ import Testing
     try await party.oauth.requestAccessToken(username: "alice", password: "p", scope: scope)
   }
 
-  @Test func `the user is known if the server sends an ID token`() async throws {
+  @Test func `the user has an identity if the server sends an ID token`() async throws {
     let party = try await party()
     let token = try await logIn(party, scope: "openid profile")
     let user = try #require(token.idToken)
@@ -31,7 +31,7 @@ import Testing
     #expect(try await party.oauth.userInfo().subject == user.subject)
   }
 
-  @Test func `without an ID token the user is logged in and not known`() async throws {
+  @Test func `without an ID token the user is signed in without an identity`() async throws {
     let party = try await party()
     party.sandbox.misbehave(at: .token, .idToken(.missing))
     let token = try await logIn(party, scope: "openid profile")
@@ -41,7 +41,7 @@ import Testing
     #expect(party.sandbox.requests(to: .userInfo).isEmpty)
   }
 
-  @Test func `a wrong ID token fails the log-in`() async throws {
+  @Test func `a wrong ID token fails the sign-in`() async throws {
     let party = try await party()
     party.sandbox.misbehave(at: .token, .idToken(.wrongSignature))
     await failure(.idTokenSignature) { try await logIn(party, scope: "openid") }
@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `without the issuer or its keys the user is logged in and not known`(
+  func `without the issuer or its keys the user is signed in without an identity`(
     knowsIssuer: Bool
   ) async throws {
     let party = try await party()

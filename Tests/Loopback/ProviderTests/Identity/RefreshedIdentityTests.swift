@@ -7,7 +7,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// What becomes of the user's identity, and of the tokens, when a refresh brings an ID token.
+/// The user's identity and the tokens when a refresh returns an ID token.
 @Suite("The identity after a refresh", .timeLimit(.minutes(2))) struct RefreshedIdentityTests {
   private let store = MemoryTokenStore()
 
@@ -30,7 +30,7 @@ import Testing
     #expect(try await party.oauth.refresh().idToken == user && user != nil)
   }
 
-  @Test func `a restart knows the user without the network`() async throws {
+  @Test func `after a restart the user's identity is known without the network`() async throws {
     let party = try await party()
     let user = try #require(party.oauth.currentToken?.idToken)
     let restarted = SQOAuth()
@@ -46,7 +46,7 @@ import Testing
   }
 
   /// A program that can change the app's own copy of a token must not be able to invent a user.
-  @Test func `a token that the app encodes and decodes has no identity`() async throws {
+  @Test func `a token that the app encoded and decoded has no identity`() async throws {
     let party = try await party()
     let token = try #require(party.oauth.currentToken)
     let copy = try JSONDecoder().decode(SQToken.self, from: JSONEncoder().encode(token))
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(arguments: ["issuer", "client_id"])
-  func `a record of another issuer or client has no identity`(member: String) async throws {
+  func `a stored record of another issuer or client has no identity`(member: String) async throws {
     _ = try await party()
     var json = try #require(
       JSONSerialization.jsonObject(with: try await stored().json()) as? [String: Any])
@@ -71,14 +71,14 @@ import Testing
     #expect(right.token.idToken != nil)
   }
 
-  // MARK: An ID token that is refused, or cannot be judged yet
+  // MARK: An ID token that is rejected or cannot be checked yet
 
   @Test(
     arguments: [
       (.audienceWrong, .idTokenAudience), (.wrongSignature, .idTokenSignature),
       (.accessTokenHashWrong, .idTokenAccessToken),
     ] as [(SandboxIDTokenFault, SQOAuthError.Code)])
-  func `a refused one costs the access token and not the sign-in`(
+  func `a rejected ID token prevents the new access token but keeps the sign-in`(
     fault: SandboxIDTokenFault, code: SQOAuthError.Code
   ) async throws {
     let party = try await party()
@@ -91,14 +91,14 @@ import Testing
     #expect(record.token.accessToken == before.accessToken, "the new one is not used")
     #expect(party.oauth.currentToken?.accessToken == before.accessToken)
     #expect(party.oauth.currentToken?.idToken == before.idToken)
-    // Another refresh brings a better one, by the new refresh token.
+    // Another refresh with the new refresh token returns a correct ID token.
     party.fixture.clock.advance(by: 2)
     let after = try await party.oauth.refresh()
     #expect(after.accessToken != before.accessToken && after.idToken?.subject != nil)
     #expect(try await stored().unverifiedToken == nil)
   }
 
-  /// What is wrong about a new ID token, and what an observer hears.
+  /// The fault of a new ID token, and the event that an observer gets.
   @Test(
     arguments: [
       (.expired, "ignored id_token_expired"), (.issuedInFuture, "ignored id_token_not_yet_valid"),
@@ -106,7 +106,7 @@ import Testing
       (.encrypted, "ignored id_token_encrypted"), (.otherAlgorithm, "ignored id_token_algorithm"),
       (.unsigned, "ignored id_token_algorithm"), (.critical, "ignored id_token_critical"),
     ] as [(SandboxIDTokenFault, String?)])
-  func `one that is wrong about no party costs nothing`(
+  func `a harmless fault of the ID token still allows the new access token`(
     fault: SandboxIDTokenFault, word: String?
   ) async throws {
     let party = try await party()
@@ -119,13 +119,13 @@ import Testing
     #expect((after.idToken == before.idToken) == (word != nil))
     let words = await events.words(word == nil ? 1 : 2)
     #expect(words == [word, "refreshed \(after.accessToken)"].compactMap(\.self))
-    // The store has the identity that counts.
+    // The store keeps the valid identity.
     let kept = try await stored().withKeptIdentity()
     #expect(kept.token.idToken == after.idToken && kept.unverifiedToken == nil)
     #expect(try await party.oauth.refresh().idToken?.subject == before.idToken?.subject)
   }
 
-  @Test func `keys that cannot be fetched delay the access token`() async throws {
+  @Test func `if the keys cannot be fetched, the access token waits for them`() async throws {
     let party = try await party()
     let before = try #require(party.oauth.currentToken)
     party.sandbox.rotateSigningKeys(keepingOld: false)
@@ -141,12 +141,12 @@ import Testing
     #expect(try await stored().token.accessToken == after.accessToken)
   }
 
-  @Test func `a process that ends before the judgement leaves it to the next one`() async throws {
+  @Test func `a process that ends before the check leaves it to the next process`() async throws {
     let party = try await party()
     party.sandbox.rotateSigningKeys(keepingOld: false)
     party.sandbox.misbehave(at: .keys, .keySet(.serverError))
     await failure { try await party.oauth.refresh() }
-    // As any store does, by its JSON.
+    // Encodes and decodes the record as JSON, as any store does.
     let record = try JSONDecoder().decode(
       AccountRecord.self, from: try await stored().json())
     let other = MemoryTokenStore()
@@ -163,7 +163,7 @@ import Testing
     #expect(token.accessToken == record.unverifiedToken?.accessToken)
   }
 
-  @Test func `a clock that is wrong says by how much`() async throws {
+  @Test func `the error about a wrong clock says how far it is off`() async throws {
     let party = try await party()
     party.fixture.clock.advance(by: 7200)
     let events = RefreshRecorder.listening(to: party.oauth.module.events)

@@ -10,7 +10,7 @@ import Testing
 /// Sign-ins with the scope `openid` at a provider whose ID tokens the client cannot verify.
 @Suite(.timeLimit(.minutes(1))) struct UnverifiableIdentityTests {
   @Test(arguments: [true, false])
-  func `one succeeds without an identity, and each question says why`(
+  func `a sign-in succeeds without an identity, and its error gives the reason`(
     knowsIssuer: Bool
   ) async throws {
     let fixture = try await SandboxFixture()
@@ -27,7 +27,7 @@ import Testing
     #expect(fixture.sandbox.requests(to: .keys).isEmpty)
   }
 
-  @Test func `UserInfo is not asked about a user who is not known`() async throws {
+  @Test func `UserInfo is not requested for an unverified user`() async throws {
     let fixture = try await SandboxFixture()
     let sandbox = fixture.sandbox
     fixture.oauth.register(
@@ -42,7 +42,7 @@ import Testing
     #expect(sandbox.requests(to: .userInfo).isEmpty)
   }
 
-  @Test func `a provider without keys in its metadata is like one without`() async throws {
+  @Test func `a provider without jwks_uri counts as unverifiable`() async throws {
     let fixture = try await SandboxFixture()
     fixture.sandbox.misbehave(at: .metadata, .member("jwks_uri", nil), times: 2)
     try fixture.register(scope: "openid")
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `one that demands something of the login fails before the user sees a page`(
+  func `a sign-in with required claims fails before the user sees a page`(
     hasAge: Bool
   ) async throws {
     let fixture = try await SandboxFixture()
@@ -66,7 +66,7 @@ import Testing
     #expect(fixture.sandbox.requests.isEmpty && fixture.visited.isEmpty)
   }
 
-  @Test func `keys that are given later verify what comes then`() async throws {
+  @Test func `keys that are configured later verify the next ID token`() async throws {
     let fixture = try await SandboxFixture()
     try fixture.register(scope: "openid", byHand: true)
     try await fixture.oauth.signIn()
@@ -76,7 +76,7 @@ import Testing
     #expect(try await fixture.oauth.idToken() == token.idToken)
   }
 
-  @Test func `the reasons differ where the provider could be verified`() async throws {
+  @Test func `a missing ID token of a verifiable provider has a different error`() async throws {
     let fixture = try await SandboxFixture()
     try fixture.register(scope: "profile")
     await failure(.notAuthorized) { try await fixture.oauth.idToken() }

@@ -7,10 +7,11 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// Every way in which a provider's ID token can be wrong, and what the client makes of it.
+/// Every fault that a provider's ID token can have, and the client's reaction.
 @Suite("Wrong ID tokens", .timeLimit(.minutes(3))) struct WrongIDTokenTests {
-  /// The code for each fault at a sign-in that asks for a recent login of an essential kind; `nil`
-  /// if the token is accepted.
+  /// Returns the error code of a fault, or `nil` if the token is accepted.
+  ///
+  /// The sign-in asks for a recent login with an essential authentication context.
   static func code(of fault: SandboxIDTokenFault) -> SQOAuthError.Code? {
     switch fault {
     case .missing, .empty: .idTokenMissing
@@ -36,17 +37,17 @@ import Testing
     case .codeHashWrong: .idTokenCode
     case .authenticationDateMissing, .authenticatedTooLongAgo: .idTokenAuthenticationDate
     case .acrMissing, .acrOther: .idTokenAuthenticationContext
-    // No user of a first token is another one, no rule limits the age of an ID token that has not
-    // expired, and ten seconds are within the tolerance of clocks.
+    // A first token has no earlier user to differ from, no rule limits the age of an unexpired ID
+    // token, and ten seconds are within the clock tolerance.
     case .otherSubject, .issuedTooLongAgo, .authenticatedLater: nil
-    // These are legal.
+    // These variants are valid.
     case .keyIDMissing, .audienceArray, .authorizedPartyAdded, .accessTokenHashMissing: nil
     }
   }
 
   @Test(arguments: SandboxIDTokenFault.allCases)
-  func `each is refused with the code of its rule`(fault: SandboxIDTokenFault) async throws {
-    // Azp is missing beside an audience that the client trusts.
+  func `each fault is rejected with the code of its rule`(fault: SandboxIDTokenFault) async throws {
+    // `azp` is missing beside an audience that the client trusts.
     let trusted: Set = fault == .authorizedPartyMissing ? ["another-client"] : []
     let party = try await OpenIDFixture(
       fault == .weakKey ? .rs256 : .es256, change: { $0.trustedAudiences = trusted })
@@ -61,18 +62,18 @@ import Testing
     }
     try await party.refuses(.idToken(fault), code, options)
     #expect(party.sandbox.requests.allSatisfy { !$0.path.contains("foreign") })
-    // The next sign-in is right.
+    // The next sign-in succeeds.
     try await party.signIn(options)
   }
 
-  @Test func `a token of more than 128 KiB is refused`() async throws {
+  @Test func `a token of more than 128 KiB is rejected`() async throws {
     try await OpenIDFixture(.es256).refuses(
       .idToken { $0.claims["x"] = .string(String(repeating: "x", count: 100_000)) },
       .idTokenMalformed)
   }
 
   @Test(arguments: SandboxKeySetFault.allCases)
-  func `keys that cannot be used end the sign-in`(fault: SandboxKeySetFault) async throws {
+  func `unusable keys fail the sign-in`(fault: SandboxKeySetFault) async throws {
     let party = try await OpenIDFixture(.es256)
     party.sandbox.misbehave(at: .keys, .keySet(fault), times: 10)
     let outlasting = fault == .silent ? party.fixture.outlastRequests(to: .keys) : nil
@@ -83,7 +84,7 @@ import Testing
   }
 
   @Test(arguments: SandboxSigningAlgorithm.allCases)
-  func `a token by each algorithm is accepted if the client asked for it`(
+  func `each algorithm is accepted if the client asked for it`(
     algorithm: SandboxSigningAlgorithm
   ) async throws {
     let party = try await OpenIDFixture(algorithm) { $0.openID.decoyKeys = .repeatedIDs }
@@ -91,21 +92,23 @@ import Testing
     #expect(user.sessionID != nil)
   }
 
-  @Test func `an algorithm that the client did not ask for is refused`() async throws {
+  @Test func `an algorithm that the client did not ask for is rejected`() async throws {
     let party = try await OpenIDFixture(.hs256, change: { $0.idTokenAlgorithm = nil })
     await failure(.idTokenAlgorithm) { try await party.oauth.signIn() }
     let other = try await OpenIDFixture(.rs256, change: { $0.idTokenAlgorithm = .es256 })
     await failure(.idTokenAlgorithm) { try await other.oauth.signIn() }
   }
 
-  @Test func `the only algorithm of the metadata is expected`() async throws {
+  @Test func `the only algorithm in the metadata is accepted`() async throws {
     let party = try await OpenIDFixture(
       .es384, changeSandbox: { $0.openID.algorithms = [.es384] },
       change: { $0.idTokenAlgorithm = nil })
     try await party.signIn()
   }
 
-  @Test func `a secret that is no key is told before the user sees a page`() async throws {
+  @Test func `a secret that is too short for its algorithm fails before the user sees a page`()
+    async throws
+  {
     let party = try await OpenIDFixture(.hs512) { _ in
     } change: {
       $0.idTokenAlgorithm = .hs512
@@ -119,7 +122,7 @@ import Testing
   @Test(arguments: [
     (nil, "application/json, application/jwt"), (SandboxSigningAlgorithm.es256, "application/jwt"),
   ])
-  func `a client that expects a signed UserInfo response accepts no other`(
+  func `a client that expects a signed UserInfo response accepts no other type`(
     algorithm: SandboxSigningAlgorithm?, accepted: String
   ) async throws {
     let party = try await OpenIDFixture(.es256) { options in
@@ -133,7 +136,8 @@ import Testing
   }
 
   @Test(arguments: [400, 404, 500])
-  func `the UserInfo endpoint's own words are told, without the token`(status: Int) async throws {
+  func `the error shows the UserInfo endpoint's message without the token`(status: Int) async throws
+  {
     let party = try await OpenIDFixture(.es256)
     try await party.signIn()
     let token = try #require(party.oauth.result.token?.accessToken)
@@ -145,7 +149,7 @@ import Testing
   }
 
   @Test(arguments: SandboxUserInfoFault.allCases, [nil, SandboxSigningAlgorithm.es256])
-  func `a wrong UserInfo response gives nothing out`(
+  func `a wrong UserInfo response returns no claims`(
     fault: SandboxUserInfoFault, algorithm: SandboxSigningAlgorithm?
   ) async throws {
     let party = try await OpenIDFixture(.es256) { options in
@@ -157,7 +161,7 @@ import Testing
     let info = try await party.oauth.userInfo()
     #expect(info.name == "Alice Liddell")
     party.sandbox.misbehave(at: .userInfo, .userInfo(fault), times: 2)
-    // Plain JSON has no issuer and no audience to be wrong.
+    // Plain JSON has no issuer and no audience.
     if algorithm == nil, fault == .otherIssuer || fault == .otherAudience {
       _ = try await party.oauth.userInfo()
       return

@@ -8,7 +8,7 @@ import Testing
 @testable import SequencingOAuthBackend
 @testable import TestSupport
 
-/// Clients that prove who they are by what they sign (RFC 7523, section 2.2).
+/// Clients that authenticate with a signed assertion (RFC 7523, section 2.2).
 @Suite(.timeLimit(.minutes(2))) struct ClientAssertionTests {
   @Test(arguments: MadeKeys.algorithms)
   func `a service gets a token in its own name`(algorithm: JWSAlgorithm) async throws {
@@ -22,12 +22,12 @@ import Testing
     #expect(claims["iss"]?.string == KeyedClientFixture.id && claims["sub"] == claims["iss"])
     #expect(claims["aud"]?.string == client.sandbox.issuer.absoluteString)
     let now = Int64(client.clock.now.timeIntervalSince1970.rounded(.down))
-    // A minute, and another one for clocks that differ.
+    // A minute, plus one more for clock differences.
     #expect(claims["iat"] == .integer(now) && claims["exp"] == .integer(now + 120))
     #expect(claims["jti"]?.string?.utf8.count == 43)
   }
 
-  @Test func `each request of a user's sign-in has an assertion of its own`() async throws {
+  @Test func `each request of a user's sign-in has a new assertion`() async throws {
     let client = try await KeyedClientFixture()
     let account = try client.account(
       client.configuration(scope: "openid demo", redirectURI: "http://127.0.0.1/callback"))
@@ -48,7 +48,7 @@ import Testing
     #expect(Set(identifiers).count == requests.count)
   }
 
-  @Test func `a device proves who it is when it asks for a code and for the token`() async throws {
+  @Test func `a device authenticates when it asks for a code and for the token`() async throws {
     let client = try await KeyedClientFixture()
     let account = try client.account()
     let shown = OneShot<DeviceAuthorization>()
@@ -68,7 +68,7 @@ import Testing
     (.requestedEndpoint, "ISSUER/token"),
     (.other("https://as.example"), "https://as.example"),
   ])
-  func `the server has the name that it knows itself by`(
+  func `the assertion names the server as its provider expects`(
     audience: AssertionAudience, expected: String
   ) async throws {
     let client = try await KeyedClientFixture()
@@ -86,15 +86,15 @@ import Testing
         == expected.replacing("ISSUER", with: issuer))
   }
 
-  @Test func `Google's own name is its token endpoint`() {
+  @Test func `for Google the assertion names the token endpoint`() {
     #expect(Provider.google.assertionAudience == .tokenEndpoint)
     #expect(Provider.issuer("https://accounts.google.com").assertionAudience == .tokenEndpoint)
     #expect(Provider.issuer("https://id.example").assertionAudience == .issuer)
   }
 
-  // MARK: What the server refuses
+  // MARK: What the server rejects
 
-  @Test func `another key, another client or a clock far away is refused`() async throws {
+  @Test func `a wrong key, a wrong client or a wrong clock is rejected`() async throws {
     let client = try await KeyedClientFixture()
     let wrong = try client.account(client.configuration(try ClientKey(generating: .es256)))
     let error = await failure(.invalidClient) { try await wrong.requestAccessTokenAsClient() }
@@ -110,7 +110,7 @@ import Testing
     await failure(.invalidClient) { try await client.account().requestAccessTokenAsClient() }
   }
 
-  @Test func `an assertion is a secret of its request`() throws {
+  @Test func `an assertion is removed from errors and descriptions`() throws {
     let client = ClientCredentials(
       id: "c", secret: nil, authentication: .privateKeyJWT, assertion: "head.claims.signature")
     let request = TokenRequest(
@@ -122,7 +122,7 @@ import Testing
 
   // MARK: Configuration
 
-  @Test func `a method without its key is refused`() throws {
+  @Test func `an assertion method without a key is rejected`() throws {
     let provider = Provider.issuer("https://id.example")
     failure(.invalidConfiguration) {
       try ClientConfiguration(
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  @Test func `the key comes before the secret, and the app's choice before both`() throws {
+  @Test func `a key is preferred to a secret, and the app's choice to both`() throws {
     func chosen(
       _ explicit: ClientAuthentication?, hasKey: Bool = true, _ supported: [String]?
     ) throws -> ClientAuthentication {
@@ -146,7 +146,7 @@ import Testing
     #expect(error?.message.contains("private_key_jwt") == true)
   }
 
-  @Test func `a server that does not list it gets no request`() async throws {
+  @Test func `a server that does not list private_key_jwt gets no request`() async throws {
     let client = try await KeyedClientFixture()
     client.sandbox.misbehave(
       at: .metadata,
@@ -156,7 +156,7 @@ import Testing
     #expect(client.sandbox.requests(to: .token).isEmpty)
   }
 
-  @Test func `a client signs at each endpoint, whatever the endpoint lists`() async throws {
+  @Test func `a client signs at each endpoint, whatever methods the endpoint lists`() async throws {
     let client = try await KeyedClientFixture()
     client.sandbox.misbehave(
       at: .metadata,
@@ -176,7 +176,7 @@ import Testing
 
   // MARK: A key that fails
 
-  @Test func `a refresh waits for a key that cannot sign now, and loses nothing`() async throws {
+  @Test func `a refresh with a failing key keeps its tokens and works later`() async throws {
     let client = try await KeyedClientFixture()
     let isBroken = Locked(false)
     let own = client.key

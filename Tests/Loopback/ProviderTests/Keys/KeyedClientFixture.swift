@@ -6,7 +6,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// A client that signs, at a sandbox that knows its public key.
+/// A client with a signing key, at a sandbox that knows the public key.
 struct KeyedClientFixture {
   static let id = "keyed-service"
 
@@ -31,7 +31,7 @@ struct KeyedClientFixture {
     environment.userAgent = CustomUserAgent { _ = try await SandboxVisitor().visit($0) }
   }
 
-  /// The public half, as the sandbox takes it.
+  /// Returns the public key in the sandbox's JSON form.
   static func json(_ key: ClientKey) throws -> SandboxJSON {
     let text = String(decoding: try JSONEncoder().encode(key.publicJWK), as: UTF8.self)
     return try #require(SandboxJSON(parsing: text))
@@ -53,18 +53,18 @@ struct KeyedClientFixture {
       configuration: try configuration ?? self.configuration(), environment: environment)
   }
 
-  /// The claims of what the client signed, by the name of its parameter.
+  /// Returns the claims of the assertion in a request's parameter.
   func claims(
     of parameter: String = "client_assertion", in request: SandboxRequest
   ) throws -> [String: JSONValue] {
     try CompactJWS(try #require(request.form(parameter))).claims()
   }
 
-  /// The requests in which the client has signed something.
+  /// Returns the requests that have a signed assertion.
   func signed(_ parameter: String = "client_assertion") -> [SandboxRequest] {
     sandbox.requests.filter { $0.form(parameter) != nil }
   }
 
-  /// The latest request to the token endpoint.
+  /// Returns the latest request to the token endpoint.
   func last() throws -> SandboxRequest { try #require(sandbox.requests(to: .token).last) }
 }

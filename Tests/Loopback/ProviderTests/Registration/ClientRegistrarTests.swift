@@ -6,7 +6,7 @@ import Testing
 
 @testable import TestSupport
 
-/// Clients that register themselves, at a sandbox (RFC 7591 and RFC 7592).
+/// Clients that register themselves at a sandbox (RFC 7591 and RFC 7592).
 @Suite(.timeLimit(.minutes(2))) struct ClientRegistrarTests {
   private let sandbox: SandboxServer
   private let registrar: ClientRegistrar
@@ -31,7 +31,7 @@ import Testing
 
   // MARK: Registering
 
-  @Test func `an app registers itself, and a user signs in`() async throws {
+  @Test func `an app registers itself, and then a user signs in`() async throws {
     let registration = try await registrar.register(app)
     #expect(registration.issuer == sandbox.issuer.absoluteString)
     #expect(registration.clientSecret == nil && registration.isManageable)
@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test(arguments: [ClientAuthentication.basic, .post, .basicUnescaped])
-  func `a service gets a secret, and a token with it`(
+  func `a service gets a secret and uses it for a token`(
     authentication: ClientAuthentication
   ) async throws {
     var metadata = service
@@ -65,7 +65,7 @@ import Testing
     #expect((token.form("client_secret") == nil) == (authentication != .post))
   }
 
-  @Test func `a service registers its key, and gets a token by what it signs`() async throws {
+  @Test func `a service registers its key and gets a token with its signature`() async throws {
     var metadata = service
     metadata.clientAuthentication = .privateKeyJWT
     await failure(.invalidConfiguration) { try await registrar.register(metadata) }
@@ -83,7 +83,7 @@ import Testing
     failure(.invalidConfiguration) { try registration.configuration() }
   }
 
-  @Test func `a key without a public half cannot be registered`() async throws {
+  @Test func `a key without a public key cannot be registered`() async throws {
     var metadata = service
     metadata.clientAuthentication = .privateKeyJWT
     metadata.keys = [try ClientKey(algorithm: .es256, keyID: nil) { $0 }]
@@ -91,7 +91,7 @@ import Testing
     #expect(requests().isEmpty)
   }
 
-  @Test func `a registration with another key is refused and deleted`() async throws {
+  @Test func `a registration with another key is rejected and deleted`() async throws {
     var metadata = service
     metadata.clientAuthentication = .privateKeyJWT
     metadata.keys = [try ClientKey(generating: .es256)]
@@ -109,7 +109,7 @@ import Testing
   ]
 
   @Test(arguments: lists)
-  func `a client asks for what the server lists, and signs in with what it gets`(
+  func `a client asks for a listed method and signs in with the registered one`(
     list: SandboxJSON?, method: ClientAuthentication
   ) async throws {
     sandbox.misbehave(
@@ -132,7 +132,7 @@ import Testing
   }
 
   @Test(arguments: [("none", nil), ("client_secret_post", "s"), ("client_secret_basic", "s")])
-  func `where the app left the choice open, the server's answer counts`(
+  func `if the app does not choose a method, the server's answer decides`(
     method: String, secret: String?
   ) async throws {
     for list: SandboxJSON? in [nil, ["none"], ["client_secret_post"]] {
@@ -148,7 +148,7 @@ import Testing
       #expect(registration.clientAuthentication.rawValue == method)
       #expect(registration.clientSecret == secret)
     }
-    // A client that acts in its own name cannot do without a proof.
+    // A client that acts in its own name cannot work without authentication.
     var service = service
     service.clientAuthentication = nil
     sandbox.misbehave(
@@ -157,7 +157,7 @@ import Testing
     await failure(.registrationMismatch) { try await registrar.register(service) }
   }
 
-  @Test func `a server may want a token for it`() async throws {
+  @Test func `a server may require an initial access token`() async throws {
     var options = SandboxOptions()
     options.initialAccessToken = "for-developers"
     let other = try await SandboxServer.start(options)
@@ -173,7 +173,7 @@ import Testing
       .register(app)
   }
 
-  @Test func `what cannot be registered is not sent`() async throws {
+  @Test func `invalid metadata is not sent`() async throws {
     var wrong = [ClientMetadata(redirectURIs: [])]
     for uri in ["", "http://app.example/callback", "javascript:x", "https://a.example/#x"] {
       wrong.append(ClientMetadata(redirectURIs: [uri]))
@@ -188,7 +188,7 @@ import Testing
     #expect(requests().isEmpty)
   }
 
-  @Test func `the server's refusals keep their codes`() async throws {
+  @Test func `the server's errors keep their codes`() async throws {
     var metadata = service
     metadata.scope = "no-such-scope"
     await failure(.invalidClientMetadata) { try await registrar.register(metadata) }
@@ -210,7 +210,7 @@ import Testing
   ]
 
   @Test(arguments: otherMembers.indices)
-  func `another registration than the one asked for is refused and deleted`(
+  func `a registration that differs from the requested one is rejected and deleted`(
     number: Int
   ) async throws {
     let members = Self.otherMembers[number]
@@ -234,21 +234,20 @@ import Testing
     (.truncatedJSON, .invalidResponse), (.status(500), .serverError), (.endless, .responseTooLarge),
     (.redirect(307, to: "http://127.0.0.1:1/"), .redirectRefused),
   ])
-  func `an answer that makes no sense is refused`(
+  func `an invalid answer is rejected`(
     misbehaviour: SandboxMisbehaviour, code: SQOAuthError.Code
   ) async throws {
     sandbox.misbehave(at: .registration, misbehaviour)
     await failure(code) { try await registrar.register(app) }
   }
 
-  /// No answer could delete such a client, and it works.
-  @Test func `a token that cannot be used leaves a client that cannot manage itself`() async throws
-  {
+  /// No request could delete this client, and the client works.
+  @Test func `an invalid management token makes the client unmanageable but usable`() async throws {
     sandbox.misbehave(at: .registration, .member("registration_access_token", "a b"))
     #expect(try await !registrar.register(app).isManageable)
   }
 
-  /// The client stays at the server otherwise, one more with each start of the program.
+  /// Otherwise the client would stay at the server, and each program start would add one more.
   @Test(arguments: [
     SandboxMisbehaviour.member("client_id", nil), .member("client_secret", 1),
     .member("redirect_uris", "http://127.0.0.1/callback"),
@@ -263,7 +262,7 @@ import Testing
   }
 
   @Test(arguments: [nil, "client_id"])
-  func `no request goes to a server that only the answer names`(missing: String?) async throws {
+  func `a management address on another server gets no request`(missing: String?) async throws {
     let victim = try await SandboxServer.start()
     let address = victim.issuer.absoluteString + "/register/1?all=true"
     sandbox.misbehave(
@@ -280,7 +279,7 @@ import Testing
     #expect(requests().map(\.method) == ["POST"] && victim.requests.isEmpty)
   }
 
-  @Test func `an address that is a path is one of the server's`() async throws {
+  @Test func `a relative management address belongs to the server`() async throws {
     let registration = try await registrar.register(app)
     let path = try #require(requests().last).path
     #expect(!path.isEmpty && registration.isManageable)
@@ -304,12 +303,12 @@ import Testing
     #expect(updated.redirectURIs == changed.redirectURIs)
     #expect(updated.members["client_name"]?.string == "Another name")
     try await registrar.delete(updated)
-    // It is gone already, which is what was wanted.
+    // The client is already gone, so the deletion succeeds.
     try await registrar.delete(updated)
     await failure(.invalidToken) { try await registrar.read(updated) }
   }
 
-  @Test func `a service keeps its secret when an answer leaves it out`() async throws {
+  @Test func `a service keeps its secret if an answer omits it`() async throws {
     let registration = try await registrar.register(service)
     sandbox.misbehave(
       at: .clientConfiguration,
@@ -321,7 +320,7 @@ import Testing
     #expect(read.clientSecret == registration.clientSecret && read.isManageable)
     sandbox.misbehave(at: .clientConfiguration, .member("client_id", "another"))
     await failure(.registrationMismatch) { try await registrar.read(registration) }
-    // A server may answer with all methods that the client may use.
+    // A server may answer with every method that the client may use.
     sandbox.misbehave(
       at: .clientConfiguration,
       .member("token_endpoint_auth_method", ["private_key_jwt", "client_secret_basic"]))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import TestSupport
 
-/// Kept registrations whose secrets end.
+/// Stored registrations whose secrets expire.
 @Suite(.timeLimit(.minutes(2))) struct ExpiringSecretTests {
   private let sandbox: SandboxServer
   private let registrar: ClientRegistrar
@@ -15,7 +15,7 @@ import Testing
   private let service = ClientMetadata(
     redirectURIs: ["https://app.example.com/callback"], clientAuthentication: .basic,
     grantTypes: ["authorization_code", "client_credentials"], scope: "demo")
-  /// The end of the first secret, in seconds since 1970.
+  /// When the first secret expires, in seconds since 1970.
   private let end: Int
 
   init() async throws {
@@ -37,7 +37,7 @@ import Testing
     try await registrar.registration(of: service, in: store)
   }
 
-  @Test func `a client reads its registration an hour before its secret ends`() async throws {
+  @Test func `a client reads its registration an hour before its secret expires`() async throws {
     let first = try await registration()
     #expect(first.clientSecretExpirationDate == Date(timeIntervalSince1970: Double(end)))
     clock.advance(by: 86_400 - 3601)
@@ -51,7 +51,7 @@ import Testing
     #expect(try await registration() == second)
   }
 
-  @Test func `a client updates its registration if reading does not bring another secret`()
+  @Test func `a client updates its registration if reading returns no new secret`()
     async throws
   {
     let first = try await registration()
@@ -65,19 +65,19 @@ import Testing
     #expect(second.clientSecretExpirationDate == Date(timeIntervalSince1970: Double(end + 60)))
   }
 
-  @Test func `a client whose secret the server does not renew registers anew`() async throws {
+  @Test func `a client registers again if the server does not renew its secret`() async throws {
     let first = try await registration()
     clock.advance(by: 86_400 - 1800)
     sandbox.misbehave(
       at: .clientConfiguration, .member("client_secret_expires_at", .integer(end)), times: nil)
     let second = try await registration()
     #expect(second.clientID != first.clientID)
-    // Other hosts may still use the old one.
+    // The client is not deleted, because other hosts may still use it.
     #expect(methods() == ["POST", "GET", "PUT", "POST"])
     #expect(try await registration() == second)
   }
 
-  @Test func `a client whose secret has ended is deleted when it registers anew`() async throws {
+  @Test func `an expired client is deleted after a new registration`() async throws {
     let first = try await registration()
     clock.advance(by: 86_400 + 60)
     sandbox.misbehave(
@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test(arguments: [SandboxMisbehaviour.status(500), .cut(.beforeProcessing), .html])
-  func `while the server is in trouble, a secret is used until it ends`(
+  func `while the server fails, a secret is used until it expires`(
     trouble: SandboxMisbehaviour
   ) async throws {
     let first = try await registration()
@@ -102,7 +102,7 @@ import Testing
     #expect(try await registration().clientID == first.clientID)
   }
 
-  @Test func `a client that cannot manage itself uses its secret until another one comes`()
+  @Test func `an unmanageable client keeps its secret until it can register again`()
     async throws
   {
     sandbox.behave(at: .registration)
@@ -120,7 +120,7 @@ import Testing
     #expect(methods() == ["POST", "POST", "POST"])
   }
 
-  @Test func `redirect URIs that were changed at the server are changed back`() async throws {
+  @Test func `redirect URIs that the server changed are changed back`() async throws {
     let first = try await registration()
     clock.advance(by: 86_400 - 1800)
     sandbox.misbehave(at: .clientConfiguration, .member("redirect_uris", ["https://x.example/"]))
@@ -129,7 +129,7 @@ import Testing
     #expect(methods() == ["POST", "GET", "PUT"])
   }
 
-  @Test func `an answer that leaves out what it could say changes none of it`() async throws {
+  @Test func `an answer that omits values keeps the old ones`() async throws {
     let first = try await registration()
     let names = [
       "client_secret", "client_secret_expires_at", "token_endpoint_auth_method", "redirect_uris",
@@ -141,7 +141,7 @@ import Testing
     #expect(read.clientSecretExpirationDate == first.clientSecretExpirationDate)
     #expect(read.clientAuthentication == .basic && read.scope == "demo")
     #expect(read.redirectURIs == service.redirectURIs)
-    // A secret that is repeated without its end has the same end; another one has its own.
+    // A repeated secret without an expiry keeps the old one. A new secret has its own.
     sandbox.misbehave(at: .clientConfiguration, .member("client_secret_expires_at", nil))
     #expect(
       try await registrar.read(first).clientSecretExpirationDate

@@ -6,7 +6,7 @@ import Testing
 
 @testable import TestSupport
 
-/// What a server registered, compared with what the client asked for.
+/// Comparisons of what a server registered with what the client requested.
 @Suite(.timeLimit(.minutes(2))) struct RegisteredClientTests {
   private let sandbox: SandboxServer
   private let registrar: ClientRegistrar
@@ -36,7 +36,7 @@ import Testing
     (.basic, "none", "secret"), (.post, "none", nil), (.basicUnescaped, "none", nil),
     (.basic, "private_key_jwt", nil), (.publicClient, "client_secret_basic", nil),
   ])
-  func `a weaker authentication than the one asked for is refused, and the client deleted`(
+  func `weaker authentication than requested is rejected, and the client is deleted`(
     asked: ClientAuthentication, method: String, secret: String?
   ) async throws {
     await failure(.registrationMismatch) {
@@ -50,7 +50,7 @@ import Testing
     (.publicClient, "client_secret_post"), (.basic, "client_secret_post"),
     (.post, "client_secret_basic"),
   ])
-  func `a server may give a secret, and chooses how it is sent`(
+  func `a server may assign a secret and choose how it is sent`(
     asked: ClientAuthentication, method: String
   ) async throws {
     let registration = try await answer(to: asked, .string(method), secret: "secret")
@@ -58,7 +58,8 @@ import Testing
     #expect(registration.clientSecret == "secret")
   }
 
-  @Test func `of several authentications a client takes one that is strong enough`() async throws {
+  @Test func `from several authentication methods a client takes a strong enough one`() async throws
+  {
     let list: SandboxJSON = ["none", "private_key_jwt", "client_secret_post"]
     #expect(try await answer(to: .basic, list, secret: "s").clientAuthentication == .post)
     #expect(
@@ -69,7 +70,7 @@ import Testing
         == .publicClient)
   }
 
-  @Test func `redirect URIs stay in the order in which the client asked for them`() async throws {
+  @Test func `redirect URIs keep the order in which the client listed them`() async throws {
     let reversed = SandboxJSON.array(app.redirectURIs.reversed().map(SandboxJSON.string))
     sandbox.misbehave(at: .registration, .member("redirect_uris", reversed))
     sandbox.misbehave(at: .clientConfiguration, .member("redirect_uris", reversed), times: nil)
@@ -78,7 +79,7 @@ import Testing
     #expect(registration.redirectURIs == app.redirectURIs)
     #expect(try await registrar.read(registration).redirectURIs == app.redirectURIs)
     #expect(try await registrar.update(registration, to: app).redirectURIs == app.redirectURIs)
-    // Another version of the app has another one first.
+    // Another version of the app lists another redirect URI first.
     var changed = app
     changed.redirectURIs.reverse()
     let next = try await registrar.registration(of: changed, in: store)
@@ -87,7 +88,9 @@ import Testing
     #expect(sandbox.requests(to: .registration).count == 1)
   }
 
-  @Test func `an update returns what the server has now, which the app compares`() async throws {
+  @Test func `an update returns what the server registered, and a check finds the differences`()
+    async throws
+  {
     let registration = try await registrar.register(app)
     sandbox.misbehave(
       at: .clientConfiguration,
@@ -103,7 +106,7 @@ import Testing
     failure(.registrationMismatch) { try registration.check(against: other) }
   }
 
-  @Test func `a client that gives up its secret forgets it`() async throws {
+  @Test func `a client that gives up its secret removes it`() async throws {
     var metadata = app
     metadata.clientAuthentication = .basic
     let registration = try await registrar.register(metadata)
@@ -112,7 +115,7 @@ import Testing
     #expect(updated.clientSecret == nil && updated.clientAuthentication == .publicClient)
   }
 
-  @Test func `a registration of an older version of the SDK is read`() async throws {
+  @Test func `a registration of an older SDK version can be read`() async throws {
     var metadata = app
     metadata.clientAuthentication = .privateKeyJWT
     metadata.keys = [try ClientKey(generating: .es256)]

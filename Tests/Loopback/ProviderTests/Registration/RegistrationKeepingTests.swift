@@ -6,7 +6,7 @@ import Testing
 
 @testable import TestSupport
 
-/// Registrations in a store, and the hosts that share it.
+/// Registrations in a store that several hosts share.
 @Suite(.timeLimit(.minutes(2))) struct RegistrationKeepingTests {
   private let sandbox: SandboxServer
   private let registrar: ClientRegistrar
@@ -31,7 +31,7 @@ import Testing
 
   // MARK: One client
 
-  @Test func `a client registers once`() async throws {
+  @Test func `a client registers only once`() async throws {
     let first = try await registrar.registration(of: app, in: store)
     #expect(try await registrar.registration(of: app, in: store) == first)
     #expect(methods() == ["POST"])
@@ -39,13 +39,13 @@ import Testing
     #expect(try await registrar.registration(of: app, in: store) != first)
   }
 
-  /// An older version kept whatever address the server named, such as one in the client's network.
-  @Test func `a kept registration that is managed elsewhere is not used for that`() async throws {
+  /// An older version kept any address that the server named, such as one in the client's network.
+  @Test func `a stored management address on another server gets no request`() async throws {
     let other = try await SandboxServer.start()
     let first = try await registrar.registration(of: app, in: store)
     let json = String(decoding: try JSONEncoder().encode(first), as: UTF8.self)
     let (own, foreign) = (sandbox.issuer.port ?? 0, other.issuer.port ?? 0)
-    // The address of the management, but not the issuer.
+    // The port of the management address, but not that of the issuer.
     let path = "\\/register"
     try #require(json.contains(":\(own)\(path)"))
     let moved = json.replacingOccurrences(of: ":\(own)\(path)", with: ":\(foreign)\(path)")
@@ -62,9 +62,9 @@ import Testing
     #expect(other.requests.isEmpty)
   }
 
-  /// A registration in vain would let the accounts of one host fail on the other.
-  @Test func `hosts that start together use one client, and delete the other`() async throws {
-    // Neither host has its answer before both have found the store empty.
+  /// With different clients, the accounts of one host would fail on the other.
+  @Test func `hosts that start together use one client and delete the other`() async throws {
+    // No host gets an answer before both have found the store empty.
     sandbox.misbehave(
       at: .registration,
       .hold(until: { [sandbox] in
@@ -79,8 +79,8 @@ import Testing
     #expect(try await registrar.read(first).clientID == first.clientID)
   }
 
-  /// The other host's request has replaced the token of the registration.
-  @Test func `a refused token may be one that another host is about to replace`() async throws {
+  /// The other host's request has replaced the management token.
+  @Test func `a rejected management token may only be outdated by another host`() async throws {
     let first = try await registrar.registration(of: app, in: store)
     var changed = app
     changed.redirectURIs = ["com.example.app:/other"]
@@ -92,7 +92,7 @@ import Testing
     #expect(methods() == ["POST", "PUT", "PUT"])
   }
 
-  /// A store to which another host writes after it was read some times.
+  /// A store to which another host writes after a number of loads.
   private final class LateStore: RegistrationStore {
     private let registrations: MemoryRegistrationStore
     private let loads: Locked<Int>
@@ -127,7 +127,7 @@ import Testing
     func eraseRegistration(at issuer: String) { registrations.eraseRegistration(at: issuer) }
   }
 
-  @Test func `calls at once in one process are one call`() async throws {
+  @Test func `simultaneous calls in one process make one registration`() async throws {
     let all = try await withThrowingTaskGroup(of: ClientRegistration.self) { group in
       for _ in 0..<10 {
         group.addTask { [registrar, app, store] in
@@ -139,7 +139,7 @@ import Testing
     #expect(all.count == 1 && methods() == ["POST"])
   }
 
-  @Test func `the store of an app loads and saves, unless it has a better way`() async throws {
+  @Test func `a custom store only needs to load and save`() async throws {
     let store = PlainStore(registrations: self.store)
     let first = try await registrar.registration(of: app, in: store)
     #expect(kept() == first)
@@ -161,7 +161,7 @@ import Testing
     func eraseRegistration(at issuer: String) { registrations.eraseRegistration(at: issuer) }
   }
 
-  @Test func `programs with different metadata do not replace each other without end`()
+  @Test func `two programs with different metadata do not replace each other endlessly`()
     async throws
   {
     let other = ClientMetadata(redirectURIs: ["com.example.other:/callback"])
@@ -181,9 +181,9 @@ import Testing
     func eraseRegistration(at issuer: String) {}
   }
 
-  @Test func `a registration that cannot be kept is deleted`() async throws {
+  @Test func `a registration that cannot be saved is deleted`() async throws {
     let folder = try TemporaryFolder()
-    // A folder stands where the file should be.
+    // A folder exists where the file should be.
     try FileManager.default.createDirectory(
       atPath: folder.file("clients"), withIntermediateDirectories: false)
     await failure(.storeFailed) {
@@ -206,7 +206,7 @@ import Testing
 
   // MARK: Other metadata
 
-  @Test func `a client that wants other redirect URIs keeps its identifier`() async throws {
+  @Test func `a client with other redirect URIs keeps its identifier`() async throws {
     let first = try await registrar.registration(of: app, in: store)
     var changed = app
     changed.redirectURIs = ["com.example.app:/other"]
@@ -215,14 +215,14 @@ import Testing
     #expect(methods() == ["POST", "PUT"] && kept() == second)
   }
 
-  @Test func `a client with another key keeps its identifier, and signs with that key`()
+  @Test func `a client with another key keeps its identifier and signs with that key`()
     async throws
   {
     var service = ClientMetadata(
       redirectURIs: [], clientAuthentication: .privateKeyJWT, grantTypes: ["client_credentials"],
       scope: "demo")
     service.keys = [try ClientKey(generating: .edDSA)]
-    // RFC 7591, section 3.2.1 wants the keys in the answer, and some servers leave them out.
+    // RFC 7591, section 3.2.1, requires the keys in the answer, but some servers omit them.
     sandbox.misbehave(at: .registration, .member("jwks", nil))
     sandbox.misbehave(at: .clientConfiguration, .member("jwks", nil), times: nil)
     let first = try await registrar.registration(of: service, in: store)
@@ -236,9 +236,9 @@ import Testing
     #expect(try await account.requestAccessTokenAsClient().scopes == ["demo"])
   }
 
-  /// A server may say that a client is gone, or that a client may not change itself.
+  /// A server may answer that a client no longer exists or must not change itself.
   @Test(arguments: [401, 403, 404, 405])
-  func `a client that cannot be changed registers anew, and other hosts may use the old one`(
+  func `a client that cannot be changed registers again, and other hosts keep the old one`(
     status: Int
   ) async throws {
     let first = try await registrar.registration(of: app, in: store)
@@ -251,7 +251,7 @@ import Testing
     #expect(try await registrar.read(first).clientID == first.clientID)
   }
 
-  @Test func `a server in trouble changes nothing`() async throws {
+  @Test func `a failing server changes no registration`() async throws {
     let first = try await registrar.registration(of: app, in: store)
     sandbox.misbehave(at: .clientConfiguration, .status(503))
     var changed = app
@@ -267,7 +267,7 @@ import Testing
     #expect(kept() == first)
   }
 
-  @Test func `what a server has replaced is kept, even if it changed something else too`()
+  @Test func `values that the server replaced are saved even if others differ from the request`()
     async throws
   {
     let first = try await registrar.registration(of: app, in: store)
@@ -286,7 +286,7 @@ import Testing
     #expect(second.redirectURIs == changed.redirectURIs && kept() == second)
   }
 
-  @Test func `a client that another host has just changed is not gone`() async throws {
+  @Test func `a client that another host has just replaced is not registered again`() async throws {
     _ = try await registrar.registration(of: app, in: store)
     var changed = app
     changed.redirectURIs = ["com.example.app:/other"]

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TestSupport
 
-/// A web application of several hosts at a sandbox, and the browsers of its users.
+/// A web application with several hosts at a sandbox, and its users' browsers.
 struct WebFixture {
   static let redirectURI = "https://app.example.com/callback"
 
@@ -33,7 +33,9 @@ struct WebFixture {
     self.configuration = configuration
   }
 
-  /// One host of the application; all hosts share the store and what counts once.
+  /// Creates one host of the application.
+  ///
+  /// All hosts share the store and the one-time values.
   func host(_ store: (any TokenStore)? = nil) -> AccountManager {
     var environment = ClientEnvironment()
     environment.clock = clock
@@ -41,7 +43,7 @@ struct WebFixture {
     return AccountManager(store: store ?? self.store, environment: environment)
   }
 
-  /// What a user's browser does between the two calls; returns the redirect.
+  /// Visits the sign-in page as a user's browser does, and returns the redirect.
   func visit(
     _ url: URL, as user: SandboxUser = .alice, _ decision: SandboxVisitor.Decision = .allow
   ) async throws -> String {

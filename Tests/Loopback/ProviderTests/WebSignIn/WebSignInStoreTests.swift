@@ -7,7 +7,7 @@ import Testing
 @testable import SequencingOAuthBackend
 @testable import TestSupport
 
-/// What becomes of a web sign-in's token when the store fails or the caller gives up.
+/// A web sign-in's token when the store fails or the caller is cancelled.
 @Suite(.timeLimit(.minutes(2))) struct WebSignInStoreTests {
   private let store = ScriptedStore()
   private let fixture: WebFixture
@@ -18,13 +18,15 @@ import Testing
 
   private var configuration: ClientConfiguration { fixture.configuration }
 
-  /// A sign-in whose user has come back with a code.
+  /// Returns a sign-in and the redirect with which its user has come back.
   private func answered() async throws -> (signIn: WebSignIn, redirect: String) {
     let (url, signIn) = try await fixture.host().beginSignIn(configuration)
     return (signIn, try await fixture.visit(url))
   }
 
-  @Test func `a store that fails costs no sign-in`() async throws {
+  @Test func `if the store fails before the code is sent, the sign-in can be finished later`()
+    async throws
+  {
     let (signIn, redirect) = try await answered()
     let host = fixture.host(store)
     store.fails(toReserve: true)
@@ -37,7 +39,7 @@ import Testing
     #expect(await store.content(account.accountID) != nil)
   }
 
-  @Test func `a store that fails after the code was sent gets the token later`() async throws {
+  @Test func `if the store fails after the code is sent, the token is saved later`() async throws {
     let (signIn, redirect) = try await answered()
     store.fails(toSave: true)
     async let finished = fixture.host(store)
@@ -50,7 +52,7 @@ import Testing
     #expect(fixture.tokenRequests == 1)
   }
 
-  @Test func `a token that the store does not take is an error`() async throws {
+  @Test func `a token that the store never accepts is an error`() async throws {
     let (signIn, redirect) = try await answered()
     var finish = WebSignInFinish(
       manager: fixture.host(store), signIn: signIn, configuration: configuration)
@@ -62,7 +64,7 @@ import Testing
     await failure(.storeFailed) { try await finish.store(token, from: client, id: nil) }
   }
 
-  @Test func `a caller that is cancelled loses no token`() async throws {
+  @Test func `a cancelled caller still gets its token saved`() async throws {
     let (signIn, redirect) = try await answered()
     let finished = Task {
       while !Task.isCancelled { await Task.yield() }
@@ -89,10 +91,10 @@ import Testing
     #expect(record?.token.accessToken == again.currentToken?.accessToken)
   }
 
-  @Test func `a client whose settings have changed goes on with the new ones`() async throws {
+  @Test func `after a change of the client's settings the new settings are used`() async throws {
     let (signIn, redirect) = try await answered()
     let host = fixture.host()
-    // The same client, with a secret of before.
+    // The same client with its earlier secret.
     let before = try ClientConfiguration(
       clientID: configuration.clientID, clientSecret: "old-secret",
       redirectURI: WebFixture.redirectURI, provider: configuration.provider)
@@ -103,7 +105,7 @@ import Testing
     #expect(try await account.refresh().accessToken != "")
   }
 
-  @Test func `an account that the manager has for another client is left alone`() async throws {
+  @Test func `an account of another client is not changed`() async throws {
     let (signIn, redirect) = try await answered()
     let host = fixture.host()
     let other = try ClientConfiguration(

@@ -7,9 +7,9 @@ import Testing
 @testable import SequencingOAuthBackend
 @testable import TestSupport
 
-/// Whole sign-ins of a web application's users, each begun and finished on another host.
+/// Complete sign-ins of a web application's users, each begun and finished on different hosts.
 @Suite(.timeLimit(.minutes(5))) struct WebSignInTests {
-  @Test func `one host begins and another finishes, with nothing but the value`() async throws {
+  @Test func `one host begins and another finishes with only the saved value`() async throws {
     let fixture = try await WebFixture()
     let (url, signIn) = try await fixture.host().beginSignIn(fixture.configuration)
     let kept = try JSONDecoder().decode(WebSignIn.self, from: JSONEncoder().encode(signIn))
@@ -28,7 +28,7 @@ import Testing
     #expect(try await third.token().accessToken == token.accessToken)
   }
 
-  @Test func `two users at once get their own accounts`() async throws {
+  @Test func `two users at the same time get their own accounts`() async throws {
     let fixture = try await WebFixture()
     let (host, configuration) = (fixture.host(), fixture.configuration)
     let (first, alice) = try await host.beginSignIn(configuration)
@@ -45,7 +45,8 @@ import Testing
     #expect(await fixture.store.list().count == 2 && fixture.tokenRequests == 2)
   }
 
-  @Test func `a redirect finds its own sign-in, and one that is made up finds none`() async throws {
+  @Test func `a redirect finds its own sign-in, and an invented redirect finds none`() async throws
+  {
     let fixture = try await WebFixture()
     let host = fixture.host()
     var (kept, redirects): ([String: WebSignIn], [String]) = ([:], [])
@@ -65,7 +66,7 @@ import Testing
     }
     for redirect in redirects.reversed() {
       let name = try #require(WebSignIn.name(inRedirect: redirect))
-      // A server that serves the redirect URI knows the target of the request only.
+      // A server at the redirect URI only knows the target of the request.
       let target = redirect.dropFirst("https://app.example.com".count)
       #expect(WebSignIn.name(inRedirect: String(target)) == name)
       let signIn = try #require(kept[name])
@@ -75,7 +76,7 @@ import Testing
     #expect(fixture.tokenRequests == 2)
   }
 
-  @Test func `an answer may be posted`() async throws {
+  @Test func `an answer may be posted as a form`() async throws {
     let fixture = try await WebFixture()
     var options = SignInOptions()
     options.responseMode = .formPost
@@ -98,7 +99,7 @@ import Testing
     #expect(account.isAuthorized)
   }
 
-  @Test func `options count on the host that finishes`() async throws {
+  @Test func `the host that finishes checks the sign-in options`() async throws {
     let fixture = try await WebFixture()
     var options = SignInOptions()
     options.maxAge = .seconds(60)
@@ -132,7 +133,7 @@ import Testing
     #expect(await fixture.store.list() == ["visitor 7"])
   }
 
-  @Test func `what the redirect has besides comes with the token`() async throws {
+  @Test func `additional parameters of the redirect are kept with the token`() async throws {
     let fixture = try await WebFixture()
     let (url, signIn) = try await fixture.host().beginSignIn(fixture.configuration)
     let redirect = try await fixture.visit(url) + "&realmId=1234&scope=read&x=%E9&y=1&y=2"
@@ -146,7 +147,7 @@ import Testing
     #expect(stored?.token.redirectParameters["realmId"] == "1234")
   }
 
-  @Test func `an error without a state is told and ends nothing`() async throws {
+  @Test func `an error without a state fails but does not end the sign-in`() async throws {
     let fixture = try await WebFixture()
     let (url, signIn) = try await fixture.host().beginSignIn(fixture.configuration)
     let error = await failure(.stateMismatch) {
@@ -160,7 +161,7 @@ import Testing
     #expect(account.isAuthorized)
   }
 
-  @Test func `a user whom no ID token can name needs an id of the app's`() async throws {
+  @Test func `a user without a verifiable ID token needs an id from the app`() async throws {
     let fixture = try await WebFixture()
     fixture.sandbox.misbehave(at: .metadata, .member("jwks_uri", nil), times: 10)
     let host = fixture.host()
@@ -169,13 +170,13 @@ import Testing
     await failure(.openIDUnsupported) {
       try await host.finishSignIn(signIn, redirect: redirect, fixture.configuration)
     }
-    #expect(fixture.tokenRequests == 0, "the code is not spent")
+    #expect(fixture.tokenRequests == 0, "the code is not used")
     let account = try await host.finishSignIn(
       signIn, redirect: redirect, fixture.configuration, id: { _ in "visitor 7" })
     #expect(account.isAuthorized && account.currentToken?.idToken == nil)
   }
 
-  @Test func `ten thousand sign-ins are under way, and the SDK keeps none`() async throws {
+  @Test func `ten thousand sign-ins can be in progress without memory in the SDK`() async throws {
     let fixture = try await WebFixture()
     let (host, configuration) = (fixture.host(), fixture.configuration)
     let begun = try await withThrowingTaskGroup(of: [(url: URL, signIn: WebSignIn)].self) { group in
@@ -190,7 +191,7 @@ import Testing
     }
     #expect(begun.count == 10_000 && Set(begun.map(\.signIn.request.state)).count == 10_000)
     #expect(fixture.sandbox.requests(to: .metadata).count == 1)
-    // Some are finished at once, from anywhere among the others.
+    // Some sign-ins are finished at the same time, in any order.
     let finished = try await withThrowingTaskGroup(of: Weak.self) { group in
       for (url, signIn) in begun.enumerated().filter({ $0.offset % 1000 == 500 }).map(\.element) {
         group.addTask {
@@ -212,9 +213,9 @@ import Testing
     weak let account: AuthorizationModule?
   }
 
-  // MARK: What ends a sign-in without a token
+  // MARK: Sign-ins that end without a token
 
-  @Test func `a refusal of the user is an error of its own`() async throws {
+  @Test func `a user who denies access has an error of its own`() async throws {
     let fixture = try await WebFixture()
     let (url, signIn) = try await fixture.host().beginSignIn(fixture.configuration)
     let redirect = try await fixture.visit(url, .deny)
@@ -224,7 +225,7 @@ import Testing
     #expect(error?.isCancellation == true && fixture.tokenRequests == 0)
   }
 
-  @Test func `a sign-in counts once, on whatever host`() async throws {
+  @Test func `a sign-in works only once, on any host`() async throws {
     let fixture = try await WebFixture()
     let (url, signIn) = try await fixture.host().beginSignIn(fixture.configuration)
     let redirect = try await fixture.visit(url)
@@ -235,7 +236,7 @@ import Testing
     #expect(fixture.tokenRequests == 1)
   }
 
-  @Test func `a redirect that comes again meanwhile gets the same account`() async throws {
+  @Test func `a repeated redirect during the request gets the same account`() async throws {
     let fixture = try await WebFixture()
     let host = fixture.host()
     let (url, signIn) = try await host.beginSignIn(fixture.configuration)
@@ -245,11 +246,11 @@ import Testing
     async let first = host.finishSignIn(signIn, redirect: redirect, fixture.configuration)
     try await eventually("the code is sent") { fixture.tokenRequests == 1 }
     async let second = host.finishSignIn(signIn, redirect: redirect, fixture.configuration)
-    // What a stranger makes up is not the same answer.
+    // An invented redirect does not get the same answer.
     await failure(.webSignInUsed) {
       try await host.finishSignIn(signIn, redirect: redirect + "&x=y", fixture.configuration)
     }
-    // Nor does another host wait for it.
+    // Another host does not wait for the first one.
     await failure(.webSignInUsed) {
       try await fixture.host().finishSignIn(signIn, redirect: redirect, fixture.configuration)
     }
@@ -263,7 +264,7 @@ import Testing
     }
   }
 
-  @Test func `both requests get the error of one that fails`() async throws {
+  @Test func `simultaneous redirects get the same error`() async throws {
     let fixture = try await WebFixture()
     let host = fixture.host()
     let (url, signIn) = try await host.beginSignIn(fixture.configuration)
@@ -286,7 +287,7 @@ import Testing
     #expect(fixture.tokenRequests == 1 && host.webSignIns.callers.isEmpty)
   }
 
-  @Test func `a sign-in is good for a limited time`() async throws {
+  @Test func `a sign-in expires`() async throws {
     let fixture = try await WebFixture { $0.signInTimeout = .seconds(100) }
     let (url, signIn) = try await fixture.host().beginSignIn(fixture.configuration)
     #expect(abs(signIn.expirationDate.timeIntervalSince(fixture.clock.now) - 100) <= 1)
@@ -298,7 +299,7 @@ import Testing
     #expect(fixture.tokenRequests == 0)
   }
 
-  @Test func `a sign-in of another client or server is refused`() async throws {
+  @Test func `a sign-in of another client or server is rejected`() async throws {
     let fixture = try await WebFixture()
     let (url, signIn) = try await fixture.host().beginSignIn(fixture.configuration)
     let redirect = try await fixture.visit(url)
@@ -323,7 +324,7 @@ import Testing
     "/callback?code=c&state=s", "https://other.example.com/callback?code=c",
     "https://app.example.com/callback2?code=c", "",
   ])
-  func `a redirect to another address is refused`(redirect: String) async throws {
+  func `a redirect to another address is rejected`(redirect: String) async throws {
     let fixture = try await WebFixture()
     let (_, signIn) = try await fixture.host().beginSignIn(fixture.configuration)
     await failure(.invalidAuthorizationResponse) {
@@ -334,7 +335,7 @@ import Testing
     }
   }
 
-  @Test func `an altered issuer is refused before the code is sent`() async throws {
+  @Test func `a wrong issuer is rejected before the code is sent`() async throws {
     let fixture = try await WebFixture()
     fixture.sandbox.misbehave(at: .authorization, .issuer(.wrong))
     let (url, signIn) = try await fixture.host().beginSignIn(fixture.configuration)
@@ -345,7 +346,7 @@ import Testing
     #expect(fixture.tokenRequests == 0)
   }
 
-  @Test func `no text of the value shows its secrets`() async throws {
+  @Test func `no description of a sign-in shows its secrets`() async throws {
     let fixture = try await WebFixture()
     let (_, signIn) = try await fixture.host().beginSignIn(fixture.configuration)
     let text = everyText(of: signIn) + everyText(of: signIn.request)

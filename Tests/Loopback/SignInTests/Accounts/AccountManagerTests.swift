@@ -6,7 +6,7 @@ import Testing
 
 @testable import TestSupport
 
-/// Accounts that last, at a real server.
+/// Stored accounts at a real server.
 @Suite("Accounts", .timeLimit(.minutes(1))) struct AccountManagerTests {
   let folder: TemporaryFolder
   let sandbox: SandboxServer
@@ -17,7 +17,9 @@ import Testing
     sandbox = try await SandboxServer.start(SandboxOptions())
   }
 
-  /// What the app makes at each start; a user who is not expected is a failure.
+  /// Creates the app's account manager as at a program start.
+  ///
+  /// An unexpected user is a failure.
   func manager(signingIn user: SandboxUser? = nil) -> AccountManager {
     var environment = ClientEnvironment()
     environment.clock = clock
@@ -43,7 +45,7 @@ import Testing
     try await manager(signingIn: user).account(try configuration(), id: id).signIn()
   }
 
-  @Test func `granted once, authorized after every restart`() async throws {
+  @Test func `a signed-in account is authorized after every restart`() async throws {
     let token = try await signIn(.alice, id: "alice")
     for _ in 1...3 {
       let account = try await manager().account(try configuration(), id: "alice")
@@ -53,7 +55,7 @@ import Testing
     #expect(sandbox.requests(to: .token).count == 1)
   }
 
-  @Test func `a refresh lasts, whole, and by itself`() async throws {
+  @Test func `a refreshed token is stored completely and survives a restart`() async throws {
     let first = try await signIn(.alice)
     clock.advance(by: 3600)
     let second = try await manager().account(try configuration()).token()
@@ -66,7 +68,9 @@ import Testing
     #expect(record.id == AccountManager.defaultID(for: try configuration()))
   }
 
-  @Test func `accounts are apart, listed, found by client and removed`() async throws {
+  @Test func `accounts are separate and can be listed, filtered by client and removed`()
+    async throws
+  {
     let alice = try await signIn(.alice, id: "alice")
     let bob = try await signIn(.bob, id: "bob")
     let service = try await manager().account(try configuration("sandbox-service"), id: "service")
@@ -79,7 +83,7 @@ import Testing
     #expect(account.currentToken == bob && alice != bob)
     try await manager.remove(id: "bob")
     #expect(account.currentToken == nil && manager.module(id: "bob") == nil)
-    // Alice's was not asked for in this process.
+    // This process has not loaded the account of Alice.
     try await manager.remove(id: "alice")
     try await manager.remove(id: "nobody")
     #expect(try await manager.accounts().map(\.id) == ["service"])
@@ -88,7 +92,7 @@ import Testing
     await failure(.notAuthorized) { try await gone.token() }
   }
 
-  @Test func `an account that was revoked is gone from the store`() async throws {
+  @Test func `a revoked account is removed from the store`() async throws {
     _ = try await signIn(.alice, id: "alice")
     let account = try await manager().account(try configuration(), id: "alice")
     try await account.revoke()
@@ -96,7 +100,7 @@ import Testing
     #expect(sandbox.requests(to: .revocation).count == 2)
   }
 
-  @Test func `one id is one module, for one client`() async throws {
+  @Test func `an id belongs to one module and one client`() async throws {
     let manager = manager()
     let module = try await manager.account(try configuration(), id: "a")
     #expect(try await manager.account(try configuration(), id: "a") === module)
@@ -109,7 +113,7 @@ import Testing
     #expect(try await manager.account(other, id: "a") !== module)
   }
 
-  @Test func `a record of another client or server is not taken over`() async throws {
+  @Test func `a record of another client or server is not used`() async throws {
     _ = try await signIn(.alice, id: "a")
     let manager = manager()
     let stranger = try ClientConfiguration(
@@ -122,8 +126,8 @@ import Testing
     #expect(try await manager.account(try configuration(), id: "a").isAuthorized)
   }
 
-  /// A server without an issuer is known by its token endpoint.
-  @Test func `a token goes to no other server with a client of the same name`() async throws {
+  /// A server without an issuer is identified by its token endpoint.
+  @Test func `a token is not sent to another server with a client of the same name`() async throws {
     func byHand(_ port: UInt16) throws -> ClientConfiguration {
       try ClientConfiguration(
         clientID: "sandbox-app", redirectURI: "http://127.0.0.1/callback",
@@ -137,7 +141,7 @@ import Testing
       try await manager().account(try byHand(port ^ 1), id: "a")
     }
     #expect(try await manager().account(try byHand(port), id: "a").isAuthorized)
-    // One that finds its endpoints is asked where they are before the token is sent there.
+    // A provider that uses discovery is asked for its endpoints before it gets the token.
     let other = try await SandboxServer.start(SandboxOptions())
     let elsewhere = try await manager().account(
       try ClientConfiguration(
@@ -152,7 +156,7 @@ import Testing
     (nil, "client at https://id.example/token"),
     ("https://id.example", "client at https://id.example"),
   ])
-  func `an account without a name has its client's and its server's`(
+  func `an account without a name is named after its client and server`(
     issuer: String?, id: String
   ) throws {
     let configuration = try ClientConfiguration(
@@ -161,7 +165,7 @@ import Testing
     #expect(AccountManager.defaultID(for: configuration) == id)
   }
 
-  @Test func `a daemon's token is had anew after a restart`() async throws {
+  @Test func `the client credentials token of a daemon is renewed after a restart`() async throws {
     let configuration = try configuration("sandbox-service")
     try await manager().account(configuration).requestAccessTokenAsClient(scope: "demo")
     clock.advance(by: 3600)
@@ -170,7 +174,7 @@ import Testing
     #expect(try await manager().accounts().first?.grant == .clientCredentials(scope: "demo"))
   }
 
-  @Test func `what an app keeps with an account lasts over refreshes and sign-ins`() async throws {
+  @Test func `an account's attributes are kept after refreshes and sign-ins`() async throws {
     let account = try await manager(signingIn: .alice).account(try configuration(), id: "a")
     account.attributes = ["name": "Alice"]
     try await account.signIn()
@@ -183,7 +187,7 @@ import Testing
     #expect(try await manager().accounts().first?.attributes == ["name": "Alice"])
   }
 
-  @Test func `what an app sets after the sign-in is stored with one refresh`() async throws {
+  @Test func `attributes set after the sign-in are stored with the next refresh`() async throws {
     func stored() async throws -> [String: String]? {
       try await manager().accounts().first?.attributes
     }
@@ -203,8 +207,7 @@ import Testing
     #expect(try await stored() == ["name": "Alice B."])
   }
 
-  @Test func `a store that cannot be read is an error, and the next call may succeed`() async throws
-  {
+  @Test func `an unreadable store is an error, and the next call can succeed`() async throws {
     _ = try await signIn(.alice, id: "a")
     let manager = manager()
     let content = try Data(contentsOf: URL(filePath: folder.file("accounts.json")))

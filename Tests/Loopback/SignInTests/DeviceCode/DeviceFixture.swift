@@ -6,7 +6,7 @@ import Testing
 
 @testable import TestSupport
 
-/// An `SQOAuth` and a sandbox that share one clock, and the screen on which the app shows codes.
+/// An `SQOAuth` and a sandbox with a common clock, and the app's screen for device codes.
 final class DeviceFixture: Sendable {
   let oauth = SQOAuth()
   let sandbox: SandboxServer
@@ -14,7 +14,7 @@ final class DeviceFixture: Sendable {
   let delegate = RecordingDelegate()
   private let screen = Locked<[DeviceAuthorization]>([])
 
-  /// What the app has shown, in order.
+  /// The device codes that the app has shown, in order.
   var shown: [DeviceAuthorization] { screen.withLock(\.self) }
 
   init(
@@ -37,7 +37,7 @@ final class DeviceFixture: Sendable {
         provider: .issuer(sandbox.issuer.absoluteString)))
   }
 
-  /// Signs in and keeps what is shown.
+  /// Signs in and records the codes that are shown.
   func signIn(with options: SignInOptions? = nil) async throws(SQOAuthError) -> SQToken {
     let show = { @Sendable (authorization: DeviceAuthorization) in
       self.screen.withLock { $0.append(authorization) }
@@ -46,21 +46,21 @@ final class DeviceFixture: Sendable {
     return try await oauth.signInWithDeviceCode(with: options, show: show)
   }
 
-  /// Gets a valid token and keeps what is shown.
+  /// Gets a valid token and records the codes that are shown.
   func requestAccess() async throws(SQOAuthError) -> SQToken {
     try await oauth.requestAccessWithDeviceCode { @Sendable authorization in
       self.screen.withLock { $0.append(authorization) }
     }
   }
 
-  /// Begins a sign-in, and returns when the app has shown the code.
+  /// Begins a sign-in and returns after the app has shown the code.
   func begin() async throws -> (signIn: Task<SQToken, any Error>, DeviceAuthorization) {
     let count = shown.count
     let task = Task { () async throws in try await self.signIn() }
     return (task, try await eventually { self.shown.count > count ? self.shown.last : nil })
   }
 
-  /// The user enters the code and decides.
+  /// Enters the code and decides, as the user would.
   func user(
     _ decision: SandboxVisitor.Decision = .allow, enters authorization: DeviceAuthorization
   ) async throws {
@@ -68,9 +68,9 @@ final class DeviceFixture: Sendable {
       .enterCode(authorization.userCode, at: authorization.verificationURI)
   }
 
-  /// Moves the clock on until the SDK has asked for the token, and returns the server's date then.
+  /// Advances the clock until the SDK has polled for the token, and returns the server's date.
   ///
-  /// The clock moves only while the SDK sleeps, so that a slow machine changes no date.
+  /// The clock moves only while the SDK sleeps, so a slow machine changes no date.
   @discardableResult
   func passUntilNextPoll() async throws -> Date {
     let count = polls.count

@@ -6,9 +6,9 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// Several callers, a delegate, and the two ways to sign in at once.
+/// Several callers, a delegate, and both ways to sign in at the same time.
 @Suite(.timeLimit(.minutes(1))) struct DeviceJoiningTests {
-  @Test func `a second call joins, and shows the code too`() async throws {
+  @Test func `a second call joins the sign-in and shows the code too`() async throws {
     let fixture = try await DeviceFixture()
     let (first, authorization) = try await fixture.begin()
     let (second, again) = try await fixture.begin()
@@ -16,7 +16,7 @@ import Testing
     first.cancel()
     await failure(.cancelled) { try await first.value }
     #expect(fixture.oauth.isSigningIn, "the second caller still waits")
-    // A call that asks for no place joins too.
+    // A call without a code closure joins too.
     let third = Task.immediate { () async throws in try await fixture.oauth.signIn() }
     try await fixture.user(enters: authorization)
     try await fixture.passUntilNextPoll()
@@ -24,7 +24,7 @@ import Testing
     #expect(fixture.polls.count == 1)
   }
 
-  @Test func `when the last caller gives up, the sign-in ends`() async throws {
+  @Test func `the sign-in ends when its last caller is cancelled`() async throws {
     let fixture = try await DeviceFixture()
     let (first, _) = try await fixture.begin()
     first.cancel()
@@ -32,7 +32,7 @@ import Testing
     #expect(!fixture.oauth.isSigningIn)
   }
 
-  @Test func `a sign-in in the browser is not joined`() async throws {
+  @Test func `a device sign-in does not join a sign-in in the browser`() async throws {
     let fixture = try await DeviceFixture()
     let redirectURI = "com.example.sandbox:/callback"
     fixture.oauth.register(
@@ -45,14 +45,14 @@ import Testing
     await failure(.signInUnderWay) { try await fixture.signIn() }
     browser.cancel()
     await failure(.cancelled) { try await browser.value }
-    // And the other way round, if options are given.
+    // The reverse fails too if the caller passes options.
     let (device, _) = try await fixture.begin()
     await failure(.signInUnderWay) { try await fixture.oauth.signIn(with: SignInOptions()) }
     device.cancel()
     await failure(.cancelled) { try await device.value }
   }
 
-  @Test func `the code is asked for only if there is no valid token`() async throws {
+  @Test func `a code is requested only if there is no valid token`() async throws {
     let fixture = try await DeviceFixture()
     let (signIn, authorization) = try await fixture.begin()
     let waiting = Task { () async throws in try await fixture.requestAccess() }
@@ -64,7 +64,7 @@ import Testing
     #expect(try await fixture.requestAccess() == token && fixture.shown.count == 2)
   }
 
-  @Test func `a completion is called after the code was shown`() async throws {
+  @Test func `the completion is called after the code was shown`() async throws {
     let fixture = try await DeviceFixture()
     fixture.oauth.callbackQueue = DispatchQueue(label: "callbacks")
     let calls = Locked<[String]>([])
@@ -82,7 +82,7 @@ import Testing
 
   // MARK: Delegates
 
-  @Test func `a delegate shows the code and learns the end`() async throws {
+  @Test func `a delegate shows the code and gets the result`() async throws {
     let fixture = try await DeviceFixture()
     let delegate = CodeScreen()
     fixture.oauth.callbackQueue = DispatchQueue(label: "callbacks")
@@ -96,7 +96,7 @@ import Testing
     #expect(delegate.shown == [authorization])
   }
 
-  @Test func `a delegate without a screen ends the sign-in, unless a closure shows the code`()
+  @Test func `a delegate that cannot show codes fails the sign-in unless a closure shows them`()
     async throws
   {
     let fixture = try await DeviceFixture()
@@ -114,7 +114,7 @@ import Testing
   }
 }
 
-/// A delegate that shows codes.
+/// A delegate that records the codes and the results.
 private final class CodeScreen: AuthorizationDelegate, Sendable {
   private let state = Locked((shown: [DeviceAuthorization](), ends: [String]()))
 

@@ -6,7 +6,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// Whole sign-ins with a code on another device, at a sandbox (RFC 8628).
+/// Complete sign-ins with a code on another device, at a sandbox (RFC 8628).
 @Suite(.timeLimit(.minutes(1))) struct DeviceSignInTests {
   @Test(arguments: [false, true])
   func `a user signs in on another device`(isConfidential: Bool) async throws {
@@ -28,11 +28,11 @@ import Testing
     #expect(request.form("scope") == "openid demo")
     #expect(request.form("client_id") == (isConfidential ? nil : "sandbox-app"))
     #expect((request.header("authorization") != nil) == isConfidential)
-    // A refresh shows that the session is like any other.
+    // A refresh shows that this session works like any other.
     #expect(try await fixture.oauth.refresh().accessToken != token.accessToken)
   }
 
-  @Test func `the SDK asks at the server's pace, and slower for good after slow_down`()
+  @Test func `the SDK polls at the server's interval and slows down for good after slow_down`()
     async throws
   {
     let fixture = try await DeviceFixture()
@@ -48,7 +48,7 @@ import Testing
     _ = try await signIn.value
   }
 
-  @Test func `a Retry-After counts for the next request alone`() async throws {
+  @Test func `a Retry-After delays only the next poll`() async throws {
     let fixture = try await DeviceFixture()
     let (signIn, _) = try await fixture.begin()
     fixture.sandbox.misbehave(at: .token, .tooManyRequests(retryAfter: 42))
@@ -62,7 +62,7 @@ import Testing
     await failure(.cancelled) { try await signIn.value }
   }
 
-  @Test func `a server in trouble is asked less often, and the sign-in goes on`() async throws {
+  @Test func `a failing server is polled less often, and the sign-in continues`() async throws {
     let fixture = try await DeviceFixture()
     let (signIn, authorization) = try await fixture.begin()
     fixture.sandbox.misbehave(at: .token, .cut(.beforeProcessing))
@@ -77,7 +77,7 @@ import Testing
     _ = try await signIn.value
   }
 
-  @Test func `a refusal by the user is a cancellation, and nothing is kept`() async throws {
+  @Test func `a user who denies access cancels the sign-in, and no token is kept`() async throws {
     let fixture = try await DeviceFixture()
     let (signIn, authorization) = try await fixture.begin()
     try await fixture.user(.deny, enters: authorization)
@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a code that expires ends the sign-in`(serverKnowsFirst: Bool) async throws {
+  func `an expired code ends the sign-in`(serverKnowsFirst: Bool) async throws {
     let fixture = try await DeviceFixture { $0.deviceCodeLifetime = .seconds(12) }
     let (signIn, authorization) = try await fixture.begin()
     #expect(authorization.expirationDate == fixture.clock.now.addingTimeInterval(12))
@@ -109,7 +109,7 @@ import Testing
     SandboxMisbehaviour.error("invalid_grant"), .error("invalid_client", status: 401), .html,
     .member("access_token", nil),
   ])
-  func `any other answer ends the sign-in at once`(_ answer: SandboxMisbehaviour) async throws {
+  func `any other error ends the sign-in at once`(_ answer: SandboxMisbehaviour) async throws {
     let fixture = try await DeviceFixture()
     let (signIn, authorization) = try await fixture.begin()
     try await fixture.user(enters: authorization)
@@ -120,7 +120,7 @@ import Testing
     #expect(fixture.polls.count == 1 && fixture.oauth.result.token == nil)
   }
 
-  @Test func `a cancelled sign-in asks no more`() async throws {
+  @Test func `a cancelled sign-in stops polling`() async throws {
     let fixture = try await DeviceFixture()
     let (signIn, _) = try await fixture.begin()
     try await eventually("the SDK waits") { fixture.clock.sleepers > 0 }
@@ -133,7 +133,7 @@ import Testing
     #expect(fixture.polls.isEmpty && fixture.shown.count == 2)
   }
 
-  @Test func `tokens that come to a cancelled sign-in are revoked`() async throws {
+  @Test func `tokens that arrive after a cancellation are revoked`() async throws {
     let fixture = try await DeviceFixture()
     let (signIn, authorization) = try await fixture.begin()
     try await fixture.user(enters: authorization)
@@ -150,7 +150,7 @@ import Testing
   }
 
   @Test(arguments: [-100_000.0, 100_000])
-  func `a change of the date neither ends the code nor stops the polls`(
+  func `a changed system date neither expires the code nor stops the polls`(
     seconds: Double
   ) async throws {
     let fixture = try await DeviceFixture()
@@ -166,7 +166,7 @@ import Testing
     #expect(try await signIn.value.scope == "demo")
   }
 
-  @Test func `an ID token of the answer is verified`() async throws {
+  @Test func `the ID token in the answer is verified`() async throws {
     let fixture = try await DeviceFixture(scope: "openid")
     let (signIn, authorization) = try await fixture.begin()
     try await fixture.user(enters: authorization)
@@ -176,7 +176,7 @@ import Testing
     #expect(fixture.oauth.result.token == nil)
   }
 
-  @Test func `without an ID token in the answer the user is signed in and not known`()
+  @Test func `without an ID token the user is signed in without an identity`()
     async throws
   {
     let fixture = try await DeviceFixture(scope: "openid demo")
@@ -191,7 +191,7 @@ import Testing
     #expect(try await fixture.oauth.refresh().idToken?.subject == SandboxUser.alice.subject)
   }
 
-  @Test func `a login of a certain age needs the ID token`() async throws {
+  @Test func `a sign-in with max_age requires an ID token`() async throws {
     let fixture = try await DeviceFixture(scope: "openid")
     var options = SignInOptions()
     options.maxAge = .seconds(60)
@@ -204,7 +204,7 @@ import Testing
     #expect(fixture.oauth.result.token == nil)
   }
 
-  @Test func `options are parameters of the request`() async throws {
+  @Test func `the sign-in options become parameters of the request`() async throws {
     let fixture = try await DeviceFixture()
     var options = SignInOptions()
     options.scope = "openid"
@@ -222,14 +222,14 @@ import Testing
     await failure(.invalidConfiguration) { try await fixture.signIn(with: options) }
   }
 
-  @Test func `a server without the endpoint is an error before anything is shown`() async throws {
+  @Test func `a server without a device endpoint fails before a code is shown`() async throws {
     let fixture = try await DeviceFixture()
     fixture.sandbox.misbehave(at: .metadata, .member("device_authorization_endpoint", nil))
     await failure(.deviceAuthorizationUnsupported) { try await fixture.signIn() }
     #expect(fixture.shown.isEmpty)
   }
 
-  @Test func `no text of the value shows the code`() async throws {
+  @Test func `no description of a device authorization shows the code`() async throws {
     let fixture = try await DeviceFixture()
     let (signIn, authorization) = try await fixture.begin()
     #expect(!everyText(of: authorization).contains(authorization.userCode))

@@ -7,9 +7,9 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// Every act with a completion, on an `SQOAuth` and on its module, against the sandbox.
+/// Every operation with a completion handler, on an `SQOAuth` and on its module.
 @Suite("End to end: completions", .timeLimit(.minutes(1))) struct CompletionTests {
-  /// What the two types have in common, so that one test speaks to both.
+  /// The operations of both types, so that one test covers both.
   private struct Acts {
     typealias Done<Value> = @isolated(any) (Result<Value, SQOAuthError>) -> Void
 
@@ -66,7 +66,9 @@ import Testing
     }
   }
 
-  /// What an act's completion is called with; the second call, if there were one, ends the program.
+  /// Returns the result that an operation passes to its completion.
+  ///
+  /// A second call would crash.
   private func result<Value: Sendable>(
     _ act: (@escaping Acts.Done<Value>) -> Void
   ) async -> Result<Value, SQOAuthError> {
@@ -78,7 +80,9 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `each act gives its completion what its async form returns`(isModule: Bool) async throws {
+  func `each operation gives its completion the result of its async form`(isModule: Bool)
+    async throws
+  {
     let fixture = try await SandboxFixture().register(change: { $0.allowsPasswordGrant = true })
     let acts = acts(fixture.oauth, isModule: isModule)
     let first = try await result(acts.signIn).get()
@@ -106,7 +110,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `each act gives its completion the error that its async form throws`(
+  func `each operation gives its completion the error of its async form`(
     isModule: Bool
   ) async throws {
     let fixture = try await SandboxFixture().register(clientID: "nobody")
@@ -124,14 +128,14 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a token that the app holds is current before its completion is called`(
+  func `an adopted token is current before its completion is called`(
     isModule: Bool
   ) async throws {
     let fixture = try await SandboxFixture().register()
     let acts = acts(fixture.oauth, isModule: isModule)
     let tokens = fixture.sandbox.issueTokens(for: "alice")
     let held = SQToken(accessToken: tokens.accessToken, refreshToken: tokens.refreshToken)
-    // A serial queue that is busy calls no completion.
+    // A busy serial queue cannot call a completion.
     let queue = DispatchQueue(label: "busy")
     fixture.oauth.callbackQueue = queue
     queue.suspend()
@@ -143,7 +147,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a token is not taken over without a client, and the completion gets the reason`(
+  func `without a client no token is adopted, and the completion gets the reason`(
     isModule: Bool
   ) async throws {
     let oauth = SQOAuth()
@@ -156,7 +160,7 @@ import Testing
     #expect(oauth.currentToken == nil)
   }
 
-  @Test func `a kept token is refreshed, and the completion gets the fresh one`() async throws {
+  @Test func `a stored token is refreshed, and the completion gets the new token`() async throws {
     let fixture = try await SandboxFixture().register()
     let tokens = fixture.sandbox.issueTokens(for: "alice")
     let kept = SQToken(accessToken: tokens.accessToken, refreshToken: tokens.refreshToken)
@@ -165,7 +169,9 @@ import Testing
     #expect(fixture.sandbox.isActive(fresh.accessToken))
   }
 
-  @Test func `a completion of the main actor is called there, whatever the queue`() async throws {
+  @Test func `a main-actor completion is called on the main actor, whatever the queue`()
+    async throws
+  {
     let fixture = try await SandboxFixture().register()
     fixture.oauth.callbackQueue = DispatchQueue(label: "elsewhere")
     let screen = await Screen(fixture.oauth)

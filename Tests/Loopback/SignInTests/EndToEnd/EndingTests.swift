@@ -7,7 +7,7 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// How a session ends, at the sandbox.
+/// How a session ends at the sandbox.
 @Suite("End to end: the end of a session", .timeLimit(.minutes(1))) struct EndingTests {
   private func signedIn(
     _ fixture: SandboxFixture, clientID: String = "sandbox-app", secret: String? = nil,
@@ -22,7 +22,7 @@ import Testing
       ("sandbox-app", nil, ClientAuthentication.publicClient),
       ("sandbox-service", "sandbox-secret", .basic), ("sandbox-service", "sandbox-secret", .post),
     ] as [(String, String?, ClientAuthentication)])
-  func `revoking ends the refresh token, then the access token, then the session`(
+  func `revoking ends the refresh token, the access token and the session in order`(
     clientID: String, secret: String?, authentication: ClientAuthentication
   ) async throws {
     let fixture = try await SandboxFixture()
@@ -50,13 +50,13 @@ import Testing
     #expect(fixture.endpoints.filter { $0 == .authorization }.count == 2)
   }
 
-  @Test func `without a token there is nothing to revoke and no request`() async throws {
+  @Test func `revoking without a token sends no request`() async throws {
     let fixture = try await SandboxFixture().register()
     try await fixture.oauth.revoke()
     #expect(fixture.sandbox.requests(to: .revocation).isEmpty)
   }
 
-  @Test func `a token that only the store has is revoked too`() async throws {
+  @Test func `a token that is only in the store is revoked too`() async throws {
     let fixture = try await SandboxFixture()
     let token = try await signedIn(fixture)
     let other = SQOAuth(environment: fixture.oauth.environment)
@@ -76,7 +76,7 @@ import Testing
     (.error("invalid_client", status: 401), .invalidClient),
     (.status(302, headers: ["Location": "/elsewhere"]), .redirectRefused),
   ])
-  func `what fails keeps the tokens, and can be tried again`(
+  func `a failed revocation keeps the tokens and can be repeated`(
     misbehaviour: SandboxMisbehaviour, code: SQOAuthError.Code
   ) async throws {
     let fixture = try await SandboxFixture()
@@ -90,7 +90,9 @@ import Testing
     #expect(fixture.oauth.result.token == nil)
   }
 
-  @Test func `a provider without an endpoint is told apart, and keeps the tokens`() async throws {
+  @Test func `a provider without a revocation endpoint has its own error and keeps the tokens`()
+    async throws
+  {
     let fixture = try await SandboxFixture()
     try fixture.register(byHand: true)
     let token = try await fixture.oauth.signIn()
@@ -98,7 +100,7 @@ import Testing
     #expect(fixture.oauth.result.token == token)
   }
 
-  @Test func `tokens that the server does not know are as good as revoked`() async throws {
+  @Test func `tokens that the server does not know count as revoked`() async throws {
     let fixture = try await SandboxFixture()
     _ = try await signedIn(fixture)
     fixture.sandbox.revokeEverything()
@@ -106,7 +108,7 @@ import Testing
     #expect(fixture.oauth.result.token == nil)
   }
 
-  @Test func `no refresh comes between the revocation and the end`() async throws {
+  @Test func `no refresh happens between the revocation and the end of the session`() async throws {
     let fixture = try await SandboxFixture()
     _ = try await signedIn(fixture)
     let gate = Gate(isOpen: false)
@@ -121,7 +123,7 @@ import Testing
     #expect(fixture.tokenRequests.count == 1, "the sign-in's own")
   }
 
-  @Test func `a sign-out during a refresh stays a sign-out`() async throws {
+  @Test func `a sign-out during a refresh is final`() async throws {
     let fixture = try await SandboxFixture()
     _ = try await signedIn(fixture)
     let gate = Gate(isOpen: false)
@@ -137,7 +139,7 @@ import Testing
     #expect(fixture.oauth.result.token == nil)
   }
 
-  @Test func `a sign-out tells the server nothing, and the timer no more`() async throws {
+  @Test func `a sign-out sends no request and stops the timer`() async throws {
     let fixture = try await SandboxFixture()
     _ = try await signedIn(fixture)
     fixture.oauth.userDidSignOut()

@@ -6,8 +6,10 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// Discovery: nothing opens unless the document is right.
-@Suite("End to end: spoilt metadata", .timeLimit(.minutes(1))) struct MetadataMisbehaviourTests {
+/// Wrong discovery documents.
+///
+/// The sign-in then opens no page.
+@Suite("End to end: wrong metadata", .timeLimit(.minutes(1))) struct MetadataMisbehaviourTests {
   func expect(
     _ misbehaviour: SandboxMisbehaviour, ends codes: Set<SQOAuthError.Code>,
     outlasted isOutlasted: Bool = false, sourceLocation: SourceLocation = #_sourceLocation
@@ -33,28 +35,28 @@ import Testing
   }
 
   @Test(arguments: [301, 302, 303, 307, 308])
-  func `a redirect is not followed`(status: Int) async throws {
+  func `a redirect of the metadata is not followed`(status: Int) async throws {
     let other = try await SandboxFixture()
     try await expect(
       .redirect(status, to: other.sandbox.url(.metadata).absoluteString), ends: [.redirectRefused])
     #expect(other.sandbox.requests.isEmpty)
   }
 
-  @Test func `a document of another issuer is refused`() async throws {
+  @Test func `metadata of another issuer is rejected`() async throws {
     for issuer: SandboxJSON? in ["http://127.0.0.1:1", "", nil, .null] {
       try await expect(.member("issuer", issuer), ends: [.issuerMismatch, .invalidResponse])
     }
   }
 
   @Test(arguments: ["authorization_endpoint", "token_endpoint"])
-  func `a missing or unprotected endpoint is refused`(name: String) async throws {
+  func `a missing or insecure endpoint is rejected`(name: String) async throws {
     for value: SandboxJSON? in [nil, "", 1, "http://server.example/x", "/token", "javascript:x"] {
       try await expect(
         .member(name, value), ends: [.invalidResponse, .insecureEndpoint, .invalidConfiguration])
     }
   }
 
-  @Test func `what is no JSON or too much of it is refused`() async throws {
+  @Test func `metadata that is not JSON or too large is rejected`() async throws {
     try await expect(.html, ends: [.invalidResponse])
     try await expect(.notJSON, ends: [.invalidResponse])
     try await expect(.truncatedJSON, ends: [.invalidResponse])
@@ -63,13 +65,13 @@ import Testing
     try await expect(.delay(.seconds(50)), ends: [.requestTimedOut], outlasted: true)
   }
 
-  @Test func `a server without PKCE is refused`() async throws {
+  @Test func `a server that does not support PKCE is rejected`() async throws {
     try await expect(
       .member("code_challenge_methods_supported", ["plain"]), ends: [.pkceUnsupported])
   }
 
-  /// As a daemon must, which runs for months.
-  @Test func `an endpoint that moved is found without a restart`() async throws {
+  /// A daemon that runs for months needs this.
+  @Test func `a moved endpoint is found without a restart`() async throws {
     let sandbox = try await SandboxServer.start()
     let clock = ManualClock(now: Date())
     var environment = ClientEnvironment()
@@ -90,7 +92,7 @@ import Testing
     clock.advance(by: 3600)
     _ = try await account.refresh()
     #expect(places() == [false, false, true])
-    // The known endpoint serves while the document cannot be had.
+    // While the document cannot be fetched, the known endpoint is used.
     sandbox.misbehave(at: .metadata, .status(503), times: nil)
     clock.advance(by: 3600)
     _ = try await account.refresh()

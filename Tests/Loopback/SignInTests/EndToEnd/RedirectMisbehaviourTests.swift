@@ -6,8 +6,8 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// A spoilt redirect from a real server, and no token request after it.
-@Suite("End to end: spoilt redirects", .timeLimit(.minutes(1))) struct RedirectMisbehaviourTests {
+/// Altered redirects of a real server, after which no token request may follow.
+@Suite("End to end: altered redirects", .timeLimit(.minutes(1))) struct RedirectMisbehaviourTests {
   static let alterations: [SandboxMisbehaviour.Alteration] = [
     .wrong, .missing, .empty, .doubled, .value("x"),
   ]
@@ -26,7 +26,7 @@ import Testing
       #expect(
         await fixture.delegate.events(1)
           == [code == .accessDenied ? .cancelled : .failed(code)], sourceLocation: sourceLocation)
-      // The server behaves again, and so does everything else.
+      // The server now answers correctly, and a sign-in works.
       let token = try await fixture.oauth.signIn()
       #expect(fixture.sandbox.isActive(token.accessToken), sourceLocation: sourceLocation)
       #expect(fixture.tokenRequests.count == 1, sourceLocation: sourceLocation)
@@ -34,14 +34,14 @@ import Testing
   }
 
   @Test(arguments: alterations)
-  func `a spoilt state ends in state_mismatch and the code is never sent`(
+  func `an altered state fails with state_mismatch, and the code is not sent`(
     alteration: SandboxMisbehaviour.Alteration
   ) async throws {
     try await expect(.state(alteration), ends: .stateMismatch)
   }
 
   @Test(arguments: alterations)
-  func `a spoilt issuer is refused where the metadata promised one`(
+  func `an altered issuer is rejected if the metadata promises an issuer`(
     alteration: SandboxMisbehaviour.Alteration
   ) async throws {
     try await expect(
@@ -49,7 +49,7 @@ import Testing
       ends: alteration == .doubled ? .invalidAuthorizationResponse : .issuerMismatch)
   }
 
-  @Test func `a denial is a denial though it lacks the promised issuer`() async throws {
+  @Test func `a denial without the promised issuer is still a denial`() async throws {
     for alteration in [SandboxMisbehaviour.Alteration.missing, .wrong] {
       let fixture = try await SandboxFixture(decision: .deny).register()
       fixture.sandbox.misbehave(at: .authorization, .issuer(alteration))
@@ -63,34 +63,34 @@ import Testing
   }
 
   @Test(arguments: [SandboxMisbehaviour.Alteration.wrong, .empty, .value("http://127.0.0.1:1")])
-  func `a wrong issuer is refused where the app named the right one`(
+  func `a wrong issuer is rejected if the app configured the right one`(
     alteration: SandboxMisbehaviour.Alteration
   ) async throws {
     try await expect(.issuer(alteration), ends: .issuerMismatch, byHand: true)
   }
 
-  @Test func `a missing issuer is accepted where nobody promised one`() async throws {
+  @Test func `a missing issuer is accepted if the metadata does not promise one`() async throws {
     let fixture = try await SandboxFixture().register(byHand: true)
     fixture.sandbox.misbehave(at: .authorization, .issuer(.missing))
     _ = try await fixture.oauth.signIn()
-    // Without a known issuer there is nothing to compare with.
+    // Without a known issuer there is nothing to compare.
     let unknowing = try await SandboxFixture().register(byHand: true, knowsIssuer: false)
     _ = try await unknowing.oauth.signIn()
   }
 
   @Test(arguments: [SandboxMisbehaviour.Alteration.missing, .empty, .doubled])
-  func `a spoilt code is malformed`(alteration: SandboxMisbehaviour.Alteration) async throws {
+  func `an altered code is invalid`(alteration: SandboxMisbehaviour.Alteration) async throws {
     try await expect(.code(alteration), ends: .invalidAuthorizationResponse)
   }
 
-  @Test func `a wrong code is refused by the server`() async throws {
+  @Test func `the server rejects a wrong code`() async throws {
     let fixture = try await SandboxFixture().register()
     fixture.sandbox.misbehave(at: .authorization, .code(.wrong))
     _ = await fixture.fail(.invalidGrant)
     #expect(fixture.tokenRequests.count == 1)
   }
 
-  @Test func `a token in the redirect is refused`() async throws {
+  @Test func `a redirect with a token is rejected`() async throws {
     try await expect(.tokenInRedirect, ends: .invalidAuthorizationResponse)
   }
 
@@ -98,7 +98,7 @@ import Testing
     "access_denied", "server_error", "temporarily_unavailable", "invalid_scope",
     "unauthorized_client", "unsupported_response_type", "invalid_request", "own_code",
   ])
-  func `an error is told with its code`(code: String) async throws {
+  func `an error in the redirect is reported with its code`(code: String) async throws {
     try await expect(
       .errorRedirect(code, description: "<script>why</script>"), ends: .init(rawValue: code))
   }

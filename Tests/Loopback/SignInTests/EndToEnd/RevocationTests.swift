@@ -5,7 +5,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// The messages of a revocation against a server that checks them.
+/// Revocation requests to a server that checks them.
 @Suite(.timeLimit(.minutes(1))) struct RevocationTests {
   struct RevokingClient {
     let sandbox: SandboxServer
@@ -38,7 +38,8 @@ import Testing
   }
 
   @Test(arguments: [("sandbox-app", nil), ("sandbox-service", "sandbox-secret")])
-  func `both tokens end, whoever the client is`(id: String, secret: String?) async throws {
+  func `both tokens are revoked for every kind of client`(id: String, secret: String?) async throws
+  {
     let fixture = try await RevokingClient(id, secret: secret)
     let tokens = fixture.sandbox.issueTokens(to: id)
     try await fixture.revoke(fixture.token(tokens))
@@ -48,13 +49,13 @@ import Testing
       fixture.sandbox.requests(to: .revocation).map { $0.form("token_type_hint") } == [
         "refresh_token", "access_token",
       ])
-    // Once more: what has ended is as good as revoked.
+    // A second time: a token that has ended counts as revoked.
     try await fixture.revoke(fixture.token(tokens))
     try await fixture.revoke(SQToken(accessToken: "never-issued"))
     await fixture.sandbox.stop()
   }
 
-  @Test func `another client's token, and a wrong secret, are refused`() async throws {
+  @Test func `another client's token and a wrong secret are rejected`() async throws {
     let fixture = try await RevokingClient()
     let foreign = fixture.sandbox.issueTokens(to: "sandbox-service")
     await failure(.unauthorizedClient) { try await fixture.revoke(fixture.token(foreign)) }
@@ -76,7 +77,7 @@ import Testing
       (.redirect(307, to: "http://127.0.0.1:1/evil"), .redirectRefused, nil),
       (.cut(.beforeProcessing), .connectionFailed, nil),
     ] as [(SandboxMisbehaviour, SQOAuthError.Code, Duration?)])
-  func `a failure leaves the tokens and sends nothing more`(
+  func `a failed revocation keeps the tokens and sends no second request`(
     misbehaviour: SandboxMisbehaviour, code: SQOAuthError.Code, retryAfter: Duration?
   ) async throws {
     let fixture = try await RevokingClient()
@@ -89,7 +90,7 @@ import Testing
     await fixture.sandbox.stop()
   }
 
-  @Test func `the API's challenges are read off the wire`() async throws {
+  @Test func `the API's bearer challenges are parsed`() async throws {
     let fixture = try await RevokingClient()
     let token = fixture.sandbox.issueTokens(scopes: ["profile"]).accessToken
     func challenge(_ endpoint: SandboxEndpoint, _ token: String?) async throws -> BearerChallenge? {

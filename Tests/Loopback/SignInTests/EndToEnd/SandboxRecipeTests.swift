@@ -5,7 +5,9 @@ import Testing
 
 @testable import TestSupport
 
-/// A sign-in as "Testing your app" writes it, by the system's clock and so with 300 s to hang for.
+/// The sign-in test from the article "Testing your app".
+///
+/// It uses the system's clock, so a hanging sign-in would take 300 s.
 @Suite(.timeLimit(.minutes(1))) struct SandboxRecipeTests {
   static let redirectURIs = [
     "http://127.0.0.1/callback", "com.example.sandbox:/callback", "https://app.example/callback",
@@ -34,7 +36,7 @@ import Testing
   }
 
   @Test(arguments: redirectURIs)
-  func `the user signs in, whatever the redirect URI`(redirectURI: String) async throws {
+  func `the user signs in with every kind of redirect URI`(redirectURI: String) async throws {
     let sandbox = try await start()
     let account = try makeAccount(at: sandbox, redirectURI: redirectURI)
     let token = try await account.signIn()
@@ -43,7 +45,7 @@ import Testing
   }
 
   @Test(arguments: redirectURIs)
-  func `a user who denies ends the sign-in`(redirectURI: String) async throws {
+  func `a user who denies access ends the sign-in`(redirectURI: String) async throws {
     let sandbox = try await start()
     let account = try makeAccount(
       at: sandbox, redirectURI: redirectURI, visitor: SandboxVisitor(decision: .deny))
@@ -52,7 +54,7 @@ import Testing
   }
 
   @Test(arguments: Mistake.all)
-  func `a sign-in whose visitor ends on a page fails at once with what the page says`(
+  func `a sign-in that ends on a page fails at once with the page's text`(
     mistake: Mistake
   ) async throws {
     let sandbox = try await start()
@@ -72,7 +74,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a visitor that is not on this computer did not end on a page`() async throws {
+  @Test func `a visitor on another computer has a different error`() async throws {
     let sandbox = try await start()
     var environment = ClientEnvironment()
     environment.userAgent = CustomUserAgent { url in

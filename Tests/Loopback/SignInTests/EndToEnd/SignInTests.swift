@@ -8,10 +8,10 @@ import Testing
 @testable import struct SequencingOAuth.PKCE
 @testable import TestSupport
 
-/// A sign-in over real sockets: the requests at the server, and the results for the app.
+/// Sign-ins over real sockets: the server's requests and the app's results.
 @Suite("End to end: signing in", .timeLimit(.minutes(1))) struct EndToEndSignInTests {
   @Test(arguments: [true, false], ["http://127.0.0.1/callback", "com.example.sandbox:/callback"])
-  func `a public client signs in, by discovery and by hand`(
+  func `a public client signs in with discovery and with manual endpoints`(
     byHand: Bool, redirectURI: String
   ) async throws {
     let fixture = try await SandboxFixture().register(redirectURI: redirectURI, byHand: byHand)
@@ -30,7 +30,7 @@ import Testing
     #expect(fixture.sandbox.requests.allSatisfy { $0.endpoint != nil }, "no other path was asked")
   }
 
-  @Test func `the server receives exactly what the specifications ask for`() async throws {
+  @Test func `the server receives exactly the parameters of the specifications`() async throws {
     let fixture = try await SandboxFixture().register()
     _ = try await fixture.oauth.signIn()
     let authorize = try #require(fixture.sandbox.requests(to: .authorization).first)
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(arguments: [ClientAuthentication.basic, .post])
-  func `a confidential client authenticates in one way and the server accepts it`(
+  func `a confidential client authenticates with each method`(
     method: ClientAuthentication
   ) async throws {
     var options = SandboxOptions()
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func `a wrong secret is told as invalid_client after one request`() async throws {
+  @Test func `a wrong secret fails with invalid_client after one request`() async throws {
     let fixture = try await SandboxFixture()
       .register(clientID: "sandbox-service", secret: "C4N4RY")
     let error = try #require(await fixture.fail(.invalidClient))
@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test(arguments: [SandboxVisitor.Decision.deny, .cancel])
-  func `a user who says no is a cancellation and no code is redeemed`(
+  func `a user who denies or cancels sends no token request`(
     decision: SandboxVisitor.Decision
   ) async throws {
     let fixture = try await SandboxFixture(decision: decision).register()
@@ -102,8 +102,8 @@ import Testing
     #expect(fixture.tokenRequests.isEmpty)
   }
 
-  /// A redirect that was used before answers no sign-in.
-  @Test func `the redirect of one sign-in does not answer the next`() async throws {
+  /// A redirect that was already used must not answer another sign-in.
+  @Test func `the redirect of one sign-in is rejected by the next`() async throws {
     let fixture = try await SandboxFixture().register()
     _ = try await fixture.oauth.signIn()
     let state = try #require(fixture.sandbox.requests(to: .authorization).first?.query("state"))
@@ -121,8 +121,8 @@ import Testing
     #expect(await fixture.delegate.events(2).last == .cancelled)
   }
 
-  /// A code that was issued to one sign-in, put into another.
-  @Test func `a code of another sign-in is refused by its challenge`() async throws {
+  /// A code that was issued for one sign-in is injected into another.
+  @Test func `a code of another sign-in is rejected by PKCE`() async throws {
     let fixture = try await SandboxFixture().register(redirectURI: "com.example.sandbox:/callback")
     let stolen = Kept()
     let visitor = SandboxVisitor()
@@ -130,7 +130,7 @@ import Testing
       let page = try AuthorizationURL(url)
       let redirect = try await visitor.visit(url).redirect
       guard stolen.page != nil else {
-        // The first one's code is kept by the attacker and never redeemed.
+        // The attacker keeps the first code and never redeems it.
         stolen.set(try AuthorizationURL(try #require(URL(string: redirect))))
         fixture.oauth.cancelSignIn()
         return
@@ -144,8 +144,8 @@ import Testing
     #expect(fixture.tokenRequests.count == 1 && fixture.oauth.result.token == nil)
   }
 
-  /// An attacker's server sends the user to the honest one and waits for the code.
-  @Test func `a mix-up of servers ends before the code is sent`() async throws {
+  /// An attacker's server sends the user to the honest server and waits for the code.
+  @Test func `a server mix-up fails before the code is sent`() async throws {
     let honest = try await SandboxFixture()
     let attacker = try await SandboxFixture()
     attacker.sandbox.misbehave(
@@ -159,7 +159,7 @@ import Testing
     #expect(attacker.tokenRequests.isEmpty && honest.tokenRequests.isEmpty)
   }
 
-  @Test func `two sign-ins at two servers go their own ways`() async throws {
+  @Test func `two sign-ins at two servers do not interfere`() async throws {
     let (first, second) = (try await SandboxFixture(), try await SandboxFixture())
     try first.register()
     try second.register()
@@ -173,7 +173,7 @@ import Testing
   }
 }
 
-/// A page that a closure leaves for the test.
+/// A page that a closure hands to the test.
 private final class Kept: Sendable {
   private let state = Locked<AuthorizationURL?>(nil)
   var page: AuthorizationURL? { state.withLock(\.self) }

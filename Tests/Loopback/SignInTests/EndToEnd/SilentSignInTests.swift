@@ -7,11 +7,11 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// Sign-ins that show no page, and sign-ins whose options differ.
+/// Sign-ins that show no page, and sign-ins with different options.
 @Suite("Sign-ins with options", .timeLimit(.minutes(2))) struct SilentSignInTests {
-  @Test func `a user whom the provider knows is signed in without a page`() async throws {
+  @Test func `a user with a provider session is signed in without a page`() async throws {
     let party = try await OpenIDFixture(.es256)
-    // One browser, which keeps the provider's cookies.
+    // One browser that keeps the provider's cookies.
     let visitor = SandboxVisitor()
     party.oauth.environment.userAgent = CustomUserAgent { _ = try await visitor.visit($0) }
     let user = try await party.signIn()
@@ -25,7 +25,7 @@ import Testing
     #expect(party.sandbox.requests(to: .consent).isEmpty)
   }
 
-  @Test func `a provider that would have to ask says so, and no page follows`() async throws {
+  @Test func `a silent sign-in that needs the user fails and shows no page`() async throws {
     let party = try await OpenIDFixture(.es256)
     let error = await failure(.loginRequired) { try await party.oauth.signInSilently() }
     #expect(error?.isCancellation == false)
@@ -47,7 +47,7 @@ import Testing
     #expect(!party.sandbox.requests(to: .login).isEmpty)
   }
 
-  @Test func `a sign-in with other options is refused while one is under way`() async throws {
+  @Test func `a sign-in with other options is rejected while one is in progress`() async throws {
     let party = try await OpenIDFixture(.es256)
     let gate = Gate(isOpen: false)
     let visitor = SandboxVisitor()
@@ -65,7 +65,7 @@ import Testing
     others.loginHint = "bob"
     await failure(.signInUnderWay) { try await party.oauth.signIn(with: others) }
     await failure(.signInUnderWay) { try await party.oauth.signInSilently() }
-    // The same options join it, and so does a call that has none.
+    // Calls with the same options or without options join it.
     let same = begin { [oauth = party.oauth, options] in
       try await oauth.signIn(with: options)
     }
@@ -77,7 +77,7 @@ import Testing
     #expect(party.fixture.tokenRequests.count == 1)
   }
 
-  @Test func `a sign-in with pages waits for the end of a silent one`() async throws {
+  @Test func `a sign-in with pages waits until a silent one has ended`() async throws {
     let party = try await OpenIDFixture(.es256)
     let gate = Gate(isOpen: false)
     let visitor = SandboxVisitor()
@@ -95,7 +95,7 @@ import Testing
 
   // MARK: The form post
 
-  @Test func `a provider may post its answer to the SDK's receiver`() async throws {
+  @Test func `a provider can post its answer to the SDK's receiver`() async throws {
     let party = try await OpenIDFixture(.es256)
     var options = SignInOptions()
     options.responseMode = .formPost

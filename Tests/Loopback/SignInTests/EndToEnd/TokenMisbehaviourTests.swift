@@ -7,10 +7,10 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// Malformed or wrong token responses, which the SDK must refuse.
-@Suite("End to end: spoilt token responses", .timeLimit(.minutes(1)))
+/// Malformed or wrong token responses, which the SDK must reject.
+@Suite("End to end: wrong token responses", .timeLimit(.minutes(1)))
 struct TokenMisbehaviourTests {
-  /// One token request, one outcome, nothing kept, and a sign-in afterwards that works.
+  /// Checks that one token request fails, that nothing is kept, and that a later sign-in works.
   func expect(
     _ misbehaviour: SandboxMisbehaviour, ends codes: Set<SQOAuthError.Code>,
     outlasted isOutlasted: Bool = false, sourceLocation: SourceLocation = #_sourceLocation
@@ -35,7 +35,9 @@ struct TokenMisbehaviourTests {
   }
 
   @Test(arguments: [301, 302, 303, 307, 308])
-  func `a redirect is not followed, to the same origin or to another`(status: Int) async throws {
+  func `a redirect is not followed, neither to the same origin nor to another`(status: Int)
+    async throws
+  {
     let other = try await SandboxFixture()
     try await expect(
       .redirect(status, to: other.sandbox.tokenEndpoint.absoluteString), ends: [.redirectRefused])
@@ -49,11 +51,11 @@ struct TokenMisbehaviourTests {
       "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client",
       "unsupported_grant_type", "invalid_scope", "own_code",
     ], [200, 400, 401, 500])
-  func `an OAuth error is an error whatever its status`(code: String, status: Int) async throws {
+  func `an OAuth error is an error with any status`(code: String, status: Int) async throws {
     try await expect(.error(code, status: status), ends: [.init(rawValue: code)])
   }
 
-  @Test func `what is no JSON is refused`() async throws {
+  @Test func `a response that is not JSON is rejected`() async throws {
     try await expect(.html, ends: [.invalidResponse])
     try await expect(.notJSON, ends: [.invalidResponse])
     try await expect(.truncatedJSON, ends: [.invalidResponse])
@@ -64,7 +66,7 @@ struct TokenMisbehaviourTests {
       ends: [.invalidResponse])
   }
 
-  @Test func `a failing server is told from a refusing one`() async throws {
+  @Test func `a failing server and a rejected request have different errors`() async throws {
     try await expect(.status(500, body: "<h1>oops"), ends: [.serverError])
     try await expect(.status(502), ends: [.serverError])
     try await expect(.status(503), ends: [.temporarilyUnavailable])
@@ -76,7 +78,7 @@ struct TokenMisbehaviourTests {
   }
 
   @Test(arguments: [true, false])
-  func `a connection that breaks is an error, and the code is not sent again`(
+  func `a broken connection is an error, and the code is not sent again`(
     reset: Bool
   ) async throws {
     for cut in [SandboxMisbehaviour.Cut.beforeProcessing, .afterProcessing, .duringAnswer] {
@@ -84,7 +86,7 @@ struct TokenMisbehaviourTests {
     }
   }
 
-  @Test func `a body is read up to its cap and not beyond`() async throws {
+  @Test func `a body is read only up to its limit`() async throws {
     try await expect(.oversize((1 << 20) + 1), ends: [.responseTooLarge])
     try await expect(.endless, ends: [.responseTooLarge])
     let fixture = try await SandboxFixture().register()
@@ -92,14 +94,14 @@ struct TokenMisbehaviourTests {
     _ = try await fixture.oauth.signIn()
   }
 
-  @Test func `a slow server meets the time limit`() async throws {
+  @Test func `a slow server exceeds the time limit`() async throws {
     try await expect(
       .delay(.seconds(50)), ends: [.requestTimedOut], outlasted: true)
     try await expect(
       .drip(every: .milliseconds(200)), ends: [.requestTimedOut], outlasted: true)
   }
 
-  @Test func `a response without what it must have is refused`() async throws {
+  @Test func `a response without a required member is rejected`() async throws {
     try await expect(.missingTokenType, ends: [.invalidResponse])
     for type: SandboxJSON in ["DPoP", "", .null, 1] {
       try await expect(.member("token_type", type), ends: [.invalidResponse])
@@ -112,7 +114,7 @@ struct TokenMisbehaviourTests {
     }
   }
 
-  @Test func `legal oddities are understood`() async throws {
+  @Test func `unusual but valid responses are accepted`() async throws {
     let fixture = try await SandboxFixture().register()
     let rows: [(SandboxMisbehaviour, (SQToken) -> Bool)] = [
       (.expiresIn("3600"), { $0.expirationDate == fixture.clock.now + 3600 }),
@@ -140,7 +142,7 @@ struct TokenMisbehaviourTests {
     }
   }
 
-  @Test func `a server that is not there is told at once`() async throws {
+  @Test func `an unreachable server fails the sign-in at once`() async throws {
     let fixture = try await SandboxFixture().register(byHand: true)
     let sandbox = fixture.sandbox
     fixture.oauth.environment.userAgent = CustomUserAgent { url in

@@ -3,13 +3,15 @@ import SequencingOAuth
 
 @testable import TestSupport
 
-/// The callers of one schedule: each comes to one end, which is its own.
+/// The callers of one schedule.
+///
+/// Each must get exactly one result.
 final class Callers: Sendable {
   private struct State {
     var running: [Int: Task<Void, any Error>] = [:]
     var cancelled: Set<Int> = []
     var over: Set<Int> = []
-    /// How often each of those with a completion was called.
+    /// How often the completion of each caller was called.
     var completions: [Int: Int] = [:]
     var last = 0
     var ended = 0
@@ -24,10 +26,10 @@ final class Callers: Sendable {
     self.store = store
   }
 
-  /// How many came to their end.
+  /// The number of callers that have a result.
   var ended: Int { state.withLock(\.ended) }
 
-  /// Lets a caller begin that is a task.
+  /// Starts a caller in a task.
   func start(_ call: Schedule.Call, _ work: @escaping @Sendable () async throws -> SQToken?) {
     let id = next()
     let task = begin {
@@ -42,11 +44,11 @@ final class Callers: Sendable {
         state.over.insert(id)
       }
     }
-    // It may have ended at once.
+    // The call may already have ended.
     state.withLock { if !$0.over.contains(id) { $0.running[id] = task } }
   }
 
-  /// Lets a caller begin that is called back.
+  /// Starts a caller with a completion.
   func start(
     _ call: Schedule.Call,
     _ work: (@escaping @Sendable (Result<SQToken, SQOAuthError>) -> Void) -> Void
@@ -65,7 +67,7 @@ final class Callers: Sendable {
     }
   }
 
-  /// Cancels some of those that are under way.
+  /// Cancels some of the running callers.
   func cancel(_ count: Int) {
     let tasks = state.withLock { state in
       let ids = state.running.keys.sorted().suffix(count)
@@ -75,10 +77,10 @@ final class Callers: Sendable {
     for task in tasks { task.cancel() }
   }
 
-  /// Whether every caller has come to its end.
+  /// Whether every caller has a result.
   var areDone: Bool { state.withLock { $0.ended == $0.last } }
 
-  /// Those that were called back more than once.
+  /// Reports completions that were not called exactly once.
   func finish() {
     let counts = state.withLock(\.completions).values
     if counts.contains(where: { $0 != 1 }) { report.add("a completion was not called once") }
@@ -101,7 +103,7 @@ final class Callers: Sendable {
     guard let error = error as? SQOAuthError else {
       return report.add("\(call) failed with \(error)")
     }
-    // A sign-in may be cancelled by others; whoever waits for a token may not.
+    // Other callers may cancel a sign-in, but not a call that waits for a token.
     let isFree = state.withLock { $0.cancelled.contains(id) } || call == .requestAccess
     if error.code == .cancelled, !isFree {
       report.add("\(call) was cancelled with another: \(error)")

@@ -1,6 +1,6 @@
 import SQBasics
 
-/// What happened in one schedule, and what of it went against the rules.
+/// A record of one schedule, and of the rules that it broke.
 final class Report: Sendable {
   private struct State {
     var faults: [String] = []
@@ -12,7 +12,7 @@ final class Report: Sendable {
 
   var faults: [String] { state.withLock(\.faults) }
 
-  /// Everything in its order, one thing a line.
+  /// All events in order, one per line.
   var trace: String { state.withLock { $0.trace.joined(separator: "\n") } }
 
   func add(_ fault: String) {
@@ -24,7 +24,7 @@ final class Report: Sendable {
 
   func note(_ text: String) { state.withLock { $0.trace.append(text) } }
 
-  /// A short name for a refresh token, the same each time: `r3`.
+  /// Returns a short, stable name for a refresh token, such as `r3`.
   func name(_ token: String?) -> String {
     guard let token else { return "none" }
     return state.withLock { state in

@@ -2,46 +2,48 @@ import OAuthSandbox
 
 @testable import TestSupport
 
-/// What happens in one schedule, in order; a seed gives the same one at every run.
+/// The steps of one schedule.
+///
+/// A seed always makes the same steps.
 struct Schedule: Sendable, CustomStringConvertible {
   let seed: UInt64
-  /// Whether the server gives a new refresh token at each refresh.
+  /// Whether the server issues a new refresh token at each refresh.
   let rotates: Bool
   let lifetime: Int
   let steps: [Step]
   let ending: Ending
 
   enum Step: Sendable {
-    /// So many callers begin, and are left to themselves.
+    /// Starts this many callers and does not wait for them.
     case call(Call, Int)
-    /// So many of those that are under way are cancelled.
+    /// Cancels this many of the running callers.
     case cancel(Int)
-    /// The app learns that the token is no good.
+    /// Lets the app invalidate its access token.
     case invalidate
-    /// The next token requests, so many, are treated badly.
+    /// Makes this many next token requests fail in one way.
     case trouble(Trouble, times: Int)
-    /// The API refuses the next requests, so many, for no reason.
+    /// Makes the API answer this many of the next requests with status 401 and no reason.
     case refusal(Int)
-    /// Token requests wait at the server, or no longer.
+    /// Makes token requests wait at the server, or lets them continue.
     case stall, release
-    /// The server lets all access tokens expire.
+    /// Makes the server expire all access tokens.
     case expire
-    /// Time passes.
+    /// Advances both clocks by this many seconds.
     case pass(Double)
-    /// The client's clock is moved, in either direction.
+    /// Moves only the client's clock, forwards or backwards.
     case jump(Double)
     case timer(Bool)
     case store(Store)
     case signIn(User)
-    /// A sign-in, and a sign-out that does not wait for it.
+    /// Begins a sign-in and signs out without waiting for it.
     case signInAndOut(User)
     case signOut
-    /// Everything that is under way comes to its end.
+    /// Waits until nothing runs any more, and checks the rules.
     case settle
     case yield(Int)
-    /// The program ends and starts again, with its stored accounts.
+    /// Ends the program and starts it again with its stored accounts.
     case launch(Kept)
-    /// Another process that shares the store does something.
+    /// Lets another process that shares the store do something.
     case elsewhere(Elsewhere)
   }
 
@@ -55,7 +57,7 @@ struct Schedule: Sendable, CustomStringConvertible {
 
   enum Elsewhere: CaseIterable {
     case refresh, signIn, signOut
-    /// It refreshes while our own refresh is at the server, which refuses ours.
+    /// Refreshes while this program's own refresh is at the server, which rejects it.
     case race
   }
 
@@ -66,7 +68,7 @@ struct Schedule: Sendable, CustomStringConvertible {
       + steps.map { "- \(Self.plain("\($0)"))" }.joined(separator: "\n")
   }
 
-  /// A step without the names of its types.
+  /// Returns a step's description without type names.
   static func plain(_ step: String) -> String {
     step.replacing(#/SequencingOAuthTests\.(Schedule\.)?[A-Z][a-z]+\./#, with: "")
   }
@@ -77,13 +79,13 @@ enum Trouble: CaseIterable {
   // The request has no effect.
   case serverError, badGateway, unavailable, tooMany, tooManyForAnHour, html, notJSON, redirect
   case emptyRefusal, invalidClient, cutBefore, resetBefore
-  /// A refusal for good, though the token is in order.
+  /// A permanent rejection although the token is valid.
   case invalidGrant
-  // The request does its work, and the answer is lost.
+  // The server processes the request, but the answer is lost.
   case cutAfter, cutDuring, resetAfter, truncated, noTokenType, serverErrorAfter
-  // The answer is odd, and legal.
+  // The answer is unusual but valid.
   case slow, noLifetime, emptyLife, longLife, noScope
-  /// No refresh token, or an empty one, from a server that does not rotate them.
+  /// The answer has no refresh token, or an empty one, as from a server that does not rotate.
   case noRefreshToken, emptyRefreshToken
 
   var misbehaviour: SandboxMisbehaviour {
@@ -117,7 +119,7 @@ enum Trouble: CaseIterable {
     }
   }
 
-  /// A server that rotates refresh tokens and does not say so is none.
+  /// Whether a server that rotates refresh tokens can answer like this.
   var isForServersThatRotate: Bool {
     switch self {
     case .noRefreshToken, .emptyRefreshToken: false

@@ -6,14 +6,15 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// Random schedules of callers, servers, stores, users, processes and clocks: no session is lost,
-/// no event is reported twice, and no caller waits for ever.
+/// Random schedules of callers, servers, stores, users, processes and clocks.
 ///
-/// A seed names a schedule. The steps of a schedule are always the same; the system's scheduler
-/// decides how they overlap.
+/// No session may be lost, no event reported twice, and no caller may wait forever. A seed names a
+/// schedule. The steps of a schedule are always the same; the system's scheduler decides how they
+/// overlap.
 @Suite(.timeLimit(.minutes(5))) struct ScheduleTests {
-  /// Four at a time: the seeds 0 to 499, or those of `SCHEDULES=FIRST-LAST`, to look for more or to
-  /// play one again.
+  /// Four ranges of seeds that run at the same time: 0 to 499 together, or `SCHEDULES=FIRST-LAST`.
+  ///
+  /// The variable can search more seeds or repeat one.
   static let blocks: [ClosedRange<UInt64>] = {
     let wanted = ProcessInfo.processInfo.environment["SCHEDULES"]?.split(separator: "-")
     let ends = (wanted ?? []).compactMap { UInt64($0) }
@@ -24,7 +25,7 @@ import Testing
   }()
 
   @Test(arguments: blocks)
-  func `500 random schedules keep every promise`(seeds: ClosedRange<UInt64>) async throws {
+  func `500 random schedules break no rule`(seeds: ClosedRange<UInt64>) async throws {
     for seed in seeds { try await Self.run(Schedule(seed: seed)) }
   }
 
@@ -49,7 +50,7 @@ import Testing
   }
 }
 
-/// An object that must be released when its last reference is gone.
+/// Holds an object weakly, to check that its last reference is released.
 private final class Forgotten<Object: AnyObject & Sendable>: @unchecked Sendable {
   private struct State { weak var value: Object? }
   private let state = Locked(State())

@@ -3,7 +3,7 @@ import SequencingOAuth
 
 @testable import TestSupport
 
-/// A store that knows which tokens it has been offered, and had answered for.
+/// A store that records every token that it was asked to save.
 final class WatchedStore: TokenStore {
   let scripted = ScriptedStore()
   private let offered = Locked<[SQToken]>([])
@@ -11,15 +11,15 @@ final class WatchedStore: TokenStore {
 
   init(_ report: Report) { self.report = report }
 
-  /// Every token that was stored or refused, in order.
+  /// Every token that was saved or rejected, in order.
   var history: [SQToken] { offered.withLock(\.self) }
 
-  /// Whether a token was offered to the store before now.
+  /// Returns whether the store was asked to save this token before.
   func knows(_ token: SQToken) -> Bool {
     offered.withLock { $0.contains { $0.refreshToken == token.refreshToken } }
   }
 
-  /// The records that are really stored, even if the store reports an error.
+  /// Returns the token that is really stored, even if the store reports an error.
   func content(_ id: String = "default") async -> SQToken? {
     await scripted.memory.load(id)?.token
   }

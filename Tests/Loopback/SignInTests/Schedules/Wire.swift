@@ -4,16 +4,16 @@ import SequencingOAuth
 
 @testable import TestSupport
 
-/// Watches every refresh on its way to the server and back, and knows which may not be sent.
+/// Observes every refresh on its way to the server and back, and detects forbidden ones.
 final class Wire: Sendable {
   enum Outcome: Sendable {
-    /// A token came.
+    /// The answer had a token.
     case delivered
-    /// The refresh token was refused for good.
+    /// The refresh token was rejected permanently.
     case refused
-    /// Another OAuth error came.
+    /// The answer was another OAuth error.
     case failed
-    /// No answer that means anything: the server may have rotated the token or not.
+    /// No meaningful answer arrived, so the server may or may not have rotated the token.
     case lost
   }
 
@@ -21,7 +21,7 @@ final class Wire: Sendable {
     let sender: String
     let token: String
     let moves: Int
-    /// Those of the same sender that were in flight when it began.
+    /// The sender's refreshes that were in flight when this one began.
     let company: [Int]
     var end: (outcome: Outcome, moves: Int)?
     var isCancelled = false
@@ -29,7 +29,7 @@ final class Wire: Sendable {
 
   fileprivate struct State {
     var refreshes: [Refresh] = []
-    /// Counts what moves the clock, once before and once after.
+    /// How often the clock moved, counted before and after each move.
     var moves = 0
     var isRotating: Bool
   }
@@ -42,14 +42,15 @@ final class Wire: Sendable {
     self.report = report
   }
 
-  /// How many refreshes were sent.
+  /// The number of refreshes that were sent.
   var count: Int { state.withLock(\.refreshes.count) }
 
-  /// How many had no answer that means anything.
+  /// The number of refreshes without a meaningful answer.
   var losses: Int { state.withLock { $0.refreshes.count { $0.isLost } } }
 
-  /// How many refresh tokens were sent again after their answer was lost; a server that detects
-  /// reuse may report so many.
+  /// The number of refresh tokens that were sent again after a lost answer.
+  ///
+  /// A server that detects reuse may report this many.
   var resends: Int {
     state.withLock { state in
       state.refreshes.indices.count { index in
@@ -59,12 +60,12 @@ final class Wire: Sendable {
     }
   }
 
-  /// Whether the answer to this token may have been lost, so that the client lacks its successor.
+  /// Returns whether an answer to this token may have been lost, so the client lacks its successor.
   func mayHaveLostSuccessor(of token: String) -> Bool {
     state.withLock { $0.refreshes.contains { $0.token == token && $0.isLost } }
   }
 
-  /// Whether two refreshes of one sender were in flight at once, neither of them given up.
+  /// Whether one sender had two refreshes in flight at the same time, neither cancelled.
   var wereTwoInFlight: Bool {
     state.withLock { state in
       state.refreshes.contains { refresh in
@@ -73,7 +74,7 @@ final class Wire: Sendable {
     }
   }
 
-  /// Moves a clock.
+  /// Moves a clock and counts the move.
   func move(_ body: () -> Void) {
     state.withLock { $0.moves += 1 }
     body()
@@ -120,7 +121,7 @@ extension Wire.Refresh {
 }
 
 extension Wire.State {
-  /// What is wrong with a refresh that is about to be sent.
+  /// Returns the rules that a refresh about to be sent would break.
   fileprivate func faults(_ sender: String, _ token: String) -> [String] {
     var faults: [String] = []
     let mine = refreshes.filter { $0.sender == sender }
@@ -128,7 +129,7 @@ extension Wire.State {
     if isRotating, same.contains(where: { $0.end?.outcome == .delivered && !$0.isCancelled }) {
       faults.append("\(sender) sends a refresh token whose successor it was given")
     }
-    // Nobody moved the clock since it failed, so its back-off stands.
+    // The clock has not moved since the failure, so the delay still applies.
     if let last = mine.last, last.token == token, let end = last.end, end.moves == moves,
       end.outcome == .lost || end.outcome == .failed, !last.isCancelled
     {
@@ -138,7 +139,7 @@ extension Wire.State {
   }
 }
 
-/// The real client, watched.
+/// The real client, which reports its refreshes to a `Wire`.
 struct WiredClient: HTTPClient {
   let wire: Wire
   let sender: String
@@ -146,7 +147,7 @@ struct WiredClient: HTTPClient {
 
   func send(_ request: HTTPRequest) async throws -> HTTPResponse {
     var request = request
-    // Hundreds of servers one after the other would drive the other tests' connections out.
+    // Connections to hundreds of servers would push out the connections of other tests.
     request.headers["Connection"] = "close"
     guard let form = ScriptedHTTPClient.form(of: request), form["grant_type"] == "refresh_token"
     else { return try await client.send(request) }

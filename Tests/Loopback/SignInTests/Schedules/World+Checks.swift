@@ -7,19 +7,19 @@ import SQBasics
 @testable import TestSupport
 
 extension World {
-  /// The error if a task that must end does not end.
+  /// The error for a task that should end but does not.
   struct Stuck: Error, CustomStringConvertible {
     let description: String
   }
 
   // MARK: Rest
 
-  /// Returns when nothing is under way that could go on by itself.
+  /// Waits until nothing runs that could continue by itself.
   func quiet() async throws {
     gate.open()
     try await wait { self.isQuiet }
     await module.session.account.allMade()
-    // Everything was told; the delegate has heard it when its queue has come here.
+    // All events are sent. The delegate has received them when its queue gets to this point.
     await withCheckedContinuation { heard in oauth.module.callbacks.inOrder { heard.resume() } }
     try await wait { self.delegate.events.count == self.stream.events.count }
     mayBeSigningIn = false
@@ -40,7 +40,7 @@ extension World {
       && !module.session.isReporting
   }
 
-  /// Whether a change of the token is under way.
+  /// Whether the token is being changed.
   var isRenewing: Bool { module.session.decide { $0.changeUnderWay != nil } }
 
   /// Whether the timer has something to do now.
@@ -61,15 +61,15 @@ extension World {
 
   // MARK: What must hold
 
-  /// Waits until nothing runs, and then checks the rules that must hold at such a moment.
+  /// Waits until nothing runs, and then checks the rules.
   func check() async throws {
     try await quiet()
     let (ends, isSignedIn) = (delegate.ends, oauth.result.token != nil)
     if delegate.words != stream.words {
       report.add("one observer was told \(delegate.words), another \(stream.words)")
     }
-    // A session ends once, and tells so: those that there were, and the ends that were told, make
-    // those that there are.
+    // Each session ends once and reports it: sessions before minus reported ends must equal
+    // sessions now.
     let told = ends - last.ends
     let before = last.isSignedIn ? 1 : 0
     if told > before + beginnings { report.add("\(told) ends were told of \(before) sessions") }
@@ -78,7 +78,7 @@ extension World {
     }
     last = (ends, isSignedIn)
     let stored = await store.content()
-    // Whoever asks next may find what another process stored.
+    // The next caller may find a token that another process stored.
     beginnings = !isSignedIn && stored != nil ? 1 : 0
     if !isSignedIn { owner = nil }
     if wire.wereTwoInFlight { report.add("two refreshes were in flight at once") }
@@ -91,7 +91,7 @@ extension World {
     if reuses > wire.resends { report.add("the server detected \(reuses) reuses") }
   }
 
-  /// Checks that the store has the newest tokens, unless the server's answer was lost.
+  /// Checks that the store has the newest tokens unless the server's answer was lost.
   private func checkNewest(_ stored: SQToken) {
     guard module.session.unsavedError == nil, module.session.account.failedErase == nil,
       let token = stored.refreshToken
@@ -105,14 +105,14 @@ extension World {
 
   // MARK: The end
 
-  /// Whatever happened, the session works now, or it has ended and told so; then it ends.
+  /// Checks that the session works or has reported its end, and then ends it.
   func end() async throws {
     set(.works)
     try await check()
     sandbox.behave()
     pass(100_000)
     try await check()
-    // A program that looks into the store finds what another one did there.
+    // A program that reads the store finds another program's changes.
     _ = try? await module.refresh()
     try await check()
     pass(100_000)
@@ -144,7 +144,7 @@ extension World {
 
   private func close() async throws {
     let (before, isSignedIn) = (delegate.ends, oauth.result.token != nil)
-    // What cannot be refreshed cannot be refused either.
+    // A session that cannot be refreshed cannot be rejected.
     let isRenewable = oauth.result.token?.refreshToken != nil
     switch isRenewable || schedule.ending != .refused ? schedule.ending : .signedOut {
     case .working: return
@@ -165,7 +165,7 @@ extension World {
     last = (delegate.ends, false)
   }
 
-  /// After an end no timer runs, and after whatever happened a sign-in works.
+  /// Checks that no timer runs after the end, and that a new sign-in works.
   private func checkThatNothingHappens() async throws {
     if oauth.result.token == nil {
       let count = wire.count

@@ -22,7 +22,7 @@ extension World {
     case .expire: sandbox.expireAccessTokens()
     case .pass(let seconds): pass(seconds)
     case .jump(let seconds):
-      // A timer that has rung and not begun would not be seen any more.
+      // Otherwise the test would miss a timer that is due but has not started its renewal.
       if seconds < 0 { try await wait { !self.isDue || self.isRenewing } }
       wire.move { clock.advance(by: seconds) }
     case .timer(let isOn): module.refreshesAutomatically = isOn
@@ -92,7 +92,7 @@ extension World {
         username: "\(user)", password: "\(user)-password", scope: "profile")
       owner = mayBeSigningIn ? nil : "\(user)"
     } catch {
-      // The token is there all the same, unless the store was found wanting before the request.
+      // The token exists anyway, unless the store failed before the request.
       if error.code == .storeFailed, holdsToken(of: user) {
         owner = mayBeSigningIn ? nil : "\(user)"
       }
@@ -105,7 +105,9 @@ extension World {
     return token == sandbox.latestRefreshToken(for: "\(user)")
   }
 
-  /// The sign-in begins first, so it must bring nothing.
+  /// Begins a sign-in and signs out at once.
+  ///
+  /// The sign-in must return no session.
   private func signInAndOut(_ user: Schedule.User) async {
     gate.open()
     beginnings += 1
@@ -131,9 +133,10 @@ extension World {
 
   // MARK: Programs
 
-  /// Another program, or this one at its next start, knows the store and nothing else.
+  /// Stops the timer and returns whether everything is stored.
   ///
-  /// Two that refresh at once spend one token twice, so the timer must be silent meanwhile.
+  /// Another program, or this program after a restart, only knows the store. Two programs that
+  /// refresh at the same time use one token twice, so the timer must not run.
   private func isAllStored() async throws -> Bool {
     try await check()
     module.refreshesAutomatically = false
@@ -179,9 +182,9 @@ extension World {
     }
   }
 
-  /// The other program is given the successor of a token for which we are refused.
+  /// Lets the other program get the successor of a token while this program's refresh is rejected.
   private func race() async throws {
-    // No back-off stands in the way, and both know the newest token.
+    // No delay is active, and both programs know the newest token.
     pass(100_000)
     try await check()
     guard (try? await module.refresh()) != nil, (try? await other.token()) != nil else { return }
@@ -195,7 +198,7 @@ extension World {
     for _ in 0..<3 { callers.start(.refresh) { try await module.refresh() } }
     _ = try await sandbox.requests(to: .token, atLeast: count + 1)
     var theirs = try await other.refresh()
-    // It had not seen ours, and has only caught up.
+    // The other program had only caught up with the stored token.
     if theirs.accessToken == mine?.accessToken { theirs = try await other.refresh() }
     gate.open()
     try await quiet()
@@ -206,7 +209,7 @@ extension World {
 }
 
 extension SQToken {
-  /// Whether this is older than what is stored, as its date shows.
+  /// Returns whether this token is older than the stored one, by its date.
   fileprivate func isOutdated(beside stored: SQToken) -> Bool {
     stored.isYounger(than: self)
   }

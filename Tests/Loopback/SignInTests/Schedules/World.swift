@@ -4,7 +4,7 @@ import OAuthSandbox
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// Everything that one schedule is played in: a server, a store, and two programs that share it.
+/// The environment of one schedule: a server, a store, and two programs that share the store.
 final class World {
   let schedule: Schedule
   let sandbox: SandboxServer
@@ -13,24 +13,24 @@ final class World {
   let store: WatchedStore
   let wire: Wire
   let callers: Callers
-  /// What holds token requests at the server.
+  /// Holds token requests at the server while it is closed.
   let gate = Gate()
-  /// The program that shares the store.
+  /// The second program that shares the store.
   let other: AuthorizationModule
   private(set) var oauth: SQOAuth
   private(set) var delegate = RefreshRecorder()
   private(set) var stream: RefreshRecorder
   private var launches = 1
 
-  // What is known of the session between two checks.
+  // The state of the session between two checks.
 
-  /// The user who is signed in; `nil` if that is not known.
+  /// The signed-in user, or `nil` if unknown.
   var owner: String?
   /// Whether a user may be signing in with the browser.
   var mayBeSigningIn = false
   /// How many sessions may have begun since the last check.
   var beginnings = 0
-  /// What the last check found.
+  /// The results of the last check.
   var last = (ends: 0, isSignedIn: false)
 
   init(_ schedule: Schedule) async throws {
@@ -55,7 +55,7 @@ final class World {
 
   var module: AuthorizationModule { oauth.module }
 
-  /// The program ends and starts again.
+  /// Ends the program and starts it again.
   func relaunch() throws {
     launches += 1
     delegate = RefreshRecorder()

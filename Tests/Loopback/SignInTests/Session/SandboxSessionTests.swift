@@ -7,9 +7,9 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// Sessions over the real transport, at a server that rotates refresh tokens and finds reuse.
+/// Sessions over real sockets, at a server that rotates refresh tokens and detects reuse.
 @Suite("End to end: a session", .timeLimit(.minutes(1))) struct SandboxSessionTests {
-  /// A session that was signed in at a sandbox.
+  /// Creates a session that is signed in at a sandbox.
   func signedIn(
     _ options: SandboxOptions = SandboxOptions(), store: any TokenStore = MemoryTokenStore()
   ) async throws -> SandboxFixture {
@@ -23,7 +23,7 @@ import Testing
   func me(_ fixture: SandboxFixture) -> HTTPRequest { HTTPRequest(url: fixture.sandbox.url(.me)) }
 
   @Test(arguments: [true, false])
-  func `at twenty expiries 64 callers each time, nothing is lost`(rotates: Bool) async throws {
+  func `64 callers at each of twenty expiries lose no token`(rotates: Bool) async throws {
     var options = SandboxOptions()
     options.rotatesRefreshTokens = rotates
     let store = MemoryTokenStore()
@@ -53,7 +53,7 @@ import Testing
     #expect(fixture.sandbox.requests(to: .authorization).isEmpty)
   }
 
-  @Test func `a token that the API does not know any more is refreshed once`() async throws {
+  @Test func `a token that the API no longer accepts is refreshed once`() async throws {
     let fixture = try await signedIn()
     fixture.sandbox.expireAccessTokens()
     let response = try await fixture.oauth.module.send(me(fixture))
@@ -65,7 +65,7 @@ import Testing
     #expect(sent.first != sent.last)
   }
 
-  @Test func `a token without the scope is not refreshed for it`() async throws {
+  @Test func `a missing scope causes no refresh`() async throws {
     let fixture = try await SandboxFixture().register(scope: "profile")
     _ = try await fixture.oauth.signIn()
     fixture.sandbox.forgetRequests()
@@ -75,7 +75,7 @@ import Testing
     #expect(error?.challenge?.scheme == "Bearer" && fixture.endpoints == [.files])
   }
 
-  @Test func `everything revoked ends the session, once and for all`() async throws {
+  @Test func `revoking all tokens at the server ends the session for good`() async throws {
     let store = MemoryTokenStore()
     let fixture = try await signedIn(store: store)
     let observer = RefreshRecorder()
@@ -117,7 +117,7 @@ import Testing
       testDescription: "a reset", misbehaviour: .cut(.beforeProcessing, reset: true),
       codes: [.connectionFailed]),
   ])
-  func `a failure over the wire keeps the session`(row: Row) async throws {
+  func `a connection or server failure keeps the session`(row: Row) async throws {
     let store = MemoryTokenStore()
     let fixture = try await signedIn(store: store)
     fixture.oauth.module.refreshesAutomatically = false
@@ -133,7 +133,7 @@ import Testing
     #expect(try await fixture.oauth.token().refreshToken == fixture.sandbox.latestRefreshToken)
   }
 
-  @Test func `a server that is gone for a while`() async throws {
+  @Test func `an unreachable server keeps the session`() async throws {
     let fixture = try await signedIn()
     fixture.oauth.module.refreshesAutomatically = false
     await fixture.sandbox.stop()
@@ -142,8 +142,8 @@ import Testing
     #expect(error?.requiresSignIn == false && fixture.oauth.result.token != nil)
   }
 
-  /// A program that starts again knows the issuer, and nothing of its endpoints.
-  @Test func `after a restart the endpoints are found once, for any number of callers`()
+  /// After a restart, a program knows the issuer but not its endpoints.
+  @Test func `after a restart many callers share one discovery`()
     async throws
   {
     let store = MemoryTokenStore()
@@ -152,7 +152,7 @@ import Testing
     oauth.environment.clock = fixture.clock
     oauth.environment.tokenStore = store
     oauth.register(try fixture.oauth.module.context.configuration.get())
-    // A timer would try again as soon as the clock is advanced.
+    // The timer would retry as soon as the clock advances.
     oauth.refreshesAutomatically = false
     fixture.oauth.module.refreshesAutomatically = false
     fixture.clock.advance(by: 3600)
@@ -181,8 +181,8 @@ import Testing
     #expect(fixture.endpoints.dropFirst(before) == [.metadata, .token, .metadata, .token])
   }
 
-  /// Two modules on one file are what two processes are.
-  @Test func `two that share a file are one session`() async throws {
+  /// Two modules with one file behave like two processes.
+  @Test func `two modules that share a file share one session`() async throws {
     let folder = try TemporaryFolder()
     let fixture = try await signedIn(store: FileTokenStore(path: folder.path + "/tokens.json"))
     fixture.oauth.module.refreshesAutomatically = false

@@ -6,19 +6,24 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// How identifier and secret reach a server, which decodes them from Basic or does not.
+/// Client identifiers and secrets at servers that do or do not decode Basic credentials.
 @Suite(.timeLimit(.minutes(1))) struct ClientSecretServerTests {
-  @Test func `a server that decodes reads every method but unescaped Basic`() async throws {
+  @Test func `a server that decodes Basic accepts every method except unescaped Basic`()
+    async throws
+  {
     try await expect(
       [nil: true, .basic: true, .post: true, .basicUnescaped: false], decodes: true)
   }
 
-  @Test func `a server that does not decode reads every method but Basic`() async throws {
+  @Test func `a server that does not decode Basic accepts every method except Basic`() async throws
+  {
     try await expect(
       [nil: true, .basic: false, .post: true, .basicUnescaped: true], decodes: false)
   }
 
-  /// Gets a token in the client's own name by each method, with a secret that Basic has to encode.
+  /// Gets a client credentials token by each method.
+  ///
+  /// The secret has characters that must be encoded for Basic authentication.
   private func expect(
     _ outcomes: [ClientAuthentication?: Bool], decodes: Bool
   ) async throws {

@@ -7,9 +7,9 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// The `nonce` of a sign-in, by which an app knows an ID token for the answer to it.
+/// The `nonce` of a sign-in, which links an ID token to its request.
 @Suite(.timeLimit(.minutes(1))) struct NonceTests {
-  @Test func `the token has the nonce that the browser was sent with, and no other sign-in's`()
+  @Test func `the token has the nonce that was sent with the browser, unique to the sign-in`()
     async throws
   {
     let fixture = try await SandboxFixture().register(scope: "openid profile")
@@ -25,7 +25,7 @@ import Testing
     #expect(Set(nonces).count == 3)
   }
 
-  @Test func `without openid there is none`() async throws {
+  @Test func `without the openid scope there is no nonce`() async throws {
     let answer = ScriptedHTTPClient.token(members: #""refresh_token":"R","id_token":"j.w.t""#)
     let fixture = try OAuthFixture(answer: answer).register()
     let token = try await fixture.oauth.signIn()
@@ -34,7 +34,7 @@ import Testing
     #expect(fixture.opened.first?.parameters["nonce"] == nil)
   }
 
-  @Test func `a refresh and a restart keep it`() async throws {
+  @Test func `a refresh and a restart keep the nonce`() async throws {
     let fixture = try await SandboxFixture().register(scope: "openid")
     let store = MemoryTokenStore()
     fixture.oauth.environment.tokenStore = store
@@ -44,7 +44,7 @@ import Testing
     #expect(record.token.nonce == nonce)
   }
 
-  @Test func `it is encoded with the token, and a token of an older version has none`() throws {
+  @Test func `the nonce is encoded with the token, and an older token has none`() throws {
     let token = SQToken(accessToken: "a", nonce: "n-0S6_WzA2Mj")
     let json = try JSONEncoder().encode(token)
     #expect(try JSONDecoder().decode(SQToken.self, from: json) == token)

@@ -8,9 +8,9 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// An app whose own web server listens on the port of the redirect URI.
+/// An app with its own web server on the port of the redirect URI.
 @Suite(.timeLimit(.minutes(1))) struct AppReceivedRedirectTests {
-  /// The app's web server: it passes every address that it is asked for to the sign-in.
+  /// The app's web server, which passes every request's address to the sign-in.
   struct WebApp: Sendable {
     private final class SignIn: Sendable {
       let oauth = OneShot<SQOAuth>()
@@ -51,12 +51,12 @@ import Testing
   }
 
   @Test(arguments: ["127.0.0.1", "localhost"])
-  func `an app whose server has the port signs in by what it passes on`(host: String) async throws {
+  func `an app's own server receives the redirect and passes it on`(host: String) async throws {
     let app = try WebApp()
     let uri = app.redirectURI(host)
     let fixture = OAuthFixture(browser: { _, page in
       #expect(page.parameters["redirect_uri"] == uri)
-      // 127.0.0.1 is what a browser takes for localhost when nothing listens on ::1.
+      // A browser uses 127.0.0.1 for localhost when nothing listens on ::1.
       let redirect = try page.redirect("code=abc").absoluteString
       let target = redirect.dropFirst("http://\(host):\(app.server.port)".count)
       let answer = try await RawClient.ask(
@@ -68,12 +68,13 @@ import Testing
     app.serve(fixture.oauth)
     #expect(try await fixture.oauth.signIn().accessToken == "T")
     #expect(fixture.http.forms.first?["redirect_uri"] == uri)
-    // The sign-in may be over before the server has noted what it passed on.
+    // The sign-in may end before the server has recorded its result.
     try await eventually { app.outcomes == [.answered] }
     await app.server.stop()
   }
 
-  @Test func `it works with an authorization server that compares the redirect URI`() async throws {
+  @Test func `an authorization server that compares redirect URIs accepts the app's`() async throws
+  {
     let app = try WebApp()
     var options = SandboxOptions()
     options.clients = [SandboxClient(id: "web", name: "Web", redirectURIs: [app.redirectURI()])]
@@ -85,12 +86,12 @@ import Testing
         provider: .issuer(fixture.sandbox.issuer.absoluteString)))
     let token = try await fixture.oauth.signIn()
     #expect(token.scopes == ["demo"])
-    // The sign-in may be over before the server has noted what it passed on.
+    // The sign-in may end before the server has recorded its result.
     try await eventually { app.outcomes == [.answered] }
     await app.server.stop()
   }
 
-  @Test func `a client that is registered by its parameters may choose it too`() async throws {
+  @Test func `registerApplicationParameters accepts the app as receiver`() async throws {
     let app = try WebApp()
     var options = SandboxOptions()
     options.clients = [SandboxClient(id: "web", name: "Web", redirectURIs: [app.redirectURI()])]
@@ -104,7 +105,7 @@ import Testing
     await app.server.stop()
   }
 
-  @Test func `parameters that cannot go together make its sign-in fail`() async {
+  @Test func `invalid registration parameters fail the sign-in`() async {
     let fixture = OAuthFixture()
     fixture.oauth.registerApplicationParameters(
       clientID: "web", redirectURI: "http://localhost/callback", redirectReceiver: .app,
@@ -113,7 +114,9 @@ import Testing
     #expect(error?.message.contains("port") == true && fixture.opened.isEmpty)
   }
 
-  @Test func `without that choice the error names it, and no browser opens`() async throws {
+  @Test func `if the app's server has the port, the error suggests the app as receiver`()
+    async throws
+  {
     let app = try WebApp()
     let fixture = OAuthFixture()
     fixture.oauth.register(try Self.client(app.redirectURI(), nil))
@@ -123,7 +126,7 @@ import Testing
     await app.server.stop()
   }
 
-  @Test func `the SDK opens no port of its own`() async throws {
+  @Test func `the SDK opens no port if the app receives the redirect`() async throws {
     let app = try WebApp()
     let uri = app.redirectURI()
     await app.server.stop()
@@ -141,21 +144,21 @@ import Testing
   @Test(arguments: [
     "http://localhost/callback", "http://127.0.0.1:0/callback", "http://[::1]/callback",
   ])
-  func `an address without the server's port is refused at once`(uri: String) {
+  func `a redirect URI without a usable port is rejected at once`(uri: String) {
     let error = failure(.invalidConfiguration) { try Self.client(uri) }
     #expect(error?.message.contains("port") == true)
     #expect(error?.message.contains("http://localhost:8080/callback") == true)
   }
 
   @Test(arguments: ["com.example.app:/callback", "https://app.example.com/callback"])
-  func `the SDK is refused where it cannot listen`(uri: String) throws {
+  func `the SDK cannot be the receiver of a custom scheme or https address`(uri: String) throws {
     let error = failure(.invalidConfiguration) { try Self.client(uri, .sdk) }
     #expect(error?.message.contains("handleRedirect") == true)
     #expect(try Self.client(uri, .app).redirectURI?.receiver == .app)
     #expect(try Self.client(uri, nil).redirectURI?.receiver == .app)
   }
 
-  @Test func `http on another machine stays refused`() {
+  @Test func `an http redirect URI on another machine is still rejected`() {
     failure(.invalidConfiguration) { try Self.client("http://app.example:8080/callback") }
   }
 
@@ -163,7 +166,7 @@ import Testing
     (nil, "passed no redirect"), ("/callback?code=abc", "pass the whole URL"),
     ("http://localhost:9/callback?code=abc", "pass the whole URL"),
   ])
-  func `a redirect that never comes through says what the app did`(
+  func `a timeout says what the app passed on`(
     passed: String?, hint: String
   ) async throws {
     let fixture = OAuthFixture(browser: OAuthFixture.idle)
@@ -179,7 +182,7 @@ import Testing
     #expect(error?.isCancellation == true)
   }
 
-  @Test func `a redirect that the SDK waits for in vain blames nobody`() async throws {
+  @Test func `a timeout of the SDK's own receiver does not mention the app`() async throws {
     let (fixture, _, _) = try await LoopbackRedirectTests.waiting()
     let end = Task { await failure(.timedOut) { try await fixture.oauth.signIn() } }
     try await eventually { fixture.clock.sleepers > 0 }

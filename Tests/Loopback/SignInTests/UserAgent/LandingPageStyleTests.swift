@@ -6,9 +6,9 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// The landing page with an app's name and colours: still ours, still safe.
+/// The landing page with an app's name and colours.
 @Suite(.timeLimit(.minutes(1))) struct LandingPageStyleTests {
-  /// A sign-in that waits for its redirect, with a style of its own.
+  /// Returns the landing page of a sign-in with this style.
   static func page(
     _ style: LandingPageStyle, answering query: String = "code=abc"
   ) async throws -> String {
@@ -26,7 +26,7 @@ import Testing
     ("error=access_denied", "go back to \u{2068}Files\u{2069}"),
     ("error=server_error", "\u{2068}Files\u{2069} has the details"),
   ])
-  func `every page says the app's name`(query: String, sentence: String) async throws {
+  func `every page shows the app's name`(query: String, sentence: String) async throws {
     let page = try await Self.page(LandingPageStyle(appName: "Files"), answering: query)
     #expect(page.contains(sentence))
     #expect(page.contains(" · Files</title>"))
@@ -35,7 +35,7 @@ import Testing
     LandingPageTests().expectSafe(page)
   }
 
-  @Test func `a page that nobody asked for has the name too, and nothing of the request`()
+  @Test func `the page for an unknown request shows the app's name and nothing of the request`()
     async throws
   {
     let fixture = OAuthFixture(browser: OAuthFixture.idle)
@@ -54,7 +54,7 @@ import Testing
     "</title><base href=https://evil.example>", "%3Cscript%3E", "&lt;script&gt;",
     "a\r\nSet-Cookie: a=b", "\u{202E}evil", "\u{2066}evil", "javascript:alert(1)",
   ])
-  func `a name is text and nothing else`(name: String) async throws {
+  func `a name is shown as text, never as markup`(name: String) async throws {
     let page = try await Self.page(LandingPageStyle(appName: name))
     let parts = page.split(separator: "\r\n\r\n", maxSplits: 1).map(String.init)
     #expect(!parts[0].contains("\r\nSet-Cookie"))
@@ -62,7 +62,7 @@ import Testing
     for markup in ["<script", "<img", "<base", "</style><", "\u{202E}", "\u{2066}"] {
       #expect(!body.contains(markup), "\(markup)")
     }
-    // One title, one style, no element that the page does not have without a name.
+    // One title, one style, and the elements of a page without a name.
     let plain = try await Self.page(LandingPageStyle(appName: "Files"))
     #expect(Self.elements(of: page) == Self.elements(of: plain))
     let policy = parts[0].split(separator: "\r\n").first {
@@ -86,7 +86,7 @@ import Testing
     ),
     ("\u{1F469}\u{200D}\u{1F4BB} Code", "\u{1F469}\u{200D}\u{1F4BB} Code"),
   ])
-  func `a name is cleaned and cut, and one of nothing is none`(
+  func `a name is cleaned and shortened, and an empty one is omitted`(
     name: String?, shown: String?
   ) async throws {
     let page = try await Self.page(LandingPageStyle(appName: name))
@@ -95,7 +95,7 @@ import Testing
     #expect(page.contains("class=\"brand\"") == (shown != nil))
   }
 
-  @Test func `the colours are in the page's one style, under its nonce`() async throws {
+  @Test func `the colours are in the page's only style, with its nonce`() async throws {
     let style = LandingPageStyle(
       appName: "Files", accent: try PageColor("#7A1FA2"),
       background: PageColor(red: 0xFF, green: 0xF8, blue: 0xE1),
@@ -108,7 +108,7 @@ import Testing
     LandingPageTests().expectSafe(page)
   }
 
-  @Test func `without a style the page is ours`() async throws {
+  @Test func `without a style the page has its default look`() async throws {
     let page = try await Self.page(LandingPageStyle())
     #expect(!page.contains("--tile:#") && !page.contains("class=\"brand\""))
     #expect(page.contains("<title>You are signed in</title>") && page.contains("the app."))
@@ -121,7 +121,7 @@ import Testing
       ("#0f6b5c", 0x0F, 0x6B, 0x5C), ("#FFFFFF", 0xFF, 0xFF, 0xFF), ("#000000", 0, 0, 0),
       ("#AbCdEf", 0xAB, 0xCD, 0xEF),
     ] as [(String, UInt8, UInt8, UInt8)])
-  func `a colour is read as style guides write it`(
+  func `a colour is read from its hexadecimal form`(
     text: String, red: UInt8, green: UInt8, blue: UInt8
   ) throws {
     let color = try PageColor(text)
@@ -133,7 +133,7 @@ import Testing
     "", "#", "red", "#fff", "#0f6b5c80", "0f6b5c", "#+f6b5c", "#-00001", "#0f6b5g", " #0f6b5c",
     "#0f6b5c;", "#\u{FF10}f6b5", "url(https://evil.example)", "#0f6b\u{E9}", "rgb(1,2,3)",
   ])
-  func `anything else is no colour`(text: String) {
+  func `any other text is not a colour`(text: String) {
     let error = failure(.invalidConfiguration) { try PageColor(text) }
     #expect(error?.message.contains("#0f6b5c") == true)
   }

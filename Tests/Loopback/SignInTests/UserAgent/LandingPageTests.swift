@@ -5,7 +5,7 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// The page that the browser shows: fixed texts that no cache keeps, without requests to a server.
+/// The page that the browser shows: fixed texts, no caching, and no requests to a server.
 @Suite(.timeLimit(.minutes(1))) struct LandingPageTests {
   static let nasty =
     "%3Cscript%3Ealert(1)%3C/script%3E%22%27%3E%3Cimg%20src=x%20onerror=alert(1)%3E%0D%0AX-Evil:%20C4N4RY"
@@ -33,7 +33,7 @@ import Testing
     #expect(policy?.contains("script-src") != true || policy?.contains("script-src 'none'") == true)
     #expect(!head.contains("set-cookie") && !head.contains("access-control-allow"))
     #expect(!answer.contains("C4N4RY") && !answer.contains("alert("), "nothing is echoed")
-    // The name of SVG's namespace looks like an address and is none.
+    // The XML namespace of SVG looks like an address but is none.
     let page = body.lowercased().replacingOccurrences(of: "http://www.w3.org/2000/svg", with: "")
     #expect(page.hasPrefix("<!doctype html>"))
     for word in ["<script", "<iframe", "<img", "http://", "https://", "onerror", "javascript:"] {
@@ -43,14 +43,14 @@ import Testing
   }
 
   @Test(arguments: queries)
-  func `the page of an answer echoes nothing and reaches nothing`(query: String) async throws {
+  func `the page for an answer repeats no input and loads nothing`(query: String) async throws {
     let (fixture, page, _) = try await LoopbackRedirectTests.waiting()
     expectSafe(try await RawClient.get(try page.redirect(query)))
     #expect(await fixture.delegate.events(1).count == 1)
   }
 
   @Test(arguments: ["access_denied", "consent_required"])
-  func `the page of a denial says so`(code: String) async throws {
+  func `the page for a denial says that the user was not signed in`(code: String) async throws {
     let (fixture, page, _) = try await LoopbackRedirectTests.waiting()
     let answer = try await RawClient.get(try page.redirect("error=\(code)"))
     #expect(answer.contains("You were not signed in"))
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(arguments: ["code=C4N4RY&state=x", "error=\(nasty)&state=\(nasty)"])
-  func `the page of a wrong state echoes nothing and says that it is not the answer`(
+  func `the page for a wrong state repeats no input and is an error`(
     query: String
   ) async throws {
     let (fixture, page, _) = try await LoopbackRedirectTests.waiting()
@@ -68,7 +68,7 @@ import Testing
     fixture.oauth.cancelSignIn()
   }
 
-  @Test func `the page of another path is a safe 404`() async throws {
+  @Test func `the page for another path is a safe 404`() async throws {
     let (fixture, _, port) = try await LoopbackRedirectTests.waiting()
     let answer = try await RawClient.ask(
       "GET /<script>C4N4RY HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n\r\n",
@@ -94,7 +94,7 @@ import Testing
     expectSafe(failed)
   }
 
-  @Test func `whoever allowed too little is told so`() async throws {
+  @Test func `a user who granted too few scopes is told so`() async throws {
     let (fixture, page, _) = try await LoopbackRedirectTests.waiting(
       answer: ScriptedHTTPClient.token(members: #""scope":"demo""#),
       change: { $0.requiredScopes = ["demo", "C4N4RY"] })
@@ -106,9 +106,9 @@ import Testing
 
   /// The user reloads the blank page, or the browser tries again after a lost connection.
   ///
-  /// Nobody sees the first page any more.
+  /// The first page is no longer visible.
   @Test(arguments: [(true, "You are signed in"), (false, "The sign\u{2011}in failed")])
-  func `a page that is loaded again waits for the same result and shows it`(
+  func `a reloaded page waits for the same result and shows it`(
     isGood: Bool, heading: String
   ) async throws {
     let server = Gate(isOpen: false)
@@ -124,7 +124,7 @@ import Testing
     async let first = RawClient.get(redirect)
     try await server.isHolding()
     async let second = RawClient.get(redirect)
-    // Each page that waits has a limit of its own.
+    // Each waiting page has its own time limit.
     try await eventually("both pages wait") { fixture.clock.sleepers == 2 }
     let other = try await RawClient.get(try page.redirect("code=other"))
     #expect(RawClient.status(other) == 400 && other.contains("This sign\u{2011}in is over"))
@@ -138,7 +138,7 @@ import Testing
     #expect(await fixture.delegate.events(1).count == 1)
   }
 
-  @Test func `a page that is loaded after the time limit of the first one shows the result`()
+  @Test func `a page loaded after the first one's time limit shows the result`()
     async throws
   {
     let server = Gate(isOpen: false)
@@ -161,8 +161,8 @@ import Testing
     #expect(fixture.http.requests.count == 1)
   }
 
-  /// A browser that waits shows nothing, and the user wonders.
-  @Test func `a slow server does not keep the page`() async throws {
+  /// While the browser waits, it shows nothing to the user.
+  @Test func `a slow server does not block the page`() async throws {
     let server = Gate(isOpen: false)
     let (fixture, page, _) = try await LoopbackRedirectTests.waiting(answer: { request in
       await server.pass()

@@ -7,7 +7,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// Other programs of the machine at the receiver's port, or in its place.
+/// Other programs that connect to the receiver's port or occupy it.
 @Suite(.timeLimit(.minutes(1))) struct LoopbackCrowdTests {
   private static func redirect(_ uri: String) throws -> LoopbackRedirect {
     try LoopbackRedirect(try #require(URL(string: uri)))
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(.requires("the address ::1", RawClient.hasIPv6), arguments: [LoopbackAddress.ipv4, .ipv6])
-  func `a localhost redirect is not received where another program has either address`(
+  func `a localhost redirect fails if another program has either address of the port`(
     address: LoopbackAddress
   ) async throws {
     let other = try Self.serve(address)
@@ -34,11 +34,11 @@ import Testing
   }
 
   @Test(.requires("the address ::1", RawClient.hasIPv6))
-  func `where any port will do, one is found that is free at both addresses`() throws {
+  func `without a fixed port, a port is found that is free at both addresses`() throws {
     var others: [LoopbackServer] = []
     let servers = try LoopbackRedirectReceiver.listen(try Self.redirect("http://localhost/cb")) {
       address, port throws(LoopbackError) in
-      // Another program is faster, three times.
+      // Another program takes the port first, three times.
       if address == .ipv6, others.count < 3 { others.append(try Self.serve(.ipv6, port)) }
       return try Self.serve(address, port)
     }
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(arguments: [LoopbackAddress.ipv4, .ipv6])
-  func `an address that the system does not have is passed over`(
+  func `an address that the system does not have is skipped`(
     missing: LoopbackAddress
   ) throws {
     let servers = try LoopbackRedirectReceiver.listen(try Self.redirect("http://localhost/cb")) {
@@ -62,7 +62,7 @@ import Testing
   @Test(
     arguments: ["http://localhost/cb", "http://127.0.0.1/cb", "http://[::1]/cb"],
     [.addressUnavailable, .system(errno: EACCES), .portInUse(7)] as [LoopbackError])
-  func `without any address the error is the system's`(uri: String, error: LoopbackError) throws {
+  func `if no address works, the error is the system's`(uri: String, error: LoopbackError) throws {
     let redirect = try Self.redirect(uri)
     #expect(throws: error) {
       try LoopbackRedirectReceiver.listen(redirect) { _, _ throws(LoopbackError) in throw error }
@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test(arguments: ["http://127.0.0.1/cb", "http://localhost/cb"])
-  func `idle connections do not keep the browser out`(uri: String) async throws {
+  func `idle connections do not block the browser`(uri: String) async throws {
     let (fixture, page, port) = try await LoopbackRedirectTests.waiting(uri)
     let idle = try (0..<40).map { _ in try RawClient(port: port) }
     for client in idle.prefix(30) { client.write("GET /cb HTTP/1.1\r\nHost: ") }
@@ -80,7 +80,7 @@ import Testing
     withExtendedLifetime(idle) {}
   }
 
-  @Test func `requests that are answered and kept open do not keep the browser out`() async throws {
+  @Test func `finished requests with open connections do not block the browser`() async throws {
     let (fixture, page, port) = try await LoopbackRedirectTests.waiting()
     let others = try (0..<40).map { _ in try RawClient(port: port) }
     for client in others { client.write("GET /other HTTP/1.1\r\nHost: a\r\n\r\n") }
@@ -90,10 +90,10 @@ import Testing
     withExtendedLifetime(others) {}
   }
 
-  @Test func `a time that runs out in a crowd is not the user's will`() async throws {
+  @Test func `a timeout on a crowded port is not a cancellation by the user`() async throws {
     let (fixture, _, port) = try await LoopbackRedirectTests.waiting()
     let idle = try (0..<17).map { _ in try RawClient(port: port) }
-    // The first of them made room.
+    // The server closed the first connection to accept another one.
     #expect(await idle[0].readToEnd() == "")
     async let error = failure(.redirectUnavailable) { try await fixture.oauth.signIn() }
     try await eventually { fixture.clock.sleepers > 0 }

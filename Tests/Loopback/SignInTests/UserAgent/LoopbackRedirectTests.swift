@@ -35,7 +35,7 @@ import Testing
     #expect(fixture.http.forms.first?["code"] == "abc")
   }
 
-  /// A browser on another machine cannot follow the redirect, and its user pastes it.
+  /// A browser on another machine cannot follow the redirect, so its user pastes it.
   @Test func `a redirect that the app passes on signs in too`() async throws {
     let (fixture, page, port) = try await Self.waiting()
     #expect(fixture.oauth.receiveRedirect(try page.forged("code=abc&state=x")) == .wrongState)
@@ -46,7 +46,7 @@ import Testing
     #expect(fixture.http.forms.first?["redirect_uri"] == page.parameters["redirect_uri"])
   }
 
-  @Test func `a redirect URI without a path is asked for by a slash`() async throws {
+  @Test func `a redirect URI without a path is requested with a slash`() async throws {
     let (fixture, page, port) = try await Self.waiting("http://127.0.0.1")
     #expect(page.parameters["redirect_uri"] == "http://127.0.0.1:\(port)")
     let url = try #require(URL(string: "http://127.0.0.1:\(port)/?code=abc&state=\(page.state)"))
@@ -54,7 +54,7 @@ import Testing
     #expect(await fixture.delegate.events(1) == [.authorized("T")])
   }
 
-  @Test func `a registered query stands in every redirect`() async throws {
+  @Test func `a registered query must be in every redirect`() async throws {
     let (fixture, page, port) = try await Self.waiting("http://127.0.0.1/cb?tenant=7")
     let uri = "http://127.0.0.1:\(port)/cb?tenant=7"
     #expect(page.parameters["redirect_uri"] == uri)
@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test(.requires("the address ::1", RawClient.hasIPv6))
-  func `::1 is bound alone and localhost with both families`() async throws {
+  func `::1 is bound alone, and localhost at both addresses`() async throws {
     let (fixture, page, _) = try await Self.waiting("http://[::1]/cb")
     _ = try await RawClient.get(try page.redirect("code=abc"))
     #expect(await fixture.delegate.events(1) == [.authorized("T")])
@@ -81,15 +81,15 @@ import Testing
     _ = await second.delegate.events(1)
   }
 
-  @Test func `the port is open on the one address only`() async throws {
+  @Test func `the port is open only at the loopback address of the redirect URI`() async throws {
     let (fixture, _, port) = try await Self.waiting()
     #expect(RawClient.isOpen(port: port))
     #expect(!RawClient.isOpen("127.0.0.2", port: port))
     fixture.oauth.cancelSignIn()
   }
 
-  /// Another program may hold the same number on ::1, but not every time.
-  @Test func `the port of 127_0_0_1 is not open on the other family`() async throws {
+  /// Another program may have the same port on ::1, but not every time.
+  @Test func `the IPv4 receiver does not listen on IPv6`() async throws {
     var isClosed = false
     for _ in 0..<5 where !isClosed {
       let (fixture, _, port) = try await Self.waiting()
@@ -126,7 +126,7 @@ import Testing
     #expect(fixture.delegate.events.count == 1)
   }
 
-  @Test func `a fixed port is sent as registered and may be used again and again`() async throws {
+  @Test func `a fixed port is sent as registered and can be used repeatedly`() async throws {
     let (first, _, port) = try await Self.waiting()
     first.oauth.cancelSignIn()
     _ = await first.delegate.events(1)
@@ -135,7 +135,7 @@ import Testing
     let uri = "http://127.0.0.1:\(port)/cb"
     let (fixture, page, bound) = try await Self.waiting(uri)
     #expect(bound == port && page.parameters["redirect_uri"] == uri)
-    // Cancelling and starting again at once takes the port over from the one that ends.
+    // A new sign-in takes the port over from the one that is ending.
     for count in 1...5 {
       fixture.oauth.cancelSignIn()
       fixture.oauth.authorizeUser()
@@ -149,7 +149,7 @@ import Testing
       ])
   }
 
-  @Test func `a port that belongs to another program is a typed error and no browser opens`()
+  @Test func `a port of another program is a typed error, and no browser opens`()
     async throws
   {
     let (first, _, port) = try await Self.waiting()
@@ -162,13 +162,15 @@ import Testing
     first.oauth.cancelSignIn()
   }
 
-  /// A browser leaves the scheme's own port out, which no test may take.
+  /// A browser omits the scheme's default port, which no test can bind.
   @Test(
     arguments: [
       ("127.0.0.1", 80, true), ("127.0.0.1:80", 80, true), ("localhost", 80, false),
       ("127.0.0.1", 8080, false), ("", 80, false), (nil, 80, false),
     ] as [(String?, UInt16, Bool)])
-  func `on port 80 the host may stand alone`(field: String?, port: UInt16, isIts: Bool) throws {
+  func `on port 80 the host may come without a port`(field: String?, port: UInt16, isIts: Bool)
+    throws
+  {
     let url = try #require(URL(string: "http://127.0.0.1:\(port)/cb"))
     let redirect = try LoopbackRedirect(url)
     #expect(LoopbackRedirectReceiver.isHost(field, of: redirect, port: port) == isIts)
@@ -179,17 +181,17 @@ import Testing
       (.portInUse(8080), .portInUse), (.addressUnavailable, .redirectUnavailable),
       (.system(errno: 13), .redirectUnavailable),
     ] as [(LoopbackError, SQOAuthError.Code)])
-  func `a port that cannot be had is a typed error`(
+  func `an unavailable port is a typed error`(
     error: LoopbackError, code: SQOAuthError.Code
   ) {
     #expect(LoopbackRedirectReceiver.unavailable(error).code == code)
   }
 
-  @Test func `sign-ins at once have a port each and answer to their own`() async throws {
+  @Test func `simultaneous sign-ins have separate ports and answers`() async throws {
     let (first, firstPage, firstPort) = try await Self.waiting()
     let (second, secondPage, secondPort) = try await Self.waiting()
     #expect(firstPort != secondPort)
-    // The second one's answer at the first one's door.
+    // The second sign-in's answer, sent to the first one's port.
     let crossed = "\(firstPage.parameters["redirect_uri"] ?? "")?code=x&state=\(secondPage.state)"
     let answer = try await RawClient.get(try #require(URL(string: crossed)))
     #expect(RawClient.status(answer) == 400)

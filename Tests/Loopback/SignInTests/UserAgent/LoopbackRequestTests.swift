@@ -5,9 +5,11 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// What reaches the sign-in, and what any other request gets.
+/// Which requests reach the sign-in, and what other requests get.
 @Suite(.timeLimit(.minutes(1))) struct LoopbackRequestTests {
-  /// Requests in which `PORT` and `STATE` stand for the real ones; none is the answer.
+  /// Requests that do not answer the sign-in.
+  ///
+  /// `PORT` and `STATE` stand for the real values.
   static let others: [String] = [
     "GET /favicon.ico HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n",
     "GET / HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n",
@@ -57,13 +59,13 @@ import Testing
   ]
 
   @Test(arguments: others.indices)
-  func `any other request gets an error and ends nothing`(index: Int) async throws {
+  func `any other request gets an error and does not end the sign-in`(index: Int) async throws {
     let (fixture, page, port) = try await LoopbackRedirectTests.waiting()
     let request = Self.others[index].replacingOccurrences(of: "PORT", with: "\(port)")
       .replacingOccurrences(of: "STATE", with: page.state)
     let client = try RawClient(port: port)
     client.write(request)
-    // A client that ends its sentence; some of these are never complete.
+    // The client closes its side, because some of the requests are incomplete.
     client.finish()
     let answer = await client.readToEnd()
     #expect(answer.isEmpty || (400..<600).contains(RawClient.status(answer) ?? 0), "\(answer)")
@@ -74,7 +76,7 @@ import Testing
     #expect(fixture.http.forms.map { $0["code"] } == ["abc"])
   }
 
-  /// Requests that may have been the browser's answer, and what the sign-in's error says of them.
+  /// Requests that may have been the browser's answer, and the matching text in the error.
   static let refused: [(request: String, words: String)] = [
     (
       "GET /cb/?code=a&state=STATE HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n",
@@ -105,7 +107,9 @@ import Testing
   ]
 
   @Test(arguments: refused.indices)
-  func `a sign-in without an answer says what the receiver refused last`(index: Int) async throws {
+  func `the error of a sign-in without an answer names the last rejected request`(index: Int)
+    async throws
+  {
     let fixture = try OAuthFixture(browser: OAuthFixture.idle)
       .register(redirectURI: "http://127.0.0.1/cb")
     async let error = failure(.timedOut) { try await fixture.oauth.signIn() }
@@ -116,7 +120,7 @@ import Testing
     }
     for request in [
       filled(Self.refused[index].request),
-      // What every browser asks for besides says nothing.
+      // The browser's usual extra requests are not mentioned.
       filled("GET /favicon.ico HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n"),
     ] {
       let client = try RawClient(port: UInt16(port))
@@ -130,7 +134,7 @@ import Testing
     #expect(!message.contains(page.state))
   }
 
-  @Test func `cookies of other programs do not keep the answer out`() async throws {
+  @Test func `cookies of other programs do not block the answer`() async throws {
     let (fixture, page, port) = try await LoopbackRedirectTests.waiting()
     let cookie = String(repeating: "other=program; ", count: 16_000)
     let client = try RawClient(port: port)
@@ -152,7 +156,7 @@ import Testing
       "GET /cb HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n" + String(repeating: "X: y\r\n", count: 200)
     ),
   ])
-  func `a request that is too large gets a page that says what helps`(
+  func `a request that is too large gets a page with advice`(
     status: Int, request: String
   ) async throws {
     let (fixture, _, port) = try await LoopbackRedirectTests.waiting()
@@ -166,7 +170,7 @@ import Testing
     fixture.oauth.cancelSignIn()
   }
 
-  @Test func `clients that connect and say nothing do not hold up the answer`() async throws {
+  @Test func `silent clients do not delay the answer`() async throws {
     let (fixture, page, port) = try await LoopbackRedirectTests.waiting()
     let silent = try (0..<8).map { _ in try RawClient(port: port) }
     for client in silent.prefix(4) { client.write("GET /cb?code=a&sta") }
@@ -177,7 +181,7 @@ import Testing
     withExtendedLifetime(silent) {}
   }
 
-  @Test func `a browser that asks twice signs in once`() async throws {
+  @Test func `a browser that sends the redirect twice signs in once`() async throws {
     let (fixture, page, _) = try await LoopbackRedirectTests.waiting()
     let url = try page.redirect("code=abc")
     async let first = try? RawClient.get(url)

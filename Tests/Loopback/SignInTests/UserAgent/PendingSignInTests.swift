@@ -5,7 +5,7 @@ import Testing
 
 @testable import TestSupport
 
-/// What a user agent knows of the sign-in that it shows.
+/// The information that a user agent gets about its sign-in.
 @Suite(.timeLimit(.minutes(1))) struct PendingSignInTests {
   /// A user agent for all accounts of an app, which records its calls.
   final class SharedAgent: UserAgent {
@@ -18,7 +18,7 @@ import Testing
     private let query: String?
     var calls: [Call] { state.withLock(\.self) }
 
-    /// With a query it answers each sign-in; without one the user reads the page for ever.
+    /// Creates an agent that answers each sign-in with `query`, or never answers without one.
     init(answering query: String? = nil) { self.query = query }
 
     func open(_ url: URL) async throws {
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  /// A user agent that knows of nothing but a URL.
+  /// A user agent that only accepts a URL.
   final class PlainAgent: UserAgent {
     private let urls = Locked<[URL]>([])
     var opened: [URL] { urls.withLock(\.self) }
@@ -87,7 +87,8 @@ import Testing
     _ = await signingIn.value
   }
 
-  @Test func `an ended sign-in takes no redirect, neither its own nor the next one's`() async throws
+  @Test func `an ended sign-in accepts no redirect, neither its own nor the next one's`()
+    async throws
   {
     let agent = SharedAgent()
     let fixture = try OAuthFixture(browser: OAuthFixture.idle).register()
@@ -109,7 +110,7 @@ import Testing
     #expect(await fixture.delegate.events(2).last == .authorized("T"))
   }
 
-  @Test func `a user agent that takes a URL alone is called as before`() async throws {
+  @Test func `a user agent that only accepts a URL still works`() async throws {
     let agent = PlainAgent()
     let fixture = try OAuthFixture(browser: OAuthFixture.idle).register()
     fixture.oauth.environment.userAgent = agent
@@ -120,13 +121,13 @@ import Testing
     #expect(await fixture.delegate.events(1) == [.authorized("T")])
   }
 
-  @Test func `a closure that takes a sign-in is never called without one`() async throws {
+  @Test func `a closure with a sign-in parameter is not called without one`() async throws {
     let agent = CustomUserAgent { _, _ in Issue.record("there is no sign-in") }
     let url = try #require(URL(string: "https://id.example/authorize"))
     await failure(.browserUnavailable) { try await agent.open(url) }
   }
 
-  @Test func `no text of a pending sign-in holds its state`() async throws {
+  @Test func `no description of a pending sign-in shows its state`() async throws {
     let agent = SharedAgent(answering: "code=abc")
     let fixture = try OAuthFixture(browser: OAuthFixture.idle).register()
     fixture.oauth.environment.userAgent = agent
@@ -138,8 +139,8 @@ import Testing
     #expect(!text.contains(call.page.state), "\(text)")
   }
 
-  /// Only a text that was written to be shown is repeated.
-  @Test func `a user agent that sees the pages may say that they led nowhere`() async throws {
+  /// Only an error message that was written for users is repeated.
+  @Test func `a user agent can report why the sign-in failed`() async throws {
     let fixture = try OAuthFixture(browser: { _, _ in
       throw SQOAuthError(.signInRefused, "the password is wrong")
     }).register()
@@ -153,7 +154,7 @@ import Testing
     ("no \u{1B}[31mpage", "the user agent failed: no [31mpage"),
     (nil, "the browser did not open"),
   ])
-  func `a user agent's own words end the sign-in, without its state`(
+  func `the error of a user agent is repeated without the state`(
     words: String?, message: String
   ) async throws {
     struct Shown: LocalizedError { let errorDescription: String? }

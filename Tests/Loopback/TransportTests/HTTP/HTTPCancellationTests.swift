@@ -7,7 +7,9 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// Cancellation at any moment: it gives one result soon, and leaves nothing behind.
+/// Cancellation at any moment.
+///
+/// It soon gives one result and leaves nothing behind.
 @Suite(.timeLimit(.minutes(3))) struct HTTPCancellationTests {
   let client = CurlHTTPClient()
 
@@ -22,7 +24,7 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
-  @Test func `cancelling while the server is silent ends the request`() async throws {
+  @Test func `cancelling ends a request to a silent server`() async throws {
     let arrival = AsyncStream.makeStream(of: Void.self)
     let server = try Server { _, _ in
       arrival.continuation.yield()
@@ -35,7 +37,7 @@ import Testing
     await failure(.cancelled) { try await task.value }
   }
 
-  @Test func `cancelling during a name's resolution does not wait for it`() async throws {
+  @Test func `cancelling does not wait for a name's resolution`() async throws {
     let client = CurlHTTPClient(configuration: .direct)
     for _ in 0..<20 {
       let url = try #require(URL(string: "http://no-such-host.invalid/"))
@@ -46,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func `ten thousand requests cancelled at random end each in one way`() async throws {
+  @Test func `ten thousand randomly cancelled requests each end exactly once`() async throws {
     let server = try Server { _, index in
       index.isMultiple(of: 3)
         ? .script([.wait(.seconds(1000))]) : .response(LoopbackResponse(status: 200))
@@ -63,9 +65,9 @@ import Testing
     #expect(try await client.send(try last.request()).text == "hello")
   }
 
-  /// Sends requests one after the other and cancels each after a random while.
+  /// Sends requests one after another and cancels each after a random time.
   ///
-  /// - Returns: An error that neither an answer nor a cancellation explains.
+  /// - Returns: An error that is neither an answer nor a cancellation.
   private func surprise(in count: Int, _ request: HTTPRequest, seed: UInt64) async -> String? {
     var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
     for _ in 0..<count {

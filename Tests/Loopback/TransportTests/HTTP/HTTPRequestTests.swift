@@ -7,12 +7,12 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// What goes out, byte for byte, and what never does.
+/// What requests contain byte for byte, and what they must never contain.
 @Suite(.timeLimit(.minutes(3))) struct HTTPRequestTests {
   let client = CurlHTTPClient.shared
 
   @Test(arguments: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND"])
-  func `a method goes out as it is, without a body`(method: String) async throws {
+  func `a method is sent unchanged and without a body`(method: String) async throws {
     let server = try Server.answering(200, [], "")
     _ = try await client.send(try server.request(method, "/a/../b?c=d#e"))
     let seen = try #require(server.requests.first)
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(arguments: ["POST", "PUT", "PATCH", "DELETE", "GET"], [1, 1000, 65_536, 65_537, 900_000])
-  func `a body arrives whole`(method: String, size: Int) async throws {
+  func `a body arrives complete`(method: String, size: Int) async throws {
     let server = try Server.answering()
     var request = try server.request(method)
     let body = pattern(size)
@@ -41,7 +41,7 @@ import Testing
     #expect(seen.header("expect") == nil)
   }
 
-  @Test func `nothing of a request is left in the next one`() async throws {
+  @Test func `no part of a request is left in the next one`() async throws {
     let server = try Server.answering(200, [], "")
     let client = CurlHTTPClient()
     var first = try server.request("POST")
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func `fields go out in order, also empty ones and doubles`() async throws {
+  @Test func `header fields are sent in order, including empty and repeated ones`() async throws {
     let server = try Server.answering()
     var request = try server.request()
     request.headers = ["X-A": "1", "X-Empty": "", "X-Space": " \t", "x-a": "2", "X-Tab": "a\tb"]
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: [nil, "MyApp/2.1 (Linux)", ""])
-  func `a request names the program, unless it has such a field itself`(own: String?) async throws {
+  func `a request has the default User-Agent unless it sets its own`(own: String?) async throws {
     let server = try Server.answering()
     var request = try server.request("POST")
     if let own { request.headers["User-Agent"] = own }
@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test(arguments: [nil, "MyApp/2.1"])
-  func `an app chooses how its requests name it`(name: String?) async throws {
+  func `an app can set the User-Agent of its requests`(name: String?) async throws {
     let server = try Server.answering()
     var configuration = HTTPClientConfiguration()
     configuration.userAgent = name
@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test(arguments: ["a\r\nEvil: 1", "caf\u{e9}"])
-  func `a name that is no field's value is refused`(name: String) async throws {
+  func `an invalid User-Agent is rejected`(name: String) async throws {
     let server = try Server.answering()
     let request = try server.request()
     var configuration = HTTPClientConfiguration()
@@ -98,7 +98,7 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
-  @Test func `a Host of the caller's replaces the client's`() async throws {
+  @Test func `the caller's Host replaces the default`() async throws {
     let server = try Server.answering()
     var request = try server.request()
     request.headers["Host"] = "example.com"
@@ -113,7 +113,9 @@ import Testing
       [("X:", "1")], [("X\u{e9}", "1")], [("Host", "a"), ("host", "b")], [("Content-Length", "3")],
       [("content-length", "3"), ("Content-Length", "4")], [("Transfer-Encoding", "chunked")],
     ] as [[(String, String)]])
-  func `a field that would break the head is refused`(fields: [(String, String)]) async throws {
+  func `a header field that would break the head is rejected`(fields: [(String, String)])
+    async throws
+  {
     let server = try Server.answering()
     var request = try server.request("POST")
     request.body = .bytes(Data("abc".utf8))
@@ -124,7 +126,7 @@ import Testing
   }
 
   @Test(arguments: ["", "GET ", "G\r\nT", "GET\0", "GÉT", "CONNECT"])
-  func `a method that is no token is refused`(method: String) async throws {
+  func `a method that is not a token is rejected`(method: String) async throws {
     let server = try Server.answering()
     await failure(.malformedRequest) { try await client.send(try server.request(method)) }
     #expect(server.requests.isEmpty)
@@ -137,7 +139,7 @@ import Testing
     "http://127.0.0.1:80:80/", "http://%31%32%37.0.0.1/", "http://[::1/", "http://[127.0.0.1]/",
     "http://[fe80::1%25lo]/", "http://a,b/",
   ])
-  func `a URL that parsers could read in two ways is refused`(text: String) async throws {
+  func `an ambiguous URL is rejected`(text: String) async throws {
     let refusal = #expect(throws: SQOAuthError.self) { try HTTPRequest(url: text) }
     #expect(refusal?.code == .malformedRequest)
     guard let url = URL(string: text) else { return }
@@ -147,20 +149,20 @@ import Testing
     #expect(error?.message.contains("secret") == false)
   }
 
-  @Test func `a URL may be given as text`() throws {
+  @Test func `a URL can be given as text`() throws {
     let request = try HTTPRequest(method: "PUT", url: "https://api.example/a%2Fb?c=d")
     #expect(request.url.absoluteString == "https://api.example/a%2Fb?c=d")
     #expect(request.method == "PUT")
   }
 
-  @Test func `a HEAD with a body is refused`() async throws {
+  @Test func `a HEAD request with a body is rejected`() async throws {
     let server = try Server.answering()
     var request = try server.request("HEAD")
     request.body = .bytes(Data("a".utf8))
     await failure(.malformedRequest) { try await client.send(request) }
   }
 
-  @Test func `a host on IPv6 is reached`() async throws {
+  @Test func `an IPv6 host is reached`() async throws {
     let server = try Server(address: .ipv6) { _, _ in .response(LoopbackResponse(status: 204)) }
     #expect(try await client.send(try server.request()).status == 204)
   }

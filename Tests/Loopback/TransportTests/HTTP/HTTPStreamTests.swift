@@ -7,9 +7,11 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// Bodies that are made and consumed while they move.
+/// Bodies that are produced and consumed while they are transferred.
 @Suite(.timeLimit(.minutes(3))) struct HTTPStreamTests {
-  /// How far the time of the client's requests is ahead; a limit is an hour, and a pause two.
+  /// How far the client's clock is ahead.
+  ///
+  /// A limit is an hour, and a pause is two hours.
   let time = TimeLead()
   let client: CurlHTTPClient
 
@@ -19,7 +21,7 @@ import Testing
 
   private struct Stop: Error {}
 
-  /// Chunks that are counted as they are asked for.
+  /// Chunks that count how often they are requested.
   private final class Chunks: Sendable {
     let asked = Locked(0)
 
@@ -33,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: [nil, 300_003] as [Int64?])
-  func `a streamed body arrives whole`(length: Int64?) async throws {
+  func `a streamed body arrives complete`(length: Int64?) async throws {
     let server = try Server.answering()
     let chunks = Chunks()
     let parts = [Data("abc".utf8), Data(), Data(count: 100_000), Data(count: 200_000)]
@@ -47,7 +49,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 2, 4] as [Int64], [["abc"], ["ab", "", "c"], ["", "a", "b", "c"]])
-  func `a body of another length than announced is an error`(
+  func `a body whose length differs from the announced one is an error`(
     length: Int64, parts: [String]
   ) async throws {
     let server = try Server.answering()
@@ -58,7 +60,7 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
-  @Test func `what a producer throws ends the request`() async throws {
+  @Test func `an error of the producer ends the request`() async throws {
     let server = try Server.answering()
     var request = try server.request("POST")
     request.body = .stream(length: nil) { { throw Stop() } }
@@ -68,7 +70,7 @@ import Testing
     await failure(.notAuthorized) { try await client.send(request) }
   }
 
-  @Test func `a producer that waits does not trip the idle time-out`() async throws {
+  @Test func `a waiting producer does not trigger the idle timeout`() async throws {
     let server = try Server.answering()
     let chunks = Chunks()
     var request = try server.request("POST")
@@ -85,7 +87,7 @@ import Testing
     #expect(server.requests.first?.body == Data("ab".utf8))
   }
 
-  @Test func `a producer that never ends is cancelled with the request`() async throws {
+  @Test func `a producer that never ends is cancelled with its request`() async throws {
     let server = try Server.answering()
     var request = try server.request("POST")
     request.timeout = .seconds(3600)
@@ -124,7 +126,7 @@ import Testing
     #expect(result.bytes == Data(body.utf8))
   }
 
-  /// What is asked of the running transfer to a URL; `nil` if there is none.
+  /// Asks the running transfer to a URL, and returns `nil` if there is none.
   private static func transfer<Answer: Sendable>(
     to url: URL, _ ask: (CurlTransfer) -> Answer
   ) throws -> Answer? {
@@ -133,7 +135,9 @@ import Testing
     }
   }
 
-  @Test func `a slow consumer holds the server back and trips no idle time-out`() async throws {
+  @Test func `a slow consumer slows the server down and does not trigger the idle timeout`()
+    async throws
+  {
     let sent = Locked(0)
     let server = try RawServer { connection in
       guard connection.readHead() != nil else { return }
@@ -173,11 +177,11 @@ import Testing
       try await client.send(request)
     }
     #expect(received.withLock { $0 } == 100_000_000)
-    // What the sockets' buffers hold, and ours; Linux lets a receiver's grow to 32 MiB.
+    // The sockets' buffers and ours hold this much. Linux lets a receiver's grow to 32 MiB.
     #expect(largestLead.withLock { $0 } < 50_000_000)
   }
 
-  @Test func `what came before the server fell silent is delivered`() async throws {
+  @Test func `bytes that arrived before the server went silent are delivered`() async throws {
     let server = try Server.playing([
       .send(Data("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx".utf8)), .wait(.seconds(50)),
     ])
@@ -189,7 +193,7 @@ import Testing
     request.progress = { if $0.received == 1 { hasArrived.resolve(()) } }
     request.destination = .stream { [time, url = request.url] _, data in
       received.withLock { $0 += data }
-      // At the head; the request has ended when the content's turn comes.
+      // This call passes only the head. By the call with the content the request has ended.
       guard data.isEmpty else { return }
       _ = await hasArrived.value()
       time.advance(by: .seconds(7200))
@@ -199,7 +203,7 @@ import Testing
     #expect(received.withLock { $0 } == Data("x".utf8))
   }
 
-  @Test func `a server that stalls on a stream trips the idle time-out`() async throws {
+  @Test func `a server that stalls a stream triggers the idle timeout`() async throws {
     let server = try Server.playing([
       .send(Data("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx".utf8)), .wait(.seconds(50)),
     ])
@@ -212,7 +216,7 @@ import Testing
     await failure(.requestTimedOut) { try await client.send(request) }
   }
 
-  @Test func `what a consumer throws ends the request`() async throws {
+  @Test func `an error of the consumer ends the request`() async throws {
     let server = try Server.playing([
       .send(Data("HTTP/1.1 200 OK\r\n\r\n".utf8)), .sendForever(Data(repeating: 120, count: 4096)),
     ])
@@ -225,7 +229,7 @@ import Testing
     await failure(.invalidResponse) { try await client.send(request) }
   }
 
-  @Test func `a streamed response is capped too, and may be cancelled`() async throws {
+  @Test func `a streamed response is limited too and can be cancelled`() async throws {
     let server = try Server.playing([
       .send(Data("HTTP/1.1 200 OK\r\n\r\n".utf8)), .sendForever(Data(repeating: 120, count: 4096)),
     ])
@@ -240,8 +244,8 @@ import Testing
     await failure(.cancelled) { try await task.value }
   }
 
-  @Test func `both directions may stream at once`() async throws {
-    // Echoes what comes, while it comes.
+  @Test func `both directions can stream at the same time`() async throws {
+    // The server echoes each chunk as it arrives.
     let server = try RawServer { connection in
       guard let (_, rest) = connection.readHead() else { return }
       connection.write("HTTP/1.1 200 OK\r\n\r\n" + String(decoding: rest, as: UTF8.self))
@@ -262,7 +266,7 @@ import Testing
           $0 += 1
           return $0
         }
-        // The second chunk is made only when the first has come back.
+        // The second chunk is produced only after the first has come back.
         if step == 2 { for await _ in echo.stream { break } }
         return step < 3 ? Data("chunk\(step)".utf8) : nil
       }

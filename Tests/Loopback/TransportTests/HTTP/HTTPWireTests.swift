@@ -6,7 +6,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// Servers whose framing promises or sends more than any content explains.
+/// Servers whose framing announces or sends far more than its content.
 @Suite(.timeLimit(.minutes(2))) struct HTTPWireTests {
   enum Destination: CaseIterable, Sendable {
     case memory
@@ -16,7 +16,7 @@ import Testing
 
   let client = CurlHTTPClient()
 
-  /// A request that accepts any amount of content, in one of three places.
+  /// Returns a request that accepts any amount of content for one of three destinations.
   private func request(
     _ url: URL, to destination: Destination, in folder: TemporaryFolder
   ) -> HTTPRequest {
@@ -33,7 +33,7 @@ import Testing
 
   @Test(
     arguments: ["9223372036854775808", "99999999999999999999999"], Destination.allCases)
-  func `a length that no number holds is refused`(
+  func `a length that is too large for a number is rejected`(
     length: String, destination: Destination
   ) async throws {
     let server = try Server.saying("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\nshort")
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: ["5000000000000", "9223372036854775807"], Destination.allCases)
-  func `a great length is believed, and missed when the response is short`(
+  func `a huge length is accepted, and a short response fails`(
     length: String, destination: Destination
   ) async throws {
     let server = try Server.saying("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\nshort")
@@ -58,7 +58,7 @@ import Testing
       "Content-Length: 5, 6", "Content-Length: 5,", "Content-Length: 5\r\nContent-Length: 3",
       "Content-Length: -5", "Content-Length:",
     ], [Destination.memory, .stream])
-  func `a length that can be read in two ways is refused`(
+  func `an ambiguous length is rejected`(
     fields: String, destination: Destination
   ) async throws {
     let server = try Server.saying("HTTP/1.1 200 OK\r\n\(fields)\r\n\r\nshort")
@@ -68,20 +68,20 @@ import Testing
   }
 
   @Test(arguments: ["Content-Length: 5, 5", "Content-Length: 5\r\ncontent-length: 5"])
-  func `a length that is said twice is one length`(fields: String) async throws {
+  func `a repeated equal length is accepted`(fields: String) async throws {
     let server = try Server.saying("HTTP/1.1 200 OK\r\n\(fields)\r\n\r\nshort")
     #expect(try await client.send(try server.request()).text == "short")
   }
 
   @Test(arguments: ["HTTP/1.1 200 ", "HTTP/1.1 200 OK\r\nX: "])
-  func `a line of the head that is too long is named`(start: String) async throws {
+  func `a header line that is too long is the reason in the error`(start: String) async throws {
     let line = String(repeating: "x", count: 200_000)
     let server = try Server.saying("\(start)\(line)\r\nContent-Length: 0\r\n\r\n")
     let error = await failure(.responseTooLarge) { try await client.send(try server.request()) }
     #expect(error?.message.contains("sent a line of more than 100 kB") == true)
   }
 
-  /// The bytes that a server repeats without end after its head.
+  /// Bytes that a server repeats endlessly after its head.
   struct Flood: CustomTestStringConvertible, Sendable {
     let testDescription: String
     let head: String
@@ -103,7 +103,7 @@ import Testing
   ]
 
   @Test(arguments: floods, Destination.allCases)
-  func `bytes that are no content have a limit`(
+  func `bytes outside the content have a limit`(
     flood: Flood, destination: Destination
   ) async throws {
     let sent = Locked(0)
@@ -119,12 +119,12 @@ import Testing
     let request = request(url, to: destination, in: folder)
     let error = await failure(.responseTooLarge) { try await client.send(request) }
     #expect(error?.status == 200)
-    // What libcurl reads before it asks the first time, and what the system holds, is in it too.
+    // The count includes what libcurl reads before its first callback and what the system buffers.
     #expect(sent.withLock(\.self) < 400 << 20)
   }
 
   @Test(arguments: Destination.allCases)
-  func `chunks of a byte each are no flood`(destination: Destination) async throws {
+  func `chunks of one byte are not treated as a flood`(destination: Destination) async throws {
     let count = 300_000
     let server = try RawServer { connection in
       guard connection.readHead() != nil else { return }
@@ -153,11 +153,11 @@ import Testing
     #expect(length == count)
   }
 
-  /// Nothing that an app may set is too large or too small to be set.
+  /// Any value that an app can set works.
   @Test(
     arguments: [.max, .min, -1] as [Int64],
     [.seconds(Int64.max) * 18, .seconds(Int64.max), .seconds(86_400 * 365 * 200)] as [Duration])
-  func `any limit may be set`(bytes: Int64, time: Duration) async throws {
+  func `extreme limits work`(bytes: Int64, time: Duration) async throws {
     let server = try Server.saying("HTTP/1.1 204 No Content\r\n\r\n")
     var request = try server.request()
     request.maximumResponseBytes = bytes
@@ -171,7 +171,7 @@ import Testing
   }
 
   @Test(arguments: [.min, -2, -1] as [Int64])
-  func `a body of negative length is refused before it is sent`(length: Int64) async throws {
+  func `a body of negative length is rejected before it is sent`(length: Int64) async throws {
     let server = try Server.answering()
     var request = try server.request("POST")
     request.body = .stream(length: length) { { nil } }
@@ -179,7 +179,7 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
-  @Test func `a body that is announced as endless fails when it ends`() async throws {
+  @Test func `a body announced as endless fails when it ends`() async throws {
     let server = try RawServer { connection in
       while !connection.read().isEmpty {}
     }
@@ -192,7 +192,7 @@ import Testing
 }
 
 extension RawConnection {
-  /// Writes all of it; `false` when the client has gone.
+  /// Writes all bytes, and returns `false` if the client has left.
   fileprivate func isWritten(_ bytes: [UInt8]) -> Bool {
     var rest = bytes[...]
     while !rest.isEmpty {

@@ -2,21 +2,21 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// When a request may be sent, on a machine that may sleep.
+/// Whether a request may still be sent on a machine that was suspended.
 @Suite struct TransferClockTests {
   private static let second: UInt64 = 1_000_000_000
 
-  @Test func `a request is not sent if the machine slept until its time was over`() {
+  @Test func `a request whose time limit passed during a suspend is not sent`() {
     let clock = TransferClock(total: .seconds(60), idle: nil)
     let now = TransferClock.timeAwakeOrNot()
     #expect(clock.maySend(at: now))
     #expect(clock.maySend(at: now + 50 * Self.second))
     #expect(!clock.maySend(at: now + 600 * Self.second))
-    // The clock for all other limits stood still meanwhile.
+    // The clock for all other limits stood still during the suspend.
     #expect(TransferClock.now() < clock.deadline)
   }
 
-  @Test func `a request without a limit may be sent after any sleep`() {
+  @Test func `a request without a time limit can be sent after any suspend`() {
     let clock = TransferClock(total: nil, idle: .seconds(1))
     #expect(clock.maySend(at: .max - 1))
   }

@@ -5,7 +5,7 @@ import SQBasics
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// An answer that a test holds back; it knows when its client has left.
+/// An answer that a test holds back and that knows when its client has left.
 final class HeldAnswer: Sendable {
   private let gate = Gate(isOpen: false)
   private let left = Locked(false)
@@ -38,7 +38,7 @@ final class ReadingServer: Sendable {
   var receivedBytes: Int { received.withLock(\.self) }
   var hasEnded: Bool { ended.withLock(\.self) }
 
-  /// Starts it and returns its URL.
+  /// Starts the server and returns its URL.
   func start() throws -> String {
     let server = try RawServer { connection in
       while true {

@@ -8,13 +8,15 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// At a server: a cancelled call leaves nothing behind, and does not cancel other calls.
-@Suite("End to end: a pipe's end", .timeLimit(.minutes(1))) struct PipeCancelTests {
+/// Cancelled pipe operations at a server.
+///
+/// They leave nothing behind and cancel no other operation.
+@Suite("End to end: cancelling a pipe", .timeLimit(.minutes(1))) struct PipeCancelTests {
   enum Way: CaseIterable {
     case pipe, task
   }
 
-  /// Ends an operation that is under way, in one way or another.
+  /// Cancels a running operation through its pipe or its task.
   private func end<Value: Sendable>(
     _ way: Way, _ pipe: Pipeline.Pipe, when isReady: () async throws -> Void,
     _ operation: @escaping @Sendable () async throws(PipeError) -> Value
@@ -32,7 +34,7 @@ import Testing
   }
 
   @Test(arguments: Way.allCases)
-  func `a read that is cancelled leaves the server, and the next one works`(way: Way) async throws {
+  func `a cancelled read leaves the server, and the next one works`(way: Way) async throws {
     let drive = try await DriveFixture()
     let hold = HeldAnswer()
     drive.sandbox.misbehave(at: .driveFiles, hold.misbehaviour)
@@ -47,7 +49,7 @@ import Testing
   }
 
   @Test(arguments: Way.allCases)
-  func `an upload that is cancelled leaves the server, and the next one works`(
+  func `a cancelled upload leaves the server, and the next one works`(
     way: Way
   ) async throws {
     let drive = try await DriveFixture()
@@ -73,7 +75,7 @@ import Testing
   }
 
   @Test(arguments: Way.allCases)
-  func `a download that is cancelled leaves the server, and the next one works`(
+  func `a cancelled download leaves the server, and the next one works`(
     way: Way
   ) async throws {
     let drive = try await DriveFixture()
@@ -94,9 +96,9 @@ import Testing
     #expect(try Data(contentsOf: destination) == pattern(1000))
   }
 
-  @Test func `an upload may be cancelled by what is told of its progress`() async throws {
+  @Test func `a progress closure can cancel its upload`() async throws {
     let drive = try await DriveFixture()
-    // The upload does not wait for what is told of it, so the server does not read all of it.
+    // The upload does not wait for its progress closure, so the server must not read all of it.
     let hold = HeldAnswer()
     drive.sandbox.misbehave(at: .driveUpload, .unread(hold.misbehaviour))
     let error = await pipeFailure { () async throws(PipeError) in
@@ -111,10 +113,12 @@ import Testing
     _ = try await drive.files.read()
   }
 
-  @Test func `one that waits for a sign-in ends it, unless somebody else waits`() async throws {
+  @Test func `a cancelled operation ends its sign-in unless another caller waits for it`()
+    async throws
+  {
     let drive = try await DriveFixture(isSignedIn: false)
     let page = HeldAnswer()
-    // The first visit ends there: two at once would be one user with two tabs.
+    // The first visit ends here. Otherwise one user would have two tabs at the same time.
     drive.sandbox.misbehave(at: .authorization, page.misbehaviour(then: .status(500)))
     let error = begin { () -> PipeError? in
       await pipeFailure { () async throws(PipeError) in try await drive.files.read() }
@@ -132,7 +136,7 @@ import Testing
     #expect(drive.sandbox.requests(to: .driveFiles).count == 1)
   }
 
-  @Test func `a cancelled operation leaves the refresh to the others`() async throws {
+  @Test func `a cancelled operation does not cancel the refresh of other callers`() async throws {
     let drive = try await DriveFixture()
     let hold = HeldAnswer()
     drive.sandbox.misbehave(at: .token, hold.misbehaviour)
@@ -152,7 +156,7 @@ import Testing
     #expect(drive.asked == ["POST /token refresh_token", "GET /drive/v2/files"])
   }
 
-  @Test func `a completion of a cancelled operation comes once`() async throws {
+  @Test func `the completion of a cancelled operation is called once`() async throws {
     let drive = try await DriveFixture()
     let hold = HeldAnswer()
     drive.sandbox.misbehave(at: .driveFiles, hold.misbehaviour, times: nil)

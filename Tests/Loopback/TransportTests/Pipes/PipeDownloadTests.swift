@@ -8,11 +8,11 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// Downloads from a drive that breaks off, ignores ranges and changes its files.
+/// Downloads from a drive that breaks connections, ignores ranges and changes its files.
 @Suite("End to end: downloads", .timeLimit(.minutes(1))) struct PipeDownloadTests {
   private static let media = ["alt": "media"]
 
-  /// A drive with a file, and the path for its download.
+  /// A drive with one file, and the folder for its download.
   struct Place {
     let drive: DriveFixture
     let folder: TemporaryFolder
@@ -35,14 +35,14 @@ import Testing
       }
     }
 
-    /// The ranges that were asked for, in order.
+    /// The requested ranges, in order.
     var ranges: [String?] { drive.sandbox.requests(to: .driveContent).map { $0.header("range") } }
 
     var contents: [String] {
       get throws { try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() }
     }
 
-    /// The file is there, and nothing else.
+    /// Expects the downloaded file and nothing else in the folder.
     func expect(_ content: Data, sourceLocation: SourceLocation = #_sourceLocation) throws {
       #expect(try Data(contentsOf: destination) == content, sourceLocation: sourceLocation)
       #expect(try contents == ["f"], sourceLocation: sourceLocation)
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 1_000_000])
-  func `a file comes whole, in one request`(size: Int) async throws {
+  func `a file is downloaded in one request`(size: Int) async throws {
     let place = try await Place(pattern(size))
     try await place.download()
     try place.expect(pattern(size))
@@ -59,20 +59,20 @@ import Testing
     #expect(place.ranges == [nil])
   }
 
-  @Test func `a connection that is lost is resumed where it broke off`() async throws {
+  @Test func `a download continues where the connection broke`() async throws {
     let place = try await Place()
     place.drive.sandbox.misbehave(at: .driveContent, .cut(afterBodyBytes: 300_000))
     place.drive.sandbox.misbehave(at: .driveContent, .cut(afterBodyBytes: 200_000))
     try await place.download()
     try place.expect(pattern(1_000_000))
-    // Not a byte that came was lost with the connection.
+    // No received byte was lost with the connection.
     #expect(place.ranges == [nil, "bytes=300000-", "bytes=500000-"])
     let conditions = place.drive.sandbox.requests(to: .driveContent).map { $0.header("if-range") }
     #expect(conditions == [nil, place.file.etag, place.file.etag])
     #expect(place.drive.tokensUsed.count == 1)
   }
 
-  @Test func `a later call goes on where one was cancelled`() async throws {
+  @Test func `a later call continues where a cancelled one stopped`() async throws {
     let place = try await Place()
     place.drive.sandbox.misbehave(at: .driveContent, .stall(afterBodyBytes: 400_000))
     let first = begin { () -> PipeError? in
@@ -94,7 +94,7 @@ import Testing
     second.expectRise()
   }
 
-  @Test func `a server that ignores ranges sends all of it again`() async throws {
+  @Test func `a server that ignores ranges sends the whole file again`() async throws {
     let place = try await Place()
     place.drive.sandbox.misbehave(at: .driveContent, .cut(afterBodyBytes: 300_000))
     place.drive.sandbox.misbehave(at: .driveContent, .ignoringRange)
@@ -104,7 +104,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a file that changed meanwhile is never mixed with what it was`(
+  func `a file that changes during the download is never mixed with its old content`(
     serverIgnoresCondition: Bool
   ) async throws {
     let place = try await Place()
@@ -122,7 +122,7 @@ import Testing
     #expect(place.ranges == [nil, "bytes=300000-"] + (serverIgnoresCondition ? [nil] : []))
   }
 
-  @Test func `a token that is refused between two attempts is refreshed`() async throws {
+  @Test func `a token rejected between two attempts is refreshed`() async throws {
     let place = try await Place()
     let sandbox = place.drive.sandbox
     sandbox.misbehave(at: .driveContent, .cut(afterBodyBytes: 300_000))
@@ -160,7 +160,7 @@ import Testing
         401, headers: ["WWW-Authenticate": #"Bearer error="invalid_token""#],
         body: "what it says"), status: 401, requests: 2),
   ])
-  func `a refusal is told with what the server says, and no file is made`(row: Row) async throws {
+  func `a rejected download has the server's message and creates no file`(row: Row) async throws {
     let place = try await Place()
     try Data("before".utf8).write(to: place.destination)
     place.drive.sandbox.misbehave(at: .driveContent, row.misbehaviour, times: 2)
@@ -173,7 +173,9 @@ import Testing
     #expect(place.progress.all.allSatisfy { $0.fraction ?? 0 < 1 })
   }
 
-  @Test func `a refusal that is too long is a refusal`() async throws {
+  @Test func `an oversized error response is still reported as the server's rejection`()
+    async throws
+  {
     var configuration = PipeConfiguration()
     configuration.maximumResponseBytes = 1000
     let place = try await Place(pattern(10), configuration)
@@ -182,12 +184,12 @@ import Testing
     let error = await pipeFailure { () async throws(PipeError) in try await place.download() }
     #expect(error?.refusal?.status == 502, "\(String(describing: error))")
     #expect(try place.contents.isEmpty)
-    // The limit is not one of the file's length.
+    // The limit does not apply to the file's length.
     try await place.drive.files.download(
       id: place.file.id, parameters: Self.media, to: place.destination)
   }
 
-  @Test func `a server that falls silent before the first byte is too late`() async throws {
+  @Test func `a server that is silent before the first byte causes a timeout`() async throws {
     let place = try await Place(pattern(1000))
     let time = TimeLead()
     place.drive.fixture.oauth.environment.httpClient = CurlHTTPClient(lead: time)
@@ -205,7 +207,7 @@ import Testing
     #expect(try place.contents.isEmpty)
   }
 
-  @Test func `one that falls silent in the middle is asked for the rest`() async throws {
+  @Test func `after a silence in the middle the rest is requested`() async throws {
     let place = try await Place(pattern(1_000_000))
     let time = TimeLead()
     place.drive.fixture.oauth.environment.httpClient = CurlHTTPClient(lead: time)
@@ -220,7 +222,7 @@ import Testing
     #expect(place.ranges == [nil, "bytes=500000-"])
   }
 
-  @Test func `two downloads to one file do not meet`() async throws {
+  @Test func `two downloads to the same file do not run at the same time`() async throws {
     let place = try await Place()
     place.drive.sandbox.misbehave(at: .driveContent, .stall(afterBodyBytes: 1000))
     let first = begin { () -> PipeError? in

@@ -8,7 +8,7 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// Pipes of a drive: every operation, and the requests that it costs.
+/// The pipes of a drive: every operation and the requests that it makes.
 @Suite("End to end: a drive's records", .timeLimit(.minutes(1))) struct PipeDriveTests {
   typealias File = DriveFixture.File
 
@@ -38,7 +38,7 @@ import Testing
     #expect(drive.tokensUsed == [drive.module.currentToken?.accessToken])
   }
 
-  @Test func `the list is read as it is, and as what the app makes of it`() async throws {
+  @Test func `the list is read as JSON and as the app's own type`() async throws {
     let drive = try await DriveFixture()
     let titles = drive.sandbox.files().map(\.title)
     let list = try await drive.files.read(DriveFixture.List.self, parameters: ["maxResults": "50"])
@@ -48,7 +48,7 @@ import Testing
     #expect(drive.asked == ["GET /drive/v2/files?maxResults=50", "GET /drive/v2/files"])
   }
 
-  @Test func `content is read as it is`() async throws {
+  @Test func `content is read unchanged`() async throws {
     let drive = try await DriveFixture()
     let content = pattern(1000)
     let id = drive.sandbox.addFile("raw", content: content).id
@@ -57,8 +57,9 @@ import Testing
     #expect(drive.sandbox.requests[0].header("accept") == "*/*")
   }
 
-  /// The cookbook: configure, authorize, list, upload, rename, delete, refresh, revoke, list.
-  @Test func `the whole flow of an app costs these requests`() async throws {
+  /// The flow of the cookbook: configure, authorize, list, upload, rename, delete, refresh, revoke,
+  /// list.
+  @Test func `the whole flow of an app makes exactly these requests`() async throws {
     let drive = try await DriveFixture(isSignedIn: false, byHand: false)
     #expect(try await drive.files.read(DriveFixture.List.self).items.count == 5)
     #expect(
@@ -87,15 +88,15 @@ import Testing
         "POST /upload/drive/v2/files", "PUT /drive/v2/files/\(id)", "GET /drive/v2/files",
         "DELETE /drive/v2/files/\(id)", "POST /token", "GET /drive/v2/files",
         "POST /revoke", "POST /revoke",
-        // The browser still knows the user, so there is no login page.
+        // The browser still has the user's session, so there is no login page.
         "GET /authorize", "POST /consent", "POST /token", "GET /drive/v2/files",
       ])
-    // Nothing went without a token, and nothing with one that had been replaced.
+    // No request went without a token or with a replaced one.
     let api = drive.sandbox.requests.filter { $0.path.contains("/drive/") }
     #expect(api.allSatisfy { $0.bearerToken != nil } && drive.tokensUsed.count == 3)
   }
 
-  @Test func `every completion is called once, with the value or the error`() async throws {
+  @Test func `every completion is called once with the value or the error`() async throws {
     let drive = try await DriveFixture()
     let folder = try TemporaryFolder()
     let id = drive.sandbox.addFile("a", content: pattern(100)).id

@@ -8,7 +8,9 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// Failures at a server: each is reported once with its cause, and nothing is left behind.
+/// Failures at a server.
+///
+/// Each is reported once with its cause and leaves nothing behind.
 @Suite("End to end: a pipe's failures", .timeLimit(.minutes(1))) struct PipeFailureTests {
   typealias File = DriveFixture.File
 
@@ -63,11 +65,11 @@ import Testing
   ]
 
   @Test(arguments: rows)
-  func `a failure is told once, and the next call works`(row: Row) async throws {
+  func `a failure is reported once, and the next call works`(row: Row) async throws {
     var configuration = PipeConfiguration()
     configuration.maximumResponseBytes = 20_000
     let drive = try await DriveFixture(configuration)
-    // A GET whose connection breaks may be repeated by the transport, so the POST is counted.
+    // The transport may repeat a GET whose connection breaks, so the test counts the POST.
     drive.sandbox.misbehave(at: .driveFiles, row.misbehaviour, times: nil)
     let read = await pipeFailure { () async throws(PipeError) in
       _ = try await drive.files.read(DriveFixture.List.self)
@@ -85,7 +87,7 @@ import Testing
     #expect(drive.module.isAuthorized)
   }
 
-  @Test func `what the API says of a file that is not there is told`() async throws {
+  @Test func `the error for a missing file has the API's message`() async throws {
     let drive = try await DriveFixture()
     let errors = [
       await pipeFailure { () async throws(PipeError) in try await drive.files.read(id: "none") },
@@ -105,14 +107,14 @@ import Testing
 
   // MARK: Time
 
-  /// A drive whose pipes soon lose their patience; long enough for a busy machine to be served.
+  /// Creates a drive whose pipes have a short time limit, but long enough for a busy machine.
   private func impatientDrive() async throws -> DriveFixture {
     var configuration = PipeConfiguration()
     configuration.timeout = .seconds(10)
     return try await DriveFixture(configuration)
   }
 
-  @Test func `an answer that does not come in time is given up, at both ends`() async throws {
+  @Test func `an answer that is too late ends the request at both ends`() async throws {
     let drive = try await impatientDrive()
     let hold = HeldAnswer()
     drive.sandbox.misbehave(at: .driveFiles, hold.misbehaviour)
@@ -129,7 +131,7 @@ import Testing
     _ = try await drive.files.read()
   }
 
-  @Test func `an upload that a server stops reading is given up`() async throws {
+  @Test func `an upload that the server stops reading fails`() async throws {
     let drive = try await impatientDrive()
     drive.sandbox.misbehave(at: .driveUpload, .unread(.delay(.seconds(3600))))
     let error = await pipeFailure { () async throws(PipeError) in

@@ -8,11 +8,11 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// The pages of a drive, in every way in which it names them.
+/// The pages of a drive, for every way to name the next page.
 @Suite("End to end: pages", .timeLimit(.minutes(1))) struct PipePagesTests {
   typealias List = DriveFixture.List
 
-  /// A drive of seven files that is read two at a time.
+  /// Creates a drive of seven files that is read two at a time.
   private func drive(_ paging: Paging) async throws -> DriveFixture {
     var configuration = PipeConfiguration()
     configuration.paging = paging
@@ -27,7 +27,7 @@ import Testing
     Paging.linkHeader, .body(next: "nextLink"),
     .tokens(next: "nextPageToken", parameter: "pageToken"),
   ])
-  func `every file comes once, page after page`(paging: Paging) async throws {
+  func `every file appears once, page after page`(paging: Paging) async throws {
     let drive = try await drive(paging)
     var titles: [String] = []
     var sizes: [Int] = []
@@ -99,7 +99,7 @@ import Testing
     await other.stop()
   }
 
-  @Test func `a page that fails ends the iteration`() async throws {
+  @Test func `a failed page ends the iteration`() async throws {
     let drive = try await drive(.linkHeader)
     var pages = 0
     let error = await pipeFailure { () async throws(PipeError) in
@@ -113,7 +113,7 @@ import Testing
     #expect(drive.sandbox.requests.count == 2)
   }
 
-  @Test func `a page token that the server does not know is its refusal`() async throws {
+  @Test func `an unknown page token is rejected by the server`() async throws {
     let drive = try await drive(.tokens(next: "nextPageToken", parameter: "pageToken"))
     let first = try await drive.files.pages(List.self, parameters: Self.two).first()
     drive.sandbox.advance(by: .seconds(3 * 3600))

@@ -8,18 +8,18 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// Uploads to a drive: forms with parts of every kind, whole or not at all.
+/// Uploads to a drive: forms with parts of every kind, sent completely or not at all.
 @Suite("End to end: uploads", .timeLimit(.minutes(1))) struct PipeUploadTests {
   typealias File = DriveFixture.File
 
-  /// Keeps what an upload or a download says of itself.
+  /// Records the progress of an upload or a download.
   final class Progress: Sendable {
     private let state = Locked<[TransferProgress]>([])
     var all: [TransferProgress] { state.withLock(\.self) }
 
     func note(_ progress: TransferProgress) { state.withLock { $0.append(progress) } }
 
-    /// Never back, and the whole once, at the end.
+    /// Expects that the progress never falls and ends at the total exactly once.
     func expectRise(sourceLocation: SourceLocation = #_sourceLocation) {
       let fractions = all.compactMap(\.fraction)
       #expect(fractions == fractions.sorted(), sourceLocation: sourceLocation)
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  /// Chunks of some bytes, created again for each attempt.
+  /// Makes chunks of `size` bytes, created again for each attempt.
   private func chunks(_ data: Data, of size: Int = 50_000) -> @Sendable () -> @Sendable () -> Data?
   {
     {
@@ -51,7 +51,7 @@ import Testing
     return url
   }
 
-  @Test func `a form has parts of every kind, and the server finds them all`() async throws {
+  @Test func `a form has parts of every kind, and the server finds all of them`() async throws {
     let drive = try await DriveFixture()
     let folder = try TemporaryFolder()
     let content = pattern(3_000_000)
@@ -74,7 +74,7 @@ import Testing
     #expect(progress.all.last?.total == Int64(request.bodyLength))
   }
 
-  @Test func `a stream of unknown length is sent as it comes`() async throws {
+  @Test func `a stream of unknown length is sent in chunks`() async throws {
     let drive = try await DriveFixture()
     let content = pattern(700_000)
     let progress = Progress()
@@ -86,7 +86,7 @@ import Testing
     progress.expectRise()
   }
 
-  @Test func `a file replaces the content of a record, as it is`() async throws {
+  @Test func `a file replaces the content of a record unchanged`() async throws {
     let drive = try await DriveFixture()
     let folder = try TemporaryFolder()
     let id = drive.sandbox.addFile("old", content: Data("old".utf8)).id
@@ -97,7 +97,7 @@ import Testing
     #expect(stored?.title == "old" && drive.asked == ["PUT /upload/drive/v2/files/\(id)"])
   }
 
-  @Test func `an expired token is refreshed before a byte is sent`() async throws {
+  @Test func `an expired token is refreshed before any byte is sent`() async throws {
     let drive = try await DriveFixture()
     drive.fixture.clock.advance(by: 3600)
     let stream = chunks(pattern(100_000))()
@@ -107,9 +107,9 @@ import Testing
     #expect(drive.asked == ["POST /token refresh_token", "POST /upload/drive/v2/files"])
   }
 
-  /// A small body is read before it is refused; a large one is refused while it is being sent.
+  /// A small body is read before it is rejected; a large one is rejected while it is being sent.
   @Test(arguments: [1000, 3_000_000])
-  func `a form that was refused for its token is sent again, whole`(size: Int) async throws {
+  func `a form rejected for its token is sent again completely`(size: Int) async throws {
     let drive = try await DriveFixture()
     let folder = try TemporaryFolder()
     drive.revokeAccessToken()
@@ -133,9 +133,9 @@ import Testing
   }
 
   @Test(arguments: [1000, 3_000_000])
-  func `what can be read once only is not sent in halves`(size: Int) async throws {
+  func `a one-time stream is not sent partially again`(size: Int) async throws {
     let drive = try await DriveFixture()
-    // The server refuses it when it has begun.
+    // The server rejects the upload after it has begun.
     let gate = Gate(isOpen: false)
     drive.sandbox.misbehave(
       at: .driveUpload,
@@ -163,7 +163,7 @@ import Testing
       drive.asked == ["POST /upload/drive/v2/files", "POST /token refresh_token"],
       "the token is good for whoever comes next, and the form was not sent again")
     #expect(progress.all.allSatisfy { $0.fraction ?? 0 < 1 })
-    // The same form is spent for good; one that is made anew goes through.
+    // This form can never be sent again. A newly created form works.
     let spent = await pipeFailure { () async throws(PipeError) in
       try await drive.uploads.upload(form)
     }
@@ -173,8 +173,8 @@ import Testing
     #expect(drive.sandbox.files().last?.content == pattern(size))
   }
 
-  /// How far it gets before the refusal comes is the machine's affair.
-  @Test func `what can be read once only is sent whole or not at all`() async throws {
+  /// How far the stream gets before the rejection depends on the machine.
+  @Test func `a one-time stream is sent completely or not at all`() async throws {
     for _ in 0..<10 {
       let drive = try await DriveFixture()
       drive.revokeAccessToken()
@@ -188,7 +188,7 @@ import Testing
     }
   }
 
-  @Test func `a refusal before the body is read is the API's answer`() async throws {
+  @Test func `a rejection before the body is read is the API's answer`() async throws {
     var options = SandboxOptions()
     options.driveBytes = 100_000
     let drive = try await DriveFixture(options: options)
@@ -202,7 +202,7 @@ import Testing
     #expect(progress.all.allSatisfy { $0.fraction ?? 0 < 1 })
   }
 
-  @Test func `an upload that breaks off is not sent again`() async throws {
+  @Test func `an upload whose connection breaks is not sent again`() async throws {
     let drive = try await DriveFixture()
     drive.sandbox.misbehave(at: .driveUpload, .unread(.cut(.beforeProcessing, reset: true)))
     let error = await pipeFailure { () async throws(PipeError) in
@@ -216,16 +216,16 @@ import Testing
     #expect(drive.sandbox.files().count == 5)
   }
 
-  @Test func `a file that is not there is not asked for at the server`() async throws {
+  @Test func `a missing file sends no request to the server`() async throws {
     let drive = try await DriveFixture(isSignedIn: false)
     let error = await pipeFailure { () async throws(PipeError) in
       try await drive.uploads.upload([.file("file", URL(filePath: "/nonexistent/file"))])
     }
     #expect(error?.cause?.code == .malformedRequest && drive.asked.isEmpty)
-    #expect(drive.fixture.visited.isEmpty, "nobody signs in for it")
+    #expect(drive.fixture.visited.isEmpty, "no sign-in is started")
   }
 
-  @Test func `what the app's stream throws is what the app gets`() async throws {
+  @Test func `an error of the app's stream is passed to the app`() async throws {
     let drive = try await DriveFixture()
     let error = await pipeFailure { () async throws(PipeError) in
       try await drive.uploads.upload([

@@ -8,9 +8,9 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// Closures for the progress of a transfer, as screens write them.
+/// Progress closures as an app's screens write them.
 @Suite("End to end: progress", .timeLimit(.minutes(1))) struct ProgressTests {
-  /// Shows how far a transfer is, and when it has ended.
+  /// Shows a transfer's progress and records its end.
   @MainActor private final class Screen {
     var fractions: [Double] = []
     var fractionAtEnd: Double?
@@ -65,7 +65,7 @@ import Testing
       return response.body.count
     }
 
-    /// Whether the statements rose to the whole, and the whole was known at the end.
+    /// Expects that the fractions never fall and that the total was reported before the end.
     func expectRise(sourceLocation: SourceLocation = #_sourceLocation) {
       #expect(fractions == fractions.sorted(), sourceLocation: sourceLocation)
       #expect(fractions.count { $0 == 1 } == 1, sourceLocation: sourceLocation)
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  /// A drive whose callbacks without an actor would be called elsewhere.
+  /// Creates a drive whose callbacks without an actor are called on another queue.
   private func drive() async throws -> DriveFixture {
     let drive = try await DriveFixture()
     drive.pipeline.callbackQueue = DispatchQueue(label: "elsewhere")
@@ -81,7 +81,7 @@ import Testing
     return drive
   }
 
-  @MainActor @Test func `a main screen follows an upload and a download`() async throws {
+  @MainActor @Test func `a main-actor screen follows an upload and a download`() async throws {
     let drive = try await drive()
     let screen = Screen()
     let id = try await screen.upload(pattern(3_000_000), to: drive.uploads)
@@ -93,7 +93,7 @@ import Testing
     #expect(try Data(contentsOf: URL(filePath: folder.file("f"))) == pattern(3_000_000))
   }
 
-  @MainActor @Test func `with a completion the whole is said before that is called`() async throws {
+  @MainActor @Test func `the total is reported before the completion is called`() async throws {
     let drive = try await drive()
     let folder = try TemporaryFolder()
     try pattern(3_000_000).write(to: URL(filePath: folder.file("f")))
@@ -109,7 +109,7 @@ import Testing
   }
 
   @MainActor @Test(arguments: [false, true])
-  func `a screen of the main actor follows a request of its own`(isDirect: Bool) async throws {
+  func `a main-actor screen follows its own request`(isDirect: Bool) async throws {
     let drive = try await drive()
     let content = pattern(800_000)
     let file = drive.sandbox.addFile("f", content: content)
@@ -124,14 +124,14 @@ import Testing
     #expect(received == received.sorted() && received.last == Int64(content.count))
   }
 
-  @Test func `a transfer that fails says nothing more`() async throws {
+  @Test func `a failed transfer reports no more progress`() async throws {
     let drive = try await DriveFixture()
     let queue = DispatchQueue(label: "busy")
     drive.pipeline.callbackQueue = queue
     drive.sandbox.misbehave(at: .driveUpload, .error("invalid_request", status: 400))
     queue.suspend()
     let progress = PipeUploadTests.Progress()
-    // It ends although the queue of the closure stands still.
+    // The upload ends although the queue of the closure is suspended.
     let error = await pipeFailure { () async throws(PipeError) in
       try await drive.uploads.upload(
         [.data("file", pattern(1000), filename: "f")], progress: { progress.note($0) })

@@ -8,11 +8,11 @@ import Testing
 @testable import SequencingOAuthPipes
 @testable import TestSupport
 
-/// How long each kind of request may take, and that no other limit than the documented one ends it.
+/// The time limit of each kind of request, as documented.
 @Suite(.timeLimit(.minutes(1))) struct RequestLimitTests {
   private static let limit = Duration.seconds(45)
 
-  /// Those of a fixture whose client allows 45 s for a request, in order.
+  /// Returns the requests that `act` sends with a client whose time limit is 45 s, in order.
   private func requests(
     _ provider: Provider = .endpoints(
       authorization: "https://id.example/authorize", token: "https://id.example/token",
@@ -35,7 +35,7 @@ import Testing
     #expect(request.idleTimeout == idle)
   }
 
-  @Test func `a request for a token has the client's limit and no other`() async throws {
+  @Test func `a token request has only the client's time limit`() async throws {
     let sent = try await requests { fixture in
       _ = try await fixture.oauth.signIn()
       _ = try await fixture.module.requestAccessTokenAsClient()
@@ -57,7 +57,7 @@ import Testing
     #expect(refresh.limits.connection == Self.limit)
   }
 
-  @Test func `a revocation has the client's limit and no other`() async throws {
+  @Test func `a revocation has only the client's time limit`() async throws {
     let sent = try await requests { fixture in
       try await fixture.restored()
       try await fixture.module.revoke()
@@ -66,16 +66,16 @@ import Testing
     for request in sent { expect(request, total: Self.limit) }
   }
 
-  @Test func `a request for metadata has the client's limit and no other`() async throws {
+  @Test func `a metadata request has only the client's time limit`() async throws {
     let sent = try await requests(.issuer("https://id.example")) { fixture in
-      // The answer is no metadata, so every address is asked.
+      // The answer is no metadata, so every address is tried.
       await failure(.invalidResponse) { try await fixture.oauth.signIn() }
     }
     #expect(!sent.isEmpty)
     for request in sent { expect(request, total: Self.limit) }
   }
 
-  @Test func `a request with the token has the client's limit`() async throws {
+  @Test func `an authorized request has the client's time limit`() async throws {
     let sent = try await requests { fixture in
       try await fixture.restored()
       _ = try await fixture.module.send(try .get("https://api.example/files"))
@@ -83,7 +83,7 @@ import Testing
     expect(try #require(sent.last), total: Self.limit)
   }
 
-  @Test func `a request with the token keeps the limits that it sets`() async throws {
+  @Test func `an authorized request keeps its own time limits`() async throws {
     let sent = try await requests { fixture in
       try await fixture.restored()
       var request = try HTTPRequest.get("https://api.example/files")
@@ -102,13 +102,14 @@ import Testing
     #expect(
       limits == [
         [.seconds(7), .seconds(3)], [.seconds(7), nil], [nil, nil],
-        // What has no end may stand still for as long as another request may take.
+        // An endless request may be idle as long as another request may take.
         [nil, Self.limit],
       ])
   }
 
   @Test(arguments: [nil, Duration.seconds(7)])
-  func `an operation of a pipe has its own limit, or the client's`(own: Duration?) async throws {
+  func `an operation of a pipe has its own time limit or the client's`(own: Duration?) async throws
+  {
     var configuration = PipeConfiguration()
     configuration.timeout = own
     let fixture = try await PipeFixture(configuration, change: { $0.timeout = Self.limit })
@@ -117,7 +118,7 @@ import Testing
     expect(try #require(fixture.session.apiRequests.last), total: limit, idle: limit)
   }
 
-  @Test func `a request that sets nothing has 60 s and may be silent for as long`() throws {
+  @Test func `a request without a limit gets 60 s in total and 60 s of idle time`() throws {
     var request = try HTTPRequest.get("https://api.example/")
     expect(request, total: .seconds(60))
     request.timeout = nil
@@ -131,7 +132,7 @@ import Testing
       (.seconds(7), .seconds(7)), (.seconds(100), .seconds(100)), (.seconds(101), .seconds(100)),
       (.seconds(Int64.max) * 2, .seconds(100)), (.seconds(-1), .zero),
     ] as [(Duration, Duration)])
-  func `a client's limit stays between nothing and 100 s`(asked: Duration, has: Duration) throws {
+  func `a client's time limit is between 0 and 100 s`(asked: Duration, has: Duration) throws {
     var configuration = try ClientConfiguration(
       clientID: "client", provider: .endpoints(token: "https://id.example/t"))
     configuration.timeout = asked
@@ -142,7 +143,7 @@ import Testing
     #expect(ClientConfiguration.longestTimeout.seconds <= SessionLease.longestWait - 15)
   }
 
-  @Test func `an API that says nothing is given up when the client's time is over`() async throws {
+  @Test func `a silent API causes a timeout at the client's time limit`() async throws {
     let time = TimeLead()
     let server = try Server { _, _ in
       time.advance(by: Self.limit)
@@ -156,7 +157,7 @@ import Testing
     #expect(error?.message.contains("45.0 s") == true)
   }
 
-  @Test func `a refresh that was sent is waited for beyond the client's limit`() async throws {
+  @Test func `a refresh that was sent waits beyond the client's time limit`() async throws {
     let body = #"{"access_token":"T2","token_type":"Bearer","refresh_token":"R2"}"#
     let time = TimeLead()
     let server = try Server { _, _ in
@@ -177,8 +178,8 @@ import Testing
     #expect(server.requests.count == 1)
   }
 
-  @Test func `a refresh that finds no connection is given up at the client's limit`() async throws {
-    // It takes connections and never says a word, so no TLS connection comes about.
+  @Test func `a refresh without a connection fails at the client's time limit`() async throws {
+    // The server accepts connections but sends nothing, so no TLS connection is established.
     let time = TimeLead()
     let server = try RawServer { connection in
       while !connection.read().isEmpty { time.advance(by: Self.limit) }

@@ -7,7 +7,9 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// Folders and files in which a download cannot work: told before anything is sent.
+/// Folders and files in which a download cannot work.
+///
+/// The error comes before any request.
 @Suite(.timeLimit(.minutes(1))) struct DownloadFileTests {
   let fixture: DownloadFixture
   let server: RangeServer
@@ -25,7 +27,9 @@ import Testing
   }
 
   @Test(arguments: ["partial", "destination", "info"])
-  func `a link in a file's place is refused and its target kept`(place: String) async throws {
+  func `a symbolic link in a file's place is rejected and its target kept`(place: String)
+    async throws
+  {
     let target = fixture.folder.file("target")
     try Data("kept".utf8).write(to: URL(filePath: target))
     let link =
@@ -40,7 +44,7 @@ import Testing
   }
 
   @Test(arguments: ["partial", "destination"])
-  func `a folder or a pipe in a file's place is refused`(place: String) async throws {
+  func `a folder or a named pipe in a file's place is rejected`(place: String) async throws {
     let url = place == "partial" ? fixture.partial : fixture.destination
     #expect(mkfifo(url.path, 0o600) == 0)
     try await expectRefusal(url.path)
@@ -49,7 +53,7 @@ import Testing
     try await expectRefusal(url.path)
   }
 
-  @Test func `a partial file with a second name is refused`() async throws {
+  @Test func `a partial file with a second hard link is rejected`() async throws {
     let other = fixture.folder.file("other")
     try Data("kept".utf8).write(to: URL(filePath: other))
     #expect(link(other, fixture.partial.path) == 0)
@@ -58,7 +62,7 @@ import Testing
   }
 
   @Test(arguments: ["/no/such/folder/file", "/proc/file", "/tmp/"])
-  func `a place where no file can be made is refused`(path: String) async throws {
+  func `a path where no file can be created is rejected`(path: String) async throws {
     let download = ResumableDownload(try server.request(), to: URL(filePath: path))
     let error = await failure(.fileFailed) {
       try await download.run { [fixture] request throws(SQOAuthError) in
@@ -69,7 +73,7 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
-  @Test func `a URL that is no file's is refused`() async throws {
+  @Test func `a URL that is not a file URL is rejected`() async throws {
     let url = try #require(URL(string: "https://127.0.0.1/file"))
     let download = ResumableDownload(try server.request(), to: url)
     await failure(.fileFailed) {

@@ -7,7 +7,7 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// Files of the user's own under names that a download uses, which a server may have chosen.
+/// The user's own files with names that a download uses, which a server may have chosen.
 @Suite(.timeLimit(.minutes(1))) struct DownloadForeignFileTests {
   private static let work = Data("three years of work".utf8)
 
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(arguments: [".partial", ".partial.info"], [0o644, 0o600])
-  func `a file that no download has left is not touched`(ending: String, mode: Int) async throws {
+  func `a file that belongs to no download is not changed`(ending: String, mode: Int) async throws {
     let server = try RangeServer(content)
     let path = try write(Self.work, to: "file.bin\(ending)", mode: mode)
     let error = await failure(.fileFailed) { try await fixture.download(server) }
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(arguments: ["", "{", #"{"version":1}"#, #"{"version":1,"url":"https://x"}"#, "gone"])
-  func `bytes without a record stay`(record: String) async throws {
+  func `partial bytes without a valid record are not overwritten`(record: String) async throws {
     let server = try RangeServer(content)
     try await fixture.bring(150_000, of: server)
     if record == "gone" {
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(arguments: [".partial.new", ".partial.info.new", ".part", ".new"])
-  func `files with names like those of a download stay`(ending: String) async throws {
+  func `files with names similar to a download's are not changed`(ending: String) async throws {
     let path = try write(Self.work, to: "file.bin\(ending)", mode: 0o600)
     let server = try RangeServer(content)
     #expect(try await fixture.download(server).status == 200)
@@ -61,9 +61,9 @@ import Testing
     #expect(try fixture.names == ["file.bin", "file.bin\(ending)"])
   }
 
-  /// A process that is killed leaves the files as they are while bytes come.
+  /// A killed process leaves the files as they are in the middle of a transfer.
   @Test(arguments: [#""v1""#, #"W/"v1""#])
-  func `what a killed process leaves is taken over`(tag: String) async throws {
+  func `a download continues from the files of a killed process`(tag: String) async throws {
     let server = try RangeServer(content, [("ETag", tag)], faults: [.stall(after: 100_000)])
     let task = Task { try await fixture.download(server) }
     try await eventually("bytes have come") { fixture.progress.last?.completed == 100_000 }
@@ -79,7 +79,7 @@ import Testing
     #expect(try fixture.names == ["file.bin"])
   }
 
-  @Test func `a download that replaces nothing refuses a name that is taken`() async throws {
+  @Test func `a download that must not replace a file rejects an existing one`() async throws {
     let server = try RangeServer(content)
     try Self.work.write(to: fixture.destination)
     await failure(.fileFailed) {
@@ -90,7 +90,9 @@ import Testing
     #expect(try Data(contentsOf: fixture.destination) == Self.work)
   }
 
-  @Test func `a file that appears while the bytes come stays, and so do the bytes`() async throws {
+  @Test func `a file created during the download is kept, and so are the received bytes`()
+    async throws
+  {
     let server = try RangeServer(content)
     let destination = fixture.destination
     let error = await failure(.fileFailed) {
@@ -104,7 +106,7 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: fixture.info.path))
   }
 
-  @Test func `a download that replaces nothing takes a free name`() async throws {
+  @Test func `a download that must not replace a file works if there is none`() async throws {
     let server = try RangeServer(content)
     _ = try await fixture.download(try server.request(), replacesFile: false)
     #expect(try Data(contentsOf: fixture.destination) == content)

@@ -8,7 +8,7 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// What a later call makes of the bytes that an earlier one has left.
+/// What a later call does with the bytes of an earlier download.
 @Suite(.timeLimit(.minutes(1))) struct DownloadResumeTests {
   let fixture: DownloadFixture
   let content = pattern(400_000)
@@ -26,7 +26,7 @@ import Testing
     fixture.expectWholeProgress(content.count, sourceLocation: sourceLocation)
   }
 
-  @Test func `a later call goes on where the last one stopped`() async throws {
+  @Test func `a later call continues where the last one stopped`() async throws {
     let server = try RangeServer(content)
     try await fixture.bring(150_000, of: server)
     #expect(try TemporaryFolder.mode(fixture.partial.path) == 0o600)
@@ -39,7 +39,7 @@ import Testing
     try expectContent(content)
   }
 
-  @Test func `neither file holds a secret of the URL`() async throws {
+  @Test func `no stored file has a secret of the URL`() async throws {
     let server = try RangeServer(content)
     try await fixture.bring(1000, of: server)
     let info = String(decoding: try Data(contentsOf: fixture.info), as: UTF8.self)
@@ -47,7 +47,7 @@ import Testing
     #expect(!info.contains("key"))
   }
 
-  @Test func `a file that has changed is fetched anew`() async throws {
+  @Test func `a changed file is downloaded again`() async throws {
     let server = try RangeServer(content)
     try await fixture.bring(150_000, of: server)
     let other = pattern(300_000, seed: 2)
@@ -60,7 +60,7 @@ import Testing
     try expectContent(other)
   }
 
-  @Test func `a file that has changed and is cut off is resumed with its own validator`()
+  @Test func `a changed file that is cut off is resumed with its new validator`()
     async throws
   {
     let server = try RangeServer(content)
@@ -76,7 +76,7 @@ import Testing
     try expectContent(other)
   }
 
-  @Test func `another URL starts anew`() async throws {
+  @Test func `another URL starts the download again`() async throws {
     let server = try RangeServer(content)
     try await fixture.bring(150_000, of: server)
     _ = try await fixture.download(try server.request("/file?key=OTHER"))
@@ -84,7 +84,7 @@ import Testing
     try expectContent(content)
   }
 
-  @Test func `a server without ranges sends it all again`() async throws {
+  @Test func `a server without ranges sends the whole file again`() async throws {
     let server = try RangeServer(content)
     try await fixture.bring(150_000, of: server)
     server.change { $0.hasRanges = false }
@@ -92,7 +92,7 @@ import Testing
     try expectContent(content)
   }
 
-  /// Fields of answers that do not continue the stored part: the range or the tag does not fit.
+  /// Fields of answers that do not continue the stored part: the range or the tag does not match.
   @Test(arguments: [
     ("bytes 149999-399999/400000", #""v1""#), ("bytes 0-399999/400000", #""v1""#),
     ("bytes 150000-399999/400001", #""v1""#), ("bytes 150000-399999/*", #""v1""#),
@@ -101,7 +101,7 @@ import Testing
     ("bytes 150000-399999/400000", #""v2""#), ("bytes 150000-399999/400000", #"W/"v1""#),
     ("bytes 150000-399999/400000", ""), ("", #""v1""#),
   ])
-  func `a part that does not fit is thrown away, and all is fetched`(
+  func `a part that does not match is discarded, and the whole file is downloaded`(
     range: String, tag: String
   ) async throws {
     let server = try RangeServer(content)
@@ -116,7 +116,7 @@ import Testing
     try expectContent(content)
   }
 
-  @Test func `a server that sends less than the rest is asked for more`() async throws {
+  @Test func `a server that sends only some of the rest is asked for more`() async throws {
     let server = try RangeServer(content)
     try await fixture.bring(100_000, of: server)
     server.fail(
@@ -131,7 +131,7 @@ import Testing
     try expectContent(content)
   }
 
-  @Test func `a part that is longer than its range says ends the call`() async throws {
+  @Test func `a part longer than its announced range fails the call`() async throws {
     let server = try RangeServer(content)
     try await fixture.bring(399_000, of: server)
     server.fail(
@@ -149,7 +149,7 @@ import Testing
 
   static let longAgo = (name: "Last-Modified", value: "Sun, 06 Nov 1994 08:49:37 GMT")
 
-  @Test func `a date that is long past will do where there is no entity tag`() async throws {
+  @Test func `an old enough date replaces a missing entity tag`() async throws {
     let server = try RangeServer(
       content, [Self.longAgo, ("Date", "Mon, 07 Nov 1994 08:49:37 GMT")])
     try await fixture.bring(150_000, of: server)
@@ -168,7 +168,7 @@ import Testing
       [("Last-Modified", "yesterday"), ("Date", "Mon, 07 Nov 1994 08:49:37 GMT")],
       [("ETag", #""v1""#), ("Accept-Ranges", "none")],
     ] as [[(name: String, value: String)]])
-  func `without a strong validator nothing is left to be resumed`(
+  func `without a strong validator no partial file is kept`(
     fields: [(name: String, value: String)]
   ) async throws {
     let server = try RangeServer(content, fields, faults: [.cut(after: 150_000)])
@@ -179,9 +179,9 @@ import Testing
     try expectContent(content)
   }
 
-  // MARK: All bytes are there already
+  // MARK: All bytes are already stored
 
-  @Test func `a complete partial file costs one byte`() async throws {
+  @Test func `a complete partial file costs a request for one byte`() async throws {
     let server = try RangeServer(content)
     try await fixture.bring(150_000, of: server)
     try content.write(to: fixture.partial)
@@ -191,10 +191,10 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a refusal of a range that says how long the file is may end it`(
+  func `a 416 answer with the file's length completes the download`(
     hasTag: Bool
   ) async throws {
-    // Without an announced length, nobody knew that the last byte had come.
+    // Without an announced length, the download could not know that it had the last byte.
     let server = try RangeServer(content)
     server.change { $0.hasLength = false }
     try await fixture.bring(150_000, of: server)
@@ -211,7 +211,7 @@ import Testing
   }
 
   @Test(arguments: [400, 405, 412, 416, 417, 501])
-  func `a server that refuses the rest is asked for the whole`(status: Int) async throws {
+  func `a server that rejects the range is asked for the whole file`(status: Int) async throws {
     let server = try RangeServer(content)
     try await fixture.bring(150_000, of: server)
     server.fail(.reply(.response(LoopbackResponse(status: status))))
@@ -221,7 +221,9 @@ import Testing
   }
 
   @Test(arguments: [403, 404, 410])
-  func `a refusal of the resource keeps the bytes that are there`(status: Int) async throws {
+  func `a server that rejects the resource does not erase the stored bytes`(status: Int)
+    async throws
+  {
     let server = try RangeServer(content)
     try await fixture.bring(150_000, of: server)
     server.fail(.reply(.response(LoopbackResponse(status: status))))
@@ -231,18 +233,18 @@ import Testing
     try expectContent(content)
   }
 
-  @Test func `a file that has become shorter is fetched anew`() async throws {
+  @Test func `a file that has become shorter is downloaded again`() async throws {
     let server = try RangeServer(content)
     try await fixture.bring(150_000, of: server)
     let other = pattern(100_000, seed: 2)
-    // The same tag, which no server may give.
+    // The server keeps the entity tag, which it must not do.
     server.change { $0.content = other }
     #expect(try await fixture.download(server).status == 200)
     #expect(server.ranges.suffix(2) == ["bytes=150000-", nil])
     try expectContent(other)
   }
 
-  // MARK: What a crash may leave
+  // MARK: After a crash
 
   private func changeInfo(_ change: (inout [String: Any]) -> Void) throws {
     var info = try #require(
@@ -251,7 +253,7 @@ import Testing
     try JSONSerialization.data(withJSONObject: info).write(to: fixture.info)
   }
 
-  @Test func `bytes of another version of the SDK are thrown away`() async throws {
+  @Test func `bytes from another SDK version are discarded`() async throws {
     let server = try RangeServer(content)
     try await fixture.bring(150_000, of: server)
     try changeInfo { $0["version"] = 2 }
@@ -260,10 +262,10 @@ import Testing
     try expectContent(content)
   }
 
-  @Test func `after a loss of power only what was synced counts`() async throws {
+  @Test func `after a power loss only the synced bytes are used`() async throws {
     let server = try RangeServer(content)
     try await fixture.bring(150_000, of: server)
-    // The process was killed further on, and the system lost what it had not written.
+    // The process had written more before it was killed, and the system lost the unsynced part.
     let zeros = content.prefix(150_000) + Data(count: 50_000)
     try zeros.write(to: fixture.partial)
     try changeInfo { $0["boot"] = "an earlier one" }
@@ -272,7 +274,7 @@ import Testing
     try expectContent(content)
   }
 
-  @Test func `a process that was killed leaves all that it wrote`() async throws {
+  @Test func `after a process was killed all its written bytes are used`() async throws {
     let server = try RangeServer(content)
     try await fixture.bring(150_000, of: server)
     try content.prefix(200_000).write(to: fixture.partial)
@@ -283,7 +285,7 @@ import Testing
   }
 
   @Test(arguments: ["longer than the whole", "gone"])
-  func `a partial file that cannot be ours is thrown away`(what: String) async throws {
+  func `a partial file that does not match its record is discarded`(what: String) async throws {
     let server = try RangeServer(content)
     try await fixture.bring(150_000, of: server)
     try FileManager.default.removeItem(at: fixture.partial)

@@ -8,7 +8,7 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// Forms on the wire, byte by byte.
+/// Multipart forms as sent, byte by byte.
 @Suite(.timeLimit(.minutes(1))) struct MultipartFormTests {
   let client = CurlHTTPClient()
   let folder: TemporaryFolder
@@ -31,7 +31,7 @@ import Testing
     return request
   }
 
-  /// What arrived, with the random boundary written as `B`.
+  /// Sends a form and returns what arrived, with the random boundary replaced by `B`.
   private func send(_ form: MultipartForm) async throws -> String {
     #expect(try await client.send(try request(form)).status == 200)
     let seen = try #require(server.requests.last)
@@ -42,7 +42,7 @@ import Testing
       .replacingOccurrences(of: boundary, with: "B")
   }
 
-  @Test func `parts go out in order, each with its head`() async throws {
+  @Test func `parts are sent in order, each with its header`() async throws {
     let text = try await send([
       .field("title", "Ünïcode\r\n& more"),
       .file("photo", try file("a b.txt", Data("from a file".utf8)), contentType: "text/plain"),
@@ -77,11 +77,11 @@ import Testing
     #expect(server.requests.last?.header("content-length") != nil)
   }
 
-  @Test func `a form without parts is its end`() async throws {
+  @Test func `a form without parts consists of its end`() async throws {
     #expect(try await send([]) == "--B--\r\n")
   }
 
-  @Test func `each form has a boundary of its own, of 22 random characters`() throws {
+  @Test func `each form has its own boundary of 22 random characters`() throws {
     let types = try (0..<50).map { _ in try #require(try request([]).headers["Content-Type"]) }
     #expect(Set(types).count == 50)
     #expect(types.allSatisfy { $0.count == "multipart/form-data; boundary=".count + 22 })
@@ -91,24 +91,24 @@ import Testing
     (#"a"b"#, "a%22b"), ("a\rb", "a%0Db"), ("a\nb", "a%0Ab"), ("a\r\nb", "a%0D%0Ab"),
     (#"a\b%22"#, #"a\b%22"#), ("日本 é", "日本 é"), ("", ""),
   ])
-  func `names are escaped as HTML has it`(name: String, escaped: String) async throws {
+  func `names are escaped as HTML specifies`(name: String, escaped: String) async throws {
     let text = try await send([.data(name, Data(), filename: name)])
     #expect(text.contains("; name=\"\(escaped)\"; filename=\"\(escaped)\"\r\n"))
   }
 
   @Test(arguments: ["a\0b", "a\tb", "\u{7F}", "\u{1B}[31m"])
-  func `a name with another control character is refused`(name: String) throws {
+  func `a name with another control character is rejected`(name: String) throws {
     failure(.malformedRequest) { try request([.field(name, "")]) }
     failure(.malformedRequest) { try request([.data("a", Data(), filename: name)]) }
   }
 
   @Test(arguments: ["", "text/plain\r\nX: y", "tëxt/plain", "a\0"])
-  func `a content type that breaks out of its line is refused`(type: String) throws {
+  func `a content type with invalid characters is rejected`(type: String) throws {
     failure(.malformedRequest) { try request([.data("a", Data(), contentType: type)]) }
   }
 
   @Test(arguments: ["missing", ".", "pipe"])
-  func `a file that cannot be sent is refused and named`(name: String) throws {
+  func `a file that cannot be sent is rejected and named`(name: String) throws {
     let url = URL(filePath: folder.file(name))
     if name == "pipe" { #expect(mkfifo(url.path, 0o600) == 0) }
     let error = failure(.malformedRequest) { try request([.file("a", url)]) }
@@ -117,13 +117,13 @@ import Testing
   }
 
   @Test(arguments: [-1, .min, .max] as [Int64])
-  func `a length that cannot be is refused`(length: Int64) throws {
+  func `an impossible length is rejected`(length: Int64) throws {
     failure(.malformedRequest) {
       try request([.stream("a", length: length) { { nil } }])
     }
   }
 
-  @Test func `a request that is refused stays as it was`() throws {
+  @Test func `a rejected form leaves the request unchanged`() throws {
     var request = try request([.field("a", "b")])
     let before = request.headers
     failure { try request.setForm([.field("\0", "")]) }
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func `a stream of unknown length leaves the form's length unknown`() async throws {
+  @Test func `a stream of unknown length makes the form's length unknown`() async throws {
     let text = try await send([.stream("a") { OneChunk("abc").next }, .field("b", "c")])
     #expect(text.contains("\r\n\r\nabc\r\n--B\r\n"))
     #expect(server.requests.last?.header("content-length") == nil)
@@ -142,7 +142,7 @@ import Testing
   }
 
   @Test(arguments: [2, 4] as [Int64])
-  func `a stream that does not keep to its length ends the request`(length: Int64) async throws {
+  func `a stream of another length than announced ends the request`(length: Int64) async throws {
     let request = try request([
       .stream("a", length: length) { OneChunk("abc").next }, .field("b", "c"),
     ])
@@ -150,7 +150,7 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
-  @Test func `what one stream has too much does not make up for another`() async throws {
+  @Test func `an excess in one stream does not compensate for another`() async throws {
     let request = try request([
       .stream("a", length: 2) { OneChunk("abc").next },
       .stream("b", length: 4) { OneChunk("abc").next },
@@ -160,7 +160,7 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
-  @Test func `a file that grows is sent up to the announced length`() async throws {
+  @Test func `a growing file is sent up to its announced length`() async throws {
     let url = try file("log", Data("0123456789".utf8))
     let request = try request([.file("a", url)])
     let handle = try FileHandle(forWritingTo: url)
@@ -173,7 +173,7 @@ import Testing
   }
 
   @Test(arguments: [0, 400_000])
-  func `a file that shrinks or goes ends the request and is named`(size: Int) async throws {
+  func `a file that shrinks or disappears ends the request and is named`(size: Int) async throws {
     let url = try file("shrinks", Data(count: 600_000))
     let request = try request([.file("a", url)])
     if size == 0 {
@@ -186,7 +186,7 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
-  @Test func `printing a form shows nothing of what it holds`() throws {
+  @Test func `printing a form shows none of its content`() throws {
     let form: MultipartForm = [.field("token", "SECRET"), .data("b", Data("SECRET".utf8))]
     var dumped = ""
     dump(form, to: &dumped)

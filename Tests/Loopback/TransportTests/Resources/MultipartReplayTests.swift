@@ -8,7 +8,7 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// Forms that are sent again.
+/// Multipart forms that are sent again.
 @Suite(.timeLimit(.minutes(1))) struct MultipartReplayTests {
   let client = CurlHTTPClient()
   let server: Server
@@ -23,7 +23,7 @@ import Testing
     return request
   }
 
-  @Test func `files, data and streams that are made anew are the same each time`() async throws {
+  @Test func `files, data and restartable streams are the same in each attempt`() async throws {
     let folder = try TemporaryFolder()
     let url = URL(filePath: folder.file("a"))
     try pattern(600_000).write(to: url)
@@ -38,7 +38,7 @@ import Testing
     #expect(!request.isSpent)
   }
 
-  @Test func `a one-time stream is sent once, and nothing of a second attempt`() async throws {
+  @Test func `a one-time stream is sent once and never again`() async throws {
     let request = try request([.stream("live", once: OneChunk("abc").next), .field("a", "b")])
     #expect(!request.isReplayable)
     #expect(!request.isSpent)
@@ -50,7 +50,7 @@ import Testing
     #expect(server.requests.count == connections.count)
   }
 
-  @Test func `a form with a one-time stream that was begun makes no second request`() async throws {
+  @Test func `a form with a used one-time stream makes no second request`() async throws {
     let form: MultipartForm = [.stream("live", once: OneChunk("abc").next)]
     _ = try await client.send(try request(form))
     failure(.bodyNotReplayable) { try request(form) }
@@ -67,7 +67,7 @@ import Testing
     #expect(request.isSpent)
   }
 
-  @Test func `another body makes a spent request fresh`() async throws {
+  @Test func `another body makes a used request replayable`() async throws {
     var request = try request([.stream("live", once: OneChunk("abc").next)])
     _ = try await client.send(request)
     request.body = .bytes(Data("x".utf8))
@@ -75,7 +75,7 @@ import Testing
     #expect(try await client.send(request).status == 200)
   }
 
-  @Test func `of two requests with one stream, one gets it`() async throws {
+  @Test func `only one of two requests with the same one-time stream gets it`() async throws {
     let form: MultipartForm = [.stream("live", once: OneChunk("abc").next)]
     let requests = [try request(form), try request(form)]
     let outcomes = await withTaskGroup(of: SQOAuthError.Code?.self) { group in
@@ -95,11 +95,11 @@ import Testing
     #expect(server.requests.count == 1)
   }
 
-  /// libcurl goes back to the start of an idempotent request whose kept connection was closed.
-  @Test func `a kept connection that is lost does not send a one-time stream twice`() async throws {
+  /// libcurl restarts an idempotent request if its reused connection was closed.
+  @Test func `losing a reused connection does not send a one-time stream twice`() async throws {
     let forms = Locked(0)
     let raw = try RawServer { connection in
-      // Answers a request that is no form; takes some of a form and closes.
+      // Answers a request that is not a form. Reads part of a form and closes.
       while let (head, _) = connection.readHead() {
         guard head.hasPrefix("PUT ") else {
           connection.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")

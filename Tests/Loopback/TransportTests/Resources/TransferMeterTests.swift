@@ -7,14 +7,14 @@ import Testing
 
 @testable import LoopbackSupport
 
-/// One account of progress out of several attempts.
+/// One progress for several attempts.
 @Suite(.timeLimit(.minutes(1))) struct TransferMeterTests {
   private let told = Told()
 
   private var meter: TransferMeter { TransferMeter { [told] in told.add($0) } }
   private var counts: [Int64] { told.all.map(\.completed) }
 
-  @Test func `a second attempt is told when it is further than the first`() {
+  @Test func `a second attempt is reported once it gets further than the first`() {
     let meter = meter
     for completed in [0, 40, 80, 100, 0, 50, 80, 90, 100] as [Int64] {
       meter.advance(to: completed, of: 100)
@@ -27,7 +27,7 @@ import Testing
     #expect(told.all.filter { $0.fraction == 1 }.count == 1)
   }
 
-  @Test func `a total that is never known is what was sent in the end`() {
+  @Test func `an unknown total becomes the final count`() {
     let meter = meter
     for completed in [0, 70, 0, 60] as [Int64] { meter.advance(to: completed, of: nil) }
     meter.finish()
@@ -35,7 +35,7 @@ import Testing
     #expect(counts == [0, 70, 60])
   }
 
-  @Test func `the fraction does not fall when the whole becomes another`() {
+  @Test func `the fraction does not fall when the total changes`() {
     let meter = meter
     for (completed, total) in [(50, 100), (60, 1000), (40, 50), (90, 100)] as [(Int64, Int64)] {
       meter.advance(to: completed, of: total)
@@ -44,7 +44,7 @@ import Testing
     #expect(counts == [50, 90, 100])
   }
 
-  @Test func `nothing is done at once`() {
+  @Test func `a transfer of zero bytes is complete at once`() {
     let meter = meter
     meter.advance(to: 0, of: 0)
     meter.finish()
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `an upload that is refused and sent again ends at the whole once`(
+  func `an upload that is rejected and repeated reports its total once`(
     isReplayed: Bool
   ) async throws {
     let server = try Server { _, count in
@@ -75,7 +75,7 @@ import Testing
   }
 }
 
-/// What a transfer told.
+/// Records the reported progress.
 private final class Told: Sendable {
   private let progress = Locked<[TransferProgress]>([])
 

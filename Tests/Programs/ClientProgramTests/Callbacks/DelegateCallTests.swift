@@ -7,9 +7,13 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// How the SDK calls the methods of a delegate; the callback matrix tests on which queue or actor.
+/// How the SDK calls a delegate's methods.
+///
+/// The callback matrix tests the queues and actors.
 @Suite(.timeLimit(.minutes(1))) struct DelegateCallTests {
-  /// Calls its own methods from `async` code, where a default of the same name could be preferred.
+  /// A delegate whose `async` code calls the delegate's own methods.
+  ///
+  /// The compiler could choose default methods of the same names instead.
   private final class Calling: AuthorizationDelegate, TokenRefreshDelegate, Sendable {
     let calls = Locked<[String]>([])
     func userIsSuccessfullyAuthorized(_ token: SQToken) {}
@@ -34,7 +38,7 @@ import Testing
     private func add(_ call: String) { calls.withLock { $0.append(call) } }
   }
 
-  @Test func `a delegate's own async code calls its methods and not their defaults`() async {
+  @Test func `a delegate's async code calls its own methods, not their defaults`() async {
     let delegate = Calling()
     await delegate.callAll()
     #expect(
@@ -43,7 +47,7 @@ import Testing
       ])
   }
 
-  /// Takes its time with each token.
+  /// A delegate whose async methods wait for a gate.
   private final class Slow: AuthorizationDelegate, TokenRefreshDelegate, Sendable {
     let gate = Gate(isOpen: false)
     let calls = Locked<[String]>([])
@@ -57,7 +61,7 @@ import Testing
     func tokenIsRefreshed(_ token: SQToken) async { calls.withLock { $0.append("refreshed") } }
   }
 
-  @Test func `the next call waits for the end of an async method`() async throws {
+  @Test func `the next call waits until an async method has returned`() async throws {
     let slow = Slow()
     let fixture = try OAuthFixture(
       answer: ScriptedHTTPClient.token(members: #""refresh_token":"R""#)
@@ -78,7 +82,7 @@ import Testing
     static let shared = Elsewhere()
   }
 
-  /// Can be used on its actor only, of which the SDK does not know.
+  /// A delegate that is usable only on its actor, which the SDK does not know.
   @Elsewhere private final class Unreachable: @Elsewhere AuthorizationDelegate {
     static let kept = Unreachable()
     func userIsSuccessfullyAuthorized(_ token: SQToken) {}
@@ -87,7 +91,7 @@ import Testing
   }
 
   @Test(.ownThreads)
-  func `a conformance that cannot be called ends the program with what to write`()
+  func `a delegate that cannot be called stops the program with advice`()
     async throws
   {
     let result = await #expect(
@@ -102,7 +106,7 @@ import Testing
     #expect(errors.contains("write `nonisolated` before the protocol's name"))
   }
 
-  @Test(.ownThreads) func `a callback that waits for a blocked main thread says so once`()
+  @Test(.ownThreads) func `a callback that waits for a blocked main thread prints one warning`()
     async throws
   {
     let result = await #expect(

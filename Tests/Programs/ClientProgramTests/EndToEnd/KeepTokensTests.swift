@@ -7,9 +7,9 @@ import Testing
 
 @testable import TestSupport
 
-/// A user who is still signed in after a restart of the program.
-@Suite("End to end: tokens that are kept", .timeLimit(.minutes(1))) struct KeepTokensTests {
-  /// Several runs of a program one after another, each with its own `SQOAuth`.
+/// A user who is still signed in after the program restarts.
+@Suite("End to end: stored tokens", .timeLimit(.minutes(1))) struct KeepTokensTests {
+  /// Creates the `SQOAuth` of one run of the program and its recorder of events.
   private func run(
     _ sandbox: SandboxServer, _ store: any TokenStore, registersFirst: Bool = true
   ) throws -> (SQOAuth, RefreshRecorder) {
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `the next run is signed in and its timer runs`(registersFirst: Bool) async throws {
+  func `the next run is signed in and renews its token`(registersFirst: Bool) async throws {
     var options = SandboxOptions()
     options.accessTokenLifetime = .seconds(3)
     let sandbox = try await SandboxServer.start(options)
@@ -43,21 +43,21 @@ import Testing
 
     let (second, recorder) = try run(sandbox, store, registersFirst: registersFirst)
     try await eventually { second.currentToken != nil }
-    // No call asks for it.
+    // The timer refreshes the token; no call requests it.
     #expect(await recorder.words(1).first?.hasPrefix("refreshed") == true)
     #expect(second.currentToken != token)
     second.refreshesAutomatically = false
     try await second.settle()
   }
 
-  @Test func `a store that cannot be read is an event`() async throws {
+  @Test func `an unreadable store sends an event`() async throws {
     let sandbox = try await SandboxServer.start()
     let (_, recorder) = try run(
       sandbox, FailingStore(FailingStore.Full(), toLoad: true))
     #expect(await recorder.words(1) == ["failed store_failed"])
   }
 
-  @Test(.ownThreads) func `a service's file is in the user's state folder`() async throws {
+  @Test(.ownThreads) func `the file of a service is in the user's state folder`() async throws {
     let folder = try TemporaryFolder()
     await #expect(processExitsWith: .success) { [folder = folder.path as String] in
       setenv("XDG_STATE_HOME", folder, 1)

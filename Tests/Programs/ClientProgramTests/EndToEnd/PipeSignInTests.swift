@@ -9,9 +9,9 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// Pipes at a server: access first, one refresh, one more request.
+/// How pipes get access at a server: a sign-in, one refresh, one repeated request.
 @Suite("End to end: a pipe's access", .timeLimit(.minutes(1))) struct PipeSignInTests {
-  @Test func `the first read signs the user in, and is made once`() async throws {
+  @Test func `the first read signs the user in and is sent once`() async throws {
     let drive = try await DriveFixture(isSignedIn: false)
     _ = try await drive.files.read()
     #expect(
@@ -22,7 +22,7 @@ import Testing
     #expect(drive.tokensUsed == [drive.module.currentToken?.accessToken])
   }
 
-  @Test func `an expired token is refreshed, then used`() async throws {
+  @Test func `an expired token is refreshed before the request`() async throws {
     let drive = try await DriveFixture()
     let old = drive.module.currentToken
     drive.fixture.clock.advance(by: 3600)
@@ -33,7 +33,7 @@ import Testing
     #expect(drive.tokensUsed == [new.accessToken] && new.accessToken != old?.accessToken)
   }
 
-  @Test func `a token that the API refuses costs one refresh and one more request`() async throws {
+  @Test func `a rejected token causes one refresh and one repeated request`() async throws {
     let drive = try await DriveFixture()
     let old = try #require(drive.module.currentToken)
     drive.revokeAccessToken()
@@ -46,7 +46,7 @@ import Testing
     #expect(drive.tokensUsed == [old.accessToken, drive.module.currentToken?.accessToken])
   }
 
-  @Test func `a second refusal is the end of it`() async throws {
+  @Test func `a second rejection is final`() async throws {
     let drive = try await DriveFixture()
     drive.sandbox.misbehave(at: .driveFiles, .bearerError("invalid_token"), times: 2)
     let error = await pipeFailure { () async throws(PipeError) in
@@ -58,11 +58,11 @@ import Testing
         "POST /drive/v2/files", "POST /token refresh_token", "POST /drive/v2/files",
       ])
     #expect(drive.module.isAuthorized)
-    // Nothing of that stands in the way of the next call.
+    // The next call works again.
     _ = try await drive.files.read()
   }
 
-  @Test func `a wider scope is named by the error, and nothing is refreshed`() async throws {
+  @Test func `a missing scope is named in the error and causes no refresh`() async throws {
     let drive = try await DriveFixture(scope: "demo")
     let error = await pipeFailure { () async throws(PipeError) in
       try await drive.files.save(DriveFixture.File(title: "t"))
@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test(arguments: [SandboxVisitor.Decision.deny, .cancel])
-  func `a user who says no is told apart from an API that does`(
+  func `a denial by the user differs from a rejection by the API`(
     decision: SandboxVisitor.Decision
   ) async throws {
     let drive = try await DriveFixture(isSignedIn: false, decision: decision)
@@ -88,7 +88,7 @@ import Testing
     #expect(drive.sandbox.requests(to: .driveFiles).isEmpty)
   }
 
-  @Test func `a session that the server ended is no access, and the next call signs in`()
+  @Test func `a session that the server ended is an error, and the next call signs in`()
     async throws
   {
     let drive = try await DriveFixture()
@@ -105,12 +105,12 @@ import Testing
       drive.asked.suffix(2) == ["POST /token authorization_code", "GET /drive/v2/files"])
   }
 
-  /// An expired token, a refused one, or both at once cause one refresh for all callers.
+  /// An expired token, a rejected one, or both at the same time cause one refresh for all callers.
   @Test(.ownThreads, arguments: [(true, false), (false, true), (true, true)])
   func `two hundred operations share one refresh`(
     isExpiredHere: Bool, isRefusedThere: Bool
   ) async {
-    // In a process of its own: libcurl keeps 128 connections, and would close those of other tests.
+    // A separate process: libcurl keeps 128 connections and would close those of other tests.
     await #expect(processExitsWith: .success) {
       [isExpiredHere = isExpiredHere as Bool, isRefusedThere = isRefusedThere as Bool] in
       let drive = try await DriveFixture()
@@ -133,7 +133,7 @@ import Testing
       }
       try #require(drive.sandbox.requests(to: .token).count == 1)
       try #require(drive.sandbox.refreshTokenReuses == 0)
-      // 5 documents, the one above, and what was saved and uploaded: each once.
+      // 5 documents, the one above, and each saved or uploaded file exactly once.
       try #require(drive.sandbox.files().count == 6 + 100)
       try #require(Set(drive.sandbox.files().map(\.title)).count == 6 + 100)
     }

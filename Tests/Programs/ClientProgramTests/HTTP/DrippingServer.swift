@@ -6,9 +6,9 @@ import Testing
 
 @testable import LoopbackSupport
 
-/// A server that sends its answer byte by byte, and waits some time before each byte.
+/// A server that sends its answer byte by byte with a pause before each byte.
 ///
-/// The time does not pass: each byte that the client has got moves the client's time ahead.
+/// No real time passes: each byte that the client receives advances the client's clock.
 final class DrippingServer: Sendable {
   private let server: RawServer
   private let count: Int
@@ -17,7 +17,9 @@ final class DrippingServer: Sendable {
   private let mayGoOn = DispatchSemaphore(value: 0)
   private let received = Locked(Int64(0))
 
-  /// Twice the pause may pass between two bytes: the client may read a byte before its time is moved
+  /// Creates a server that sends `count` bytes.
+  ///
+  /// Two pauses may pass between two bytes: the client may read a byte before its clock is advanced
   /// for the byte before.
   init(_ count: Int, after pause: Duration, on time: TimeLead) throws {
     self.count = count
@@ -33,7 +35,7 @@ final class DrippingServer: Sendable {
     }
   }
 
-  /// A request whose progress lets the server send the next byte.
+  /// Returns a request whose progress closure lets the server send the next byte.
   func request() throws -> HTTPRequest {
     var request = HTTPRequest(
       url: try #require(URL(string: "http://127.0.0.1:\(server.port)/")))
@@ -49,7 +51,7 @@ final class DrippingServer: Sendable {
     return request
   }
 
-  /// Stops the server, also one whose client has gone.
+  /// Stops the server, even if its client has left.
   func stop() {
     for _ in 0..<count { mayGoOn.signal() }
     server.stop()

@@ -1,6 +1,6 @@
 @testable import LoopbackSupport
 
-/// The server's side of HTTP/2 on a ``RawConnection``, just enough to answer requests at will.
+/// The server side of HTTP/2 on a ``RawConnection``, with only what the tests need.
 ///
 /// - SeeAlso: RFC 9113
 final class HTTP2Connection {
@@ -12,7 +12,7 @@ final class HTTP2Connection {
     case ping = 6
     case goAway = 7
     case windowUpdate = 8
-    /// A type that no standard knows.
+    /// A type that no standard defines.
     case unknown = 99
   }
 
@@ -20,14 +20,14 @@ final class HTTP2Connection {
   private let connection: RawConnection
   private var received: [UInt8] = []
 
-  /// Takes the client's preface and sends the server's; returns `nil` if the client disconnects.
+  /// Reads the client's preface and sends the server's, or returns `nil` if the client disconnects.
   init?(_ connection: RawConnection) {
     self.connection = connection
     guard take(Self.prefaceLength) != nil else { return nil }
     connection.write(Self.frame(.settings))
   }
 
-  /// The stream of the next request, whose content is passed over; `nil` at the end.
+  /// Returns the stream of the next request and skips its content, or returns `nil` at the end.
   func readRequest() -> UInt8? {
     while let head = take(9), take(Int(head[1]) << 8 | Int(head[2])) != nil {
       switch FrameType(rawValue: head[3]) {
@@ -48,7 +48,7 @@ final class HTTP2Connection {
     connection.write(bytes)
   }
 
-  /// Ends a stream without an answer, for a reason (section 7).
+  /// Ends a stream without an answer, with an error code (section 7).
   func reset(_ stream: UInt8, because code: UInt8) {
     connection.write(Self.frame(.reset, stream: stream, [0, 0, 0, code]))
   }
@@ -58,19 +58,21 @@ final class HTTP2Connection {
     connection.write(Self.frame(.ping, [UInt8](repeating: 0, count: 8)))
   }
 
-  /// Sends the head of an answer with status 200, whose content follows.
+  /// Sends the head of an answer with status 200.
+  ///
+  /// The content follows later.
   func begin(_ stream: UInt8) {
     connection.write(Self.frame(.headers, flags: 4, stream: stream, [0x88]))
   }
 
-  /// Sends a frame again and again, until the client disconnects.
+  /// Repeats a frame until the client disconnects.
   func flood(_ type: FrameType, flags: UInt8, stream: UInt8, _ payload: [UInt8]) {
     let frame = Self.frame(type, flags: flags, stream: stream, payload)
     let piece = [UInt8](repeatElement(frame, count: 65_536 / frame.count).joined())
     while connection.write(piece) {}
   }
 
-  /// Says that no stream after this one will be answered.
+  /// Announces that no later stream will be answered.
   func goAway(last stream: UInt8) {
     connection.write(Self.frame(.goAway, [0, 0, 0, stream, 0, 0, 0, 0]))
   }
@@ -85,7 +87,7 @@ final class HTTP2Connection {
     return Array(received.prefix(count))
   }
 
-  /// A frame (section 4.1).
+  /// Returns a frame (section 4.1).
   private static func frame(
     _ type: FrameType, flags: UInt8 = 0, stream: UInt8 = 0, _ payload: [UInt8] = []
   ) -> [UInt8] {

@@ -6,12 +6,12 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// A stream of HTTP/2 that the server resets, for example because it is overloaded.
+/// An HTTP/2 stream that the server resets, for example because it is overloaded.
 @Suite(.timeLimit(.minutes(1))) struct HTTP2ResetTests {
-  /// RFC 9113, section 7: PROTOCOL_ERROR, INTERNAL_ERROR, CANCEL, ENHANCE_YOUR_CALM,
-  /// INADEQUATE_SECURITY.
+  /// The error codes of RFC 9113, section 7: PROTOCOL_ERROR, INTERNAL_ERROR, CANCEL,
+  /// ENHANCE_YOUR_CALM, INADEQUATE_SECURITY.
   @Test(arguments: [1, 2, 8, 11, 12] as [UInt8])
-  func `its reason is told`(code: UInt8) async throws {
+  func `the error names the reason of a stream reset`(code: UInt8) async throws {
     let server = try Self.resetting(because: code)
     defer { server.stop() }
     let error = await failure(.connectionFailed) { try await Self.post(to: server) }
@@ -22,10 +22,12 @@ import Testing
   ///
   /// libcurl checks its idle connections at the next request of any kind. Here it finds a
   /// connection on which it must answer, but the server has gone.
-  @Test(.ownThreads) func `what befalls another connection is not taken for it`() async {
-    // In a process of its own: libcurl looks once in a second, at any request. It measures that
-    // second by the system's clock, and nothing but the look itself shows that one is due; so this
-    // test waits for a time. A busy machine only makes the time longer.
+  @Test(.ownThreads) func `an error on another connection is not taken for the request's own`()
+    async
+  {
+    // A separate process: libcurl checks once a second, at any request, by the system's clock. Only
+    // the check itself shows that it was due, so this test waits for a fixed time. A busy machine
+    // only makes the time longer.
     await #expect(processExitsWith: .success) {
       let answered = DispatchSemaphore(value: 0)
       let (endings, hasEnded) = AsyncStream.makeStream(of: Void.self)
@@ -38,7 +40,8 @@ import Testing
         answered.wait()
         connection.ping()
         shutdown(raw.socket, Int32(SHUT_WR))
-        // Now it closes, and as it has not read all, the client cannot write any more either.
+        // The server closes before it has read everything, so the client can no longer write
+        // either.
       }
       try #require(try await Self.post(to: other).status == 200)
       answered.signal()
@@ -60,7 +63,7 @@ import Testing
     }
   }
 
-  /// Whether an error names the reason of the reset, in libcurl's words.
+  /// Returns whether an error names the reason of the reset in libcurl's words.
   private static func names(_ code: UInt8, _ error: SQOAuthError?) -> Bool {
     (error?.cause as? CurlError)?.text.contains("(err \(code))") == true
   }

@@ -7,7 +7,7 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// HTTP/2 against nghttp2's server.
+/// HTTP/2 with nghttp2's server.
 @Suite(.timeLimit(.minutes(3)), .requires(ProgramRequirement(programs: ["nghttpd", "openssl"])))
 struct HTTP2Tests {
   private func withServer(
@@ -33,7 +33,7 @@ struct HTTP2Tests {
     url.deletingLastPathComponent().appending(path: "large")
   }
 
-  /// On how many connections requests came.
+  /// Returns the number of connections on which requests arrived.
   private func connectionCount(_ server: Program) -> Int {
     Set(server.text.matches(of: /\[id=(\d+)\].*recv HEADERS/).map { $0.output.1 }).count
   }
@@ -47,8 +47,7 @@ struct HTTP2Tests {
     }
   }
 
-  @Test func `HTTP 1 is spoken where it is asked for, and there is nothing in common`() async throws
-  {
+  @Test func `an HTTP 1 client and an HTTP 2 server have no common protocol`() async throws {
     try await withServer([], version: .http1) { client, url, _ in
       let error = await failure { try await client.send(HTTPRequest(url: url)) }
       #expect(error?.code != .tlsFailed || error?.message.contains("alert") == true)
@@ -56,8 +55,8 @@ struct HTTP2Tests {
   }
 
   @Test(.ownThreads) func `many requests share one connection`() async {
-    // In a process of its own: where an earlier test's server had the port, each of the first
-    // requests looks for a connection of that one, and opens its own.
+    // A separate process: if an earlier test's server had the same port, each of the first requests
+    // would look for that server's connection and then open its own.
     await #expect(processExitsWith: .success) {
       let tests = HTTP2Tests()
       try await tests.withServer([]) { client, url, server in
@@ -74,7 +73,7 @@ struct HTTP2Tests {
     }
   }
 
-  @Test func `bodies go up and come back, from memory and streamed`() async throws {
+  @Test func `bodies are echoed from memory and from streams`() async throws {
     try await withServer(["--echo-upload"]) { client, url, _ in
       for size in [0, 1, 100_000, 2_000_000] {
         let content = pattern(size)
@@ -97,7 +96,7 @@ struct HTTP2Tests {
     }
   }
 
-  @Test func `a slow consumer holds back neither other requests nor the end`() async throws {
+  @Test func `a slow consumer delays neither other requests nor the end`() async throws {
     try await withServer([]) { client, url, server in
       let received = Locked(0)
       let isFirst = Locked(true)
@@ -119,8 +118,8 @@ struct HTTP2Tests {
       let slow = request
       async let streamed = client.send(slow)
       for await _ in started.stream { break }
-      // Some of the body comes before the consumer holds the rest back. From then on requests have
-      // a connection of their own: what they read of the body would have to be stored.
+      // Some of the body arrives before the consumer holds the rest back. From then on requests use
+      // another connection, because reading them would mean storing the body.
       repeat {
         let text = try await client.send(HTTPRequest(url: url)).text
         #expect(text == "hello")
@@ -133,11 +132,11 @@ struct HTTP2Tests {
     }
   }
 
-  @Test func `the end of a response is seen that comes all at once`() async throws {
-    // Two frames of DATA and their end, in one write that libcurl takes in one read: more than its
-    // own choice of a buffer holds.
+  @Test func `a response that arrives all at once ends`() async throws {
+    // Two DATA frames and the end in one write, which libcurl takes in one read: more than its
+    // default buffer holds.
     let piece = [UInt8](repeating: 120, count: 15_000)
-    // A connection that carries nothing is opened where an earlier test's server had the port.
+    // If an earlier test's server had the port, a connection without requests is opened.
     let usedConnections = Locked(0)
     try await withRawServer { connection, _ in
       var isUsed = false
@@ -167,10 +166,12 @@ struct HTTP2Tests {
     try await body(try front.client(), try #require(front.url))
   }
 
-  @Test func `what is not idempotent is not sent again when its connection ends`() async throws {
+  @Test func `a request that is not idempotent is not repeated when its connection ends`()
+    async throws
+  {
     let requests = Locked(0)
     try await withRawServer { connection, _ in
-      // Answers the first request of a connection, and ends it on the second.
+      // Answers the first request of a connection and closes it on the second.
       guard let stream = connection.readRequest() else { return }
       requests.withLock { $0 += 1 }
       connection.answer(stream)
@@ -184,7 +185,7 @@ struct HTTP2Tests {
     }
   }
 
-  @Test func `responses that come side by side all come to their end`() async throws {
+  @Test func `parallel responses all end`() async throws {
     try await withServer([]) { client, url, _ in
       var request = HTTPRequest(url: large(url))
       request.maximumResponseBytes = 3_000_000
@@ -198,7 +199,7 @@ struct HTTP2Tests {
     }
   }
 
-  @Test func `cancelling one request leaves the others on its connection alone`()
+  @Test func `cancelling one request does not affect others on its connection`()
     async throws
   {
     try await withServer([]) { client, url, _ in

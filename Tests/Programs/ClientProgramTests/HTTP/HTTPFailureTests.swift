@@ -8,10 +8,12 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// Each way in which the network fails, as the caller sees it.
+/// Every kind of network failure, as the caller sees it.
 @Suite(.timeLimit(.minutes(3))) struct HTTPFailureTests {
   let client = CurlHTTPClient.shared
-  /// How far the time of the requests of ``timed`` is ahead; a limit is an hour, and a silence two.
+  /// How far the clock of ``timed`` is ahead.
+  ///
+  /// A limit is an hour, and a silence two hours.
   let time = TimeLead()
   let timed: CurlHTTPClient
 
@@ -19,7 +21,7 @@ import Testing
     timed = CurlHTTPClient(lead: time)
   }
 
-  @Test func `a port where nobody listens is a failed connection with its reason`() async throws {
+  @Test func `a closed port is a failed connection with its reason`() async throws {
     let port = try ClosedPort()
     let url = try #require(URL(string: "http://127.0.0.1:\(port.number)/?code=canary"))
     var request = HTTPRequest(method: "POST", url: url, headers: ["Authorization": "canary"])
@@ -31,7 +33,9 @@ import Testing
     #expect(!everyText(of: error).contains("canary"))
   }
 
-  @Test(.ownThreads) func `a client that found no file to open says so, and tries again`() async {
+  @Test(.ownThreads) func `a client without free descriptors reports it and tries again later`()
+    async
+  {
     await #expect(processExitsWith: .success) {
       let server = try Server.answering()
       // Dispatch opens its own files at the first timer, and would crash without them.
@@ -53,14 +57,14 @@ import Testing
     }
   }
 
-  @Test func `a host that does not exist is not found`() async throws {
+  @Test func `an unknown host is reported as not found`() async throws {
     let client = CurlHTTPClient(configuration: .direct)
     let url = try #require(URL(string: "http://no-such-host.invalid/"))
     let error = await failure(.connectionFailed) { try await client.send(HTTPRequest(url: url)) }
     #expect((error?.cause as? CurlError)?.code == 6)
   }
 
-  @Test func `a server that says nothing trips the idle time-out`() async throws {
+  @Test func `a silent server triggers the idle timeout`() async throws {
     let server = try Server.playing([.wait(.seconds(50))])
     var request = try server.request()
     request.timeout = nil
@@ -74,7 +78,7 @@ import Testing
     #expect(error?.message.contains("silent") == true)
   }
 
-  @Test func `a server that stalls inside a body trips the idle time-out`() async throws {
+  @Test func `a server that stalls inside a body triggers the idle timeout`() async throws {
     let server = try Server.playing([
       .send(Data("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx".utf8)), .wait(.seconds(50)),
     ])
@@ -85,10 +89,10 @@ import Testing
     await failure(.requestTimedOut) { try await timed.send(request) }
   }
 
-  @Test func `a server that never takes the body trips the idle time-out`() async throws {
+  @Test func `a server that does not read the body triggers the idle timeout`() async throws {
     let server = try RawServer { connection in
       var last: UInt8 = 0
-      // Reads nothing until the peer is gone.
+      // Reads nothing until the client has left.
       while recv(connection.socket, &last, 1, Int32(MSG_PEEK)) > 0 { usleep(10_000) }
     }
     defer { server.stop() }
@@ -101,7 +105,7 @@ import Testing
     await failure(.requestTimedOut) { try await timed.send(request) }
   }
 
-  @Test func `bytes that keep coming hold the idle time-out off`() async throws {
+  @Test func `a steady trickle of bytes prevents the idle timeout`() async throws {
     let server = try DrippingServer(12, after: .seconds(400), on: time)
     defer { server.stop() }
     var request = try server.request()
@@ -111,14 +115,14 @@ import Testing
   }
 
   @Test(arguments: [Duration.zero, .milliseconds(1)])
-  func `a time-out may be as short as one likes`(timeout: Duration) async throws {
+  func `a timeout can be zero or very short`(timeout: Duration) async throws {
     let server = try Server.playing([.wait(.seconds(50))])
     var request = try server.request()
     request.timeout = timeout
     await failure(.requestTimedOut) { try await client.send(request) }
   }
 
-  @Test func `without limits a slow answer is waited for`() async throws {
+  @Test func `without time limits a slow answer is accepted`() async throws {
     let server = try Server { [time] _, _ in
       time.advance(by: .seconds(1_000_000_000))
       return .response(LoopbackResponse(status: 204))
@@ -129,7 +133,7 @@ import Testing
     #expect(try await timed.send(request).status == 204)
   }
 
-  /// The connection is kept once, and closed without an answer when it is used again.
+  /// A server that keeps a connection once and closes it without an answer when it is used again.
   private static func forgetfulServer() throws -> RawServer {
     try RawServer { connection in
       if connection.readHead() != nil {
@@ -147,7 +151,7 @@ import Testing
     defer { server.stop() }
     let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/"))
     let client = CurlHTTPClient()
-    // Each time, however many there have been.
+    // The request is repeated every time.
     for _ in 0..<20 {
       #expect(try await client.send(HTTPRequest(method: method, url: url)).text == "ok")
     }
@@ -155,8 +159,8 @@ import Testing
   }
 
   @Test(.ownThreads, arguments: ["POST", "PATCH"], [0, 10, 100_000])
-  func `what is not idempotent is never sent twice`(method: String, size: Int) async {
-    // In a process of its own: those of other tests can drive out the connection that is kept.
+  func `a request that is not idempotent is never repeated`(method: String, size: Int) async {
+    // A separate process: connections of other tests could push out the kept connection.
     await #expect(processExitsWith: .success) { [method = method as String, size = size as Int] in
       let server = try Self.forgetfulServer()
       defer { server.stop() }

@@ -8,7 +8,7 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// Bodies from and into files.
+/// Bodies that are read from files or written to files.
 @Suite(.timeLimit(.minutes(3))) struct HTTPFileTests {
   let client = CurlHTTPClient()
   let folder: URL
@@ -28,7 +28,8 @@ import Testing
     return try #require(attributes[.posixPermissions] as? Int)
   }
 
-  @Test(arguments: [0, 1, 262_144, 600_001]) func `a file arrives whole`(size: Int) async throws {
+  @Test(arguments: [0, 1, 262_144, 600_001]) func `a file arrives complete`(size: Int) async throws
+  {
     try await withFolder {
       let content = pattern(size)
       let file = folder.appending(path: "a file with spaces.bin")
@@ -44,7 +45,7 @@ import Testing
   }
 
   @Test(arguments: ["missing", ".", "http://127.0.0.1/x"])
-  func `a file that cannot be sent is refused before anything is`(name: String) async throws {
+  func `a file that cannot be sent is rejected before anything is sent`(name: String) async throws {
     try await withFolder {
       let server = try Server.answering()
       var request = try server.request("PUT")
@@ -57,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func `a response goes into a file that only its owner can read`() async throws {
+  @Test func `a response is written to a file that only its owner can read`() async throws {
     try await withFolder {
       let body = String(repeating: "0123456789", count: 100_000)
       let server = try Server.answering(200, [], body)
@@ -71,7 +72,7 @@ import Testing
     }
   }
 
-  @Test(.ownThreads) func `a response's file can be read by its owner under any umask`()
+  @Test(.ownThreads) func `the owner can read a response's file under any umask`()
     async throws
   {
     try await withFolder {
@@ -87,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func `a file that is there is emptied first and keeps its mode`() async throws {
+  @Test func `an existing file is emptied first and keeps its mode`() async throws {
     try await withFolder {
       let file = folder.appending(path: "old")
       try Data(repeating: 1, count: 1000).write(to: file)
@@ -102,7 +103,7 @@ import Testing
   }
 
   @Test(arguments: [302, 404, 500])
-  func `a response that is no success leaves the file alone`(status: Int) async throws {
+  func `an unsuccessful response does not change the file`(status: Int) async throws {
     try await withFolder {
       let file = folder.appending(path: "kept")
       try Data("kept".utf8).write(to: file)
@@ -117,7 +118,9 @@ import Testing
   }
 
   @Test(arguments: ["link", "pipe", "folder"])
-  func `what is no file in a file's place ends the request, at once`(kind: String) async throws {
+  func `a link, pipe or folder in place of the file ends the request at once`(kind: String)
+    async throws
+  {
     try await withFolder {
       let (file, target) = (folder.appending(path: "new"), folder.appending(path: "target"))
       try Data("kept".utf8).write(to: target)
@@ -138,7 +141,7 @@ import Testing
     }
   }
 
-  @Test func `a pipe that a program reads is refused too, and gets nothing`() async throws {
+  @Test func `a pipe that another program reads is rejected and gets nothing`() async throws {
     try await withFolder {
       let pipe = folder.appending(path: "pipe")
       #expect(mkfifo(pipe.path, 0o600) == 0)
@@ -163,7 +166,7 @@ import Testing
     }
   }
 
-  @Test func `progress only ever grows, up to the whole`() async throws {
+  @Test func `progress only grows, up to the total`() async throws {
     try await withFolder {
       let body = String(repeating: "x", count: 900_000)
       let server = try Server.answering(200, [], body)
@@ -186,7 +189,7 @@ import Testing
     }
   }
 
-  @Test func `progress of a small body ends at the whole too`() async throws {
+  @Test func `the progress of a small body ends at the total too`() async throws {
     let server = try Server.answering()
     let reports = Locked<[HTTPProgress]>([])
     var request = try server.request("POST")

@@ -6,12 +6,12 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// A server that sends frames of HTTP/2 without end, each of which is allowed.
+/// A server that sends HTTP/2 frames without end, each allowed on its own.
 ///
 /// - SeeAlso: RFC 9113, section 10.5
 @Suite(.timeLimit(.minutes(2)), .requires(ProgramRequirement(programs: ["openssl", "python3"])))
 struct HTTPFloodTests {
-  /// A frame that carries nothing.
+  /// A frame without content.
   struct Flood: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let type: HTTP2Connection.FrameType
@@ -35,7 +35,7 @@ struct HTTPFloodTests {
   ]
 
   @Test(arguments: floods)
-  func `frames without content end a request`(flood: Flood) async throws {
+  func `endless frames without content end a request`(flood: Flood) async throws {
     let server = try Self.flooding(flood)
     defer { server.stop() }
     let front = try await TLSFront(before: server)
@@ -48,7 +48,7 @@ struct HTTPFloodTests {
     #expect(error?.message.contains("far more bytes than the content") == true)
   }
 
-  /// A server that floods its only connection, after or before the head of its answer.
+  /// Creates a server that floods its only connection before or after the head of its answer.
   private static func flooding(_ flood: Flood) throws -> RawServer {
     try RawServer { raw in
       guard let connection = HTTP2Connection(raw), let stream = connection.readRequest() else {

@@ -6,7 +6,7 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// A gigabyte in each direction must not increase the memory of the process.
+/// Transfers of a gigabyte, which must not increase the memory of the process.
 ///
 /// Each test runs in its own process, so that it has its own peak.
 @Suite(
@@ -15,7 +15,7 @@ import Testing
 struct HTTPMemoryTests {
   private static let gigabyte: Int64 = 1 << 30
 
-  @Test(.ownThreads) func `a gigabyte into a file takes no memory`() async {
+  @Test(.ownThreads) func `downloading a gigabyte to a file uses no additional memory`() async {
     await #expect(processExitsWith: .success) {
       let server = try RawServer { connection in
         guard connection.readHead() != nil else { return }
@@ -41,7 +41,7 @@ struct HTTPMemoryTests {
     }
   }
 
-  @Test(.ownThreads) func `a gigabyte from a file takes no memory`() async {
+  @Test(.ownThreads) func `uploading a gigabyte from a file uses no additional memory`() async {
     await #expect(processExitsWith: .success) {
       let server = try RawServer { connection in
         guard let (_, rest) = connection.readHead() else { return }
@@ -53,7 +53,7 @@ struct HTTPMemoryTests {
         }
         connection.write("HTTP/1.1 204 No Content\r\n\r\n")
       }
-      // Sparse: it has the length, and takes no room on the disk.
+      // A sparse file: it has the length but uses no space on the disk.
       let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
       defer { try? FileManager.default.removeItem(at: file) }
       try Data().write(to: file)
@@ -67,7 +67,7 @@ struct HTTPMemoryTests {
     }
   }
 
-  /// The largest resident size so far, in kB.
+  /// Returns the largest resident size so far, in kB.
   private static func peak() throws -> Int {
     let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
     let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })

@@ -8,11 +8,12 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// What `URLSession` fails at on Linux: it hangs, dies, forwards credentials or buffers everything.
+/// What fails with `URLSession` on Linux: it hangs, crashes, forwards credentials or buffers
+/// everything.
 @Suite(.timeLimit(.minutes(3))) struct HTTPPlatformTests {
   let client = CurlHTTPClient.shared
 
-  @Test func `a 401 with a Basic challenge comes back with its body`() async throws {
+  @Test func `a 401 with a Basic challenge is returned with its body`() async throws {
     let server = try Server.answering(
       401, [("WWW-Authenticate", #"Basic realm="token endpoint""#)], #"{"error":"invalid_client"}"#)
     let response = try await client.send(try server.request("POST"))
@@ -22,7 +23,7 @@ import Testing
     #expect(server.requests.count == 1)
   }
 
-  @Test func `trailers of a chunked response are readable`() async throws {
+  @Test func `trailers of a chunked response can be read`() async throws {
     let server = try Server.saying(
       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: Grpc-Status\r\n\r\n"
         + "5\r\nhello\r\n0\r\nGrpc-Status: 16\r\nX-Sum: a b\r\n\r\n")
@@ -33,12 +34,12 @@ import Testing
     #expect(response.headers["grpc-status"] == nil)
   }
 
-  @Test func `a head that stops after its status line is no response`() async throws {
+  @Test func `a head that ends after the status line is an error`() async throws {
     let server = try Server.saying("HTTP/1.1 200 OK\r\n")
     await failure(.invalidResponse) { try await client.send(try server.request()) }
   }
 
-  @Test func `a status line, an empty line and the end are an empty response`() async throws {
+  @Test func `a head of only a status line is an empty response`() async throws {
     let server = try Server.saying("HTTP/1.1 200 OK\r\n\r\n")
     let response = try await client.send(try server.request())
     #expect(response.status == 200)
@@ -46,7 +47,7 @@ import Testing
     #expect(response.body.isEmpty)
   }
 
-  @Test func `two hundred cancelled requests leave the client at work`() async throws {
+  @Test func `two hundred cancelled requests leave the client usable`() async throws {
     let server = try Server.playing([.wait(.seconds(30))])
     for _ in 0..<200 {
       let request = try server.request()
@@ -74,7 +75,7 @@ import Testing
     #expect(other.requests.isEmpty)
   }
 
-  @Test func `an endless body ends at the cap`() async throws {
+  @Test func `an endless body ends at the size limit`() async throws {
     let server = try Server.playing([
       .send(Data("HTTP/1.1 200 OK\r\n\r\n".utf8)), .sendForever(Data(repeating: 120, count: 4096)),
     ])
@@ -82,7 +83,7 @@ import Testing
     #expect(error?.message.contains(server.loopback.authority) == true)
   }
 
-  @Test(arguments: [0, 1]) func `the cap is exact`(excess: Int) async throws {
+  @Test(arguments: [0, 1]) func `the size limit is exact`(excess: Int) async throws {
     let body = String(repeating: "x", count: 1000 + excess)
     let server = try Server.answering(200, [], body)
     var request = try server.request()
@@ -94,7 +95,7 @@ import Testing
     }
   }
 
-  @Test func `a compressed body is decoded, and the cap counts what comes out`() async throws {
+  @Test func `a compressed body is decoded, and its decoded size is limited`() async throws {
     let bomb = try await gzip(String(repeating: "\0", count: 20_000_000))
     #expect(bomb.count < 100_000)
     let server = try Server { _, _ in
@@ -108,7 +109,7 @@ import Testing
     #expect(server.requests.first?.header("accept-encoding")?.contains("gzip") == true)
   }
 
-  @Test func `a byte now and then does not outlast the total time-out`() async throws {
+  @Test func `a slow trickle of bytes does not extend the total timeout`() async throws {
     let time = TimeLead()
     let server = try DrippingServer(1000, after: .seconds(400), on: time)
     defer { server.stop() }

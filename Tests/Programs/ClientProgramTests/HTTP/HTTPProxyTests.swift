@@ -8,7 +8,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// Whom a proxy gets to see, with a real listener in its place.
+/// Which requests a proxy receives, with a real listener as the proxy.
 @Suite(.timeLimit(.minutes(3))) struct HTTPProxyTests {
   private func proxy() throws -> Server {
     try Server { request, _ in
@@ -26,7 +26,7 @@ import Testing
     return CurlHTTPClient(configuration: configuration)
   }
 
-  @Test func `a plain request goes to the proxy whole`() async throws {
+  @Test func `a plain http request is sent to the proxy completely`() async throws {
     let proxy = try proxy()
     let url = try #require(URL(string: "http://server.example:81/path?q=1"))
     #expect(try await client(through: proxy).send(HTTPRequest(url: url)).text == "from the proxy")
@@ -35,7 +35,7 @@ import Testing
     #expect(seen.header("proxy-authorization") == "Basic dXNlcjpjYW5hcnk=")
   }
 
-  @Test func `a secure request asks the proxy for a tunnel and tells it no secret`() async throws {
+  @Test func `an https request asks the proxy for a tunnel and shows it no secret`() async throws {
     let proxy = try proxy()
     let url = try #require(URL(string: "https://server.example/path?q=canary"))
     let request = HTTPRequest(url: url, headers: ["Authorization": "Bearer token"])
@@ -54,17 +54,17 @@ import Testing
     "127.255.255.254", "localhost", "LocalHost", "localhost.", "a.localhost", "[::1]",
     "[0:0:0:0:0:0:0:1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "0.0.0.0", "0", "[::]",
   ])
-  func `a loopback host never goes to the proxy, however it is spelt`(host: String) async throws {
+  func `a loopback host never goes to the proxy in any spelling`(host: String) async throws {
     let proxy = try proxy()
     let server = try Server.answering()
     let url = try #require(URL(string: "http://\(host):\(server.loopback.port)/"))
-    // Some spellings reach the server and some nobody; none may reach the proxy.
+    // Some spellings reach the server and some reach nothing; none may reach the proxy.
     _ = try? await client(through: proxy).send(HTTPRequest(url: url))
     #expect(proxy.requests.isEmpty)
   }
 
   @Test(arguments: ["http", "https"])
-  func `a proxy that is down is named, and not the server`(scheme: String) async throws {
+  func `an unreachable proxy is named in the error`(scheme: String) async throws {
     let closed = try ClosedPort()
     var configuration = HTTPClientConfiguration()
     configuration.proxy = .url(
@@ -85,7 +85,7 @@ import Testing
   ]
 
   @Test(arguments: faulty, ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"])
-  func `a proxy that cannot be used is told with the variable that names it`(
+  func `the error for an unusable proxy names its environment variable`(
     proxy: (url: String, reason: String), variable: String
   ) async {
     let setting = ProxySetting(.environment, isSecure: true, environment: [variable: proxy.url])
@@ -98,14 +98,14 @@ import Testing
     "http://proxy.example:8080", "proxy.example:8080", "proxy.example", "https://proxy.example",
     "socks5h://user:word@proxy.example", "SOCKS4://[::1]:1080",
   ])
-  func `a proxy that can be used has no fault`(proxy: String) {
+  func `a usable proxy is accepted`(proxy: String) {
     let setting = ProxySetting(
       .environment, isSecure: false, environment: ["http_proxy": proxy])
     #expect(setting.fault == nil && setting.name == "the variable http_proxy")
   }
 
   @Test(.ownThreads, arguments: ["foo://user:canary@x", "ftp://x", "http://", "http://h:99999"])
-  func `a faulty proxy is blamed, and not the server`(proxy: String) async {
+  func `an invalid proxy is named in the error`(proxy: String) async {
     await #expect(processExitsWith: .success) { [proxy] in
       setenv("https_proxy", proxy, 1)
       let url = try #require(URL(string: "https://server.example/"))
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test func `a faulty proxy of the configuration is told too`() async throws {
+  @Test func `the error for an invalid configured proxy names the property`() async throws {
     var configuration = HTTPClientConfiguration()
     configuration.proxy = .url(try #require(URL(string: "ftp://proxy.example")))
     let client = CurlHTTPClient(configuration: configuration)
@@ -128,7 +128,7 @@ import Testing
     #expect(error?.message.hasPrefix(start) == true, "\(String(describing: error))")
   }
 
-  @Test func `a server that is down is not taken for a proxy`() async throws {
+  @Test func `the error for an unreachable server does not mention a proxy`() async throws {
     let closed = try ClosedPort()
     for host in ["127.0.0.1", "LOCALHOST"] {
       let url = try #require(URL(string: "http://\(host):\(closed.number)/"))
@@ -139,7 +139,7 @@ import Testing
     }
   }
 
-  @Test(.ownThreads) func `the environment's proxy is used, but not for a loopback host`() async {
+  @Test(.ownThreads) func `the environment's proxy is used except for loopback hosts`() async {
     await #expect(processExitsWith: .success) {
       let proxy = try Server { _, _ in
         .response(LoopbackResponse(status: 200, body: Data("from the proxy".utf8)))

@@ -8,11 +8,11 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// Responses as servers really write them, whole and broken.
+/// Responses as real servers write them, valid and broken.
 @Suite(.timeLimit(.minutes(3))) struct HTTPResponseTests {
   let client = CurlHTTPClient.shared
 
-  @Test func `heads of status 1xx are passed over`() async throws {
+  @Test func `interim responses are skipped`() async throws {
     let server = try Server.saying(
       "HTTP/1.1 100 Continue\r\nX-Early: 1\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
         + "HTTP/1.1 200 OK\r\nX-Final: 1\r\nContent-Length: 2\r\n\r\nok")
@@ -22,7 +22,7 @@ import Testing
     #expect(response.text == "ok")
   }
 
-  @Test func `fields keep their order and their doubles, and folded ones are joined`() async throws
+  @Test func `fields keep their order and repetitions, and folded fields are joined`() async throws
   {
     let server = try Server.saying(
       "HTTP/1.1 200 OK\r\nSet-Cookie: a=1\r\nset-cookie: b=2\r\nX-Long: one\r\n  two\r\n"
@@ -33,7 +33,7 @@ import Testing
     #expect(response.headers["x-empty"]?.isEmpty == true)
   }
 
-  @Test func `no cookie is kept`() async throws {
+  @Test func `cookies are not stored`() async throws {
     let server = try Server.answering(200, [("Set-Cookie", "session=canary; Path=/")])
     for _ in 0..<2 { _ = try await client.send(try server.request()) }
     #expect(server.requests.count == 2)
@@ -67,21 +67,21 @@ import Testing
   }
 
   @Test(arguments: ["utf-8", "UTF-8", "binary", "gzip, utf-8"])
-  func `an unknown content coding is named`(coding: String) async throws {
+  func `an unknown content coding is named in the error`(coding: String) async throws {
     let head = "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nContent-Length: 5\r\n\r\n"
     let server = try Server.saying(head + "hello")
     let error = await failure(.invalidResponse) { try await client.send(try server.request()) }
     #expect(error?.message.contains("Content-Encoding") == true, "\(error?.message ?? "")")
   }
 
-  @Test func `a connection that is reset is a failed connection`() async throws {
+  @Test func `a reset connection is a failed connection`() async throws {
     let server = try Server.playing([
       .send(Data("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx".utf8)), .reset,
     ])
     await failure(.connectionFailed) { try await client.send(try server.request()) }
   }
 
-  @Test func `too many fields and too many bytes of them are refused`() async throws {
+  @Test func `too many or too large header fields are rejected`() async throws {
     let many = try Server.saying(
       "HTTP/1.1 200 OK\r\n" + String(repeating: "A: b\r\n", count: 300) + "\r\n")
     await failure(.responseTooLarge) { try await client.send(try many.request()) }
@@ -93,22 +93,22 @@ import Testing
     await failure(.responseTooLarge) { try await client.send(try endless.request()) }
   }
 
-  @Test func `a HEAD request gets the head alone`() async throws {
+  @Test func `a HEAD request gets only the head`() async throws {
     let server = try Server.saying("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
     let response = try await client.send(try server.request("HEAD"))
     #expect(response.headers["content-length"] == "1000")
     #expect(response.body.isEmpty)
   }
 
-  @Test func `a 204 and a 304 have no body`() async throws {
+  @Test func `204 and 304 responses have no body`() async throws {
     for status in [204, 304] {
       let server = try Server.saying("HTTP/1.1 \(status) X\r\n\r\n")
       #expect(try await client.send(try server.request()).status == status)
     }
   }
 
-  @Test(.ownThreads) func `connections are used again`() async {
-    // In a process of its own: those of other tests can drive one out that is kept.
+  @Test(.ownThreads) func `connections are reused`() async {
+    // A separate process: connections of other tests could push out a kept one.
     await #expect(processExitsWith: .success) {
       let server = try Server.answering()
       for _ in 0..<20 { _ = try await CurlHTTPClient.shared.send(try server.request()) }

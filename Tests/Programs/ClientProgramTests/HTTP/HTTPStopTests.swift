@@ -15,16 +15,16 @@ import Testing
   private static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
   private static let limit = 2
 
-  /// Lets a probe that stands still go on when its request's time has passed.
+  /// Continues a stopped probe after its request's time limit has passed.
   private func goOn(_ probe: ChildProcess) async throws -> ChildProcess.Result {
-    // It has stopped behind the request's start, so the time is over by then.
+    // The probe stopped after the request's start, so the limit has passed by now.
     try await Task.sleep(for: .seconds(Self.limit) + .milliseconds(200))
     #expect(probe.isStopped)
     probe.signal(SIGCONT)
     return try await probe.result()
   }
 
-  /// A server that answers the first request at once and the second one when it is allowed to.
+  /// A server that answers the first request at once and the second only when allowed.
   private struct SlowServer: Sendable {
     let server: RawServer
     let hasRequest = OneShot<Void>()
@@ -52,14 +52,14 @@ import Testing
         command, "http://127.0.0.1:\(server.port)/", limit: HTTPStopTests.limit)
     }
 
-    /// Answers a probe that stands still.
+    /// Sends the answer to a stopped probe.
     func answer() async {
       mayAnswer.signal()
       _ = await isAnswered.value()
     }
   }
 
-  @Test func `the event loop reads an answer that came while the process was stopped`()
+  @Test func `the event loop reads an answer that arrived while the process was stopped`()
     async throws
   {
     let (fixture, probe) = try await stopped("send") { fixture, probe in
@@ -72,7 +72,7 @@ import Testing
     #expect(result.output.contains("status 200"), "\(result.errors)")
   }
 
-  @Test func `a caller that waits itself reads an answer that came while it was stopped`()
+  @Test func `a caller that waits by itself reads an answer that arrived while stopped`()
     async throws
   {
     let (fixture, probe) = try await stopped("send-alone")
@@ -82,9 +82,10 @@ import Testing
     #expect(result.output.contains("status 200"), "\(result.errors)")
   }
 
-  /// A probe that has stopped, by itself or by a signal.
+  /// Returns a probe that has stopped by itself or by a signal.
   ///
-  /// On a machine so busy that its request's time was over before that, another one is started.
+  /// If the machine was so busy that the request's limit passed before that, another probe is
+  /// started.
   private func stopped(
     _ command: String, _ stop: (SlowServer, ChildProcess) async -> Void = { _, _ in }
   ) async throws -> (SlowServer, ChildProcess) {
@@ -104,7 +105,7 @@ import Testing
     }
   }
 
-  /// Holds the event loop's thread, once, as a stopped process does.
+  /// Blocks the event loop's thread once, as a stopped process does.
   private final class Hold: Sendable {
     private let isFirst = Locked(true)
     private let mayGoOn = DispatchSemaphore(value: 0)
@@ -123,12 +124,14 @@ import Testing
     func end() { mayGoOn.signal() }
   }
 
-  @Test(.ownThreads) func `a request whose time is over before it can be sent is not sent`() async {
-    // In a process of its own, since all requests of a process have one event loop.
+  @Test(.ownThreads) func `a request whose time limit passes before it can be sent is not sent`()
+    async
+  {
+    // A separate process, because all requests of a process share one event loop.
     await #expect(processExitsWith: .success) {
       let hasBoth = OneShot<Void>()
       let server = try Server { request, number in
-        // The first two come side by side.
+        // The first two requests arrive in parallel.
         if number == 0 { _ = await hasBoth.value() }
         if number == 1 { hasBoth.resolve(()) }
         guard request.path == "/slow" else { return .response(LoopbackResponse(status: 200)) }
@@ -139,7 +142,7 @@ import Testing
       let hold = Hold()
       var slow = try server.request("GET", "/slow")
       slow.progress = { _ in hold.pass() }
-      // Two connections, one of which stays free: a request on it would be on its way at once.
+      // Two connections, one of which stays free: a request on it would be sent at once.
       async let first = client.send(try server.request())
       async let second = client.send(try server.request())
       _ = try await (first, second)
@@ -147,7 +150,7 @@ import Testing
       _ = await hold.hasBegun.value()
       var late = try server.request("POST", "/late")
       late.timeout = .seconds(3600)
-      // Its time begins, and is over before the event loop gets it.
+      // The request's time limit passes before the event loop gets it.
       let time = TimeLead()
       let error = await failure(.requestTimedOut) { [late] in
         try await CurlHTTPClient(lead: time).send(late) { _ in

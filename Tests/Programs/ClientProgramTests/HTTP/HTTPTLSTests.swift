@@ -8,7 +8,7 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// Trust, as openssl's own server puts it to the test.
+/// Trust decisions, tested with OpenSSL's own server.
 @Suite(.timeLimit(.minutes(3)), .requires(ProgramRequirement(programs: ["openssl"])))
 struct HTTPTLSTests {
   let certificates: Certificates
@@ -39,7 +39,7 @@ struct HTTPTLSTests {
     return configuration
   }
 
-  @Test func `an authority that is not trusted is refused, and nothing is sent`() async throws {
+  @Test func `an untrusted authority is rejected, and nothing is sent`() async throws {
     try await withServer { url in
       let error = try #require(
         await failure(.tlsFailed) { try await CurlHTTPClient.shared.send(HTTPRequest(url: url)) })
@@ -50,7 +50,7 @@ struct HTTPTLSTests {
   }
 
   @Test(arguments: [true, false])
-  func `an authority of the configuration is trusted`(besidesSystem: Bool) async throws {
+  func `an authority from the configuration is trusted`(besidesSystem: Bool) async throws {
     try await withServer { url in
       var configuration = try configuration()
       configuration.trustsSystemAuthorities = besidesSystem
@@ -67,12 +67,12 @@ struct HTTPTLSTests {
         await failure(.tlsFailed) { try await CurlHTTPClient().send(request) }
         setenv("SSL_CERT_FILE", tests.certificates.path("ca.pem"), 1)
         try #require(try await CurlHTTPClient().send(request).status == 200)
-        // A client that trusts nobody does not trust them either.
+        // A client without system authorities does not trust them either.
         var configuration = HTTPClientConfiguration.direct
         configuration.trustsSystemAuthorities = false
         let strict = CurlHTTPClient(configuration: configuration)
         try #require(await failure(.tlsFailed) { try await strict.send(request) } != nil)
-        // Beside others, too.
+        // The same holds beside additional authorities.
         configuration.trustsSystemAuthorities = true
         configuration.additionalAuthorities = try tests.certificates.data("other.pem")
         let both = CurlHTTPClient(configuration: configuration)
@@ -81,7 +81,7 @@ struct HTTPTLSTests {
     }
   }
 
-  @Test func `nobody at all may be trusted`() async throws {
+  @Test func `a client can trust no authority at all`() async throws {
     try await withServer { url in
       var configuration = HTTPClientConfiguration.direct
       configuration.trustsSystemAuthorities = false
@@ -90,7 +90,7 @@ struct HTTPTLSTests {
     }
   }
 
-  @Test func `what is no certificate is no authority`() async throws {
+  @Test func `an invalid certificate adds no authority`() async throws {
     try await withServer { url in
       var configuration = HTTPClientConfiguration.direct
       configuration.additionalAuthorities = Data("nonsense".utf8)
@@ -100,7 +100,7 @@ struct HTTPTLSTests {
   }
 
   @Test(arguments: ["other", "expired"])
-  func `a certificate for another host or of another time is refused`(
+  func `an expired certificate or one for another host is rejected`(
     certificate: String
   ) async throws {
     try await withServer(certificate) { url in
@@ -110,7 +110,7 @@ struct HTTPTLSTests {
   }
 
   @Test(arguments: ["-tls1_2", "-tls1_3"])
-  func `a client certificate is shown where it is asked for`(version: String) async throws {
+  func `a client certificate is sent if the server requests one`(version: String) async throws {
     let options = [
       version, "-Verify", "1", "-CAfile", certificates.path("ca.pem"), "-verify_return_error",
     ]
@@ -122,13 +122,13 @@ struct HTTPTLSTests {
         chain: try certificates.data("client.pem"), privateKey: try certificates.data("client.key"))
       let with = CurlHTTPClient(configuration: configuration)
       #expect(try await with.send(HTTPRequest(url: url)).status == 200)
-      // Its connection is not lent to a client that has no certificate.
+      // A client without a certificate does not reuse this connection.
       await failure(.tlsFailed) { try await without.send(HTTPRequest(url: url)) }
       #expect(!everyText(of: configuration).contains("PRIVATE KEY"))
     }
   }
 
-  @Test func `a key that belongs to another certificate is refused`() async throws {
+  @Test func `a key of another certificate is rejected`() async throws {
     try await withServer { url in
       var configuration = try configuration()
       configuration.clientCertificate = .init(
@@ -138,7 +138,8 @@ struct HTTPTLSTests {
     }
   }
 
-  @Test func `a connection is not shared with a client of other trust`() async throws {
+  @Test func `a connection is not shared with a client that trusts other authorities`() async throws
+  {
     try await withServer { url in
       let trusting = CurlHTTPClient(configuration: try configuration())
       #expect(try await trusting.send(HTTPRequest(url: url)).status == 200)
@@ -147,7 +148,7 @@ struct HTTPTLSTests {
     }
   }
 
-  @Test func `an older TLS than the least allowed is refused`() async throws {
+  @Test func `a TLS version below the minimum is rejected`() async throws {
     try await withServer("server", ["-tls1_1", "-cipher", "DEFAULT@SECLEVEL=0"]) { url in
       let client = CurlHTTPClient(configuration: try configuration())
       await failure(.tlsFailed) { try await client.send(HTTPRequest(url: url)) }
@@ -162,13 +163,13 @@ struct HTTPTLSTests {
     }
   }
 
-  @Test func `a server that speaks no TLS is a TLS failure`() async throws {
+  @Test func `a server without TLS is a TLS failure`() async throws {
     let server = try Server.saying("HTTP/1.1 400 Bad Request\r\n\r\n")
     let url = try #require(URL(string: "https://\(server.loopback.authority)/"))
     await failure(.tlsFailed) { try await CurlHTTPClient.shared.send(HTTPRequest(url: url)) }
   }
 
-  @Test(.ownThreads) func `a process may end in the middle of handshakes`() async throws {
+  @Test(.ownThreads) func `a process can end in the middle of handshakes`() async throws {
     try await withServer { url in
       for milliseconds in stride(from: 20, to: 120, by: 10) {
         await #expect(processExitsWith: .exitCode(0)) {
@@ -200,7 +201,7 @@ struct HTTPTLSTests {
       ("\r\npart", false), ("Content-Length: 4\r\n\r\npart", true),
       ("Transfer-Encoding: chunked\r\n\r\n4\r\npart\r\n0\r\n\r\n", true),
     ])
-  func `content without a length ends with TLS's own end, and not with TCP's`(
+  func `content without a length must end with the TLS close_notify`(
     rest: String, isWhole: Bool
   ) async throws {
     let server = try RawServer { connection in
@@ -218,7 +219,7 @@ struct HTTPTLSTests {
     }
   }
 
-  @Test func `a server that speaks http on the port is suspected`() async throws {
+  @Test func `the error for a plain http server suggests that cause`() async throws {
     let server = try LoopbackServer { _ in .response(LoopbackResponse(status: 200)) }
     let error = await failure(.tlsFailed) {
       try await CurlHTTPClient.shared.send(HTTPRequest(url: "https://127.0.0.1:\(server.port)/"))

@@ -5,10 +5,10 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// A server of the system that a test runs as its counterpart, ended with the test.
+/// A server program of the system, which ends with the test.
 final class Program: Sendable {
   private let process: ChildProcess
-  /// Keeps the port from others before the program listens there.
+  /// Reserves the port until the program listens on it.
   private let socket: BoundSocket
 
   private init(_ process: ChildProcess, _ socket: BoundSocket) {
@@ -18,15 +18,15 @@ final class Program: Sendable {
 
   var port: UInt16 { socket.port }
 
-  /// Everything it has written so far.
+  /// Everything that the program has written so far.
   var text: String { process.output + process.errors }
 
-  /// Starts a server on a port that is given to it, and returns when it accepts connections.
+  /// Starts a server on a given port and returns when it accepts connections.
   static func serving(_ command: (_ port: UInt16) -> [String]) async throws -> Program {
     let socket = try BoundSocket()
     let program = Program(try ChildProcess(command(socket.port)), socket)
     while program.process.isRunning {
-      // Nobody but the program can accept it: the socket here does not listen.
+      // Only the program can accept a connection: this socket does not listen.
       if RawServer.canConnect(socket.port) { return program }
       try await Task.sleep(for: .milliseconds(20))
     }
@@ -34,14 +34,14 @@ final class Program: Sendable {
   }
 }
 
-/// A program did not start to serve.
+/// The error for a program that did not start to serve.
 struct ProgramError: Error, CustomStringConvertible {
   let said: String
   var description: String { "it ended: \(said)" }
 }
 
 extension RawServer {
-  /// Whether something accepts connections on a port of 127.0.0.1.
+  /// Returns whether something accepts connections on a port of 127.0.0.1.
   static func canConnect(_ port: UInt16) -> Bool {
     let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     defer { close(socket) }

@@ -6,10 +6,10 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// Puts TLS before a server of the tests that has none.
+/// A TLS proxy for a test server without TLS.
 ///
-/// Python does it, with its OpenSSL. A connection ends on both sides as soon as one side ends it,
-/// and without TLS's `close_notify`.
+/// It runs in Python with its OpenSSL. When one side closes a connection, the other side is closed
+/// at once, without the `close_notify` of TLS.
 struct TLSFront {
   private let program: Program
   private let certificates: Certificates
@@ -47,7 +47,7 @@ struct TLSFront {
         threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
     """
 
-  /// Starts before a server on this machine that speaks a version of HTTP, by its name in ALPN.
+  /// Starts in front of a server on this machine that speaks a version of HTTP, named as in ALPN.
   init(before server: RawServer, speaking version: String = "h2") async throws {
     let certificates = try await Certificates()
     self.certificates = certificates
@@ -61,7 +61,7 @@ struct TLSFront {
 
   var url: URL? { URL(string: "https://127.0.0.1:\(program.port)/") }
 
-  /// A client that trusts the front.
+  /// Returns a client that trusts the proxy's certificate.
   func client() throws -> CurlHTTPClient {
     var configuration = HTTPClientConfiguration.direct
     configuration.additionalAuthorities = try certificates.data("ca.pem")

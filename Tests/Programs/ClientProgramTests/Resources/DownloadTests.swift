@@ -9,7 +9,7 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// Downloads that need no second call.
+/// Downloads that finish in one call.
 @Suite(.timeLimit(.minutes(1))) struct DownloadTests {
   let fixture: DownloadFixture
 
@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 70_000, 3_000_000])
-  func `a file arrives whole and leaves nothing beside it`(size: Int) async throws {
+  func `a file arrives complete and leaves no other file`(size: Int) async throws {
     let content = pattern(size)
     let server = try RangeServer(content)
     let response = try await fixture.download(server)
@@ -34,7 +34,7 @@ import Testing
     #expect(server.requests.count == 1)
   }
 
-  @Test func `a download works under a umask that takes all rights`() async throws {
+  @Test func `a download works under a umask that removes all rights`() async throws {
     let content = pattern(70_000)
     let server = try RangeServer(content)
     let probe = try await ChildProcess.run([
@@ -46,7 +46,7 @@ import Testing
     #expect(try TemporaryFolder.mode(fixture.destination.path) == 0o600)
   }
 
-  @Test func `a file without an announced length arrives whole`() async throws {
+  @Test func `a file without an announced length arrives complete`() async throws {
     let content = pattern(500_000)
     let server = try RangeServer(content)
     server.change { $0.hasLength = false }
@@ -56,7 +56,7 @@ import Testing
     #expect(fixture.progress.dropLast().allSatisfy { $0.total == nil })
   }
 
-  @Test func `a connection that is lost again and again is resumed`() async throws {
+  @Test func `a connection that breaks repeatedly is resumed`() async throws {
     let content = pattern(1_000_000)
     let server = try RangeServer(
       content, faults: [.cut(after: 300_000), .cut(after: 200_000), .cut(after: 100_000)])
@@ -67,7 +67,7 @@ import Testing
     fixture.expectWholeProgress(content.count)
   }
 
-  @Test func `a server that falls silent is asked for the rest`() async throws {
+  @Test func `after a silence of the server the rest is requested`() async throws {
     let content = pattern(400_000)
     let server = try RangeServer(content, faults: [.stall(after: 100_000)])
     var request = try server.request()
@@ -82,7 +82,7 @@ import Testing
     #expect(try Data(contentsOf: fixture.destination) == content)
   }
 
-  @Test func `a total time-out holds for all attempts and is not resumed`() async throws {
+  @Test func `a total timeout covers all attempts and is not resumed`() async throws {
     let server = try RangeServer(
       pattern(2_000_000), faults: (0..<20).map { _ in .stall(after: 100_000) })
     await failure(.requestTimedOut) {
@@ -95,14 +95,14 @@ import Testing
     #expect(try fixture.names == ["file.bin.partial", "file.bin.partial.info"])
   }
 
-  @Test func `connections that bring next to nothing end the call`() async throws {
+  @Test func `connections that bring almost nothing end the call`() async throws {
     let server = try RangeServer(
       pattern(400_000), faults: (0..<20).map { _ in .cut(after: 1000) })
     await failure(.connectionFailed) { try await fixture.download(server) }
     #expect(server.requests.count == 5)
   }
 
-  @Test func `a download that nothing was received of is not tried again`() async throws {
+  @Test func `a download without any received bytes is not retried`() async throws {
     let server = try RangeServer(pattern(400), faults: [.reply(.script([.reset]))])
     await failure(.connectionFailed) { try await fixture.download(server) }
     #expect(server.requests.count == 1)
@@ -117,7 +117,7 @@ import Testing
     #expect(try fixture.names.isEmpty)
   }
 
-  @Test func `a cancelled download stops and stays resumable`() async throws {
+  @Test func `a cancelled download stops and can be resumed`() async throws {
     let content = pattern(400_000)
     let server = try RangeServer(content, faults: [.stall(after: 100_000)])
     let task = Task { try await fixture.download(server) }
@@ -131,7 +131,9 @@ import Testing
   }
 
   @Test(arguments: [302, 401, 404, 500])
-  func `a refusal is returned with its content and changes no file`(status: Int) async throws {
+  func `an error response is returned with its content and changes no file`(status: Int)
+    async throws
+  {
     try Data("kept".utf8).write(to: fixture.destination)
     let body = Data("sorry".utf8)
     let server = try RangeServer(
@@ -144,7 +146,7 @@ import Testing
     #expect(fixture.progress.isEmpty)
   }
 
-  @Test func `a refusal has a bounded content`() async throws {
+  @Test func `an error response has a size limit`() async throws {
     let reply = LoopbackResponse(status: 500, body: Data(count: 2000))
     let server = try RangeServer(Data(), faults: [.reply(.response(reply))])
     await failure(.responseTooLarge) {
@@ -153,7 +155,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a file that is too long is refused`(hasLength: Bool) async throws {
+  func `a file that is too long is rejected`(hasLength: Bool) async throws {
     try Data("kept".utf8).write(to: fixture.destination)
     let server = try RangeServer(pattern(300_000))
     server.change { $0.hasLength = hasLength }
@@ -162,7 +164,7 @@ import Testing
     #expect(try await fixture.download(server, maximumBytes: 300_000).status < 300)
   }
 
-  @Test func `a failure keeps the file that was there and a success replaces it`() async throws {
+  @Test func `a failure keeps the existing file, and a success replaces it`() async throws {
     try Data("old".utf8).write(to: fixture.destination)
     let server = try RangeServer(
       Data("new".utf8), [], faults: [.cut(after: 1)])
@@ -172,7 +174,7 @@ import Testing
     #expect(try Data(contentsOf: fixture.destination) == Data("new".utf8))
   }
 
-  @Test func `content that is coded all the same is decoded and not resumed`() async throws {
+  @Test func `encoded content is decoded and not resumed`() async throws {
     // printf hello | gzip -n, in hexadecimal.
     let zipped = "1f8b0800000000000003cb48cdc9c9070086a6103605000000"
     let bytes = stride(from: 0, to: zipped.count, by: 2).map { index in
@@ -184,7 +186,7 @@ import Testing
     #expect(try Data(contentsOf: fixture.destination) == Data("hello".utf8))
   }
 
-  @Test func `the second of two downloads to one file is told so`() async throws {
+  @Test func `the second of two downloads to one file fails`() async throws {
     let content = pattern(400_000)
     let rest = Gate(isOpen: false)
     defer { rest.open() }
@@ -202,7 +204,7 @@ import Testing
     #expect(try Data(contentsOf: fixture.destination) == content)
   }
 
-  @Test func `a part that nobody asked for is no file`() async throws {
+  @Test func `a partial answer that was not requested creates no file`() async throws {
     let reply = LoopbackResponse(
       status: 206, headers: [("Content-Range", "bytes 0-2/3")], body: Data("abc".utf8))
     let server = try RangeServer(Data(), faults: [.reply(.response(reply))])
@@ -211,7 +213,7 @@ import Testing
   }
 
   @Test(arguments: ["POST", "Range", "If-Range"])
-  func `a request that is no plain GET is refused`(what: String) async throws {
+  func `a request that is not a plain GET is rejected`(what: String) async throws {
     let server = try RangeServer(Data("abc".utf8))
     await failure(.malformedRequest) {
       try await fixture.download(server) {

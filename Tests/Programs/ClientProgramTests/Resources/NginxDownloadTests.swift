@@ -8,7 +8,7 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// Downloads from nginx, whose validators and ranges come from other authors.
+/// Downloads from nginx, an independent implementation of validators and ranges.
 @Suite(.timeLimit(.minutes(3)), .requires(ProgramRequirement(programs: ["nginx", "bash"])))
 struct NginxDownloadTests {
   private static let configuration = """
@@ -28,7 +28,7 @@ struct NginxDownloadTests {
     """
 
   private let fixture: DownloadFixture
-  /// Much more bytes than the client reads before the consumer takes them.
+  /// Many more bytes than the client reads before the consumer takes them.
   private let content = pattern(8_000_000)
 
   init() throws {
@@ -57,7 +57,7 @@ struct NginxDownloadTests {
     HTTPRequest(url: try #require(URL(string: url)))
   }
 
-  @Test func `a file that would be compressed arrives as it is`() async throws {
+  @Test func `a file that nginx would compress arrives unchanged`() async throws {
     try await withServer { base, _ in
       _ = try await fixture.download(try request("\(base)/data"))
       #expect(try Data(contentsOf: fixture.destination) == content)
@@ -65,7 +65,9 @@ struct NginxDownloadTests {
     }
   }
 
-  @Test func `a cancelled download is resumed, and a changed file is fetched anew`() async throws {
+  @Test func `a cancelled download is resumed, and a changed file is downloaded again`()
+    async throws
+  {
     try await withServer { base, file in
       func cancelled() async throws {
         let task = Locked<Task<HTTPResponse, any Error>?>(nil)
@@ -92,7 +94,7 @@ struct NginxDownloadTests {
       try await cancelled()
       let other = pattern(content.count, seed: 2)
       try other.write(to: file)
-      // nginx makes its entity tag of the time, by the second, and the length.
+      // nginx makes its entity tag from the time in seconds and the length.
       try FileManager.default.setAttributes(
         [.modificationDate: Date(timeIntervalSinceNow: -1000)], ofItemAtPath: file.path)
       #expect(try await fixture.download(try request("\(base)/again/data")).status == 200)
@@ -100,7 +102,7 @@ struct NginxDownloadTests {
     }
   }
 
-  @Test func `a process that is killed again and again gets the right bytes in the end`()
+  @Test func `a repeatedly killed process gets the right bytes in the end`()
     async throws
   {
     try await withServer { base, _ in
@@ -124,7 +126,7 @@ struct NginxDownloadTests {
     }
   }
 
-  @Test func `a disk that takes no more is told with the path, and resumed when it does`()
+  @Test func `a full disk is an error with the path, and the download resumes later`()
     async throws
   {
     try await withServer { base, _ in

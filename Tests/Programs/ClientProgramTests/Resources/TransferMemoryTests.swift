@@ -6,13 +6,13 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// A gigabyte each way must not show in a process's memory.
+/// A transfer of a gigabyte, which must not increase a process's memory.
 @Suite(
   .timeLimit(.minutes(3)),
   .disabled(if: isSanitized, "the sanitizer's own memory would be counted"))
 struct TransferMemoryTests {
   private static let gigabyte: Int64 = 1 << 30
-  /// In kB.
+  /// The limit in kB.
   private static let bound = 20_000
 
   private func growth(_ result: ChildProcess.Result) throws -> Int {
@@ -20,7 +20,7 @@ struct TransferMemoryTests {
     return try #require(line.flatMap { Int($0.dropFirst(7)) }, "\(result.errors)")
   }
 
-  @Test func `a form with a file of a gigabyte takes no memory`() async throws {
+  @Test func `a form with a file of a gigabyte uses no additional memory`() async throws {
     let server = try RawServer { connection in
       guard let (head, rest) = connection.readHead(),
         let field = head.split(separator: "\r\n").first(where: { $0.hasPrefix("Content-Length: ") }
@@ -36,7 +36,7 @@ struct TransferMemoryTests {
       connection.write("HTTP/1.1 204 No Content\r\n\r\n")
     }
     defer { server.stop() }
-    // Sparse: it has the length, and takes no room on the disk.
+    // A sparse file: it has the length but uses no space on the disk.
     let folder = try TemporaryFolder()
     try Data().write(to: URL(filePath: folder.file("file")))
     try #require(truncate(folder.file("file"), off_t(Self.gigabyte)) == 0)

@@ -12,19 +12,21 @@ enum TransferProbe {
     try ChildProcess([executable, command, url, file])
   }
 
-  /// Starts a request with a time limit in whole seconds, by one of the two ways to run it.
+  /// Starts a request with a time limit in whole seconds.
+  ///
+  /// `command` chooses how it runs.
   static func start(_ command: String, _ url: String, limit: Int) throws -> ChildProcess {
     try ChildProcess([executable, command, url, "\(limit)"])
   }
 
-  /// Starts a download that stops, and can be killed, when so many bytes have come.
+  /// Starts a download that stops after `bytes` have arrived, so that the test can kill it.
   static func start(
     download url: String, to file: String, stopsAfter bytes: Int
   ) throws -> ChildProcess {
     try ChildProcess([executable, "download", url, file, "\(bytes)"])
   }
 
-  /// Starts it with a limit for the size of files, in blocks of 1024 bytes.
+  /// Starts the probe with a limit for the size of files, in blocks of 1024 bytes.
   static func start(
     _ command: String, _ url: String, _ file: String, fileLimit: Int
   ) throws -> ChildProcess {

@@ -2,9 +2,9 @@ import Foundation
 
 @testable import TestSupport
 
-/// The types of a module of this build as the compiler recorded them, with those that are private.
+/// The types of a module in this build, including private ones, as the compiler recorded them.
 struct ModuleTypes {
-  /// A property that a type stores, or what a case of an enum carries.
+  /// A stored property of a type, or the associated values of an enum case.
   struct StoredValue: CustomStringConvertible {
     let type: String
     let declaration: String
@@ -19,7 +19,7 @@ struct ModuleTypes {
   /// The types that conform to `Redacted`.
   private let redacted: Set<String>
 
-  /// What may be secret in types that print it.
+  /// Stored values that may be secret in types that print them.
   var bareSecrets: Set<String> {
     let bare = storedValues.filter { !redacted.contains($0.type) && SecretNames.mayBeSecret($0) }
     return Set(bare.map(\.description))

@@ -4,13 +4,12 @@ import Testing
 
 @testable import TestSupport
 
-/// A type that stores a secret conforms to `Redacted`, or any text made of a value may show the
-/// secret.
+/// Checks that each type that stores a secret conforms to `Redacted`.
 ///
-/// `PrintingTests` prints values of the types that it knows. These tests find the types that it
-/// does not know, by the names of what they store.
+/// Otherwise a description of the value may show the secret. `PrintingTests` prints values of the
+/// types that it knows. These tests find the other types, by the names of their stored values.
 @Suite(.timeLimit(.minutes(10))) struct RedactedTypesTests {
-  @Test func `every type that stores a secret shows its description alone`() async throws {
+  @Test func `every type that stores a secret hides it in its description`() async throws {
     let folder = try TemporaryFolder()
     var bare: Set<String> = []
     for module in try SymbolGraph.modules() {
@@ -23,7 +22,7 @@ import Testing
     #expect(harmless.subtracting(bare).isEmpty, "SecretNames names values that are gone")
   }
 
-  @Test func `a type that stores a secret and prints it is found`() async throws {
+  @Test func `the check finds a sample type that prints its secret`() async throws {
     let folder = try TemporaryFolder()
     let types = try await ModuleTypes(of: "ClientProgramTests", in: folder.path)
     let found: Set = types.bareSecrets.filter { $0.hasPrefix("Sample") }

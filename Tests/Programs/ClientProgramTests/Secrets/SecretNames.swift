@@ -1,8 +1,8 @@
 @testable import LoopbackSupport
 
-/// What the name of a stored value says about its content.
+/// Rules about the names of stored values that may be secret.
 enum SecretNames {
-  /// The last words of the names that secrets have, and messages in which secrets are sent.
+  /// The last words of names that secrets have, and messages that contain secrets.
   private static let words: Set = [
     "token", "secret", "password", "passphrase", "verifier", "key", "code", "state", "nonce",
     "credential", "cookie", "assertion", "header", "parameter", "query", "body", "value",
@@ -11,7 +11,7 @@ enum SecretNames {
   /// The types that print their content.
   private static let texts: Set = ["String", "Substring", "Character", "Data", "UInt8"]
 
-  /// The values that have a secret's name and hold no secret, with the reason.
+  /// Values with a secret's name but no secret, with the reason.
   static let harmless = [
     "AccountEntry: let key: Data": "the name of an account",
     "Arguments: var values: [String : [String]]": "secrets are never among the words",
@@ -43,7 +43,7 @@ enum SecretNames {
     "TokenDocument.Member: let stringValue: String": "the name of a member",
   ]
 
-  /// Whether a stored value is text or bytes under a secret's name.
+  /// Returns whether a stored value is text or bytes with a secret's name.
   static func mayBeSecret(_ value: ModuleTypes.StoredValue) -> Bool {
     let isError = value.names.isSuperset(of: ["code", "message"])
     return !isError && !value.typeNames.isDisjoint(with: texts)
@@ -51,7 +51,7 @@ enum SecretNames {
       && value.names.contains { words.contains(lastWord(of: $0)) }
   }
 
-  /// The last word of a name in camel case, in the singular: `token` of `accessTokens`.
+  /// Returns the last word of a camel-case name in the singular: `token` of `accessTokens`.
   private static func lastWord(of name: String) -> String {
     let start = name.lastIndex(where: \.isUppercase) ?? name.startIndex
     let word = name[start...].lowercased()

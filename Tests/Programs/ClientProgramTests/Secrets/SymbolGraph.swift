@@ -3,13 +3,13 @@ import ProgramSupport
 
 @testable import TestSupport
 
-/// What the toolchain's `swift-symbolgraph-extract` says of a module.
+/// A module's symbols, as the toolchain's `swift-symbolgraph-extract` reports them.
 struct SymbolGraph: Decodable {
   struct Relationship: Decodable {
     let kind: String
     let source: String
     let target: String
-    /// The name of a target that is in another module.
+    /// The name of the target if it is in another module.
     let targetFallback: String?
   }
 
@@ -36,14 +36,16 @@ struct SymbolGraph: Decodable {
   let symbols: [Symbol]
   let relationships: [Relationship]
 
-  /// The modules with sources in Swift that a user's program or the demo is made of.
+  /// Returns the Swift modules of a user's program and of the demo.
   static func modules() throws -> [String] {
     let sources = PackageSources.root.appending(path: "Sources").path
     let folders = try FileManager.default.contentsOfDirectory(atPath: sources)
     return Set(folders).subtracting(try PackageSources.moduleMaps().keys).sorted() + ["sq_demo"]
   }
 
-  /// Reads a module of the build that runs this test, by means of a folder for the tool's files.
+  /// Reads a module of this build.
+  ///
+  /// The tool writes its files to `folder`.
   static func extract(from module: String, in folder: String) async throws -> Self {
     let result = try await ChildProcess.run(
       [
@@ -67,14 +69,14 @@ struct SymbolGraph: Decodable {
 extension SymbolGraph.Symbol {
   var declaration: String { declarationFragments.map(\.spelling).joined() }
 
-  /// The name of a property, or the name and the labels of an enum's case.
+  /// The name of a property, or the name and the labels of an enum case.
   var names: Set<String> { spellings(of: "identifier").union(spellings(of: "externalParam")) }
 
   func spellings(of kind: String) -> Set<String> {
     Set(declarationFragments.filter { $0.kind == kind }.map(\.spelling))
   }
 
-  /// Whether a value of the type holds this.
+  /// Whether a value of the type stores this symbol.
   var isStored: Bool {
     switch kind.identifier {
     case "swift.enum.case": true
@@ -83,9 +85,9 @@ extension SymbolGraph.Symbol {
     }
   }
 
-  /// Whether a property with `{ get }` has only its setter hidden, as `private(set)` does.
+  /// Whether a property with `{ get }` only hides its setter, as `private(set)` does.
   ///
-  /// The compiler's record does not say; the line in the source does, since it has no body.
+  /// The compiler's record does not say this. The source line does, because it has no body.
   private var isStoredWithoutSetter: Bool {
     guard declaration.contains("{ get }"), let location,
       let source = try? String(contentsOf: location.uri, encoding: .utf8)

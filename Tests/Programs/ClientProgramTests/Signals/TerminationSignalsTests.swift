@@ -6,10 +6,12 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// The signals that ask a program to end; each case runs in its own process.
+/// The signals that ask a program to end.
+///
+/// Each case runs in its own process.
 @Suite(.timeLimit(.minutes(1))) struct TerminationSignalsTests {
   @Test(.ownThreads, arguments: [SIGINT, SIGTERM, SIGHUP])
-  func `a signal is heard while every thread of tasks and queues is busy`(
+  func `a signal is handled while every task and queue thread is busy`(
     signal: Int32
   ) async {
     await #expect(processExitsWith: .exitCode(7)) { [signal = signal as Int32] in
@@ -26,12 +28,12 @@ import Testing
     }
   }
 
-  @Test(.ownThreads) func `the second signal ends the program though the first is not done with`()
+  @Test(.ownThreads) func `a second signal ends the program while the first is being handled`()
     async
   {
     await #expect(processExitsWith: .signal(SIGTERM)) {
       let signals = TerminationSignals { _ in
-        // Until the moment of the first signal is over.
+        // Sends signals until the half second after the first one is over.
         while true {
           kill(getpid(), SIGTERM)
           usleep(10_000)
@@ -43,9 +45,9 @@ import Testing
     }
   }
 
-  /// `timeout` sends its signal twice, a terminal that closes sends two.
+  /// `timeout` sends its signal twice, and a closing terminal sends two.
   @Test(.ownThreads, arguments: [SIGTERM, SIGHUP, SIGINT])
-  func `signals of one moment are one`(second: Int32) async {
+  func `signals within half a second count as one`(second: Int32) async {
     await #expect(processExitsWith: .exitCode(7)) { [second = second as Int32] in
       signal(SIGHUP, SIG_DFL)
       let signals = TerminationSignals { _ in
@@ -61,27 +63,29 @@ import Testing
   @Test(arguments: [
     (0, false), (1, false), (499_999_999, false), (500_000_000, true), (60_000_000_000, true),
   ])
-  func `a moment is half a second`(later: UInt64, isAnother: Bool) {
+  func `a signal after half a second counts as another`(later: UInt64, isAnother: Bool) {
     #expect(SignalListener.isAnother(at: 7 + later, after: 7) == isAnother)
     // On two cores, the second handler may have read the clock first.
     #expect(!SignalListener.isAnother(at: 6, after: 7))
   }
 
-  @Test(.ownThreads) func `signals end the program again after the last listener stops`() async {
+  @Test(.ownThreads) func `a signal ends the program again after the last listener stops`() async {
     await #expect(processExitsWith: .signal(SIGINT)) {
-      // A shell ignores it for programs in the background.
+      // A shell ignores the signal for programs in the background.
       signal(SIGINT, SIG_DFL)
       let (first, second) = (TerminationSignals { _ in }, TerminationSignals { _ in })
       first.stop()
       second.stop()
       second.stop()
       kill(getpid(), SIGINT)
-      // Another thread may get the signal, a moment later.
+      // Another thread may receive the signal a moment later.
       sleep(60)
     }
   }
 
-  @Test(.ownThreads) func `every listener hears the signal, and a later one the next`() async {
+  @Test(.ownThreads) func `every listener receives a signal, and a later listener the next one`()
+    async
+  {
     await #expect(processExitsWith: .exitCode(7)) {
       let heard = DispatchSemaphore(value: 0)
       for _ in 0..<3 { _ = TerminationSignals { _ in heard.signal() } }

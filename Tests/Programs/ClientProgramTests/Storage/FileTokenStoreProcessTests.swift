@@ -6,9 +6,11 @@ import Testing
 
 @testable import TestSupport
 
-/// One account and many real processes: each body runs in a child of its own.
+/// One account file and several real processes.
+///
+/// Each body runs in its own child.
 @Suite(.timeLimit(.minutes(2))) struct FileTokenStoreProcessTests {
-  @Test(.ownThreads) func `a token is there after the process that saved it`() async throws {
+  @Test(.ownThreads) func `a saved token can be loaded after its process has ended`() async throws {
     let folder = try TemporaryFolder()
     await #expect(processExitsWith: .success) { [path = folder.file("tokens.json") as String] in
       try await FileTokenStore(path: path).save(record("a"))
@@ -16,7 +18,7 @@ import Testing
     #expect(try await FileTokenStore(path: folder.file("tokens.json")).load("a") == record("a"))
   }
 
-  @Test(.ownThreads) func `two services under one state folder are apart`() async throws {
+  @Test(.ownThreads) func `two services under one state folder have separate files`() async throws {
     let folder = try TemporaryFolder()
     await #expect(processExitsWith: .success) { [state = folder.path as String] in
       setenv("XDG_STATE_HOME", state, 1)
@@ -31,7 +33,7 @@ import Testing
         == "2")
   }
 
-  @Test(.ownThreads) func `saves from two processes at once all last`() async throws {
+  @Test(.ownThreads) func `saves from two processes at the same time are all kept`() async throws {
     let folder = try TemporaryFolder()
     let path = folder.file("tokens.json")
     async let first: Void = Self.saveMany("first", path)
@@ -48,9 +50,9 @@ import Testing
     }
   }
 
-  /// No mask of the user's makes the file wider, and none so narrow that it cannot be read.
+  /// The umask makes the file neither readable by others nor unreadable for its owner.
   @Test(.ownThreads, arguments: [0o000, 0o022, 0o077, 0o177, 0o777])
-  func `the modes do not depend on the umask`(mask: Int) async throws {
+  func `the file modes do not depend on the umask`(mask: Int) async throws {
     let folder = try TemporaryFolder()
     await #expect(processExitsWith: .success) {
       [mask = mask as Int, path = folder.file("deep/er/tokens.json") as String] in
@@ -63,7 +65,7 @@ import Testing
   }
 
   /// Root may write everywhere, so a child of root first becomes another user.
-  @Test(.ownThreads) func `a folder that may not be written is a typed error`() async throws {
+  @Test(.ownThreads) func `an unwritable folder is a typed error`() async throws {
     let folder = try TemporaryFolder()
     try FileManager.default.createDirectory(
       atPath: folder.file("shut"), withIntermediateDirectories: false)
@@ -86,7 +88,7 @@ import Testing
       [.posixPermissions: 0o700], ofItemAtPath: folder.file("shut"))
   }
 
-  @Test(.ownThreads) func `a file that may not be read is a typed error and no empty store`()
+  @Test(.ownThreads) func `an unreadable file is a typed error, not an empty store`()
     async throws
   {
     let folder = try TemporaryFolder()

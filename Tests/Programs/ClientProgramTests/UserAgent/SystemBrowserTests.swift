@@ -8,7 +8,7 @@ import Testing
 @testable import TestSupport
 
 @Suite(.timeLimit(.minutes(1))) struct SystemBrowserTests {
-  @Test func `the URL is the last word and no shell reads it`() async throws {
+  @Test func `the URL is the last argument and no shell reads it`() async throws {
     let folder = try TemporaryFolder()
     let script = #"printf '%s\n' "$@" > "$0""#
     let browser = SystemBrowser(command: ["sh", "-c", script, folder.file("seen"), "--new window"])
@@ -22,7 +22,7 @@ import Testing
     ["/no/such/program"], ["no-such-program-anywhere"], ["false"], ["sh", "-c", "exit 3"],
     ["sh", "-c", "kill -9 $$"], ["/etc/passwd"], ["/"], [],
   ])
-  func `a command that cannot be run or fails is browser_unavailable`(
+  func `a command that fails or cannot be run is browser_unavailable`(
     command: [String]
   ) async throws {
     let url = try #require(URL(string: "https://id.example/a?state=C4N4RY"))
@@ -41,12 +41,12 @@ import Testing
     let script = #"ls /proc/self/fd > "$0""#
     let browser = SystemBrowser(command: ["sh", "-c", script, folder.file("seen")])
     try await browser.open(try #require(URL(string: "https://id.example/a")))
-    // The last one is the folder that the program lists.
+    // Descriptor 3 is the folder that `ls` reads.
     let seen = try String(contentsOfFile: folder.file("seen"), encoding: .utf8)
     #expect(seen == "0\n1\n2\n3\n")
   }
 
-  @Test func `a browser lives on when nobody waits for it any more`() async throws {
+  @Test func `a browser keeps running after its waiting task is cancelled`() async throws {
     let folder = try TemporaryFolder()
     let script = #"touch "$0"; while [ ! -e "$0.go" ]; do sleep 0.05; done; touch "$0.end""#
     let browser = SystemBrowser(command: ["sh", "-c", script, folder.file("browser")])
@@ -59,7 +59,7 @@ import Testing
     try await eventually { FileManager.default.fileExists(atPath: folder.file("browser.end")) }
   }
 
-  @Test func `a sign-in without a browser ends with that error`() async throws {
+  @Test func `a sign-in without a browser fails with browser_unavailable`() async throws {
     let fixture = try OAuthFixture().register(redirectURI: "http://127.0.0.1/cb")
     fixture.oauth.environment.userAgent = SystemBrowser(command: ["/no/such/program"])
     await failure(.browserUnavailable) { try await fixture.oauth.signIn() }
@@ -85,7 +85,7 @@ import Testing
     ("", []), (" ", []), (" : & : ", []), ("''", []),
   ]
 
-  @Test func `the variable is read as other programs read it`() throws {
+  @Test func `the BROWSER variable is read as other programs read it`() throws {
     let url = try #require(URL(string: "https://id.example/a?b=%73"))
     for (text, commands) in Self.lists {
       let named = BrowserCommand.named(["BROWSER": text])
@@ -97,7 +97,7 @@ import Testing
   @Test(arguments: [
     "no-such-browser:BROWSER", "false:BROWSER", "sh -c 'exit 3':/etc/passwd:BROWSER:false",
   ])
-  func `each command of a list is tried until one does not fail`(list: String) async throws {
+  func `the commands of a list are tried until one succeeds`(list: String) async throws {
     let folder = try await Self.folder(with: ["browser"], script: #"echo "$@" >>"$0.seen""#)
     var browser = SystemBrowser()
     let environment = ["BROWSER": list.replacing("BROWSER", with: folder.file("browser"))]
@@ -116,7 +116,7 @@ import Testing
         + #"directory, and the browser command "false" ended with status 1"#)
   }
 
-  @Test func `a browser that cannot be run is told before it is tried`() async throws {
+  @Test func `a browser that cannot be run is detected before it is tried`() async throws {
     let folder = try await Self.folder(with: ["browser"], script: "exit 0")
     try folder.write("text", to: "text")
     let path = ["PATH": "/no/such:\(folder.path)"]
@@ -150,10 +150,10 @@ import Testing
     ([:], []), (["DISPLAY": ""], []),
   ]
 
-  @Test func `the system's commands follow the display`() async throws {
+  @Test func `the system's commands depend on the display`() async throws {
     let folder = try await Self.folder(
       with: ["xdg-open", "x-www-browser", "sensible-browser", "wslview", "w3m"])
-    // A text browser under another name takes no terminal unless the user has named it.
+    // A text browser under another name gets no terminal unless the user has named it.
     try FileManager.default.createSymbolicLink(
       atPath: folder.file("www-browser"), withDestinationPath: "w3m")
     for (environment, programs) in Self.displays {
@@ -188,7 +188,7 @@ import Testing
   @Test(arguments: [
     (3, "no browser is installed"), (4, #"the browser failed: "xdg-open" ended with status 4"#),
   ])
-  func `the statuses of xdg-open are told in words`(status: Int, reason: String) async throws {
+  func `the exit statuses of xdg-open become messages`(status: Int, reason: String) async throws {
     let folder = try await Self.folder(
       with: ["xdg-open"], script: #"echo "$BROWSER" >"$0.browsers"; exit \#(status)"#)
     let url = try #require(URL(string: "https://id.example/a"))
@@ -201,8 +201,10 @@ import Testing
     #expect(browsers.contains("firefox") && !browsers.contains("w3m"))
   }
 
-  /// It gets its signals, although the thread that starts it blocks them, and not the terminal.
-  @Test func `a browser with windows has a session of its own, and all signals`() async throws {
+  /// The thread that starts the browser blocks the signals; the browser must not.
+  ///
+  /// It gets no terminal.
+  @Test func `a graphical browser has its own session and receives all signals`() async throws {
     let folder = try await Self.folder(
       with: ["xdg-open"],
       script: #"""
@@ -217,7 +219,7 @@ import Testing
 
   // MARK: Text browsers
 
-  @Test func `a text browser gets the terminal, and the app is told before and after`()
+  @Test func `a text browser gets the terminal, and the app is notified before and after`()
     async throws
   {
     let folder = try await Self.folder(
@@ -236,7 +238,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a text browser is ended when nobody waits for it, and the terminal is as before`(
+  func `cancelling ends a text browser and restores the terminal`(
     obeys: Bool
   ) async throws {
     let folder = try await Self.folder(
@@ -268,12 +270,12 @@ import Testing
     #expect(!folder.exists("w3m.started") && !browser.takesTerminal)
   }
 
-  /// When the user of a text browser leaves it.
+  /// When the user leaves the text browser.
   enum Leaving: CaseIterable { case afterAnswer, withoutAnswer, never }
 
-  /// The program must not use the terminal as long as its user reads the last page there.
+  /// The program must not use the terminal while its user reads the last page there.
   @Test(arguments: Leaving.allCases)
-  func `a sign-in ends when the text browser has ended`(leaving: Leaving) async throws {
+  func `a sign-in ends when its text browser has ended`(leaving: Leaving) async throws {
     let folder = try await Self.folder(
       with: ["w3m"],
       script: #"echo "$1" >"$0.url"; echo ready; read line; echo "$line" >"$0.line""#)
@@ -308,7 +310,7 @@ import Testing
     #expect(told.words == ["will", "did"])
   }
 
-  /// What the app was told, in order.
+  /// Records the app's notifications, in order.
   private final class Told: Sendable {
     private let heard = Locked<[String]>([])
 
@@ -336,10 +338,10 @@ import Testing
     return browser
   }
 
-  /// A folder with scripts, by their names.
+  /// Creates a folder with scripts by their names.
   ///
-  /// Another process writes them: a file that is open for writing, here or in a program that this one is
-  /// just starting, cannot be run.
+  /// Another process writes the scripts: a file that is open for writing, here or in a program that
+  /// is just being started from here, cannot be run.
   private static func folder(
     with programs: [String], script: String = "exit 0"
   ) async throws -> TemporaryFolder {

@@ -8,10 +8,11 @@ import Testing
 
 @testable import SQBasics
 
-/// Processes that keep the accounts of one database fresh, at a server that ends a sign-in whose
-/// refresh token comes twice.
+/// Processes that keep the accounts of one database fresh.
+///
+/// The server ends a sign-in if its refresh token arrives twice.
 final class Fleet: Sendable {
-  /// A process of the fleet, which is started again when it is killed.
+  /// A process of the fleet, which is restarted when it is killed.
   private struct Worker {
     var process: ChildProcess
     let starter: [String]
@@ -22,10 +23,12 @@ final class Fleet: Sendable {
   /// The connection string of the workers.
   private let connection: String
   private let workers: Locked<[Worker]>
-  /// How many workers were killed.
+  /// The number of killed workers.
   private let kills = Locked(0)
 
-  /// Signs users in and starts workers; `starters` has the words before each worker's command.
+  /// Signs users in and starts workers.
+  ///
+  /// `starters` has the words before each worker's command.
   init(
     _ accounts: KeptAccounts, connection: String, count: Int, starters: [[String]]
   ) async throws {
@@ -46,13 +49,13 @@ final class Fleet: Sendable {
     try ChildProcess(starter + [StoreProbe.executable, connection, "keep", issuer])
   }
 
-  /// How many refreshes the server has seen.
+  /// The number of refreshes that the server has processed.
   var rotations: Int { accounts.refreshes }
 
-  /// Waits until the server has seen more refreshes.
+  /// Waits until the server has processed `more` further refreshes.
   func rotate(_ more: Int) async throws {
     let end = rotations + more
-    // A fault may leave accounts to the others for two minutes and a half.
+    // After a fault, the other workers may need two and a half minutes to take over accounts.
     try await eventually("\(more) rotations", within: .seconds(300)) { rotations >= end }
   }
 
@@ -60,7 +63,7 @@ final class Fleet: Sendable {
 
   func process(_ index: Int) -> ChildProcess { workers.withLock { $0[index % $0.count].process } }
 
-  /// Kills a worker, and starts another one in its place.
+  /// Kills a worker and starts another one in its place.
   func kill(_ index: Int) async throws {
     let old = process(index)
     old.signal(SIGKILL)
@@ -73,7 +76,7 @@ final class Fleet: Sendable {
     }
   }
 
-  /// Suspends a worker while the others go on.
+  /// Suspends a worker while the others continue.
   func suspend(_ index: Int, during rotations: Int) async throws {
     let worker = process(index)
     worker.signal(SIGSTOP)
@@ -83,7 +86,7 @@ final class Fleet: Sendable {
 
   // MARK: The end
 
-  /// Stops all workers in order and returns what they printed.
+  /// Stops all workers gracefully and returns what they printed.
   func stop() async throws -> [String] {
     let processes = workers.withLock { $0.map(\.process) }
     for process in processes { process.signal(SIGTERM) }
@@ -96,7 +99,7 @@ final class Fleet: Sendable {
     return outputs
   }
 
-  /// Checks that no sign-in was lost, apart from those that a killed worker had in its hands.
+  /// Checks that no sign-in was lost, except those that a killed worker was refreshing.
   func check(_ store: PostgreSQLTokenStore) async throws {
     var lost = 0
     for id in ids {

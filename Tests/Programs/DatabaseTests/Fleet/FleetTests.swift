@@ -7,17 +7,17 @@ import SequencingOAuthPostgreSQL
 import TestSupport
 import Testing
 
-/// A fleet goes through faults of its workers, of the network and of the database.
+/// Faults of a fleet's workers, of the network and of the database.
 ///
-/// `FLEET_ROTATIONS=10000` in the environment makes each run as long as that, with more accounts.
+/// `FLEET_ROTATIONS=10000` in the environment makes each run that long, with more accounts.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(20))) struct FleetTests {
-  /// How many refreshes a test makes at least.
+  /// The minimum number of refreshes in a test.
   private static let rotations =
     ProcessInfo.processInfo.environment["FLEET_ROTATIONS"].flatMap { Int($0) } ?? 60
   private static let accounts = rotations > 1000 ? 100 : 15
   private static let lifetime = Duration.seconds(3)
 
-  /// Runs a fleet through one fault after the other until it has made its rotations.
+  /// Runs a fleet through one fault after another until it has made its refreshes.
   private func run(
     on server: PostgreSQLServer, connection: String? = nil, starters: [[String]] = [[], [], []],
     atEnd store: () -> PostgreSQLServer? = { nil },
@@ -39,22 +39,22 @@ import Testing
     }
   }
 
-  @Test func `workers are suspended`() async throws {
+  @Test func `a fleet survives suspended workers`() async throws {
     try await PostgreSQLServer.running { server in
       try await run(on: server) { fleet, round in
-        // Longer than its lease and its claims would last, if time passed only for it.
+        // Longer than the worker's leases and claims would last if time passed only for it.
         try await fleet.suspend(round, during: Self.accounts)
       }
     }
   }
 
-  @Test func `sessions of the database are ended`() async throws {
+  @Test func `a fleet survives ended database sessions`() async throws {
     try await PostgreSQLServer.running { server in
       try await run(on: server) { _, _ in _ = try await server.terminateSessions() }
     }
   }
 
-  @Test func `the network falls silent`() async throws {
+  @Test func `a fleet survives a silent network`() async throws {
     try await PostgreSQLServer.running { server in
       let relay = try TCPRelay(to: server.port)
       try await run(
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test func `the database is killed and restarts`() async throws {
+  @Test func `a fleet survives a killed and restarted database`() async throws {
     try await PostgreSQLServer.running { server in
       try await run(on: server) { _, _ in
         server.kill()
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test func `the primary is killed, and its standby takes over`() async throws {
+  @Test func `a fleet survives a failover to the standby`() async throws {
     try await PostgreSQLServer.running { primary in
       let standby = try await PostgreSQLServer.start(standbyOf: primary)
       let both = primary.connection.replacing(
@@ -98,8 +98,8 @@ import Testing
   @Test(
     .requires(.faketime),
     .disabled(if: isSanitized, "the sanitizer would not let the clock be replaced"))
-  func `the hosts' clocks differ by ten minutes`() async throws {
-    // The program waits for the worker, and must not end before it.
+  func `a fleet survives clocks that differ by ten minutes`() async throws {
+    // The wrapper waits for the worker and must not end before it.
     func clock(_ offset: String) -> [String] {
       let script = #"trap "" TERM; exec faketime --exclude-monotonic -f "$0" "$@""#
       return ["sh", "-c", script, offset]
@@ -109,8 +109,8 @@ import Testing
     }
   }
 
-  /// The residue is what a worker was saving, at most eight accounts for each kill.
-  @Test func `workers are killed`() async throws {
+  /// A killed worker may lose the tokens that it was saving: at most eight accounts for each kill.
+  @Test func `a fleet survives killed workers`() async throws {
     try await PostgreSQLServer.running { server in
       try await run(on: server) { fleet, round in try await fleet.kill(round) }
     }

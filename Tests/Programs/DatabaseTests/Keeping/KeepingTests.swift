@@ -31,12 +31,12 @@ private final class WaitedStore: TokenStore {
   }
 }
 
-/// Keepers renew the accounts of a store that they share, each once.
+/// Keepers that share a store renew each of its accounts once.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(3))) struct KeepingTests {
   private static let ids = (1...20).map { "account \($0)" }
 
   @Test(arguments: KeptAccounts.Store.allCases)
-  func `keepers share out the accounts that are due`(store: KeptAccounts.Store) async throws {
+  func `several keepers share the accounts that are due`(store: KeptAccounts.Store) async throws {
     try await KeptAccounts.running(store) { accounts in
       try await accounts.add(Self.ids, expiringAfter: 1)
       try await accounts.add(["fresh"], expiringAfter: 3600)
@@ -54,7 +54,7 @@ private final class WaitedStore: TokenStore {
   }
 
   @Test(arguments: KeptAccounts.Store.allCases)
-  func `an account is renewed again and again`(store: KeptAccounts.Store) async throws {
+  func `an account is renewed repeatedly`(store: KeptAccounts.Store) async throws {
     try await KeptAccounts.running(store, lifetime: .seconds(2)) { accounts in
       try await accounts.add(["a", "b"], expiringAfter: 1)
       let keeper = accounts.keeper()
@@ -66,7 +66,7 @@ private final class WaitedStore: TokenStore {
   }
 
   @Test(arguments: KeptAccounts.Store.allCases)
-  func `an account whose user must sign in again is reported and left`(
+  func `an account whose user must sign in again is reported and skipped`(
     store: KeptAccounts.Store
   ) async throws {
     try await KeptAccounts.running(store) { accounts in
@@ -83,7 +83,9 @@ private final class WaitedStore: TokenStore {
   }
 
   @Test(arguments: KeptAccounts.Store.allCases)
-  func `a server in trouble is left alone until it works`(store: KeptAccounts.Store) async throws {
+  func `a failing server gets no requests until it works again`(store: KeptAccounts.Store)
+    async throws
+  {
     try await KeptAccounts.running(store) { accounts in
       try await accounts.add(Self.ids, expiringAfter: 1)
       accounts.sandbox.misbehave(
@@ -94,14 +96,14 @@ private final class WaitedStore: TokenStore {
       await keeper.stop()
       #expect(events.all.first?.hasSuffix("failed: temporarily_unavailable") == true)
       #expect(keeper.totals.paused >= 2)
-      // Of two at once the first fail, then one at a time.
+      // Two simultaneous requests fail first, and then one at a time.
       #expect(accounts.refreshes == Self.ids.count + 3)
       #expect(accounts.sandbox.refreshTokenReuses == 0)
     }
   }
 
   @Test(arguments: KeptAccounts.Store.allCases)
-  func `accounts of another client are left alone`(store: KeptAccounts.Store) async throws {
+  func `accounts of another client are skipped`(store: KeptAccounts.Store) async throws {
     try await KeptAccounts.running(store) { accounts in
       try await accounts.add(["other"], expiringAfter: 1, client: "another program")
       try await accounts.add(["own"], expiringAfter: 2)
@@ -114,7 +116,7 @@ private final class WaitedStore: TokenStore {
   }
 
   @Test(arguments: KeptAccounts.Store.allCases)
-  func `an account that the app does not use any more is not kept`(
+  func `an account that the app no longer uses is not renewed`(
     store: KeptAccounts.Store
   ) async throws {
     try await KeptAccounts.running(store) { accounts in
@@ -125,13 +127,13 @@ private final class WaitedStore: TokenStore {
       await keeper.stop()
       #expect(accounts.refreshes == 1)
       let used = try #require(try await accounts.open().load("used"))
-      // A keeper's renewal is no use.
+      // A renewal by a keeper does not count as a use.
       #expect((used.lastUse ?? .distantFuture) < Date() - 4)
       #expect(keeper.totals == AccountKeeper.Totals(refreshed: 1))
     }
   }
 
-  @Test func `the app's module takes part, so its delegates are told`() async throws {
+  @Test func `a keeper uses the app's module, whose delegates are called`() async throws {
     try await KeptAccounts.running(.postgreSQL) { accounts in
       try await accounts.add(["a"], expiringAfter: 2)
       let manager = AccountManager(store: accounts.open())
@@ -148,7 +150,7 @@ private final class WaitedStore: TokenStore {
   }
 
   @Test func `a token that another keeper renewed counts as taken over`() async throws {
-    // In a SQLite database every process finds each account that is due by itself.
+    // In an SQLite database, every process finds each due account itself.
     try await KeptAccounts.running(.sqlite) { accounts in
       try await accounts.add(["a"], expiringAfter: 1)
       let answer = Gate(isOpen: false)
@@ -168,7 +170,7 @@ private final class WaitedStore: TokenStore {
     }
   }
 
-  @Test func `a damaged record does not stop the others`() async throws {
+  @Test func `a damaged record does not stop the other renewals`() async throws {
     let files = try SQLiteFolder()
     try await KeptAccounts.with(.seconds(3600), { files.store() }) { accounts in
       try await accounts.add(["a", "b", "c"], expiringAfter: 1)
@@ -182,7 +184,7 @@ private final class WaitedStore: TokenStore {
     }
   }
 
-  @Test func `a keeper that is released stops, and its events end`() async throws {
+  @Test func `a released keeper stops, and its events end`() async throws {
     try await KeptAccounts.running(.sqlite) { accounts in
       var keeper: AccountKeeper? = accounts.keeper()
       let events = try #require(keeper?.events)

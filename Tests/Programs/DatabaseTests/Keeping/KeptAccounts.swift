@@ -8,7 +8,7 @@ import SequencingOAuthPostgreSQL
 import SequencingOAuthSQLite
 import TestSupport
 
-/// Accounts at a strict server, in a store that keepers share.
+/// Accounts at a strict server, in a store that several keepers share.
 struct KeptAccounts: Sendable {
   enum Store: CaseIterable {
     case sqlite
@@ -35,7 +35,7 @@ struct KeptAccounts: Sendable {
     }
   }
 
-  /// Runs a body with a server whose access tokens have a lifetime, and a store.
+  /// Runs `body` with a server, the lifetime of its access tokens, and a store.
   static func with(
     _ lifetime: Duration, _ open: @escaping @Sendable () -> any TokenStore,
     _ body: (KeptAccounts) async throws -> Void
@@ -53,7 +53,7 @@ struct KeptAccounts: Sendable {
     await sandbox.stop()
   }
 
-  /// Signs users in, with tokens that expire after a time.
+  /// Signs users in, with tokens that expire after `time` seconds.
   func add(
     _ ids: [String], expiringAfter time: Double, issued: Date = Date(), client: String? = nil
   ) async throws {
@@ -70,7 +70,7 @@ struct KeptAccounts: Sendable {
     }
   }
 
-  /// A keeper with a store of its own, as on another host.
+  /// Returns a keeper with its own store, as on another host.
   func keeper(
     _ choice: KeepingChoice = .all, atOnce: Int = 8, of store: (any TokenStore)? = nil
   ) -> AccountKeeper {

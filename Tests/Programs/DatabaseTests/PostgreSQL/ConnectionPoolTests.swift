@@ -7,13 +7,15 @@ import Testing
 @testable import SQBasics
 @testable import SequencingOAuthPostgreSQL
 
-/// A call's time is bounded, and a call that comes too late costs no connection.
+/// Time limits of database calls.
+///
+/// A call that is too late uses no connection.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(2))) struct ConnectionPoolTests {
   private func settings(_ server: PostgreSQLServer) throws -> ConnectionSettings {
     try ConnectionSettings(server.connection, environment: [:])
   }
 
-  @Test func `a call waits for a free connection until its time is over`() async throws {
+  @Test func `a call waits for a free connection until its time limit`() async throws {
     try await PostgreSQLServer.running { server in
       let settings = try settings(server)
       let pool = ConnectionPool(
@@ -44,7 +46,7 @@ import Testing
       let late = try await eventually("the call's time is over") { end.current }
       let error = failure(.storeFailed) { try late.get() }
       #expect(error?.message.contains("connections were busy") == true)
-      // The place that comes free goes to a call that still waits.
+      // The freed connection goes to a call that still waits.
       let second = Task {
         try await pool.run(within: .seconds(3600), retryingFor: .zero) { connection, _ in
           ObjectIdentifier(connection)
@@ -55,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func `a call's time grows by the time of connecting`() async throws {
+  @Test func `the time to connect is added to a call's time limit`() async throws {
     try await PostgreSQLServer.running { server in
       let settings = try settings(server)
       let connecting = Locked(Duration.zero)
@@ -74,8 +76,8 @@ import Testing
     }
   }
 
-  /// The kernel watches no ordinary file.
-  @Test func `a wait for what the system cannot watch ends at once`() async throws {
+  /// The kernel cannot watch an ordinary file.
+  @Test func `waiting for a file that the kernel cannot watch returns at once`() async throws {
     let folder = try TemporaryFolder()
     let file = open(folder.file("file"), O_CREAT | O_RDWR, 0o600)
     defer { close(file) }
@@ -85,7 +87,7 @@ import Testing
     #expect(moment == nil && .now < end)
   }
 
-  @Test func `a statement that comes too late is not sent, and its connection stays usable`()
+  @Test func `a statement past its time limit is not sent, and its connection stays usable`()
     async throws
   {
     try await PostgreSQLServer.running { server in

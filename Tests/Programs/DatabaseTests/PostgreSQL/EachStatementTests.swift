@@ -9,16 +9,19 @@ import Testing
 
 @testable import SQBasics
 
-/// Each exchange with the database goes wrong in turn while an account is refreshed, at a server that
-/// accepts each refresh token once.
+/// Faults in each database exchange of a refresh, one after another.
+///
+/// The server accepts each refresh token once.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(10))) struct EachStatementTests {
-  /// A host behind a relay of its own, and its account, whose token has expired.
+  /// A host with its own relay and account, whose token has expired.
   private final class Host: Sendable {
     let relay: TCPRelay
     private let id: String
     private let manager: AccountManager
     private let isStored = Locked(false)
-    /// How long a call waits for the database; long enough for a slow machine.
+    /// How long a call waits for the database.
+    ///
+    /// Long enough for a slow machine.
     static let limit = Duration.seconds(5)
 
     init(_ id: String, _ server: PostgreSQLServer) throws {
@@ -31,7 +34,7 @@ import Testing
           key: .testKey, connections: 1, limit: Self.limit))
     }
 
-    /// Gets a token, though not always with the first call, and waits until it is stored.
+    /// Gets a token, perhaps after several calls, and waits until it is stored.
     func refresh(_ accounts: KeptAccounts) async throws {
       let module = try await eventually("\(id) has a module", within: .seconds(250)) {
         try? await manager.account(accounts.configuration, id: id)
@@ -46,7 +49,7 @@ import Testing
       isStored.withLock { $0 = true }
     }
 
-    /// Waits for the fault; returns `false` if the refresh made fewer requests.
+    /// Waits for the fault, and returns `false` if the refresh made fewer requests.
     func meetsFault() async throws -> Bool {
       try await eventually("\(id) meets its fault", within: .seconds(250)) {
         !relay.isFaultExpected || isStored.withLock { $0 }
@@ -54,7 +57,7 @@ import Testing
       return !relay.isFaultExpected
     }
 
-    /// Waits until a call ends because the database has said nothing for its whole time.
+    /// Waits until a call fails because the database was silent for the whole time limit.
     func givesUp() async throws {
       try await eventually("\(id) gives up", within: .seconds(250)) { relay.isLeft }
     }
@@ -63,7 +66,7 @@ import Testing
   /// The accounts that are refreshed without a fault.
   private static let undisturbed = ["first", "second", "third"]
 
-  /// Runs a body for each request that a refresh makes, with a host of its own.
+  /// Runs `body` for each request that a refresh makes, with its own host.
   private func forEachRequest(
     _ fault: @escaping @Sendable (Host, PostgreSQLServer) async throws -> Void,
     _ kind: TCPRelay.Fault
@@ -71,7 +74,7 @@ import Testing
     try await PostgreSQLServer.running { server in
       try await KeptAccounts.with(.seconds(3600), { DatabaseTests.store(server) }) { accounts in
         try await accounts.add(Self.undisturbed, expiringAfter: -1)
-        // A host that the machine delays makes more requests.
+        // On a slow machine, a host makes more requests.
         var counts: [Int] = []
         for id in Self.undisturbed {
           let host = try Host(id, server)
@@ -98,9 +101,9 @@ import Testing
           for try await isMet in group where isMet { met += 1 }
           return met
         }
-        // What a host sends to announce its change may come after the end.
+        // The requests that announce a change may come after the end.
         #expect(met > count - 5)
-        // Each account was refreshed once, and its sign-in is still there.
+        // Each account was refreshed once and is still signed in.
         for record in try await accounts.open().all() {
           let token = try #require(record.token.refreshToken)
           #expect(accounts.sandbox.latestRefreshToken(inFamilyOf: token) == token, "\(record.id)")
@@ -112,15 +115,15 @@ import Testing
     }
   }
 
-  @Test func `a request does not reach the database`() async throws {
+  @Test func `a refresh survives a request that does not reach the database`() async throws {
     try await forEachRequest({ _, _ in }, .requestIsLost)
   }
 
-  @Test func `an answer of the database is lost`() async throws {
+  @Test func `a refresh survives a lost answer of the database`() async throws {
     try await forEachRequest({ _, _ in }, .answerIsLost)
   }
 
-  @Test func `an administrator ends the session`() async throws {
+  @Test func `a refresh survives a session ended by an administrator`() async throws {
     try await forEachRequest(
       { host, server in
         if try await host.meetsFault() { try await server.terminateSessions() }
@@ -128,7 +131,7 @@ import Testing
       }, .requestWaits)
   }
 
-  @Test func `the network falls silent, and what waited arrives late`() async throws {
+  @Test func `a refresh survives a silent network whose requests arrive late`() async throws {
     try await forEachRequest(
       { host, _ in
         if try await host.meetsFault() { try await host.givesUp() }
@@ -136,7 +139,7 @@ import Testing
       }, .requestWaits)
   }
 
-  @Test func `the network falls silent, and the connections end`() async throws {
+  @Test func `a refresh survives a silent network whose connections end`() async throws {
     try await forEachRequest(
       { host, _ in
         if try await host.meetsFault() { try await host.givesUp() }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.requires(.pgbouncer), .timeLimit(.minutes(3)))
 struct PgBouncerTests {
-  @Test func `clients share a connection of the server, one transaction each`() async throws {
+  @Test func `clients share one server connection, one transaction at a time`() async throws {
     try await PostgreSQLServer.running { server in
       try await PgBouncer.running(server, settings: ["default_pool_size": "1"]) { pool in
         let sql = "SELECT pg_backend_pid(), current_user"
@@ -20,7 +20,7 @@ struct PgBouncerTests {
     }
   }
 
-  @Test func `a pool that was killed starts again on its port`() async throws {
+  @Test func `a killed pool starts again on its port`() async throws {
     try await PostgreSQLServer.running { server in
       let pool = try await PgBouncer.start(server)
       let connection = pool.connection

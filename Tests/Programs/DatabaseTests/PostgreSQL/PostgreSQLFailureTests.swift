@@ -7,7 +7,9 @@ import SequencingOAuthPostgreSQL
 import TestSupport
 import Testing
 
-/// Every failure is a typed error in bounded time, and no account is lost by it.
+/// Failures of the database.
+///
+/// Each is a typed error within a time limit and loses no account.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(3))) struct PostgreSQLFailureTests {
   private func failure(
     _ body: () async throws -> Void, _ location: SourceLocation = #_sourceLocation
@@ -22,7 +24,7 @@ import Testing
     "postgresql://app:12/x@hidden/app", "host=127.0.0.1@hidden", "host=a,b@hidden",
     "port=1hidden", "postgresql://a,x@hidden@127.0.0.1/app",
   ])
-  func `a connection string that cannot be understood is not repeated`(
+  func `an invalid connection string is not repeated in its error`(
     connection: String
   ) async throws {
     let store = PostgreSQLTokenStore(connection: connection, key: .testKey)
@@ -31,7 +33,9 @@ import Testing
     #expect(!"\(error)\(String(reflecting: error))".contains("hidden"))
   }
 
-  @Test func `a server that is down is an error at once, and used when it is up`() async throws {
+  @Test func `an unreachable server is an error at once, and is used when it runs again`()
+    async throws
+  {
     try await PostgreSQLServer.running { server in
       await server.stop()
       let store = store(server)
@@ -42,7 +46,8 @@ import Testing
     }
   }
 
-  @Test func `a wrong password says what to check, and not the password`() async throws {
+  @Test func `the error for a wrong password says what to check and does not show it`() async throws
+  {
     try await PostgreSQLServer.running { server in
       let store = PostgreSQLTokenStore(
         connection: server.connection(password: "not this one"), key: .testKey)
@@ -52,8 +57,8 @@ import Testing
     }
   }
 
-  /// Each attempt would fail, and a server may lock a role out after several.
-  @Test func `a password that was changed is not tried again and again`() async throws {
+  /// Each attempt would fail, and some servers lock a role after several failures.
+  @Test func `a changed password is not tried repeatedly`() async throws {
     try await PostgreSQLServer.running { server in
       let relay = try TCPRelay(to: server.port)
       let store = PostgreSQLTokenStore(
@@ -68,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func `another key opens nothing and changes nothing`() async throws {
+  @Test func `a store with another key can neither read nor write`() async throws {
     try await PostgreSQLServer.running { server in
       try await store(server).save(record("a"))
       let other = PostgreSQLTokenStore(
@@ -79,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func `a newer version of the tables is refused`() async throws {
+  @Test func `a newer version of the tables is rejected`() async throws {
     try await PostgreSQLServer.running { server in
       try await store(server).save(record("a"))
       try await server.run("UPDATE sequencing_oauth.store SET version = 99")
@@ -98,7 +103,7 @@ import Testing
     "CREATE RULE none AS ON DELETE TO sequencing_oauth.accounts DO INSTEAD NOTHING",
     "DELETE FROM sequencing_oauth.store",
   ])
-  func `tables that another program altered are refused`(change: String) async throws {
+  func `tables that another program altered are rejected`(change: String) async throws {
     try await PostgreSQLServer.running { server in
       try await store(server).save(record("a"))
       try await server.run(change)
@@ -113,7 +118,9 @@ import Testing
     "UPDATE sequencing_oauth.accounts SET value = ''",
     "UPDATE sequencing_oauth.accounts SET id = 'b'",
   ])
-  func `a record that somebody edited is damage, and stays as it is`(edit: String) async throws {
+  func `a record that another program edited is reported as damaged and not changed`(edit: String)
+    async throws
+  {
     try await PostgreSQLServer.running { server in
       try await store(server).save(record("a"))
       try await server.run(edit)
@@ -127,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func `a server that only reads is no place to send a refresh token from`() async throws {
+  @Test func `a read-only server is detected before a refresh token is sent`() async throws {
     try await PostgreSQLServer.running { server in
       try await store(server).save(record("a"))
       try await server.run("ALTER ROLE app SET default_transaction_read_only = on")
@@ -139,7 +146,7 @@ import Testing
   }
 
   @Test(.requires("the right to mount a file system", SmallDisk.isAllowed))
-  func `a full disk is an error that says so, and what is saved stays`() async throws {
+  func `a full disk is an error that says so, and saved records are kept`() async throws {
     try await PostgreSQLServer.running(hasSmallDisk: true) { server in
       let store = store(server)
       let old = record("a")
@@ -165,7 +172,7 @@ import Testing
     }
   }
 
-  @Test func `ended sessions and a restarted server are bridged`() async throws {
+  @Test func `calls succeed after ended sessions and a restarted server`() async throws {
     try await PostgreSQLServer.running { server in
       let store = store(server)
       for round in 0..<5 {
@@ -182,7 +189,7 @@ import Testing
     }
   }
 
-  @Test func `a save waits for a server that restarts`() async throws {
+  @Test func `a save waits for a restarting server`() async throws {
     try await PostgreSQLServer.running { server in
       let store = store(server)
       try await store.save(record("a"))
@@ -194,14 +201,14 @@ import Testing
     }
   }
 
-  @Test func `a network that goes silent ends each call with an error`() async throws {
+  @Test func `a silent network ends each call with an error`() async throws {
     try await PostgreSQLServer.running { server in
       let relay = try TCPRelay(to: server.port)
       let store = PostgreSQLTokenStore(
         connection: server.connection(
           through: relay.port, parameters: ["connect_timeout": "2"]), key: .testKey,
         limit: .milliseconds(500))
-      // On a busy machine a call may need longer than this limit, without any fault.
+      // On a busy machine a call may take longer than this limit even without a fault.
       try await eventually { (try? await store.save(record("a"))) != nil }
       relay.goSilent()
       let error = try await failure { _ = try await store.load("a") }
@@ -213,8 +220,8 @@ import Testing
     }
   }
 
-  /// The server did what it was asked, and the answer was lost.
-  @Test func `a refresh whose save was answered to nobody is not saved twice`() async throws {
+  /// The server processed the request, but its answer was lost.
+  @Test func `a save whose answer was lost is not made twice`() async throws {
     try await PostgreSQLServer.running { server in
       let relay = try TCPRelay(to: server.port)
       let store = PostgreSQLTokenStore(
@@ -223,7 +230,7 @@ import Testing
       try await store.save(record("a", token: SQToken(accessToken: "first")))
       _ = try #require(try await store.lease("a"))
       _ = try await store.load("a")
-      // The connection has prepared the statement by this save.
+      // By now the connection has prepared the save statement.
       try await store.save(old)
       let room = try await store.reserve("a", replacing: old)
       let next = "\(try #require(Int(try await server.version("a"))) + 1)"
@@ -239,8 +246,8 @@ import Testing
     }
   }
 
-  /// The server waits for a standby that is not there, and has done what it was asked nevertheless.
-  @Test func `a refresh that was not sent keeps no other host out`() async throws {
+  /// The server waits for a missing standby, but has already processed the request.
+  @Test func `a refresh that was not sent does not block other hosts`() async throws {
     try await PostgreSQLServer.running { server in
       let store = PostgreSQLTokenStore(
         connection: server.connection, key: .testKey, limit: .seconds(1))

@@ -6,22 +6,28 @@ import SequencingOAuthPostgreSQL
 import TestSupport
 import Testing
 
-/// Databases that earlier programs have made: each is read, and gets what it lacks.
+/// Databases of earlier programs.
+///
+/// Each can be read and is upgraded.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(3))) struct PostgreSQLFormTests {
-  /// The dumps in the folder of forms; only the last one needs no change.
+  /// The names of the database dumps among the stored formats.
+  ///
+  /// Only the last one needs no upgrade.
   static let forms = ["postgresql-1a", "postgresql-1b", "postgresql-1c", "postgresql-2"]
 
   private func withForm(
     _ form: String, _ body: (PostgreSQLServer) async throws -> Void
   ) async throws {
     try await PostgreSQLServer.running { server in
-      // The store's role made the tables.
+      // The store's role creates the tables.
       try await server.run("SET ROLE app; " + StoredForms.text("\(form).sql"))
       try await body(server)
     }
   }
 
-  @Test(arguments: forms) func `a database of each form works`(form: String) async throws {
+  @Test(arguments: forms) func `a PostgreSQL database of each format works`(form: String)
+    async throws
+  {
     try await withForm(form) { server in
       let one = store(server)
       #expect(try await one.load("alice") == StoredForms.record)
@@ -39,12 +45,12 @@ import Testing
       _ = try await one.pause(name, askedFor: nil)
       try await one.giveBack(name)
       try await one.save(StoredForms.record)
-      // Another host finds the present form.
+      // Another host finds the current format.
       #expect(try await store(server).all() == [StoredForms.record])
     }
   }
 
-  @Test func `hosts that start at once change the tables once`() async throws {
+  @Test func `hosts that start at the same time upgrade the tables once`() async throws {
     try await withForm(Self.forms[0]) { server in
       let lists = try await withThrowingTaskGroup(of: [String].self) { group in
         for _ in 0..<8 { group.addTask { try await store(server).list() } }
@@ -54,8 +60,8 @@ import Testing
     }
   }
 
-  /// Records are sealed, so the tables cannot tell when a token expires.
-  @Test func `accounts of the first form are due within an hour`() async throws {
+  /// Records are sealed, so the tables do not show when a token expires.
+  @Test func `accounts of the first format are due within an hour`() async throws {
     try await withForm(Self.forms[0]) { server in
       let one = store(server)
       let next = try #require(try await one.take(atMost: 1, for: .seconds(1)).next)
@@ -63,7 +69,9 @@ import Testing
     }
   }
 
-  @Test func `a role that may not change the tables is told who must`() async throws {
+  @Test func `a role that may not change the tables gets an error that names the owner`()
+    async throws
+  {
     try await withForm(Self.forms[1]) { server in
       try await server.run(
         """

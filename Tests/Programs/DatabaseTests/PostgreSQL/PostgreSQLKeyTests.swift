@@ -10,7 +10,7 @@ import Testing
 
 @testable import SequencingOAuthPostgreSQL
 
-/// The key of the records is changed while hosts use them.
+/// Changes of the records' key while hosts use them.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(5))) struct PostgreSQLKeyTests {
   private static let newKey = StoreKey.otherTestKey
 
@@ -20,7 +20,7 @@ import Testing
     PostgreSQLTokenStore(connection: server.connection, key: key, otherKeys: others)
   }
 
-  /// A store before the change, which has the new key already.
+  /// Returns a store before the change that already has the new key.
   private static func prepared(_ server: PostgreSQLServer) -> PostgreSQLTokenStore {
     store(server, .testKey, [newKey])
   }
@@ -33,8 +33,8 @@ import Testing
       """)
   }
 
-  /// A program that changes the key, and is run again.
-  @Test func `a change of the key may be repeated by a store with the old key`() async throws {
+  /// A program that changes the key may run twice.
+  @Test func `a store with the old key can repeat a change of the key`() async throws {
     try await PostgreSQLServer.running { server in
       try await Self.store(server, .testKey).save(record("a"))
       for _ in 1...2 { try await Self.store(server, .testKey).changeKey(to: Self.newKey) }
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func `hosts refresh tokens while the key changes, and no sign-in is lost`() async throws {
+  @Test func `hosts refresh tokens while the key changes and lose no sign-in`() async throws {
     try await PostgreSQLServer.running { server in
       let open = { @Sendable in Self.prepared(server) }
       try await KeptAccounts.with(.seconds(2), open) { accounts in
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `a change of the key saves nothing, so a refresh under way is saved`() async throws {
+  @Test func `a change of the key does not disturb a refresh in progress`() async throws {
     try await PostgreSQLServer.running { server in
       let (one, two) = (Self.prepared(server), Self.prepared(server))
       let (before, after) = (record("a"), record("a", token: SQToken(accessToken: "2")))
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  @Test func `a host without the new key sends nothing, and loses nothing`() async throws {
+  @Test func `a host without the new key sends no request and loses no token`() async throws {
     try await PostgreSQLServer.running { server in
       let (late, other) = (Self.store(server, .testKey), Self.prepared(server))
       let (before, after) = (record("a"), record("a", token: SQToken(accessToken: "2")))
@@ -102,7 +102,7 @@ import Testing
       let known = try #require(try await late.load("a"))
       _ = try await late.reserve("a", replacing: known)
       try await other.changeKey(to: Self.newKey)
-      // Its answer came after the change.
+      // The host's answer arrives after the change.
       try await late.save(after)
       #expect(try await Self.old(server) == "1")
       #expect(try await other.load("a") == after)
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test func `a host without the new key takes no account that is due`() async throws {
+  @Test func `a host without the new key takes no due account`() async throws {
     try await PostgreSQLServer.running { server in
       let (late, other) = (Self.store(server, .testKey), Self.prepared(server))
       for id in ["a", "b"] { try await late.save(PostgreSQLQueueTests.record(id)) }
@@ -131,14 +131,14 @@ import Testing
         _ = try await table.makeNewest(Self.newKey)
       }
       await failure(.wrongPassphrase) { try await late.take(atMost: 1, for: .seconds(600)) }
-      // It takes them though another key has sealed them.
+      // This host takes them although another key sealed them.
       let newcomer = Self.store(server, Self.newKey, [.testKey])
       let taken = try await newcomer.take(atMost: 9, for: .seconds(600)).accounts
       #expect(taken.compactMap { try? $0.record.get().id }.sorted() == ["a", "b"])
     }
   }
 
-  @Test func `a host that knows the new key by now takes accounts that are due`() async throws {
+  @Test func `a host that has the new key takes due accounts after a change`() async throws {
     try await PostgreSQLServer.running { server in
       let (one, other) = (Self.prepared(server), Self.prepared(server))
       try await one.save(PostgreSQLQueueTests.record("a"))
@@ -149,7 +149,7 @@ import Testing
   }
 
   /// The statement that finds the old key's header gets no answer in time.
-  @Test func `a database that fails while records are opened fails the whole call`() async throws {
+  @Test func `a database failure while records are opened fails the whole call`() async throws {
     try await PostgreSQLServer.running { server in
       let one = Self.prepared(server)
       try await one.save(PostgreSQLQueueTests.record("a"))
@@ -161,16 +161,16 @@ import Testing
         connection: server.connection(through: relay.port), key: Self.newKey, otherKeys: [.testKey],
         connections: 1, limit: .seconds(2))
       try await eventually("the store connects") { (try? await store.list()) != nil }
-      // Each statement is prepared first, then run.
+      // Each statement is first prepared and then run.
       relay.expect(.requestWaits, atRequest: 3)
       await failure(.storeFailed) { try await store.take(atMost: 1, for: .seconds(600)) }
       relay.speakAgain()
-      // The next call gets no late answer of the earlier one.
+      // The next call must not read a late answer of the earlier one.
       #expect(try await eventually { try? await store.list() } == ["a"])
     }
   }
 
-  @Test func `a change that was interrupted is finished by the next one`() async throws {
+  @Test func `an interrupted change of the key is finished by the next one`() async throws {
     try await PostgreSQLServer.running { server in
       let store = Self.prepared(server)
       let ids = ["", "a", "b", "c", "d"]
@@ -214,7 +214,7 @@ import Testing
     }
   }
 
-  @Test func `the role that changes the key needs rights on the keys`() async throws {
+  @Test func `the role that changes the key needs rights on the key table`() async throws {
     try await PostgreSQLServer.running { server in
       try await Self.prepared(server).save(record("a"))
       try await server.createRole("worker", password: "w")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import SequencingOAuthPostgreSQL
 
-/// One host at a time changes an account, and a late one changes nothing.
+/// Leases: only one host at a time changes an account, and a late host changes nothing.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(2))) struct PostgreSQLLeaseTests {
   /// Two hosts with one database, and an account that both know.
   struct Hosts {
@@ -24,7 +24,7 @@ import Testing
       try await one.save(old)
     }
 
-    /// Lets the time of all leases be over, as after a long wait in which no holder kept its own.
+    /// Expires all leases, as after a long wait in which no holder renewed its own.
     func letLeasesLapse() async throws {
       try await server.run(
         """
@@ -33,13 +33,13 @@ import Testing
         """)
     }
 
-    /// Moves the server's clock ahead, as the leases see it.
+    /// Moves the server's clock ahead as far as leases are concerned.
     func moveClock(bySeconds seconds: Int) async throws {
       try await server.run(
         "UPDATE sequencing_oauth.leases SET until = until - interval '\(seconds) s'")
     }
 
-    /// Waits until no lease is left.
+    /// Waits until there is no lease.
     func released() async throws {
       try await eventually("the leases are released") {
         try await server.run("SELECT count(*) FROM sequencing_oauth.leases") == "0"
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `one host has the lease until it gives it back`() async throws {
+  @Test func `one host has the lease until it releases it`() async throws {
     try await PostgreSQLServer.running { server in
       let hosts = try await Hosts(server)
       let lease = try #require(try await hosts.one.lease("a"))
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `a lease that lapsed is taken over, and its old holder sends nothing`() async throws {
+  @Test func `an expired lease is taken over, and its old holder sends no request`() async throws {
     try await PostgreSQLServer.running { server in
       let hosts = try await Hosts(server)
       let lease = try #require(try await hosts.one.lease("a"))
@@ -72,7 +72,7 @@ import Testing
         try await hosts.one.reserve("a", replacing: known)
       }
       #expect(error.code == .accountChanged)
-      // The late release must not end the lease of the new holder.
+      // The late release must not end the new holder's lease.
       lease.release()
       _ = try await hosts.two.load("a")
       let room = try await hosts.two.reserve("a", replacing: hosts.old)
@@ -83,12 +83,12 @@ import Testing
     }
   }
 
-  @Test func `nothing is sent from a record that has changed`() async throws {
+  @Test func `a host sends no request for a record that has changed`() async throws {
     try await PostgreSQLServer.running { server in
       let hosts = try await Hosts(server)
       _ = try #require(try await hosts.one.lease("a"))
       _ = try await hosts.one.load("a")
-      // A sign-in on another host does not wait for ever.
+      // A sign-in on another host does not wait forever.
       try await hosts.two.save(hosts.new)
       let error = try await #require(throws: SQOAuthError.self) {
         try await hosts.one.reserve("a", replacing: hosts.old)
@@ -97,8 +97,10 @@ import Testing
     }
   }
 
-  /// Each guard alone, below what keeps hosts from coming so far.
-  @Test func `a mark needs the lease, the record's version and the newest key`() async throws {
+  /// Tests each condition alone, without the checks that come before it.
+  @Test func `marking a lease as sent needs the lease, the record's version and the newest key`()
+    async throws
+  {
     try await PostgreSQLServer.running { server in
       let hosts = try await Hosts(server)
       let version = try #require(Int64(try await server.version("a")))
@@ -124,7 +126,7 @@ import Testing
     }
   }
 
-  @Test func `a save needs the record's version, and no lease`() async throws {
+  @Test func `a save needs the record's version but no lease`() async throws {
     try await PostgreSQLServer.running { server in
       let hosts = try await Hosts(server)
       let version = try #require(Int64(try await server.version("a")))
@@ -146,7 +148,7 @@ import Testing
   }
 
   /// A lease that was just taken does not survive a crash of the server.
-  @Test func `a lease that the server has lost is taken once more`() async throws {
+  @Test func `a lease that the server lost is taken again`() async throws {
     try await PostgreSQLServer.running { server in
       let hosts = try await Hosts(server)
       let lease = try #require(try await hosts.one.lease("a"))
@@ -160,7 +162,7 @@ import Testing
     }
   }
 
-  @Test func `a lease that the server has lost, and another host has, is not taken`() async throws {
+  @Test func `a lease that the server lost and another host took is not taken back`() async throws {
     try await PostgreSQLServer.running { server in
       let hosts = try await Hosts(server)
       _ = try #require(try await hosts.one.lease("a"))
@@ -171,7 +173,7 @@ import Testing
     }
   }
 
-  @Test func `an id that no row can have ends a sign-in before it begins`() async throws {
+  @Test func `an id that is too long for a row fails before a sign-in`() async throws {
     try await PostgreSQLServer.running { server in
       let store = store(server)
       _ = try await store.reserve(String(repeating: "a", count: 2048), replacing: nil)
@@ -181,7 +183,7 @@ import Testing
     }
   }
 
-  @Test func `a marked lease holds longer than one without a mark`() async throws {
+  @Test func `a lease that is marked as sent lasts longer`() async throws {
     try await PostgreSQLServer.running { server in
       let hosts = try await Hosts(server)
       _ = try #require(try await hosts.one.lease("a"))
@@ -198,7 +200,7 @@ import Testing
     }
   }
 
-  @Test func `what a paused host brings late does not replace what its successor saved`()
+  @Test func `a late save of a paused host does not replace its successor's token`()
     async throws
   {
     try await PostgreSQLServer.running { server in
@@ -221,7 +223,7 @@ import Testing
   }
 
   /// Any part of a program may read an account while its token is refreshed.
-  @Test func `what another part of the program reads does not let a late token overwrite`()
+  @Test func `reading the account during a refresh does not let a late token overwrite it`()
     async throws
   {
     try await PostgreSQLServer.running { server in
@@ -240,8 +242,8 @@ import Testing
     }
   }
 
-  /// The server refused the token of a host, and another host saved a token before the erasure.
-  @Test func `a refused token's erasure leaves what another host has saved`() async throws {
+  /// The server rejected a host's token, and another host saved a token before the erasure.
+  @Test func `erasing a rejected token does not erase another host's new token`() async throws {
     try await PostgreSQLServer.running { server in
       let hosts = try await Hosts(server)
       try await hosts.two.save(hosts.newest)
@@ -253,8 +255,8 @@ import Testing
     }
   }
 
-  /// The answer to the first attempt was lost, and the second one seals the token again.
-  @Test func `a save that is repeated recognizes what it has saved`() async throws {
+  /// The answer to the first attempt was lost, and the second attempt seals the token again.
+  @Test func `a repeated save recognizes its own earlier save`() async throws {
     try await PostgreSQLServer.running { server in
       let hosts = try await Hosts(server)
       let before = try #require(Int64(try await server.version("a")))
@@ -273,7 +275,7 @@ import Testing
     }
   }
 
-  @Test func `a refresh that ends late does not bring back a user who signed out`() async throws {
+  @Test func `a late refresh does not sign a signed-out user in again`() async throws {
     try await PostgreSQLServer.running { server in
       let hosts = try await Hosts(server)
       _ = try #require(try await hosts.one.lease("a"))
@@ -286,7 +288,7 @@ import Testing
     }
   }
 
-  @Test func `a refresh that ends late does not replace a new sign-in after a sign-out`()
+  @Test func `a late refresh does not replace a new sign-in after a sign-out`()
     async throws
   {
     try await PostgreSQLServer.running { server in
@@ -299,7 +301,7 @@ import Testing
       let signedIn = AccountRecord(
         id: "a", clientID: "client", session: "another", token: SQToken(accessToken: "s"))
       try await hosts.two.save(signedIn)
-      // A host to which no notice came compares the versions.
+      // A host that got no notification compares the versions.
       #expect(try await server.version("a") != version)
       await late.land(hosts.new)
       await failure(.accountChanged) { try await hosts.one.save(hosts.new) }
@@ -307,7 +309,7 @@ import Testing
     }
   }
 
-  @Test func `a new sign-in replaces whatever the account has`() async throws {
+  @Test func `a new sign-in replaces the account's record`() async throws {
     try await PostgreSQLServer.running { server in
       let hosts = try await Hosts(server)
       _ = try #require(try await hosts.one.lease("a"))
@@ -320,7 +322,7 @@ import Testing
     }
   }
 
-  @Test func `a jump of the server's clock takes no lease from a host that waits for a token`()
+  @Test func `a jump of the server's clock does not end the lease of a waiting host`()
     async throws
   {
     try await PostgreSQLServer.running { server in
@@ -346,12 +348,12 @@ import Testing
     }
   }
 
-  @Test func `a lease whose holder is gone ends after the doubt, also if no process stays`()
+  @Test func `the lease of a killed holder ends after a check, without any other process`()
     async throws
   {
     try await PostgreSQLServer.running { server in
       let hosts = try await Hosts(server)
-      // A holder that was killed: nobody keeps this lease.
+      // A killed holder's lease: no process renews it.
       try await server.run(
         """
         INSERT INTO sequencing_oauth.leases SELECT 'a'::bytea, 't', 'killed',
@@ -362,14 +364,14 @@ import Testing
       let left = "SELECT extract(epoch FROM until - clock_timestamp()) FROM sequencing_oauth.leases"
       let doubt = try #require(Double(try await server.run(left)))
       #expect(doubt > 0 && doubt <= 10)
-      // Another doubt does not lengthen the time.
+      // A second check does not extend the time.
       #expect(try await store(server).lease("a") == nil)
       try await hosts.moveClock(bySeconds: 10)
       #expect(try await store(server).lease("a") != nil)
     }
   }
 
-  @Test func `a lease without a mark is taken over at once, since its holder sends nothing`()
+  @Test func `a lease that is not marked as sent is taken over at once`()
     async throws
   {
     try await PostgreSQLServer.running { server in
@@ -382,8 +384,8 @@ import Testing
     }
   }
 
-  /// The new primary's clock may show another time, so the old times mean nothing there.
-  @Test func `after a failover a lease has its whole time again`() async throws {
+  /// The new primary's clock may differ, so the old times are meaningless there.
+  @Test func `after a failover a lease lasts its full time again`() async throws {
     try await PostgreSQLServer.running { server in
       let hosts = try await Hosts(server)
       _ = try #require(try await hosts.one.lease("a"))

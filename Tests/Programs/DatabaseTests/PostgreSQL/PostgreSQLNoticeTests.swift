@@ -9,7 +9,7 @@ import Testing
 @testable import SQBasics
 @testable import SequencingOAuthPostgreSQL
 
-/// What one host changes, the others notice without asking.
+/// Notifications of changes that other hosts make.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(3))) struct PostgreSQLNoticeTests {
   /// How often a store reported a change of each account.
   final class Reports: Sendable {
@@ -26,7 +26,9 @@ import Testing
     try await store.save(record(id, token: SQToken(accessToken: UUID().uuidString)))
   }
 
-  /// Two stores of one database; the first observes an account and certainly hears of its changes.
+  /// Runs `body` with two stores of one database.
+  ///
+  /// The first observes an account and is connected.
   private func withObserver(
     _ body: (PostgreSQLServer, _ observer: PostgreSQLTokenStore, PostgreSQLTokenStore, Reports)
       async throws -> Void
@@ -41,7 +43,7 @@ import Testing
       try await Self.saved(other, "a")
       try await eventually("the change is noticed") { reports.count("a") > 0 }
       _ = try await observer.load("a")
-      // Notices come in order, so all earlier ones have come when this one has.
+      // Notifications come in order, so all earlier ones have arrived with this one.
       let last = reports.observe("last", in: observer)
       try await Self.saved(other, "last")
       try await eventually("the last notice comes") { reports.count("last") > 0 }
@@ -51,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func `a change of another host is noticed, and an own one is not`() async throws {
+  @Test func `a change by another host is reported, and the host's own is not`() async throws {
     try await withObserver { server, observer, other, reports in
       let observation = reports.observe("b", in: observer)
       _ = try await observer.load("b")
@@ -63,7 +65,7 @@ import Testing
       try await eventually("a third host notices it") { itsReports.count("a") > 0 }
       try await Self.saved(other, "b")
       try await eventually("the other account's change is noticed") { reports.count("b") > 0 }
-      // Its own notice was sent before that one.
+      // The store's own notification was sent before that one.
       #expect(reports.count("a") == before)
       try await other.erase("a")
       try await eventually("the erasure is noticed") { reports.count("a") > before }
@@ -72,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `an observation that has ended reports nothing`() async throws {
+  @Test func `an ended observation reports nothing`() async throws {
     try await withObserver { _, observer, other, reports in
       reports.observe("b", in: observer)?.end()
       let before = reports.count("a")
@@ -83,7 +85,9 @@ import Testing
     }
   }
 
-  @Test func `a change whose notice was lost is noticed after the next connection`() async throws {
+  @Test func `a change whose notification was lost is reported after the next connection`()
+    async throws
+  {
     try await withObserver { server, _, _, reports in
       let before = reports.count("a")
       try await server.run("UPDATE sequencing_oauth.accounts SET version = version + 1")
@@ -92,7 +96,7 @@ import Testing
     }
   }
 
-  @Test func `a notice that comes with the answer to an own announcement is heard at once`()
+  @Test func `a notification next to the answer to the host's own announcement is handled at once`()
     async throws
   {
     try await withObserver { server, _, other, reports in
@@ -104,10 +108,11 @@ import Testing
       defer { notices.close() }
       let count = Locked(0)
       let observer = notices.observe("a") { count.withLock { $0 += 1 } }
-      // It does not know the account's version, so the comparison after the connection reports it.
+      // The store does not know the account's version, so the comparison after connecting reports
+      // it.
       try await eventually("the versions are compared") { count.withLock { $0 } > 0 }
       let (before, seen) = (count.withLock { $0 }, reports.count("a"))
-      // The answer to the announcement waits in the relay, and the notice comes after it.
+      // The answer to the announcement waits in the relay, and the notification follows it.
       relay.passThrough(.requests)
       let requests = relay.requests
       notices.announce("own")
@@ -123,8 +128,8 @@ import Testing
     }
   }
 
-  /// A process that ends then leaves no other host without the news.
-  @Test func `after settling, all changes have been announced`() async throws {
+  /// Otherwise a process that ends now would leave other hosts uninformed.
+  @Test func `after settle all changes have been announced`() async throws {
     try await PostgreSQLServer.running { server in
       let store = store(server)
       for number in 1...50 {
@@ -135,7 +140,7 @@ import Testing
     }
   }
 
-  @Test func `notices of another program are ignored`() async throws {
+  @Test func `notifications of another program are ignored`() async throws {
     try await withObserver { server, observer, other, reports in
       let name = Notice.channel(schema: "\"sequencing_oauth\"")
       for text in ["", " ", "x", "x y z", String(repeating: "0", count: 7999)] {
@@ -148,7 +153,9 @@ import Testing
     }
   }
 
-  @Test(.requires(.pgbouncer)) func `through a pooler, the store looks by itself`() async throws {
+  @Test(.requires(.pgbouncer)) func `through a pooler the store checks for changes by itself`()
+    async throws
+  {
     try await PostgreSQLServer.running { server in
       try await PgBouncer.running(server) { pool in
         let observer = PostgreSQLTokenStore(connection: pool.connection, key: .testKey)
@@ -164,14 +171,14 @@ import Testing
     }
   }
 
-  /// Without a notice, a caller does not ask again before its time is over.
-  @Test func `a lease that is given back wakes a host that waits for it`() async throws {
+  /// Without a notification, a caller asks again only after its interval.
+  @Test func `a released lease wakes a host that waits for it`() async throws {
     try await withObserver { _, observer, other, _ in
       var isWoken = false
       for _ in 1...10 where !isWoken {
         let held = try await eventually("the lease is free") { try await other.lease("a") }
         async let lease = observer.lease("a")
-        // The waiting host has asked by then, unless the machine is very busy.
+        // The waiting host has asked by now, unless the machine is very busy.
         try await Task.sleep(for: .milliseconds(300))
         held.release()
         if let lease = try await lease {
@@ -183,7 +190,7 @@ import Testing
     }
   }
 
-  @Test func `sessions take over what another host refreshed, and its sign-out`() async throws {
+  @Test func `sessions take over another host's refreshes and its sign-out`() async throws {
     try await SharedAccount.running { account in
       let (one, two) = (try await account.host(), try await account.host())
       var events = two.events.makeAsyncIterator()

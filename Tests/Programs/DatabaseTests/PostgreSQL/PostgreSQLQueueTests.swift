@@ -8,7 +8,7 @@ import Testing
 
 @testable import SequencingOAuthPostgreSQL
 
-/// The accounts that are due, as the stores of several hosts take them.
+/// How the stores of several hosts take the accounts that are due.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(2))) struct PostgreSQLQueueTests {
   static func record(
     _ id: String, due: Double? = -1, client: String = "client"
@@ -41,7 +41,7 @@ import Testing
     try await store.take(atMost: 1, for: .seconds(1)).next
   }
 
-  @Test func `an account that is due is given to one host`() async throws {
+  @Test func `each due account is given to only one host`() async throws {
     let records = (1...200).map { Self.record("\($0)") }
     try await withStores(records + [Self.record("fresh", due: 3600)]) { _, one, two in
       let taken = try await withThrowingTaskGroup(of: [String].self) { group in
@@ -51,14 +51,14 @@ import Testing
         return try await group.reduce(into: []) { $0 += $1 }
       }
       #expect(Set(taken).count == taken.count)
-      // What another host was just taking is left out, and comes at the next time.
+      // Accounts that another host was just taking are skipped and returned the next time.
       let rest = try await take(one, 200).map(\.id)
       #expect(Set(taken + rest) == Set(records.map(\.id)))
       #expect(try await take(two).isEmpty)
     }
   }
 
-  @Test func `an account that never expires, or cannot be renewed, is never due`() async throws {
+  @Test func `an account that never expires or cannot be renewed is never due`() async throws {
     let dead = AccountRecord(
       id: "dead", clientID: "client",
       token: SQToken(accessToken: "a", expirationDate: Date() - 10, issueDate: Date() - 20))
@@ -68,15 +68,15 @@ import Testing
     }
   }
 
-  @Test func `the time until the next account is due is told`() async throws {
+  @Test func `the store returns the time until the next account is due`() async throws {
     try await withStores([Self.record("a", due: 1000), Self.record("b", due: 500)]) { _, one, _ in
       let next = try #require(try await next(one))
-      // The margin is 11 to 12 percent of the life.
+      // The margin is 11 to 12 percent of the lifetime.
       #expect(next > .seconds(300) && next < .seconds(450))
     }
   }
 
-  @Test func `an account comes back when the claim is over, or was postponed`() async throws {
+  @Test func `an account is due again when its claim expires or was postponed`() async throws {
     try await withStores([Self.record("a"), Self.record("b")]) { server, one, two in
       let taken = try await take(one)
       let a = try #require(taken.first { $0.id == "a" })
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func `a save ends a claim, and is not postponed`() async throws {
+  @Test func `a save ends a claim, which then cannot be postponed`() async throws {
     try await withStores([Self.record("a")]) { _, one, two in
       let old = try #require(try await take(one).first)
       try await two.save(Self.record("a"))
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test func `a paused server's accounts are left out, and then come one by one`() async throws {
+  @Test func `a paused server's accounts are skipped and then return one by one`() async throws {
     let records = (1...10).map { Self.record("\($0)") }
     let other = Self.record("other", client: "another")
     try await withStores(records + [other]) { server, one, two in
@@ -105,7 +105,7 @@ import Testing
         try await one.pause(ServerName(of: Self.record("x", client: "x")), askedFor: nil)
           <= .seconds(1))
       #expect(try await one.pause(name, askedFor: .seconds(300)) > .seconds(280))
-      // A failure in that time does not make it longer, and a longer wish does.
+      // A failure during the pause does not extend it; a longer Retry-After does.
       #expect(try await two.pause(name, askedFor: nil) <= .seconds(300))
       #expect(try await two.pause(name, askedFor: .seconds(500)) > .seconds(480))
       #expect(try await take(two).map(\.id) == ["other"])
@@ -132,14 +132,14 @@ import Testing
     }
   }
 
-  @Test func `hosts that ask together give a server one request after its pause`() async throws {
+  @Test func `after a pause the hosts together send a server one request`() async throws {
     let records = (1...40).map { Self.record("\($0)") }
     try await withStores(records) { server, one, two in
       let name = ServerName(of: records[0])
       _ = try await one.pause(name, askedFor: nil)
       for round in 1...3 {
         try await server.run("UPDATE sequencing_oauth.pauses SET until = clock_timestamp()")
-        // All hosts have chosen an account before one of them may ask the server.
+        // Each host has chosen an account before one of them may send a request.
         let session = try await server.sleeper(
           "BEGIN; SELECT * FROM sequencing_oauth.pauses FOR UPDATE;")
         let taken = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -164,7 +164,7 @@ import Testing
     }
   }
 
-  @Test func `a server may ask for an hour at most`() async throws {
+  @Test func `a server's requested pause is limited to an hour`() async throws {
     try await withStores([Self.record("a")]) { _, one, _ in
       let pause = try await one.pause(
         ServerName(of: Self.record("a")), askedFor: .seconds(1_000_000_000))
@@ -172,7 +172,7 @@ import Testing
     }
   }
 
-  @Test func `a damaged record is given out with its error`() async throws {
+  @Test func `a damaged record is returned with its error`() async throws {
     try await withStores([Self.record("a"), Self.record("b")]) { server, one, _ in
       try await server.run(
         "UPDATE sequencing_oauth.accounts SET value = '\\x00' WHERE id = convert_to('a', 'UTF8')")
@@ -185,7 +185,7 @@ import Testing
 
   // MARK: Lost answers
 
-  /// Runs a body with a store whose answers a relay can lose, and with another host's store.
+  /// Runs `body` with a store whose answers a relay can lose, and with another host's store.
   private func withRelay(
     _ body: (PostgreSQLServer, TCPRelay, PostgreSQLTokenStore, PostgreSQLTokenStore) async throws ->
       Void
@@ -195,7 +195,7 @@ import Testing
       let one = PostgreSQLTokenStore(
         connection: server.connection(through: relay.port), key: .testKey, connections: 1,
         limit: .seconds(2))
-      // Connects, and prepares the statement.
+      // Connects and prepares the statement.
       #expect(try await take(one).isEmpty)
       try await body(server, relay, one, other)
     }
@@ -213,7 +213,8 @@ import Testing
     }
   }
 
-  @Test func `they are given to it after a call that has failed`() async throws {
+  @Test func `accounts of a failed call are given to the same host at its next call`() async throws
+  {
     try await withRelay { _, relay, one, other in
       try await other.save(Self.record("a"))
       relay.passThrough(.requests)
@@ -227,7 +228,7 @@ import Testing
     }
   }
 
-  @Test func `a host that has room for fewer gets the others later`() async throws {
+  @Test func `a host that takes fewer accounts gets the others later`() async throws {
     try await withRelay { _, relay, one, other in
       for id in ["a", "b", "c"] { try await other.save(Self.record(id)) }
       relay.passThrough(.requests)
@@ -257,7 +258,7 @@ import Testing
 
   // MARK: Cost
 
-  /// How many rows a statement reads in vain, by the database's own count.
+  /// Returns how many rows a statement reads and discards, as counted by the database.
   private static func discarded(
     _ server: PostgreSQLServer, _ statement: SQLStatement, _ types: String, _ values: String
   ) async throws -> Int {
@@ -278,7 +279,7 @@ import Testing
   }
 
   @Test(arguments: ["{}", "{7}"])
-  func `a look for due accounts does not read those that are not due`(marks: String) async throws {
+  func `a search for due accounts does not read other accounts`(marks: String) async throws {
     try await withStores([Self.record("a", due: 3600)]) { server, _, _ in
       try await server.run(
         """
@@ -296,7 +297,8 @@ import Testing
     }
   }
 
-  @Test func `a one-time value does not read those that are not to be forgotten`() async throws {
+  @Test func `noting a one-time value does not read values that are not yet expired`() async throws
+  {
     try await withStores([]) { server, one, _ in
       _ = try await one.isFirstUse(of: "value", until: Date() + 60, at: Date())
       try await server.run(

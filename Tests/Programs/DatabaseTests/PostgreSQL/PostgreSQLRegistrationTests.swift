@@ -9,9 +9,9 @@ import SequencingOAuthPostgreSQL
 import TestSupport
 import Testing
 
-/// Registrations in the database of many hosts, while its key changes.
+/// Registrations in a database of several hosts while its key changes.
 @Suite(.timeLimit(.minutes(2)), .requires(.postgreSQL)) struct PostgreSQLRegistrationTests {
-  @Test func `hosts share registrations, also while the key changes`()
+  @Test func `hosts share registrations, even while the key changes`()
     async throws
   {
     let newKey = StoreKey.otherTestKey
@@ -37,7 +37,7 @@ import Testing
       #expect(try await three.registration(at: all[1].issuer) == all[1])
       try await three.eraseRegistration(at: all[0].issuer)
       #expect(try await two.registration(at: all[0].issuer) == nil)
-      // A box of one server does not open for another one.
+      // A sealed value of one server cannot be opened for another.
       try await server.run(
         """
         INSERT INTO sequencing_oauth.registrations
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func `a change of the key overwrites no newer registration`()
+  @Test func `a change of the key does not overwrite a newer registration`()
     async throws
   {
     let newKey = StoreKey.otherTestKey
@@ -64,8 +64,8 @@ import Testing
       try await store.save(newer)
       try await server.run("CREATE TABLE \(temporary) AS SELECT value FROM \(table)")
       try await store.save(older)
-      // The save has its place in the row when the change of the key reads the row, and ends when
-      // the change waits for it.
+      // The save already locks the row when the change of the key reads it, and ends while the
+      // change waits for it.
       async let save = server.run(
         """
         BEGIN;
@@ -93,9 +93,9 @@ import Testing
     END $$;
     """
 
-  /// Both hosts have seen what the database had before, and one of them has just saved.
+  /// Both hosts have read the earlier state, and one of them has just saved.
   @Test(arguments: [false, true])
-  func `a host that comes second gets the registration of the first`(
+  func `the second host gets the first host's registration`(
     isRenewal: Bool
   ) async throws {
     let (table, temporary) = ("sequencing_oauth.registrations", "public.first")

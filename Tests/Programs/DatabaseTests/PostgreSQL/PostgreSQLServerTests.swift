@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(3)))
 struct PostgreSQLServerTests {
-  @Test func `an ordinary role makes a schema, and the superuser sees its rows`() async throws {
+  @Test func `an ordinary role creates a schema, and the superuser sees its rows`() async throws {
     try await PostgreSQLServer.running { server in
       try await PostgreSQLServer.run(
         "CREATE SCHEMA own; CREATE TABLE own.t AS SELECT 1 AS a, 'x' AS b UNION SELECT 2, 'y'",
@@ -16,7 +16,7 @@ struct PostgreSQLServerTests {
     }
   }
 
-  @Test func `a role connects with its own password, and with no other`() async throws {
+  @Test func `a role connects only with its own password`() async throws {
     try await PostgreSQLServer.running(settings: ["max_connections": "7"]) { server in
       try await server.createRole("o'ne /two", password: "it's % secret")
       let own = server.connection(as: "o'ne /two", password: "it's % secret")
@@ -47,7 +47,7 @@ struct PostgreSQLServerTests {
     }
   }
 
-  @Test func `a restart in order keeps the port and the rows`() async throws {
+  @Test func `a clean restart keeps the port and the rows`() async throws {
     try await PostgreSQLServer.running { server in
       try await server.run("CREATE TABLE t AS SELECT 1 AS a")
       let connection = server.connection
@@ -62,7 +62,7 @@ struct PostgreSQLServerTests {
     }
   }
 
-  @Test func `a server that is paused answers later`() async throws {
+  @Test func `a paused server answers later`() async throws {
     try await PostgreSQLServer.running { server in
       server.pause()
       let session = try PostgreSQLServer.psql("SELECT 'late'", at: server.connection)
@@ -75,7 +75,7 @@ struct PostgreSQLServerTests {
     }
   }
 
-  @Test func `an administrator ends the sessions`() async throws {
+  @Test func `an administrator can end sessions`() async throws {
     try await PostgreSQLServer.running { server in
       let session = try await server.sleeper("", at: server.connection)
       #expect(try await server.terminateSessions() == 1)
@@ -84,7 +84,7 @@ struct PostgreSQLServerTests {
     }
   }
 
-  @Test func `TLS shows a certificate that a client can verify`() async throws {
+  @Test func `a client can verify the server's TLS certificate`() async throws {
     let certificates = try await Certificates()
     let verified = ["sslmode": "verify-full", "sslrootcert": certificates.path("ca.pem")]
     let sql = "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()"
@@ -103,7 +103,7 @@ struct PostgreSQLServerTests {
     }
   }
 
-  @Test func `a standby that is promoted has every acknowledged commit`() async throws {
+  @Test func `a promoted standby has every acknowledged commit`() async throws {
     try await PostgreSQLServer.running { primary in
       try await primary.run("CREATE TABLE t (a int)")
       let standby = try await PostgreSQLServer.start(standbyOf: primary)
@@ -127,7 +127,7 @@ struct PostgreSQLServerTests {
   // MARK: The end
 
   @Test(arguments: ["released", "killed", "paused", "stopped"])
-  func `nothing is left of a server`(_ end: String) async throws {
+  func `an ended server leaves no processes, files or shared memory`(_ end: String) async throws {
     var server: PostgreSQLServer? = try await PostgreSQLServer.start()
     let folder = try #require(server?.socketFolder)
     let segment = try segment(in: folder)
@@ -141,7 +141,7 @@ struct PostgreSQLServerTests {
     default: break
     }
     server = nil
-    // The system takes the last of a killed process away in its own time.
+    // The system removes the memory of a killed process with a delay.
     try await eventually("its processes end") { processes.allSatisfy(hasEnded) }
     #expect(!FileManager.default.fileExists(atPath: folder))
     try await eventually("its memory is free") { try !segments().contains(segment) }
@@ -149,7 +149,7 @@ struct PostgreSQLServerTests {
 }
 
 extension PostgreSQLServer {
-  /// Starts a session of the superuser that runs SQL and then sleeps; returns when it is there.
+  /// Starts a superuser session that runs SQL and then sleeps, and returns when it is connected.
   func sleeper(
     _ sql: String, at connection: String? = nil
   ) async throws -> ChildProcess {
@@ -176,13 +176,13 @@ private func hasEnded(_ process: pid_t) -> Bool {
   ["Z", "X", nil].contains(state(process))
 }
 
-/// The number of the shared memory by which a server knows that an earlier one still runs.
+/// Returns the number of the shared memory that shows a server that an earlier one still runs.
 private func segment(in folder: String) throws -> Substring {
   let file = try String(contentsOfFile: "\(folder)/data/postmaster.pid", encoding: .utf8)
   return try #require(file.split(separator: "\n")[6].split(separator: " ").last)
 }
 
-/// The numbers of the system's shared memory.
+/// Returns the numbers of the system's shared memory segments.
 private func segments() throws -> [Substring] {
   try String(contentsOfFile: "/proc/sysvipc/shm", encoding: .utf8).split(separator: "\n")
     .compactMap { $0.split(separator: " ").dropFirst().first }

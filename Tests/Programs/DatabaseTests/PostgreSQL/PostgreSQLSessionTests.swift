@@ -7,9 +7,11 @@ import SequencingOAuthPostgreSQL
 import TestSupport
 import Testing
 
-/// Sessions on several hosts share an account, at a server that accepts each refresh token once.
+/// Sessions on several hosts that share an account.
+///
+/// The server accepts each refresh token once.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(3))) struct PostgreSQLSessionTests {
-  @Test func `hosts that find the token expired make one refresh between them`() async throws {
+  @Test func `hosts that find an expired token make only one refresh`() async throws {
     try await SharedAccount.running { account in
       for _ in 1...5 {
         let hosts = try await [account.host(), account.host(), account.host(), account.host()]
@@ -30,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func `a host that waits takes the new token though the lease is not free yet`()
+  @Test func `a waiting host takes the new token before the lease is free`()
     async throws
   {
     try await SharedAccount.running { account in
@@ -47,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func `after settling, no lease is left`() async throws {
+  @Test func `after settle no lease is left`() async throws {
     try await SharedAccount.running { account in
       try await store(account.server).expire("a")
       let host = try await account.host()
@@ -57,11 +59,11 @@ import Testing
     }
   }
 
-  @Test func `settling waits until the database has ended the lease`() async throws {
+  @Test func `settle waits until the database has ended the lease`() async throws {
     try await SharedAccount.running { account in
       let (server, store) = (account.server, store(account.server))
       let lease = try #require(try await store.lease("a"))
-      // It lets others read, and not write.
+      // Other sessions may read the table but not write to it.
       async let slow = server.run(
         """
         BEGIN; LOCK TABLE sequencing_oauth.leases IN SHARE MODE; SELECT pg_sleep(1); COMMIT
@@ -80,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func `a host whose account another one refreshed meanwhile takes that token`()
+  @Test func `a host takes the token that another host refreshed in the meantime`()
     async throws
   {
     try await SharedAccount.running { account in
@@ -93,7 +95,7 @@ import Testing
     }
   }
 
-  @Test func `a refresh that ends after a sign-out elsewhere brings nothing back`() async throws {
+  @Test func `a refresh that ends after a sign-out on another host saves nothing`() async throws {
     try await SharedAccount.running { account in
       let (host, late, answer) = try await account.heldRefresh()
       try await store(account.server).erase("a")
@@ -105,7 +107,7 @@ import Testing
     }
   }
 
-  @Test func `a host with the newest token gives it back to a database that lost it`()
+  @Test func `a host restores the newest token in a database that lost it`()
     async throws
   {
     try await SharedAccount.running { account in
@@ -125,12 +127,12 @@ import Testing
     }
   }
 
-  @Test func `a host gives a lost token back as soon as it notices`() async throws {
+  @Test func `a host restores a lost token as soon as it notices the loss`() async throws {
     try await SharedAccount.running { account in
       let (host, store) = (try await account.host(), store(account.server))
       let old = try #require(try await store.load("a"))
       let newest = try await host.refresh()
-      // The save announces the older record, as a new connection after a failover finds it.
+      // The save announces the older record, as a new connection would find it after a failover.
       try await store.save(old)
       try await eventually("the database has the newest token again") {
         try await store.load("a")?.token == newest
@@ -139,8 +141,8 @@ import Testing
     }
   }
 
-  /// The server has replaced the refresh token, and the database is gone before it is saved.
-  @Test func `a database that restarts in the middle of a refresh loses nothing`() async throws {
+  /// The server has replaced the refresh token, and the database ends before the token is saved.
+  @Test func `a database that restarts during a refresh loses no token`() async throws {
     try await SharedAccount.running { account in
       let (_, refresh, answer) = try await account.heldRefresh()
       account.server.kill()

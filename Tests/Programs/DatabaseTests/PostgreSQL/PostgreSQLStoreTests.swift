@@ -7,9 +7,9 @@ import Testing
 
 @testable import SequencingOAuthPostgreSQL
 
-/// What the PostgreSQL store promises besides what every store does.
+/// What the PostgreSQL store guarantees in addition to other stores.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(5))) struct PostgreSQLStoreTests {
-  @Test func `a saved record lasts, and no part of it is readable in the database`() async throws {
+  @Test func `a saved record is kept, and none of it is readable in the database`() async throws {
     try await PostgreSQLServer.running { server in
       let record = record("alice", token: SQToken(accessToken: "secret", refreshToken: "rt"))
       try await store(server).save(record)
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func `ten stores that start at once make one schema and one key`() async throws {
+  @Test func `ten stores that start at the same time create one schema and one key`() async throws {
     try await PostgreSQLServer.running { server in
       try await withThrowingTaskGroup(of: Void.self) { group in
         for index in 0..<10 {
@@ -35,8 +35,8 @@ import Testing
     }
   }
 
-  /// The role may use what an administrator made, and own none of it.
-  @Test func `a role without ownership needs the documented rights only`() async throws {
+  /// The role may use what an administrator created, but owns none of it.
+  @Test func `a role without ownership needs only the documented rights`() async throws {
     try await PostgreSQLServer.running { server in
       try await store(server).save(record("a"))
       try await server.createRole("worker", password: "w")
@@ -71,9 +71,9 @@ import Testing
     }
   }
 
-  @Test func `many accounts come page by page, in the order of their names`() async throws {
+  @Test func `many accounts are returned page by page, ordered by name`() async throws {
     try await PostgreSQLServer.running { server in
-      // On a slow machine so many saves take longer than a call may.
+      // On a slow machine, this many saves take longer than a call's default limit.
       let store = PostgreSQLTokenStore(
         connection: server.connection, key: .testKey, connections: 4, limit: .seconds(200))
       let ids = (0..<1005).map { "account \($0)" }
@@ -85,11 +85,10 @@ import Testing
     }
   }
 
-  @Test func `an id may be long, and a longer one is refused before a sign-in begins`() async throws
-  {
+  @Test func `an id may be long, and a longer one is rejected before a sign-in`() async throws {
     try await PostgreSQLServer.running { server in
       let store = store(server)
-      // No server could compress them.
+      // Random letters, which no server can compress.
       var generator = SystemRandomNumberGenerator()
       let letters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
       let long = String((0..<2048).map { _ in letters.randomElement(using: &generator) ?? "a" })
@@ -114,12 +113,12 @@ import Testing
       }
       let sessions = try await server.run(
         "SELECT count(*) FROM pg_stat_activity WHERE usename = 'app'")
-      // Two for calls, and one for notices.
+      // Two connections for calls and one for notifications.
       #expect(Int(sessions) ?? 9 <= 3)
     }
   }
 
-  @Test func `calls that wait for the server keep no other task waiting`() async throws {
+  @Test func `calls that wait for the server do not block other tasks`() async throws {
     try await PostgreSQLServer.running { server in
       let (store, other) = (
         PostgreSQLTokenStore(
@@ -131,7 +130,8 @@ import Testing
       let settings = try ConnectionSettings(server.connection, environment: [:])
       try await withThrowingTaskGroup(of: Void.self) { group in
         let blocker = try Connection(settings)
-        // If no task can run, the server ends the transaction, so that this fails and does not hang.
+        // If no task can run, the server ends the transaction, so the test fails instead of
+        // hanging.
         try blocker.run(
           script: """
             SET idle_in_transaction_session_timeout = '30s';
@@ -141,7 +141,7 @@ import Testing
         try await eventually("all calls wait") {
           try await server.run("SELECT count(*) FROM pg_locks WHERE NOT granted") == "8"
         }
-        // More calls than threads for tasks wait now.
+        // More calls than threads for tasks are waiting now.
         for _ in 0..<100 { _ = try await other.load("account 1") }
         try blocker.run(script: "ROLLBACK", until: .now + .seconds(100))
         try await group.waitForAll()
@@ -149,7 +149,7 @@ import Testing
     }
   }
 
-  @Test func `a store that is released closes its connections`() async throws {
+  @Test func `a released store closes its connections`() async throws {
     try await PostgreSQLServer.running { server in
       try await store(server).save(record("a"))
       try await eventually("the connections are closed") {
@@ -165,7 +165,7 @@ func store(_ server: PostgreSQLServer) -> PostgreSQLTokenStore {
 }
 
 extension PostgreSQLServer {
-  /// The version of an account's row; empty without a row.
+  /// Returns the version of an account's row, or an empty text without a row.
   func version(_ id: String) async throws -> String {
     try await run("SELECT version FROM sequencing_oauth.accounts WHERE id = '\(id)'")
   }

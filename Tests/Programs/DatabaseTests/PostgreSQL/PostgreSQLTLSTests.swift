@@ -6,7 +6,9 @@ import SequencingOAuthPostgreSQL
 import TestSupport
 import Testing
 
-/// A database that is reached over TLS, and whose certificate the store verifies.
+/// A database that is reached over TLS.
+///
+/// The store verifies its certificate.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(3))) struct PostgreSQLTLSTests {
   private let certificates: Certificates
 
@@ -23,7 +25,7 @@ import Testing
       connection: server.connection(parameters: parameters), key: .testKey)
   }
 
-  @Test func `accounts are kept, and changes are heard, over TLS`() async throws {
+  @Test func `accounts are stored and changes reported over TLS`() async throws {
     try await PostgreSQLServer.running(certificates: certificates) { server in
       let store = store(server, mode: "verify-full")
       try await store.save(record("a"))
@@ -42,7 +44,7 @@ import Testing
   }
 
   @Test(arguments: ["expired", "other"])
-  func `a server whose certificate is not right gets nothing`(certificate: String) async throws {
+  func `a server with a wrong certificate gets no data`(certificate: String) async throws {
     let key = certificate == "expired" ? "server.key" : "other.key"
     try await PostgreSQLServer.running(
       settings: ["ssl_cert_file": "\(certificate).pem", "ssl_key_file": key],

@@ -6,7 +6,7 @@ import SequencingOAuthPostgreSQL
 import TestSupport
 import Testing
 
-/// An account at a strict server, signed in once, and the database from which all hosts use it.
+/// An account at a strict server, signed in once, and the database through which all hosts use it.
 struct SharedAccount: Sendable {
   let server: PostgreSQLServer
   let sandbox: SandboxServer
@@ -21,10 +21,10 @@ struct SharedAccount: Sendable {
     sandbox.latestRefreshToken(for: SandboxUser.alice.name)
   }
 
-  /// The account's module on a host of its own.
+  /// Returns the account's module on another host.
   func host() async throws -> AuthorizationModule {
     var environment = ClientEnvironment()
-    // A database that fails in a test fails until the test says otherwise.
+    // A database that fails in a test keeps failing until the test changes it.
     environment.patienceWithStore = .zero
     environment.userAgent = CustomUserAgent { _ = try await SandboxVisitor().visit($0) }
     let manager = AccountManager(
@@ -49,7 +49,7 @@ struct SharedAccount: Sendable {
     return token
   }
 
-  /// Runs a body with a new server, database and account.
+  /// Runs `body` with a new server, database and account.
   static func running(_ body: (SharedAccount) async throws -> Void) async throws {
     try await PostgreSQLServer.running { server in
       let account = try await SharedAccount(server)
@@ -58,7 +58,9 @@ struct SharedAccount: Sendable {
     }
   }
 
-  /// Lets a host refresh the expired token, and holds the server's answer until the gate opens.
+  /// Starts a refresh of the expired token.
+  ///
+  /// The server answers when the gate opens.
   func heldRefresh() async throws -> (host: AuthorizationModule, Task<SQToken, any Error>, Gate) {
     try await DatabaseTests.store(server).expire("a")
     let host = try await host()

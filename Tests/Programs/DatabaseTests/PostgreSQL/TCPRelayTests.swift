@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(10)))
 struct TCPRelayTests {
-  @Test func `a relay passes a session on and counts it`() async throws {
+  @Test func `a relay forwards a session and counts it`() async throws {
     try await PostgreSQLServer.running { server in
       let relay = try TCPRelay(to: server.port)
       let connection = server.connection(through: relay.port)
@@ -23,7 +23,7 @@ struct TCPRelayTests {
     }
   }
 
-  @Test func `a silent relay holds connections, old and new, and passes nothing`() async throws {
+  @Test func `a silent relay holds old and new connections and forwards nothing`() async throws {
     try await PostgreSQLServer.running { server in
       let relay = try TCPRelay(to: server.port)
       let connection = server.connection(through: relay.port)
@@ -35,7 +35,7 @@ struct TCPRelayTests {
         relay.goSilent()
         return old
       }
-      // The server has answered, and ends the session that the client does not hear of.
+      // The server has answered and ends the session; the client does not receive this.
       try await server.waiters(0)
       #expect(try await server.terminateSessions() == 1)
       let counters = relay.counters
@@ -52,7 +52,7 @@ struct TCPRelayTests {
     }
   }
 
-  @Test func `a request passes whose answer is lost`() async throws {
+  @Test func `a request is forwarded even if its answer is lost`() async throws {
     try await PostgreSQLServer.running { server in
       try await server.run("CREATE TABLE t (a int)")
       let relay = try TCPRelay(to: server.port)
@@ -83,8 +83,8 @@ struct TCPRelayTests {
     }
   }
 
-  /// A change wakes the relay, so that a request comes while the relay looks for one.
-  @Test func `each request is counted, also while the relay is changed`() async throws {
+  /// A change wakes the relay, so a request may arrive while the relay is polling.
+  @Test func `each request is counted even while the relay is changed`() async throws {
     try await PostgreSQLServer.running { server in
       let relay = try TCPRelay(to: server.port)
       let store = PostgreSQLTokenStore(
@@ -99,7 +99,7 @@ struct TCPRelayTests {
     }
   }
 
-  @Test func `a relay to a port that refuses ends the connection`() async throws {
+  @Test func `a relay to a closed port ends the connection`() async throws {
     let closed = try ClosedPort()
     let relay = try TCPRelay(to: closed.number)
     let client = try PostgreSQLServer.psql(
@@ -113,7 +113,7 @@ struct TCPRelayTests {
 }
 
 extension PostgreSQLServer {
-  /// Runs a body while a session of the superuser holds a lock.
+  /// Runs `body` while a superuser session holds a lock.
   fileprivate func holdingLock<Result>(_ body: () async throws -> Result) async throws -> Result {
     let holder = try Self.psql(
       "SELECT pg_advisory_lock(1); SELECT 'held'; SELECT pg_sleep(3600);",

@@ -8,14 +8,14 @@ import Testing
 
 @testable import SequencingOAuthPostgreSQL
 
-/// While a host has a token that it could not save, no other host sends the refresh token before it.
+/// While a host has an unsaved token, no other host may send the refresh token before it.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(3))) struct UnsavedTokenTests {
   private typealias Hosts = PostgreSQLLeaseTests.Hosts
 
   private static let refuseSaves = "REVOKE UPDATE ON sequencing_oauth.accounts FROM app"
   private static let allowSaves = "GRANT UPDATE ON sequencing_oauth.accounts TO app"
 
-  /// Lets a host receive a token that it cannot save, and give its lease back.
+  /// Lets a host receive a token that it cannot save, and release its lease.
   private func withUnsavedToken(_ body: (Hosts) async throws -> Void) async throws {
     try await PostgreSQLServer.running { server in
       let hosts = try await Hosts(server)
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func `a lease stays while the new token is unsaved, and ends after its save`() async throws
+  @Test func `a lease is kept while the new token is unsaved and ends after its save`() async throws
   {
     try await withUnsavedToken { hosts in
       #expect(try await hosts.two.lease("a") == nil)
@@ -62,7 +62,7 @@ import Testing
   }
 
   /// The session that had the token is gone, as after the end of a keeper.
-  @Test func `a token that no session tries to save is protected for a time`() throws {
+  @Test func `a token that no session tries to save is protected for a limited time`() throws {
     let held = HeldLeases()
     let ticket = try #require(held.begin("a"))
     held.received("a", ticket, at: .now - .seconds(AccountStatements.sentSeconds / 2))
@@ -74,7 +74,7 @@ import Testing
     #expect(held.begin("a") != ticket)
   }
 
-  @Test func `a lease ends after a sign-out, though a token is unsaved`() async throws {
+  @Test func `a sign-out ends the lease even if a token is unsaved`() async throws {
     try await withUnsavedToken { hosts in
       let lease = try #require(try await hosts.one.lease("a"))
       try await hosts.one.erase("a")
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func `a lease ends when another host has replaced what is unsaved`() async throws {
+  @Test func `a lease ends when another host has replaced the unsaved token`() async throws {
     try await withUnsavedToken { hosts in
       try await hosts.server.run(Self.allowSaves)
       try await hosts.letLeasesLapse()
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test func `a sign-out on another host counts, though a token is unsaved`() async throws {
+  @Test func `a sign-out on another host is kept even if a token is unsaved`() async throws {
     try await SharedAccount.running { account in
       let (host, refresh, answer) = try await account.heldRefresh()
       try await account.server.run(Self.refuseSaves)
@@ -109,7 +109,7 @@ import Testing
       _ = try await refresh.value
       let other = store(account.server)
       try await other.erase("a")
-      // Another attempt fails, after which the store knows nothing of the refresh.
+      // Another attempt fails, after which the store no longer knows of the refresh.
       try? await host.settle()
       try await account.server.run(Self.allowSaves)
       try await eventually("the session ends") {

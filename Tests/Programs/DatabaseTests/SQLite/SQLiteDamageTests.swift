@@ -5,7 +5,7 @@ import SequencingOAuthSQLite
 import TestSupport
 import Testing
 
-/// Files that lost bytes or got other ones.
+/// Database files that lost or changed bytes.
 @Suite struct SQLiteDamageTests {
   private static let records = ["a", "b", "c"].map {
     record($0, token: SQToken(accessToken: "token of \($0)", refreshToken: "r"))
@@ -16,7 +16,7 @@ import Testing
     let files = try SQLiteFolder()
     try await files.fill(Self.records, key: key)
     let whole = try files.bytes()
-    // The heads of the pages, where a byte can hide rows, and here and there.
+    // The headers of the pages, where a byte can hide rows, and samples of the rest.
     let heads = stride(from: 0, to: whole.count, by: 4096).flatMap { $0..<$0 + 16 }
     let offsets = Array(0..<116) + heads + Array(stride(from: 116, to: whole.count, by: 41))
     var errors = 0
@@ -29,18 +29,18 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(3)), arguments: [nil, SQLiteFolder.key])
-  func `a file that was cut off is an error`(key: StoreKey?) async throws {
+  func `a truncated file is an error`(key: StoreKey?) async throws {
     let files = try SQLiteFolder()
     try await files.fill(Self.records, key: key)
     let whole = try files.bytes()
     for size in [0, 1, 50, 99, 100, 512] + stride(from: 1000, to: whole.count, by: 1000) {
       let errors = try await Self.check(whole.prefix(size), key, "\(size) bytes")
-      // The last page may have nothing on it.
+      // The last page may be empty.
       if size <= whole.count - 4096 { #expect(errors == 1, "\(size) bytes") }
     }
   }
 
-  @Test func `a letter that changes in a token is damage, also in clear`() async throws {
+  @Test func `a changed letter in a token is damage, even without encryption`() async throws {
     let files = try SQLiteFolder()
     try await files.fill(Self.records)
     var content = try files.bytes()
@@ -53,7 +53,7 @@ import Testing
     #expect(try files.bytes() == content)
   }
 
-  @Test func `a record of an older version, without a digest, is read`() async throws {
+  @Test func `a record of an older version without a digest can be read`() async throws {
     let files = try SQLiteFolder()
     try await files.fill([record("a"), record("b")])
     let json = String(decoding: try JSONEncoder().encode(record("a")), as: UTF8.self)
@@ -62,9 +62,9 @@ import Testing
     #expect(try await files.store().all() == [record("a"), record("b")])
   }
 
-  /// What comes after a damaged part of the log is lost, as after a loss of power.
+  /// Everything after a damaged part of the log is lost, as after a power loss.
   @Test(.timeLimit(.minutes(3)))
-  func `a flipped byte in the log gives an earlier state, whole`() async throws {
+  func `a flipped byte in the log yields an earlier, complete state`() async throws {
     let files = try SQLiteFolder()
     let store = files.store(SQLiteFolder.key)
     for record in Self.records { try await store.save(record) }
@@ -80,13 +80,14 @@ import Testing
     }
   }
 
-  @Test func `a damaged database and its log are left as they are`() async throws {
+  @Test func `a damaged database and its log are not changed`() async throws {
     let files = try SQLiteFolder()
     let store = files.store()
     for record in Self.records { try await store.save(record) }
     let copy = try SQLiteFolder()
     var content = try files.bytes()
-    // The number of cells on the page of the schema, which is in the log too, unless it was moved.
+    // The number of cells on the schema's page, which is also in the log unless it was
+    // checkpointed.
     content[103] ^= 1
     let log = try files.bytes("-wal")
     try #require(!log.isEmpty)
@@ -97,7 +98,9 @@ import Testing
     #expect(try copy.bytes("-wal") == log)
   }
 
-  /// What a store says of a file: errors of a store, and then the file stays, or the exact content.
+  /// Expects either store errors and an unchanged file, or the exact content.
+  ///
+  /// Returns the errors.
   private static func check(
     _ content: Data, _ key: StoreKey?, _ what: String
   ) async throws -> Int {
@@ -118,7 +121,7 @@ import Testing
     for record in records {
       do throws(SQOAuthError) {
         let loaded = try await store.load(record.id)
-        // Whoever seals nothing cannot tell a token from another.
+        // Without encryption, a changed token cannot be detected.
         #expect(key == nil ? loaded?.id == record.id : loaded == record, "\(what)")
       } catch {
         errors += 1

@@ -5,9 +5,9 @@ import SequencingOAuthSQLite
 import TestSupport
 import Testing
 
-/// The database whose records are sealed.
+/// SQLite databases with sealed records.
 @Suite struct SQLiteEncryptionTests {
-  @Test func `no part of a record is in the files, but its account's id`() async throws {
+  @Test func `no part of a record is in the files except its account's id`() async throws {
     let files = try SQLiteFolder()
     let store = files.store(SQLiteFolder.key)
     try await store.save(record("alice", token: SQToken(accessToken: "s3cr3t")))
@@ -16,7 +16,7 @@ import Testing
     #expect(try files.files(with: "alice") != [])
   }
 
-  @Test func `the same record is never written the same`() async throws {
+  @Test func `the same record is never written as the same bytes`() async throws {
     let files = try SQLiteFolder()
     let store = files.store(SQLiteFolder.key)
     var boxes: Set<String> = []
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(arguments: [[], [record("a")]])
-  func `a wrong passphrase is told and nothing is changed`(records: [AccountRecord]) async throws {
+  func `a wrong passphrase is rejected and changes nothing`(records: [AccountRecord]) async throws {
     let files = try SQLiteFolder()
     try await files.fill(records, key: .quickPassphrase("right"))
     let before = try files.bytes()
@@ -41,7 +41,7 @@ import Testing
     #expect(try await files.store(.quickPassphrase("right")).all() == records)
   }
 
-  @Test func `with a key and without one are two kinds of store`() async throws {
+  @Test func `a store with a key and one without reject each other's files`() async throws {
     let sealed = try SQLiteFolder()
     try await sealed.fill([record("a")], key: SQLiteFolder.key)
     await failure(.wrongPassphrase) { try await sealed.store().load("a") }
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func `a record that was moved to another account is damage`() async throws {
+  @Test func `a record that was moved to another account is damaged`() async throws {
     let files = try SQLiteFolder()
     try await files.fill([record("a"), record("b")], key: SQLiteFolder.key)
     try await files.sql(
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test(arguments: [nil, SQLiteFolder.key], [nil, SQLiteFolder.otherKey])
-  func `the key is changed, and what was written under the old one is gone`(
+  func `a change of the key leaves nothing that the old key sealed`(
     old: StoreKey?, new: StoreKey?
   ) async throws {
     let files = try SQLiteFolder()
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func `whoever has the store open under its old key is told and spoils nothing`()
+  @Test func `a process with the old key gets an error and writes nothing`()
     async throws
   {
     let files = try SQLiteFolder()
@@ -104,8 +104,8 @@ import Testing
     await failure(.wrongPassphrase) { try await reader.changeKey(to: SQLiteFolder.key) }
   }
 
-  /// As by a program that is started again after it was interrupted.
-  @Test func `a change that was made before is no error`() async throws {
+  /// A program may run again after it was interrupted.
+  @Test func `a repeated change of the key is no error`() async throws {
     let files = try SQLiteFolder()
     try await files.fill([record("a")], key: SQLiteFolder.key)
     for _ in 1...2 {
@@ -117,7 +117,7 @@ import Testing
     #expect(try await files.store(SQLiteFolder.otherKey).list() == ["a", "b"])
   }
 
-  @Test func `a store that cannot be read whole keeps its key`() async throws {
+  @Test func `a store with an unreadable record keeps its key`() async throws {
     let files = try SQLiteFolder()
     try await files.fill([record("a"), record("b")], key: SQLiteFolder.key)
     try await files.sql("UPDATE accounts SET value=x'00' WHERE id='b'")

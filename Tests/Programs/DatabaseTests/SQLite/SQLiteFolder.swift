@@ -5,7 +5,7 @@ import SequencingOAuthSQLite
 import TestSupport
 import Testing
 
-/// A database in a folder of its own, beside what a test does to its files.
+/// A database in its own folder, with what the tests do to its files.
 struct SQLiteFolder {
   let folder: TemporaryFolder
   var path: String { folder.file("tokens.sqlite") }
@@ -18,18 +18,18 @@ struct SQLiteFolder {
     SQLiteTokenStore(path: path, key: key)
   }
 
-  /// Saves records and waits until the database is closed and has them all, and its log none.
+  /// Saves records and closes the database, so that its log is empty.
   func fill(_ records: [AccountRecord], key: StoreKey? = nil) async throws {
     try await {
       let store = store(key)
-      // Also where there are none.
+      // Creates the database even without records.
       _ = try await store.list()
       for record in records { try await store.save(record) }
     }()
     try await eventually("the log is empty") { try bytes("-wal").isEmpty }
   }
 
-  /// Runs SQL as another program does.
+  /// Runs SQL as another program would.
   @discardableResult
   func sql(_ sql: String) async throws -> String {
     let result = try await ChildProcess.run([
@@ -43,14 +43,14 @@ struct SQLiteFolder {
     try Data(contentsOf: URL(filePath: path + suffix))
   }
 
-  /// The files that hold a text.
+  /// Returns the files that contain `text`.
   func files(with text: String) throws -> [String] {
     try names().filter { name in
       try Data(contentsOf: URL(filePath: folder.file(name))).range(of: Data(text.utf8)) != nil
     }
   }
 
-  /// The files in the folder.
+  /// Returns the files in the folder.
   func names() throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { name in
       !name.hasSuffix(".locks")

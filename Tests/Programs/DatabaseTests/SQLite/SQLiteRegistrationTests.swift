@@ -7,7 +7,7 @@ import SequencingOAuthSQLite
 import TestSupport
 import Testing
 
-/// Registrations beside the tokens in a database file.
+/// Registrations in the same database file as the tokens.
 @Suite(.timeLimit(.minutes(2))) struct SQLiteRegistrationTests {
   private func hexadecimal(_ issuer: String) -> String {
     Hexadecimal.encode(Digest.sha256(issuer))
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(arguments: [nil, SQLiteFolder.key])
-  func `a registration of another server or with another letter is damage`(
+  func `a registration that was moved or edited is damaged`(
     key: StoreKey?
   ) async throws {
     let files = try SQLiteFolder()

@@ -6,9 +6,9 @@ import SequencingOAuthSQLite
 import TestSupport
 import Testing
 
-/// The rules for the database as a file, and for files that are not databases.
+/// The rules for the database's files, and for files that are not databases.
 @Suite struct SQLiteTokenStoreTests {
-  @Test func `all files have mode 0600 and the folders that were made 0700`() async throws {
+  @Test func `all files get mode 0600 and created folders 0700`() async throws {
     let files = try SQLiteFolder()
     let path = files.folder.file("a/b/tokens.sqlite")
     let store = SQLiteTokenStore(path: path)
@@ -19,9 +19,9 @@ import Testing
     }
   }
 
-  /// A process has one umask for all its threads, so this needs a process of its own.
+  /// A process has one umask for all its threads, so the test needs another process.
   @Test(arguments: ["-wal", "-shm"])
-  func `a database whose log others can write is refused`(suffix: String) async throws {
+  func `a database whose log is writable by others is rejected`(suffix: String) async throws {
     let files = try SQLiteFolder()
     try await files.fill([record("a")])
     #expect(chmod(files.path + suffix, 0o620) == 0)
@@ -46,7 +46,7 @@ import Testing
     #expect(try await SQLiteTokenStore(path: path).load("a") == record("a"))
   }
 
-  @Test func `a database that others could read is closed to them`() async throws {
+  @Test func `a database readable by others becomes private`() async throws {
     let files = try SQLiteFolder()
     try await files.fill([record("a")])
     try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: files.path)
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func `nothing is made before the first call, and nothing is left but the database`()
+  @Test func `the first call creates the database's files and no others`()
     async throws
   {
     let files = try SQLiteFolder()
@@ -68,17 +68,17 @@ import Testing
       try files.names() == ["tokens.sqlite", "tokens.sqlite-shm", "tokens.sqlite-wal"])
   }
 
-  /// A log that shrinks has to grow again, at each save.
+  /// A log that shrinks would have to grow again at each save.
   @Test func `the log keeps its size until the database is closed`() async throws {
     let files = try SQLiteFolder()
     try await {
       let store = files.store()
       var size = 0
-      // Each changes 120 pages, and SQLite begins the log anew after a thousand.
+      // Each save changes 120 pages, and SQLite restarts the log after a thousand.
       for number in 0..<30 {
         let text = String(repeating: "\(number % 2)", count: 500_000)
         try await store.save(record("a", token: SQToken(accessToken: text)))
-        // To read it here and close it would end the store's locks.
+        // Opening and closing the log here would end the store's locks.
         let next = try TemporaryFolder.size(files.path + "-wal")
         #expect(next >= size)
         size = next
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test(arguments: ["", "-wal", "-shm"])
-  func `a symbolic link is refused and its target left alone`(suffix: String) async throws {
+  func `a symbolic link is rejected and its target not changed`(suffix: String) async throws {
     let files = try SQLiteFolder()
     if !suffix.isEmpty { try await files.fill([record("a")]) }
     let target = files.folder.file("target")
@@ -102,7 +102,7 @@ import Testing
     #expect(try Data(contentsOf: URL(filePath: target)) == Data("precious".utf8))
   }
 
-  @Test func `a dangling link is not followed to make a file elsewhere`() async throws {
+  @Test func `a dangling link is not followed to create a file elsewhere`() async throws {
     let files = try SQLiteFolder()
     let target = files.folder.file("target")
     try FileManager.default.createSymbolicLink(
@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(1)))
-  func `a folder or a pipe in its place is refused, and is not waited for`() async throws {
+  func `a folder or a named pipe in the file's place is rejected at once`() async throws {
     let files = try SQLiteFolder()
     await failure(.storeFailed) {
       try await SQLiteTokenStore(path: files.folder.path).save(record("a"))
@@ -121,8 +121,8 @@ import Testing
     await failure(.storeFailed) { try await files.store().save(record("a")) }
   }
 
-  /// A home folder may well be one.
-  @Test func `a folder may be a symbolic link`() async throws {
+  /// A home folder may well be a symbolic link.
+  @Test func `the database's folder may be a symbolic link`() async throws {
     let files = try SQLiteFolder()
     try FileManager.default.createDirectory(
       atPath: files.folder.file("real"), withIntermediateDirectories: false)
@@ -137,7 +137,7 @@ import Testing
     "PRAGMA application_id=7; CREATE TABLE t (a)",
     "PRAGMA journal_mode=WAL; CREATE TABLE t (a)",
   ])
-  func `another program's database is refused and not touched`(sql: String) async throws {
+  func `another program's database is rejected and not changed`(sql: String) async throws {
     let files = try SQLiteFolder()
     try await files.sql(sql)
     let before = try files.bytes()
@@ -148,12 +148,12 @@ import Testing
     #expect(try files.names() == names)
   }
 
-  @Test func `another program's database that it has open is refused too`() async throws {
+  @Test func `another program's open database is rejected too`() async throws {
     let files = try SQLiteFolder()
     let sql = "PRAGMA journal_mode=WAL; CREATE TABLE t (a)"
     let program = try ChildProcess(
       ["sqlite3", "-batch", files.path, sql, ".shell cat"], input: .open)
-    // Two pages, each of them with a head.
+    // Two pages, each with a header.
     try await eventually("it has written") {
       (try? files.bytes("-wal").count) ?? 0 > 8192
     }
@@ -164,7 +164,7 @@ import Testing
   }
 
   @Test(arguments: ["", "{\"version\": 1}", "x"])
-  func `a file that is no database is refused and not touched`(text: String) async throws {
+  func `a file that is not a database is rejected and not changed`(text: String) async throws {
     let files = try SQLiteFolder()
     let content = Data(text.utf8)
     try content.write(to: URL(filePath: files.path))
@@ -172,7 +172,7 @@ import Testing
     #expect(try files.bytes() == content)
   }
 
-  @Test func `a newer format is refused and not touched`() async throws {
+  @Test func `a newer format is rejected and not changed`() async throws {
     let files = try SQLiteFolder()
     try await files.fill([record("a")])
     try await files.sql("PRAGMA user_version=99")
@@ -187,14 +187,14 @@ import Testing
     "CREATE TABLE copy AS SELECT * FROM accounts", "DROP TABLE meta",
     "ALTER TABLE accounts RENAME COLUMN value TO data",
   ])
-  func `tables that somebody else has changed are refused`(sql: String) async throws {
+  func `tables that another program changed are rejected`(sql: String) async throws {
     let files = try SQLiteFolder()
     try await files.fill([record("a")])
     try await files.sql(sql)
     await failure(.storeDamaged) { try await files.store().load("a") }
   }
 
-  @Test func `a record under another account's id is damage`() async throws {
+  @Test func `a record under another account's id is damaged`() async throws {
     let files = try SQLiteFolder()
     try await files.fill([record("a")])
     try await files.sql("UPDATE accounts SET id='b'")
@@ -204,8 +204,8 @@ import Testing
     #expect(try await store.load("a") == nil)
   }
 
-  /// SQLite would take the log for that of the new database.
-  @Test func `a log without its database is refused and not touched`() async throws {
+  /// SQLite would mistake the log for that of the new database.
+  @Test func `a log without its database is rejected and not changed`() async throws {
     let files = try SQLiteFolder()
     let log = Data(repeating: 1, count: 100)
     try log.write(to: URL(filePath: files.path + "-wal"))
@@ -214,7 +214,7 @@ import Testing
     #expect(try files.bytes("-wal") == log)
   }
 
-  @Test func `a database that was removed while it was open is made anew`() async throws {
+  @Test func `a database that was removed while open is created again`() async throws {
     let files = try SQLiteFolder()
     let store = files.store()
     try await store.save(record("a"))
@@ -227,7 +227,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(1)))
-  func `a database that stays locked is an error, and works again later`() async throws {
+  func `a locked database is an error and works again later`() async throws {
     let files = try SQLiteFolder()
     let store = SQLiteTokenStore(path: files.path, key: nil, busyTimeout: .milliseconds(50))
     try await store.save(record("a"))
@@ -237,14 +237,14 @@ import Testing
     _ = try await other.line(after: "locked")
     let error = await failure(.storeFailed) { try await store.save(record("b")) }
     #expect(error?.message.contains("process \(other.processID) (sqlite3) keeps it locked") == true)
-    // Who only reads waits for nobody.
+    // A reader does not wait.
     #expect(try await store.list() == ["a"])
     await other.stop()
     try await store.save(record("b"))
     #expect(try await store.list() == ["a", "b"])
   }
 
-  @Test func `what was erased is in none of the files`() async throws {
+  @Test func `an erased record is in none of the files`() async throws {
     let files = try SQLiteFolder()
     let store = files.store()
     let secret = "s3cr3t-" + String(repeating: "long", count: 3000)
@@ -258,7 +258,7 @@ import Testing
     #expect(try await store.load("b") == record("b"))
   }
 
-  /// Also what was replaced, which stays in the log while the database is open.
+  /// Replaced values also disappear; they stay in the log only while the database is open.
   @Test func `a closed database has an empty log`() async throws {
     let files = try SQLiteFolder()
     try await files.fill([
@@ -270,7 +270,7 @@ import Testing
 
   /// The log cannot be truncated while another process reads it.
   @Test(.timeLimit(.minutes(1)))
-  func `what was erased while somebody was reading goes with the next write`() async throws {
+  func `a record erased during a read disappears with the next write`() async throws {
     let files = try SQLiteFolder()
     let store = SQLiteTokenStore(path: files.path, key: nil, busyTimeout: .milliseconds(50))
     try await store.save(record("a", token: SQToken(accessToken: "s3cr3t")))
@@ -287,7 +287,7 @@ import Testing
     #expect(try files.files(with: "s3cr3t") == [])
   }
 
-  @Test func `among many accounts, what was erased is in none of the files`() async throws {
+  @Test func `among many accounts, erased records are in none of the files`() async throws {
     let files = try SQLiteFolder()
     let store = files.store()
     let count = 300
@@ -306,7 +306,7 @@ import Testing
     }
   }
 
-  @Test func `records outlive the store, whether it was closed or not`() async throws {
+  @Test func `records are kept after the store is released, closed or not`() async throws {
     let files = try SQLiteFolder()
     try await files.fill([record("a")])
     let open = files.store()
@@ -315,8 +315,8 @@ import Testing
     #expect(try await files.store().load("b") == record("b"))
   }
 
-  /// AeroGear's SQLite stores had integer ids, and could not change a record.
-  @Test func `a record is updated again and again`() async throws {
+  /// AeroGear's SQLite stores had integer ids and could not change a record.
+  @Test func `a record can be updated repeatedly`() async throws {
     let files = try SQLiteFolder()
     let store = files.store()
     for round in 0..<100 {
@@ -326,7 +326,7 @@ import Testing
     #expect(try await store.list() == ["alice"])
   }
 
-  @Test func `names are in the order of Swift's texts`() async throws {
+  @Test func `ids are sorted as Swift sorts texts`() async throws {
     let files = try SQLiteFolder()
     let store = files.store()
     let ids = ["\u{FF5E}", "\u{1F600}", "\u{E9}", "z", "a", "B", "\u{65}\u{301}a", ""]
@@ -336,7 +336,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(1)))
-  func `first calls of many stores at once make one database`() async throws {
+  func `simultaneous first calls of many stores create one database`() async throws {
     let files = try SQLiteFolder()
     try await withThrowingTaskGroup(of: Void.self) { group in
       for index in 0..<20 {
@@ -349,12 +349,12 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(3)))
-  func `one of 10,000 accounts is had as one of few`() async throws {
+  func `a store of 10,000 accounts loads and lists them`() async throws {
     let files = try SQLiteFolder()
     try await files.fill([record("account 0")])
     let value = try JSONEncoder().encode(record("account 0")).map { String(format: "%02X", $0) }
       .joined()
-    // By SQL, since each save is written through to the disk.
+    // By SQL, because each save would be flushed to the disk.
     try await files.sql(
       """
       WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9999)
@@ -368,7 +368,7 @@ import Testing
     #expect(try await store.all().count == 10_000)
   }
 
-  @Test func `a name without a place for it is refused`() async throws {
+  @Test func `a service name that is no valid path is rejected`() async throws {
     for name in ["", "..", "a/b"] {
       failure(.invalidConfiguration) { try SQLiteTokenStore(service: name) }
     }

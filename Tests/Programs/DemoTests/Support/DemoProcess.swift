@@ -2,15 +2,17 @@ import Foundation
 import ProgramSupport
 import TestSupport
 
-/// The built demo, which runs in its own process with its own home folder.
+/// The built demo in its own process with its own home folder.
 final class DemoProcess: Sendable {
   private let process: ChildProcess
   private let folder: TemporaryFolder
 
-  /// What a process has said, and how it ended.
+  /// The output of a process and how it ended.
   struct Outcome: Sendable {
     let status: Int32
-    /// Whether a signal ended it, whose number the status is then.
+    /// Whether a signal ended the process.
+    ///
+    /// Then `status` is the signal's number.
     let isKilled: Bool
     let output: String
     let errors: String
@@ -19,10 +21,12 @@ final class DemoProcess: Sendable {
     var firstError: Substring { errors.split(separator: "\n").first ?? "" }
   }
 
-  /// Starts it; with a terminal or a file handle its streams are those, and not files.
+  /// Starts the program.
   ///
-  /// With a home it shares that with others, and the folder is only for what it says. A starter is
-  /// a command that runs the program which its last words name.
+  /// With a terminal or a file handle, its streams are those instead of files.
+  ///
+  /// `home` is a home folder shared with other processes; then `folder` is only for the output. A
+  /// `starter` is a command that runs the program given by its last arguments.
   init(
     _ arguments: [String], in folder: TemporaryFolder, home: TemporaryFolder? = nil,
     starter: [String] = [], environment: [String: String] = [:], input: FileHandle? = nil,
@@ -37,7 +41,7 @@ final class DemoProcess: Sendable {
       input: input.fileDescriptor, output: output.fileDescriptor, errors: errors.fileDescriptor)
   }
 
-  /// Runs it to its end.
+  /// Runs the program to its end.
   static func run(
     _ arguments: [String], in folder: TemporaryFolder, starter: [String] = [],
     environment: [String: String] = [:]
@@ -46,8 +50,9 @@ final class DemoProcess: Sendable {
       .outcome()
   }
 
-  /// Starts it, and interrupts it when its browser has written all of the folder's `seen`, whose
-  /// last line is `end`; the signal is for the browser too, which has to ignore it.
+  /// Starts the program and interrupts it after its browser has written the folder's file `seen`.
+  ///
+  /// The last line of that file is `end`. The browser gets the signal too and has to ignore it.
   static func interrupted(
     _ arguments: [String], in folder: TemporaryFolder, environment: [String: String] = [:]
   ) async throws -> Outcome {
@@ -57,7 +62,7 @@ final class DemoProcess: Sendable {
     return await demo.outcome()
   }
 
-  /// Waits for its end, and kills it when the test is over.
+  /// Waits for the program's end, and kills it when the test is over.
   func outcome() async -> Outcome {
     let status = (try? await process.result())?.status ?? 128 + SIGKILL
     return Outcome(
@@ -65,7 +70,7 @@ final class DemoProcess: Sendable {
       errors: errors)
   }
 
-  /// Sends a signal again and again until the program has ended.
+  /// Sends a signal repeatedly until the program has ended.
   func outcome(sending signal: Int32) async -> Outcome {
     let sender = Task {
       while !Task.isCancelled {
@@ -77,20 +82,21 @@ final class DemoProcess: Sendable {
     return await outcome()
   }
 
-  /// What it has printed so far.
+  /// The standard output so far.
   var output: String { folder.read("output") }
 
-  /// What it has said on standard error so far.
+  /// The standard error so far.
   var errors: String { folder.read("errors") }
 
   func send(_ signal: Int32) {
     process.signal(signal)
   }
 
-  /// The program beside the test bundle.
+  /// The program's path beside the test bundle.
   private static let executable = BuiltProgram.path("sq-demo")
 
-  /// No browser, no display, no wish about colours, and a state folder of the test's own.
+  /// An environment without a browser, display or colour setting, and with the test's own state
+  /// folder.
   private static func environment(_ folder: TemporaryFolder) -> [String: String?] {
     let inherited = ProcessInfo.processInfo.environment
     let kept = inherited.filter {

@@ -3,12 +3,14 @@ import SequencingOAuthSQLite
 import TestSupport
 import Testing
 
-/// A store as `--store` names it, and the same one for the test to look into.
+/// A store as named by `--store`, which the test can also open.
 struct DemoStore: Sendable, CustomTestStringConvertible {
   let name: String
-  /// What stands before the path in the option.
+  /// The text before the path in the option.
   let kind: String
-  /// The passphrase in the environment; without one there is a key file.
+  /// The passphrase in the environment.
+  ///
+  /// Without one, the store has a key file.
   var passphrase: String?
   let open: @Sendable (_ path: String) -> any TokenStore
 

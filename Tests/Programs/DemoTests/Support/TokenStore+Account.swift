@@ -3,7 +3,7 @@ import OAuthSandbox
 import SequencingOAuth
 
 extension TokenStore {
-  /// Keeps an account as `sq-demo login` does, whose access token has expired.
+  /// Saves an account as `sq-demo login` does, but with an expired access token.
   @discardableResult
   func keepExpiredAccount(
     _ id: String = "default", at sandbox: SandboxServer, client: SandboxClient = .app

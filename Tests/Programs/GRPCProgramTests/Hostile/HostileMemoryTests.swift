@@ -9,16 +9,18 @@ import Testing
 @testable import GRPCSupport
 @testable import SequencingOAuthGRPC
 
-/// Hostile servers must not increase the memory of the process.
+/// Hostile servers, which must not increase the memory of the process.
 ///
-/// Each test that measures runs in its own process, so that it has its own peak.
+/// Each measuring test runs in its own process, so that it has its own peak.
 @Suite(.timeLimit(.minutes(5))) struct HostileMemoryTests {
-  /// What a server sends to calls of a kind, each of which fails or takes a while.
+  /// What a server sends to each call.
+  ///
+  /// The call fails or takes a while.
   enum Load: String, CaseIterable, Sendable {
     case questions, settings, heads, repeatedField, continuations, page, padding, announcements
     case slowReader
 
-    /// The steps after the request.
+    /// The server's steps after the request.
     var steps: [Step] {
       switch self {
       case .questions: [.flood(Bytes.ping, times: 2_000_000), .send(Bytes.answer())]
@@ -61,12 +63,12 @@ import Testing
     .ownThreads,
     .disabled(if: isSanitized, "the sanitizer's own memory would be counted"),
     arguments: Load.allCases)
-  func `a load takes no memory`(load: Load) async {
+  func `a load uses no additional memory`(load: Load) async {
     await #expect(processExitsWith: .success) { [name = load.rawValue as String] in
       let load = try #require(Load(rawValue: name))
       let steps = [.preface, .send(Bytes.start), .wait(.headers)] + load.steps + [Step.close]
       try await HostileServer.running({ $0 == 0 ? .good : steps }) { server in
-        // The first connection brings what the process needs in any case.
+        // The first connection allocates what the process always needs.
         _ = try await server.channel().test("Good").response()
         let before = try Self.memory("VmHWM:")
         for index in 0..<10 {
@@ -82,9 +84,9 @@ import Testing
     }
   }
 
-  // MARK: Ten thousand of them
+  // MARK: Ten thousand connections and streams
 
-  /// How each of many servers behaves.
+  /// The ways in which the servers end connections.
   static let ends: [[Step]] = [
     [.reset],
     [.preface, .reset],
@@ -97,20 +99,20 @@ import Testing
   ]
 
   @Test(.ownThreads, .disabled(if: isSanitized, "the sanitizer's own memory would be counted"))
-  func `ten thousand hostile connections leave nothing behind`() async {
+  func `ten thousand hostile connections leave no memory or descriptors behind`() async {
     await #expect(processExitsWith: .success) {
       try await HostileServer.running({ Self.ends[$0 % Self.ends.count] }) { server in
         try await Self.callInVain(server, 0..<2000)
         let before = try Self.memory("VmRSS:")
         try await Self.callInVain(server, 2000..<12_000)
-        // A thousand bytes for each connection would be 10 MB.
+        // A thousand bytes per connection would be 10 MB.
         try #require(try Self.memory("VmRSS:") - before < 4000)
         try #require(try Self.descriptors() < 100)
       }
     }
   }
 
-  @Test func `a peer with a hostile server is let go of`() async throws {
+  @Test func `a peer with a hostile server is released`() async throws {
     try await HostileServer.running({ Self.ends[$0 % Self.ends.count] }) { server in
       for index in 0..<Self.ends.count {
         weak var peer: RPCPeer?
@@ -126,10 +128,10 @@ import Testing
     }
   }
 
-  /// Makes calls that fail, each on a connection of its own and without a pause before it.
+  /// Makes calls that fail, each on a new connection and without a pause before it.
   private static func callInVain(_ server: HostileServer, _ numbers: Range<Int>) async throws {
     for number in numbers {
-      // A peer is known by this, too, and so it is another one.
+      // The interval is part of a peer's identity, so each call has a new peer.
       var options = RPCOptions.short
       options.keepAlive = .seconds(1000 + number)
       let call = try server.channel(options: options).test("X")
@@ -138,9 +140,9 @@ import Testing
   }
 
   @Test(.ownThreads, .disabled(if: isSanitized, "the sanitizer's own memory would be counted"))
-  func `ten thousand hostile streams leave nothing behind`() async {
+  func `ten thousand hostile streams leave no memory behind`() async {
     await #expect(processExitsWith: .success) {
-      // Each way to end a stream early, and some that end it again.
+      // Every way to end a stream early, and some that end it twice.
       let answers: [@Sendable (UInt32) -> [UInt8]] = [
         { Bytes.reset(2, stream: $0) },
         { Bytes.head(stream: $0) + Bytes.reset(0, stream: $0) + Bytes.reset(0, stream: $0) },
@@ -164,7 +166,7 @@ import Testing
     }
   }
 
-  /// A number of `/proc/self/status`, in kB.
+  /// Returns a number of `/proc/self/status` in kB.
   private static func memory(_ name: String) throws -> Int {
     let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
     let line = try #require(status.split(separator: "\n").first { $0.hasPrefix(name) })

@@ -8,14 +8,14 @@ import Testing
 
 @testable import GRPCSupport
 
-/// Proxies between the client and the server, good ones and others.
+/// Proxies between the client and the server, working and broken ones.
 ///
-/// Only the proxy can find the servers: their names stand for no address.
+/// Only the proxy can find the servers: their names do not resolve.
 @Suite(.timeLimit(.minutes(1)), .requires(ProgramRequirement(programs: ["openssl", "python3"])))
 struct ProxyTests {
   private static let consent = [UInt8]("HTTP/1.1 200 Connection established\r\n\r\n".utf8)
 
-  /// A channel to a server behind a proxy on this machine.
+  /// Creates a channel to a server through a proxy on this machine.
   private func channel(
     _ url: String, through proxy: HostileServer, scheme: String = "http",
     certificates: Certificates? = nil
@@ -27,7 +27,7 @@ struct ProxyTests {
       url: try #require(URL(string: url)), options: .short, configuration: configuration)
   }
 
-  @Test func `a proxy passes on calls in clear`() async throws {
+  @Test func `a proxy forwards unencrypted calls`() async throws {
     try await HostileServer.running({ _ in .good }) { server in
       let steps: [Step] = [.head, .send(Self.consent), .relay(port: server.port)]
       try await HostileServer.running({ _ in steps }) { proxy in
@@ -40,7 +40,7 @@ struct ProxyTests {
     }
   }
 
-  @Test func `a proxy passes on calls with TLS, which it cannot read`() async throws {
+  @Test func `a proxy forwards TLS calls, which it cannot read`() async throws {
     let certificates = try await Certificates()
     try await HostileServer.running({ _ in .good }) { server in
       let relay = try await TLSRelay(to: server.port, certificates, certificate: "other")
@@ -51,7 +51,7 @@ struct ProxyTests {
         for _ in 0..<3 { #expect(try await channel.test("X", "abc").response().isEmpty) }
         #expect(proxy.log().head.hasPrefix("CONNECT other.example:443 HTTP/1.1\r\n"))
         #expect(proxy.connectionCount == 1 && server.connectionCount == 1)
-        // The certificate's name is compared with the server's, not with the proxy's.
+        // The certificate must match the server's name, not the proxy's.
         let wrong = try self.channel(
           "https://wrong.example", through: proxy, certificates: certificates)
         let error = await rpcFailure(.unavailable) { try await wrong.test("X").response() }
@@ -60,7 +60,7 @@ struct ProxyTests {
     }
   }
 
-  @Test func `what the server says at once is not lost behind the proxy's answer`() async throws {
+  @Test func `bytes of the server right after the proxy's answer are not lost`() async throws {
     let steps: [Step] = [.head, .send(Self.consent + Bytes.start), .preface, .serve]
     try await HostileServer.running({ _ in steps }) { proxy in
       let channel = try channel("http://grpc.example", through: proxy)
@@ -78,7 +78,7 @@ struct ProxyTests {
   }
 
   @Test(arguments: [302, 403, 407, 502, 503])
-  func `a proxy that refuses is named`(status: Int) async throws {
+  func `a proxy that refuses is named in the error`(status: Int) async throws {
     let answer = [UInt8](
       "HTTP/1.1 \(status) No canary\r\nContent-Length: 6\r\nConnection: close\r\n\r\ncanary".utf8)
     try await HostileServer.running({ _ in [.head, .send(answer), .close] }) { proxy in
@@ -95,7 +95,7 @@ struct ProxyTests {
     }
   }
 
-  /// What a proxy says instead of an answer.
+  /// What a proxy sends instead of an answer.
   static let answers: [(name: String, steps: [Step])] = [
     ("nothing", [.head, .close]),
     ("a reset", [.head, .reset]),
@@ -105,7 +105,7 @@ struct ProxyTests {
   ]
 
   @Test(arguments: answers)
-  func `a proxy that does not answer is an error`(name: String, steps: [Step]) async throws {
+  func `a proxy without a valid answer is an error`(name: String, steps: [Step]) async throws {
     try await HostileServer.running({ _ in steps }) { proxy in
       for url in ["http://grpc.example", "https://grpc.example"] {
         let channel = try channel(url, through: proxy)
@@ -116,7 +116,7 @@ struct ProxyTests {
     }
   }
 
-  @Test func `a proxy that is reached over https is refused, and told nothing`() async throws {
+  @Test func `an https proxy is rejected and gets no request`() async throws {
     try await HostileServer.running({ _ in [] }) { proxy in
       for url in ["http://grpc.example", "https://grpc.example"] {
         let channel = try channel(url, through: proxy, scheme: "https")

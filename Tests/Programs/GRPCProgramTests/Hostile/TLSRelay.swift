@@ -8,7 +8,9 @@ import Testing
 
 @testable import GRPCSupport
 
-/// A program that puts TLS before a server without TLS; it ends with this object.
+/// A program that adds TLS to a server without TLS.
+///
+/// It ends with this object.
 ///
 /// The script that it runs describes its options.
 final class TLSRelay: Sendable {
@@ -18,7 +20,7 @@ final class TLSRelay: Sendable {
   private static let script = URL(filePath: #filePath).deletingLastPathComponent()
     .appending(path: "../Servers/tls/relay").standardized.path
 
-  /// Starts a relay that shows a certificate.
+  /// Starts a relay that presents a certificate.
   init(
     to port: UInt16, _ certificates: Certificates, certificate: String = "server",
     protocols: String? = "h2", options: [String] = []

@@ -10,7 +10,7 @@ import Testing
 
 @testable import GRPCSupport
 
-/// Servers that fail at TLS, or over it.
+/// Servers that fail during the TLS handshake or after it.
 @Suite(
   .timeLimit(.minutes(2)), .requires(ProgramRequirement(programs: ["openssl", "python3"])))
 struct TLSTests {
@@ -22,7 +22,7 @@ struct TLSTests {
 
   // MARK: Without a handshake
 
-  /// What a server does instead of a handshake, and what the error says.
+  /// What a server does instead of a handshake, and the expected error text.
   static let foreign: [(name: String, steps: [Step], words: String)] = [
     ("the end before anything", [.close], "closed by the server"),
     ("the end in the handshake", [.anything, .close], "in the handshake, the connection "),
@@ -52,7 +52,7 @@ struct TLSTests {
   ]
 
   @Test(arguments: foreign)
-  func `a server that does not speak TLS is no server`(
+  func `a server without TLS causes a TLS error`(
     name: String, steps: [Step], words: String
   ) async throws {
     try await HostileServer.running({ _ in steps }) { server in
@@ -67,7 +67,7 @@ struct TLSTests {
     }
   }
 
-  @Test func `a silent server costs no more than the call's time`() async throws {
+  @Test func `a silent TLS server does not hold a call beyond its time limit`() async throws {
     try await HostileServer.running({ _ in [] }) { server in
       let call = try server.channel(scheme: "https").test("X")
       try call.setTimeout(.milliseconds(300))
@@ -77,13 +77,13 @@ struct TLSTests {
 
   // MARK: Trust
 
-  /// Certificates and versions that are refused, and what the error says.
+  /// Rejected certificates, and the expected error text.
   static let refused = [
     ("other", "IP address mismatch"), ("expired", "certificate has expired"),
   ]
 
   @Test(arguments: refused)
-  func `a certificate for another host or of another time is refused`(
+  func `an expired certificate or one for another host is rejected`(
     certificate: String, words: String
   ) async throws {
     try await HostileServer.running({ _ in .good }) { server in
@@ -97,7 +97,7 @@ struct TLSTests {
   }
 
   @Test(arguments: ["1.2", "1.3"])
-  func `a client without a certificate is told that it needs one`(version: String) async throws {
+  func `a missing client certificate is named in the error`(version: String) async throws {
     let options = ["--clients", certificates.path("ca.pem"), "--version", version]
     try await HostileServer.running({ _ in .good }) { server in
       let relay = try await TLSRelay(to: server.port, certificates, options: options)
@@ -128,7 +128,7 @@ struct TLSTests {
     }
   }
 
-  @Test func `a server that refuses HTTP/2 with an alert is a TLS failure`() async throws {
+  @Test func `a server that rejects HTTP/2 with an alert is a TLS failure`() async throws {
     let socket = try BoundSocket()
     let server = try ChildProcess(
       [
@@ -150,7 +150,7 @@ struct TLSTests {
   // MARK: Over TLS
 
   @Test(arguments: [[], ["--farewell"], ["--version", "1.2"]])
-  func `a connection that ends in the middle ends the call`(options: [String]) async throws {
+  func `a connection that ends in the middle fails its call`(options: [String]) async throws {
     let steps: [Step] = [
       .preface, .send(Bytes.start), .wait(.headers), .send(Bytes.head() + Bytes.data([0, 0])),
       .close,
@@ -166,7 +166,7 @@ struct TLSTests {
   }
 
   @Test(arguments: Offence.windows)
-  func `the rules hold over TLS`(offence: Offence) async throws {
+  func `the rules of HTTP/2 also hold over TLS`(offence: Offence) async throws {
     try await HostileServer.once(.afterRequest(.send(offence.bytes))) { server in
       let relay = try await TLSRelay(to: server.port, certificates)
       let channel = try relay.channel(.trusting(certificates))
@@ -176,7 +176,9 @@ struct TLSTests {
     }
   }
 
-  @Test func `a server that announces the end at once is left after a few attempts`() async throws {
+  @Test func `a TLS server that sends GOAWAY at once is given up after five connections`()
+    async throws
+  {
     let bytes = Bytes.settings() + Bytes.goAway(last: 0)
     try await HostileServer.running({ _ in [.send(bytes), .preface] }) { server in
       let relay = try await TLSRelay(to: server.port, certificates)
@@ -188,7 +190,7 @@ struct TLSTests {
   }
 
   @Test(arguments: [1, 5, 1000])
-  func `TLS may come in pieces`(piece: Int) async throws {
+  func `TLS records may arrive in pieces`(piece: Int) async throws {
     try await HostileServer.running({ _ in .good }) { server in
       let relay = try await TLSRelay(to: server.port, certificates)
       let steps: [Step] = [.relay(port: relay.port, piece: piece)]
@@ -201,8 +203,8 @@ struct TLSTests {
     }
   }
 
-  /// HTTP/2 forbids it (RFC 9113, section 9.2.1).
-  @Test func `a server must not negotiate again`() async throws {
+  /// HTTP/2 forbids renegotiation (RFC 9113, section 9.2.1).
+  @Test func `a server that renegotiates TLS ends its connection`() async throws {
     let socket = try BoundSocket()
     let input = Pipe()
     let file = certificates.folder.appending(path: "output")
@@ -223,7 +225,7 @@ struct TLSTests {
     ).test("X")
     try call.start()
     try await eventually("there is a connection") { try text().contains("CIPHER is") }
-    // The command for a new handshake.
+    // The command for a renegotiation.
     try input.fileHandleForWriting.write(contentsOf: Data("r\n".utf8))
     await rpcFailure(.unavailable) { try await call.response() }
     try await eventually("the server is refused") { try text().contains("no renegotiation") }

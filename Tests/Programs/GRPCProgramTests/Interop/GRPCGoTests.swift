@@ -8,19 +8,19 @@ import Testing
 @testable import GRPCSupport
 @testable import SequencingOAuthGRPC
 
-/// What servers of grpc-go do with connections and limits.
+/// Connections and limits with servers of grpc-go.
 @Suite(.timeLimit(.minutes(5)), .requiresGRPCGo) struct GRPCGoTests {
   private typealias Outputs = RPCMessages<InteropResponseCodec<OutputResponse>>.AsyncIterator
 
   private static let small = SimpleRequest(responseSize: 10)
 
-  /// Sends a message of a stream and reads its answer.
+  /// Sends a message on a stream and reads its answer.
   private static func pingPong(_ call: RPCCall, _ outputs: inout Outputs) async throws {
     try await call.send(OutputRequest(responses: [ResponseParameters(size: 5)]))
     #expect(try await outputs.next()?.payload.count == 5)
   }
 
-  /// Starts the next server and waits until it is ready: its line is the second of its kind.
+  /// Starts the next server and waits until it has printed its second ready line.
   private static func restart(_ server: InteropServer) async throws {
     server.process.restart()
     try await eventually("the next server is there") {
@@ -28,10 +28,10 @@ import Testing
     }
   }
 
-  @Test func `many calls share a connection that takes few at a time`() async throws {
+  @Test func `many calls share a connection that allows few at a time`() async throws {
     try await InteropKind.grpcGo.running(options: ["--streams", "5"]) { server in
       let channel = try server.channel()
-      // The streams take all places, until the calls wait for one.
+      // The streams use all the capacity, so the calls wait.
       let streams = try (0..<5).map { _ in try channel.fullDuplexCall() }
       for stream in streams {
         var outputs = stream.outputs.makeAsyncIterator()
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func `calls that come before the server's settings are made again`() async throws {
+  @Test func `calls sent before the server's settings are repeated`() async throws {
     try await InteropKind.grpcGo.running(options: ["--streams", "3"]) { server in
       let channel = try server.channel()
       try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func `a server that stops in order lets its calls end, and the next server gets new ones`()
+  @Test func `a graceful stop finishes open calls, and new calls go to the next server`()
     async throws
   {
     try await InteropKind.grpcGo.running { server in
@@ -137,7 +137,7 @@ import Testing
     }
   }
 
-  @Test func `a stream that an old connection cannot wait for is unavailable`() async throws {
+  @Test func `a stream that outlasts its connection's grace period is unavailable`() async throws {
     try await InteropKind.grpcGo.running(options: ["--age", "100", "--grace", "100"]) { server in
       let channel = try server.channel()
       let error = await rpcFailure(.unavailable) {
@@ -150,7 +150,7 @@ import Testing
 
   // MARK: Pings
 
-  /// How long a server is silent before a ``pingingChannel(_:)`` first asks whether it is there.
+  /// How long the server is silent before a ``pingingChannel(_:)`` sends its first ping.
   private static let silence = Duration.milliseconds(20)
 
   private static func pingingChannel(_ server: InteropServer) throws -> RPCChannel {
@@ -160,7 +160,7 @@ import Testing
     }
   }
 
-  @Test func `a silent stream is asked about again and again`() async throws {
+  @Test func `a silent stream is checked repeatedly`() async throws {
     try await InteropKind.grpcGo.running(options: ["--pings", "1"]) { server in
       let channel = try Self.pingingChannel(server)
       let stream = try channel.fullDuplexCall()
@@ -173,8 +173,8 @@ import Testing
     }
   }
 
-  @Test func `a server that gets too many pings gets half as many`() async throws {
-    // To this server, every ping but the first of a connection comes an hour too early.
+  @Test func `a server that rejects pings gets half as many`() async throws {
+    // For this server, every ping of a connection except the first is an hour too early.
     try await InteropKind.grpcGo.running(options: ["--pings", "3600000"]) { server in
       let channel = try Self.pingingChannel(server)
       var interval = Self.silence
@@ -182,11 +182,11 @@ import Testing
         let start = ContinuousClock.now
         let stream = try channel.fullDuplexCall()
         var outputs = stream.outputs.makeAsyncIterator()
-        // Without an answer, the next connection would have to wait. It may come too late.
+        // Without an answer, the next connection would have to wait. The answer may come too late.
         try? await Self.pingPong(stream, &outputs)
         let error = await rpcFailure(.unavailable) { try await outputs.next() }
         #expect(error?.message.contains("ENHANCE_YOUR_CALM (too_many_pings)") == true)
-        // The fourth ping ends the connection, and each comes after a silence.
+        // The fourth ping ends the connection, and each ping follows a silence.
         try await server.process.line(after: "PING \(number) 4")
         #expect(ContinuousClock.now - start >= interval * 4)
         interval *= 2
@@ -194,11 +194,11 @@ import Testing
     }
   }
 
-  @Test func `a server that finds pings too frequent gets fewer, until it takes them`() async throws
+  @Test func `a server that rejects frequent pings gets fewer until it accepts them`() async throws
   {
     try await InteropKind.grpcGo.running(options: ["--pings", "100"]) { server in
       let channel = try Self.pingingChannel(server)
-      // On a busy machine even the first connection's pings may come late enough.
+      // On a busy machine even the first connection's pings may be late enough.
       var refusals = 0
       while true {
         let stream = try channel.fullDuplexCall()
@@ -219,10 +219,10 @@ import Testing
 
   // MARK: Limits
 
-  @Test func `a message over a limit of the server is refused, both ways`() async throws {
+  @Test func `a message over the server's limit is rejected in both directions`() async throws {
     try await InteropKind.grpcGo.running(options: ["--limit", "100000"]) { server in
       let channel = try server.channel()
-      // Around each payload are a few bytes of the message.
+      // Each payload is surrounded by a few bytes of the message.
       let fitting = SimpleRequest(responseSize: 99_000, payload: Data(count: 99_000))
       #expect(try await channel.unaryCall(fitting).payload.count == 99_000)
       for request in [
@@ -233,7 +233,7 @@ import Testing
       }
       let upload = try channel.streamingInputCall()
       try await upload.send(InputRequest(payload: Data(count: 99_000)))
-      // The server may have refused the message before all of it was sent.
+      // The server may have rejected the message before all of it was sent.
       try? await upload.send(InputRequest(payload: Data(count: 3_000_000)))
       let error = await rpcFailure(.resourceExhausted) { try await upload.response() }
       #expect(error?.isFromServer == true)
@@ -243,7 +243,7 @@ import Testing
     }
   }
 
-  @Test func `a message over a limit of the client is refused, both ways`() async throws {
+  @Test func `a message over the client's limit is rejected in both directions`() async throws {
     try await InteropKind.grpcGo.running { server in
       let channel = try server.channel {
         $0.maximumRequestBytes = 100_000

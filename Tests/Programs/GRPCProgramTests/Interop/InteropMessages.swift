@@ -3,12 +3,12 @@ import SequencingOAuthGRPC
 
 @testable import GRPCSupport
 
-/// A message of gRPC's interoperability tests that a client sends.
+/// A client's message in gRPC's interoperability tests.
 protocol InteropRequest: Sendable {
   var fields: WireFields { get }
 }
 
-/// A message of gRPC's interoperability tests that a server sends.
+/// A server's message in gRPC's interoperability tests.
 protocol InteropResponse: Sendable {
   init(_ fields: WireFields) throws
 }
@@ -27,7 +27,7 @@ struct EchoStatus {
 }
 
 extension WireFields {
-  /// `BoolValue`, which is there or not.
+  /// Returns `BoolValue`, or `nil` without a value.
   fileprivate static func flag(_ value: Bool?) -> Self? {
     value.map { value in
       var fields = WireFields()
@@ -36,7 +36,7 @@ extension WireFields {
     }
   }
 
-  /// `Payload`: bytes of any size.
+  /// Returns `Payload`: bytes of any size.
   fileprivate static func payload(_ body: Data?) -> Self? {
     body.map { body in
       var fields = WireFields()

@@ -7,7 +7,7 @@ import Testing
 @testable import GRPCSupport
 @testable import SequencingOAuthGRPC
 
-/// A server of another implementation, in clear or over TLS.
+/// A server of another implementation, unencrypted or with TLS.
 struct InteropKind: Sendable, CustomTestStringConvertible {
   let program: GRPCServer.Program
   var isSecure = false
@@ -22,7 +22,7 @@ struct InteropKind: Sendable, CustomTestStringConvertible {
     (program == .interopOnGRPCGo ? "grpc-go" : "grpcio") + (isSecure ? " over TLS" : "")
   }
 
-  /// Runs a body with a server, which ends with it.
+  /// Runs `body` with a server and stops it afterwards.
   func running(
     userInfo: URL? = nil, options: [String] = [], _ body: (InteropServer) async throws -> Void
   ) async throws {
@@ -35,7 +35,7 @@ struct InteropKind: Sendable, CustomTestStringConvertible {
   }
 }
 
-/// A server that runs, and how a client reaches it.
+/// A running server, and how a client reaches it.
 struct InteropServer: Sendable {
   let process: GRPCServer
   let configuration: HTTPClientConfiguration
@@ -49,7 +49,7 @@ struct InteropServer: Sendable {
       url: process.url, credential: credential, options: options, configuration: configuration)
   }
 
-  /// The number of connections so far that grpc-go has announced.
+  /// The number of connections that grpc-go has reported so far.
   var connections: Int { process.lines.count { $0.hasPrefix("CONNECTION ") } }
 }
 
@@ -59,17 +59,17 @@ extension RPCChannel {
     try await unary(.interopUnary, request)
   }
 
-  /// A call of `StreamingInputCall` that is not started.
+  /// Creates a call of `StreamingInputCall` without starting it.
   func streamingInputCall() throws -> RPCCall {
     try call(method("StreamingInputCall"), kind: .clientStreaming)
   }
 
-  /// A call of `StreamingOutputCall` that is not started.
+  /// Creates a call of `StreamingOutputCall` without starting it.
   func streamingOutputCall(_ request: OutputRequest) throws -> RPCCall {
     try call(method("StreamingOutputCall"), request: request.fields.bytes, kind: .serverStreaming)
   }
 
-  /// A call of `FullDuplexCall` that is not started.
+  /// Creates a call of `FullDuplexCall` without starting it.
   func fullDuplexCall() throws -> RPCCall {
     try call(method("FullDuplexCall"), kind: .bidirectional)
   }
@@ -86,7 +86,7 @@ extension RPCCall {
     messages(as: InteropResponseCodec())
   }
 
-  /// The size of each response's payload, until the call has ended.
+  /// Returns the size of each response's payload until the call has ended.
   func outputSizes() async throws -> [Int] {
     var sizes: [Int] = []
     for try await output in outputs {
@@ -96,14 +96,14 @@ extension RPCCall {
     return sizes
   }
 
-  /// The response of `StreamingInputCall`.
+  /// Returns the number in the response of `StreamingInputCall`.
   func inputSize() async throws -> Int {
     try await response(as: InteropResponseCodec<InputResponse>()).aggregatedPayloadSize
   }
 
-  /// Whether each message of the server comes compressed, until the call has ended.
+  /// Returns for each message of the server whether it was compressed, until the call has ended.
   ///
-  /// Apps do not see that, so this reads what the transport has put into the call's inbox.
+  /// Apps cannot see this, so the method reads the call's inbox.
   func compressedFlags() async throws -> [Bool] {
     try start()
     var flags: [Bool] = []
@@ -113,7 +113,7 @@ extension RPCCall {
 }
 
 extension Data {
-  /// Bytes that no compression makes smaller.
+  /// Returns bytes that cannot be compressed.
   static func noise(_ count: Int) -> Data {
     Data((0..<count).map { _ in UInt8.random(in: 0...255) })
   }

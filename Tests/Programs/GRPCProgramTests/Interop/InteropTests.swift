@@ -11,10 +11,10 @@ import Testing
 
 @testable import GRPCSupport
 
-/// The cases by which gRPC's implementations show that they understand each other, with their names.
+/// The interoperability test cases of gRPC, with their original names.
 ///
-/// `cacheable_unary` is not among them: it sends GET, which gRPC's protocol does not have. Nor are the
-/// cases that need Google's cloud for their credentials.
+/// `cacheable_unary` is missing because it sends GET, which gRPC's protocol does not have. The
+/// cases that need Google's cloud for their credentials are missing too.
 ///
 /// - SeeAlso: gRPC's `doc/interop-test-descriptions.md`
 @Suite(.timeLimit(.minutes(5)), .requiresGRPCIO, .requiresGRPCGo) struct InteropTests {
@@ -63,7 +63,7 @@ import Testing
         var request = Self.largeRequest
         request.responseCompressed = isCompressed
         #expect(try await channel.unaryCall(request).payload == Self.largeResponse)
-        // As a stream of one message, whose flag can be seen.
+        // The same call as a stream of one message, whose flag is visible.
         let call = try channel.call(.interopUnary, request, kind: .serverStreaming)
         #expect(try await call.compressedFlags() == [isCompressed])
       }
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  /// In one call, the client compresses what becomes smaller, so the second payload does not.
+  /// The client compresses only what becomes smaller, so the second payload stays uncompressed.
   @Test(arguments: InteropKind.all)
   func `client_compressed_streaming`(kind: InteropKind) async throws {
     try await kind.running { server in
@@ -230,13 +230,13 @@ import Testing
     }
   }
 
-  // MARK: The end before the end
+  // MARK: Early ends
 
   @Test(arguments: InteropKind.all)
   func `cancel_after_begin`(kind: InteropKind) async throws {
     try await kind.running { server in
       let channel = try server.channel()
-      // Once with a server that has begun with the call, and once right after the start.
+      // Once with a server that has begun the call, and once right after the start.
       let begun = try channel.streamingInputCall()
       try begun.start()
       try await server.process.line(after: "CALL " + begun.method)
@@ -272,7 +272,7 @@ import Testing
     try await kind.running { server in
       let call = try server.channel().fullDuplexCall()
       try call.setTimeout(.milliseconds(1))
-      // The time may be over before the message is sent.
+      // The time limit may expire before the message is sent.
       try? await call.send(OutputRequest(payload: Data(count: 27_182)))
       await rpcFailure(.deadlineExceeded) { try await call.outputSizes() }
       #expect(call.status == .deadlineExceeded)
@@ -302,7 +302,7 @@ import Testing
         try call.setOAuth2AccessToken(token)
         let response = try await call.response(as: InteropResponseCodec<SimpleResponse>())
         #expect(response.username == "alice" && response.oauthScope.isEmpty)
-        // The token belongs to that call alone.
+        // The token belongs only to that call.
         await rpcFailure(.unauthenticated) {
           try await channel.unaryCall(SimpleRequest(fillUsername: true))
         }
@@ -310,7 +310,7 @@ import Testing
     }
   }
 
-  /// Runs a body with where to ask about tokens, and a client's token with its scope.
+  /// Runs `body` with the URL for token requests, and with a client's token and its scope.
   private static func withToken(
     _ body: (URL, String, String) async throws -> Void
   ) async throws {
@@ -326,7 +326,7 @@ import Testing
       try await environment.tokenStore.save(
         AccountRecord(
           id: module.accountID, clientID: "sandbox-app",
-          // It has expired, so the client must get the one that the calls carry.
+          // The token has expired, so the client must first get the one that the calls carry.
           token: SQToken(
             accessToken: tokens.accessToken, expirationDate: Date(timeIntervalSinceNow: -1),
             refreshToken: tokens.refreshToken)))

@@ -2,7 +2,7 @@ import Foundation
 
 @testable import GRPCSupport
 
-/// The fields of a protobuf message: numbers, and bytes for texts and for messages in it.
+/// The fields of a protobuf message: numbers, and bytes for texts and nested messages.
 ///
 /// - SeeAlso: https://protobuf.dev/programming-guides/encoding
 struct WireFields {
@@ -17,27 +17,27 @@ struct WireFields {
 
   // MARK: Writing
 
-  /// Adds a number; zero is the default, which is left out.
+  /// Adds a number, or nothing for the default value zero.
   mutating func set(_ field: UInt64, _ number: Int) {
     if number != 0 { values.append((field, .number(UInt64(number)))) }
   }
 
-  /// Adds a bool; false is the default, which is left out.
+  /// Adds a bool, or nothing for the default value false.
   mutating func set(_ field: UInt64, _ flag: Bool) {
     set(field, flag ? 1 : 0)
   }
 
-  /// Adds a text; an empty one is the default, which is left out.
+  /// Adds a text, or nothing for the default value of an empty text.
   mutating func set(_ field: UInt64, _ text: String) {
     if !text.isEmpty { values.append((field, .bytes(Data(text.utf8)))) }
   }
 
-  /// Adds bytes; if there are none, that is the default, which is left out.
+  /// Adds bytes, or nothing for the default value of no bytes.
   mutating func set(_ field: UInt64, _ bytes: Data) {
     if !bytes.isEmpty { values.append((field, .bytes(bytes))) }
   }
 
-  /// Adds a message, also one without fields; `nil` is left out.
+  /// Adds a nested message, even without fields, or nothing for `nil`.
   mutating func set(_ field: UInt64, _ message: WireFields?) {
     if let message { values.append((field, .bytes(message.bytes))) }
   }
@@ -70,7 +70,9 @@ struct WireFields {
 
   // MARK: Reading
 
-  /// Decodes a message; throws if it has a field of another kind, or is not complete.
+  /// Decodes a message.
+  ///
+  /// Throws if a field has an unknown type or the message is incomplete.
   init(_ bytes: Data) throws {
     var rest = bytes[...]
     while !rest.isEmpty {
@@ -97,23 +99,23 @@ struct WireFields {
     throw DecodingFailed()
   }
 
-  /// A number, or 0 if there is none.
+  /// Returns a number, or 0 without the field.
   func number(_ field: UInt64) -> Int {
     for case (field, .number(let number)) in values { return Int(number) }
     return 0
   }
 
-  /// Bytes, or none if the message does not have the field.
+  /// Returns bytes, or none without the field.
   func bytes(_ field: UInt64) -> Data {
     for case (field, .bytes(let bytes)) in values { return bytes }
     return Data()
   }
 
-  /// A message, or one without fields if there is none.
+  /// Returns a nested message, or an empty one without the field.
   func message(_ field: UInt64) throws -> WireFields {
     try WireFields(bytes(field))
   }
 
-  /// A text, or an empty one if there is none.
+  /// Returns a text, or an empty one without the field.
   func text(_ field: UInt64) -> String { bytes(field).text }
 }

@@ -8,7 +8,7 @@ import TestSupport
 
 @testable import GRPCSupport
 
-/// A gRPC server that takes the tokens of a sandbox, and an account with one.
+/// A gRPC server that accepts a sandbox's tokens, and an account with such a token.
 final class CallFixture: Sendable {
   let sandbox: SandboxServer
   let server: GRPCServer
@@ -33,7 +33,7 @@ final class CallFixture: Sendable {
       configuration: try .trusting(certificates))
   }
 
-  /// Runs a body with both servers, which end with it.
+  /// Runs `body` with both servers and stops them afterwards.
   static func running(
     isSecure: Bool = false, signedIn: Bool = true, options: RPCOptions = RPCOptions(),
     arguments: [String] = [], change: (inout ClientConfiguration) -> Void = { _ in },
@@ -52,7 +52,7 @@ final class CallFixture: Sendable {
     await sandbox.stop()
   }
 
-  /// Puts new tokens into the account, as a sign-in would.
+  /// Gives the account new tokens, as a sign-in would.
   @discardableResult
   func signIn(accessToken: String? = nil) async throws -> SandboxTokens {
     let tokens = sandbox.issueTokens()
@@ -66,17 +66,17 @@ final class CallFixture: Sendable {
     return tokens
   }
 
-  /// How often a token was refreshed.
+  /// The number of token refreshes.
   var refreshes: Int { sandbox.requests(to: .token).count }
 
-  /// The call of the sample.
+  /// Returns a call that asks for the user and the scope of the token, as the sample does.
   func unaryCall() throws -> RPCCall {
     try channel.call(.unaryCall, TestRequest(fillUsername: true, fillOAuthScope: true))
   }
 }
 
 extension HTTPClientConfiguration {
-  /// One that trusts these certificates too.
+  /// Returns a direct configuration that also trusts these certificates.
   static func trusting(_ certificates: Certificates?) throws -> Self {
     var configuration = direct
     configuration.additionalAuthorities = try certificates?.data("ca.pem")
@@ -85,7 +85,7 @@ extension HTTPClientConfiguration {
 }
 
 extension RPCChannel {
-  /// A channel to a server without an account.
+  /// Creates a channel to a server without an account.
   convenience init(
     _ server: GRPCServer, credential: RPCCredential = .none, options: RPCOptions = RPCOptions()
   ) throws {

@@ -6,12 +6,12 @@ import SequencingOAuthGRPC
 import TestSupport
 import Testing
 
-/// A sandbox with a gRPC server beside it.
+/// A sandbox with a gRPC server.
 struct Fixture: Sendable {
   let sandbox: SandboxServer
   let server: SandboxGRPCServer
 
-  /// Runs a body with both, which end with it.
+  /// Runs `body` with both and stops them afterwards.
   static func running(
     scope: String? = nil, isolation: isolated (any Actor)? = #isolation,
     _ body: (Fixture) async throws -> Void
@@ -31,7 +31,7 @@ struct Fixture: Sendable {
 
   var port: UInt16 { UInt16(server.url.port ?? 0) }
 
-  /// A channel to the server, without a look at the environment's proxies.
+  /// Creates a channel to the server that ignores the environment's proxies.
   func channel(
     _ credential: RPCCredential = .none, options: RPCOptions = RPCOptions()
   ) throws -> RPCChannel {
@@ -41,22 +41,24 @@ struct Fixture: Sendable {
       url: server.url, credential: credential, options: options, configuration: configuration)
   }
 
-  /// A channel whose calls carry a new token.
+  /// Creates a channel whose calls carry a new token.
   func authorizedChannel(options: RPCOptions = RPCOptions()) throws -> RPCChannel {
     try channel(.accessToken(sandbox.issueTokens().accessToken), options: options)
   }
 }
 
-/// The methods of the test service, with messages that are written by hand.
+/// The methods of the test service.
+///
+/// The tests encode their messages themselves.
 enum Method {
   static let unaryCall = "/grpc.testing.TestService/UnaryCall"
   static let stream = "/grpc.testing.TestService/StreamingOutputCall"
 }
 
-/// Both facts that `UnaryCall` can return.
+/// A request for both facts that `UnaryCall` can return.
 let everything = Data([0x20, 1, 0x28, 1])
 
-/// A request for a stream of messages, each with its size and the pause before it.
+/// Returns a request for a stream of messages, each with its size and the pause before it.
 func streamRequest(_ responses: [(size: Int, microseconds: Int)]) -> Data {
   responses.reduce(into: Data()) { data, response in
     let parameters = [0x08] + varint(response.size) + [0x10] + varint(response.microseconds)
@@ -73,7 +75,7 @@ func varint(_ value: Int) -> [UInt8] {
   return bytes + [UInt8(rest)]
 }
 
-/// The texts of an answer by their numbers, and the bytes of its payload.
+/// The text fields of an answer and the bytes of its payload.
 struct Answer: Equatable {
   var user: String?
   var scope: String?
@@ -119,7 +121,7 @@ struct Answer: Equatable {
   struct NotAnAnswer: Error {}
 }
 
-/// Runs a body that must fail with an ``RPCError`` of a status, and returns the error.
+/// Runs a closure that must fail with an ``RPCError`` of a status, and returns the error.
 @discardableResult
 func rpcFailure<Value>(
   _ status: RPCStatus, isolation: isolated (any Actor)? = #isolation,

@@ -1,16 +1,16 @@
-// Preloaded into a process, it lets the n-th system call on files of one folder go wrong.
+// Preloaded into a process, this library makes the n-th system call on files of one folder fail.
 //
 // SQ_FAULT_FOLDER  the folder, with everything below it
-// SQ_FAULT_AT      which call, counted from 1 among those that can go wrong so; with -1 every one of
-//                  them is told, as `call: NAME`, and none goes wrong
+// SQ_FAULT_AT      the number of the call, counted from 1 among those that can fail in this way;
+//                  with -1 every such call is printed as `call: NAME`, and none fails
 // SQ_FAULT_HOW     `broken`: the call fails with EIO, a write after half of its bytes;
-//                  `full`: what takes room fails with ENOSPC, a write after half of its bytes;
-//                  `kill`: the process is killed in the call's place;
-//                  `torn`: the process is killed when a write has written half of its bytes;
-//                  `short`: a write writes half of its bytes, which is no failure
+//                  `full`: a call that needs disk space fails with ENOSPC, a write halfway;
+//                  `kill`: the process is killed instead of the call;
+//                  `torn`: the process is killed after a write has written half of its bytes;
+//                  `short`: a write writes half of its bytes, which is not an error
 //
-// Which call was hit is told on standard error: `fault: NAME`. Nothing is told where the process
-// ended before its n-th call. Calls go to the kernel directly, so no other library is needed.
+// The failed call is printed on standard error: `fault: NAME`. Nothing is printed if the process
+// ends before its n-th call. Calls go to the kernel directly, so no other library is needed.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@ enum kind { OTHER, TAKES_ROOM, WRITES };
 static atomic_int calls;
 static const char *folder, *how;
 static int when;
-// The kinds of calls that can go wrong are this one and those after it.
+// This kind of call and those after it can fail.
 static enum kind least;
 
 __attribute__((constructor)) static void begin(void) {
@@ -49,7 +49,7 @@ static int is_inside(const char *path) {
   return strncmp(path, folder, size) == 0 && (path[size] == '/' || path[size] == 0);
 }
 
-// The path of an open file; empty if it has none.
+// Finds the path of an open file, or an empty text if it has none.
 static void find_path(int file, char path[4096]) {
   char link[64];
   snprintf(link, sizeof link, "/proc/self/fd/%d", file);
@@ -63,7 +63,7 @@ static int is_open_inside(int file) {
   return is_inside(path);
 }
 
-// Whether a file is the log in which SQLite notes changes before they are in the database.
+// Returns whether a file is the log in which SQLite writes changes before the database has them.
 static int is_log(int file) {
   char path[4096];
   find_path(file, path);
@@ -87,7 +87,7 @@ static void die(void) {
 
 static int error(void) { return least == TAKES_ROOM ? ENOSPC : EIO; }
 
-// What every call but a write does when it is its turn; 0 where it is to go on.
+// Makes a call other than a write fail if it is its turn. Returns 0 if the call must continue.
 static int goes_wrong(enum kind kind, int is_ours, const char *name) {
   if (!is_turn(kind, is_ours, name)) return 0;
   if (strcmp(how, "kill") == 0) die();

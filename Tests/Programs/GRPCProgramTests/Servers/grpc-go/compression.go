@@ -10,11 +10,11 @@ import (
 	_ "google.golang.org/grpc/encoding/gzip" // for requests
 )
 
-// compressed wraps a response that is to be compressed.
+// compressed wraps a response that must be sent compressed.
 type compressed struct{ proto.Message }
 
-// marked has the first bytes of the encoded messages that are to be compressed. grpc-go decides for
-// all messages of a call, and passes a message's bytes from the codec to the compressor as they are.
+// marked has the addresses of the encoded messages that must be compressed. grpc-go itself decides
+// only for all messages of a call, and passes a message's bytes unchanged from codec to compressor.
 var marked sync.Map
 
 // codec is protobuf.
@@ -40,7 +40,7 @@ func (codec) Marshal(message interface{}) ([]byte, error) {
 	return data, err
 }
 
-// compressor compresses the marked messages; if it writes nothing, a message is sent as it is.
+// compressor compresses the marked messages; if it writes nothing, a message is sent uncompressed.
 type compressor struct{}
 
 func (compressor) Type() string { return "gzip" }

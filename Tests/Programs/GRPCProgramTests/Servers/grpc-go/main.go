@@ -1,19 +1,20 @@
 // A server for gRPC's interoperability tests, on google.golang.org/grpc.
 //
 // It serves on a free port of 127.0.0.1 until its standard input ends. It prints PORT= when it is
-// ready, CONNECTION and its number for each connection, CALL and ENDED with the method for each call.
+// ready, CONNECTION and its number for each connection, and CALL and ENDED with the method for each
+// call.
 //
 //	--tls CERTIFICATE KEY   serve over TLS with these PEM files
-//	--userinfo URL          ask there whose a token is (GET with the token; JSON user_name, scope)
+//	--userinfo URL          get a token's user there (GET with the token; JSON user_name, scope)
 //	--streams N             at most N calls at a time on a connection
 //	--limit N               messages of at most N bytes
 //	--age MS                connections of at most this age, in milliseconds
-//	--grace MS              the time that calls have on a connection that is too old; no limit without
-//	--pings MS              at most one ping in this time; say PING, connection and number for each
+//	--grace MS              the time for calls on a connection that is too old; default: no limit
+//	--pings MS              at most one ping in this time; print PING, connection and number for each
 //
-// SIGUSR1 ends the server as a deployment does: CLOSED says that its port is closed, STOPPED that the
-// calls under way have ended. SIGUSR2 starts another one on the same port. SIGHUP makes it say MARK
-// and a number, from 1 up, after everything that it said before.
+// SIGUSR1 ends the server as a deployment does: it prints CLOSED when its port is closed, and
+// STOPPED when the open calls have ended. SIGUSR2 starts another server on the same port. SIGHUP
+// makes it print MARK and a number, counted from 1, after all earlier output.
 package main
 
 import (
@@ -118,7 +119,7 @@ func options() []grpc.ServerOption {
 	return options
 }
 
-// listener says when it is closed.
+// listener prints when it is closed.
 type listener struct {
 	net.Listener
 	once   sync.Once
@@ -144,7 +145,7 @@ func (l *listener) Close() error {
 	return err
 }
 
-// holdPort binds a free port without listening, so that no other program gets it between two servers.
+// holdPort binds a free port without listening. No other program gets it between two servers.
 func holdPort() int {
 	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	check(err)

@@ -2,8 +2,8 @@ package main
 
 import "github.com/golang/protobuf/proto"
 
-// The messages of gRPC's interoperability tests, with the fields that the tests use. The tags tell
-// the protobuf library what a generated file would.
+// The messages of gRPC's interoperability tests, with the fields that the tests use. The tags give
+// the protobuf library the same information as a generated file.
 
 type boolValue struct {
 	Value bool `protobuf:"varint,1,opt,name=value,proto3"`

@@ -124,7 +124,7 @@ func respond(stream grpc.ServerStream, request *outputRequest) error {
 
 func zeros(size int32) *payload { return &payload{Body: make([]byte, size)} }
 
-// wrap returns what to send for a response: the field says whether it is to be compressed.
+// wrap returns the response to send, marked for compression if the field says so.
 func (value *boolValue) wrap(response proto.Message) interface{} {
 	if value != nil && value.Value {
 		return compressed{response}
@@ -132,7 +132,7 @@ func (value *boolValue) wrap(response proto.Message) interface{} {
 	return response
 }
 
-// err returns the status with which a call is to end, if it is not OK.
+// err returns the status that must end the call, if it is not OK.
 func (wanted *echoStatus) err() error {
 	if wanted == nil || wanted.Code == 0 {
 		return nil
@@ -140,7 +140,7 @@ func (wanted *echoStatus) err() error {
 	return status.Error(codes.Code(wanted.Code), wanted.Message)
 }
 
-// checkCompression refuses a message that is compressed against its own word.
+// checkCompression rejects a message whose compression differs from what it says.
 func checkCompression(ctx context.Context, expected *boolValue) error {
 	if expected == nil || expected.Value == callOf(ctx).isCompressed {
 		return nil
@@ -170,7 +170,7 @@ type user struct {
 
 var client = http.Client{Transport: &http.Transport{}}
 
-// account asks whose the call's token is.
+// account gets the user of the call's token.
 func account(ctx context.Context) (me user, err error) {
 	received, _ := metadata.FromIncomingContext(ctx)
 	values := received.Get("authorization")

@@ -10,10 +10,10 @@ import (
 	"google.golang.org/grpc/stats"
 )
 
-// call is what is known of a call beside its messages.
+// call has the method of a call and a fact about its last message.
 type call struct {
 	method string
-	// isCompressed says how the last message came.
+	// isCompressed is whether the last message arrived compressed.
 	isCompressed bool
 }
 
@@ -21,7 +21,7 @@ type callKey struct{}
 
 func callOf(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) }
 
-// watch says what happens to connections and calls.
+// watch prints what happens to connections and calls.
 type watch struct{}
 
 // connections is the number of connections so far, over all servers.
@@ -45,24 +45,24 @@ func (watch) HandleRPC(ctx context.Context, event stats.RPCStats) {
 	case *stats.InHeader:
 		say("CALL", call.method)
 	case *stats.InPayload:
-		// Before a message on the wire are a flag and its length: five bytes.
+		// Each message is preceded by a flag and its length: five bytes.
 		call.isCompressed = event.WireLength != event.Length+5
 	case *stats.End:
 		say("ENDED", call.method)
 	}
 }
 
-// pingWatch passes bytes on, and copies them to where pings are counted.
+// pingWatch passes bytes on, and copies them to the counter of pings.
 type pingWatch struct {
 	net.Conn
 	copy *io.PipeWriter
 }
 
-// watchPings says PING, the number of the connection and the number of the ping for each ping.
+// watchPings prints PING, the number of the connection and the number of the ping for each ping.
 func watchPings(connection net.Conn, number int) net.Conn {
 	reader, writer := io.Pipe()
 	go func() {
-		// Whatever happens here, the connection must not wait.
+		// The connection must never wait for this.
 		defer io.Copy(io.Discard, reader)
 		if _, err := io.CopyN(io.Discard, reader, int64(len(http2.ClientPreface))); err != nil {
 			return

@@ -2,7 +2,7 @@ import Foundation
 import OAuthSandbox
 import SequencingOAuth
 
-/// An internet and a browser in which Sequencing.com is a sandbox.
+/// A network and a browser in which Sequencing.com is a sandbox.
 nonisolated struct Internet: HTTPClient, UserAgent {
   let sandbox: SandboxServer
 
@@ -14,7 +14,7 @@ nonisolated struct Internet: HTTPClient, UserAgent {
 
   func open(_ url: URL) async throws {
     let visit = try await SandboxVisitor().visit(sandboxed(url))
-    // As the system opens an app by its scheme.
+    // As the system opens an app for its scheme.
     SQOAuth.shared.handleRedirect(visit.redirect)
   }
 

@@ -26,7 +26,7 @@ for await text in shownTexts.stream {
   case "Signed out": exit(0)
   case "Not authorized", "Refresh failed", "Still signed in": exit(1)
   default:
-    // The button's completion and the delegate's method come in any order.
+    // The button's completion and the delegate's method are called in any order.
     if texts.count == 4, texts.contains("Refreshed") { start?.logoutButtonPressed() }
   }
 }

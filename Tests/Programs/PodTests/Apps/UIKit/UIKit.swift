@@ -1,11 +1,11 @@
-// What the apps need of UIKit, for a system that has none.
+// The parts of UIKit that the apps need, for a system without UIKit.
 // swift-format-ignore-file
 @_exported import Foundation
 
-/// What the labels of all screens show, in order.
+/// The texts of the labels on all screens, in order.
 @MainActor public let shownTexts = AsyncStream.makeStream(of: String.self)
 
-/// What a segue's identifier leads to, as the storyboard says it.
+/// The view controllers for the segues' identifiers, as in the storyboard.
 @MainActor public var storyboard: [String: () -> UIViewController] = [:]
 
 /// The screen that was shown last.
