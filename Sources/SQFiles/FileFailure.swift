@@ -6,7 +6,7 @@ import SQBasics
   import Darwin
 #endif
 
-/// The reason why a file cannot be used: a system call failed, or the file breaks a rule of the
+/// The reason why a file cannot be used: a system call failed, or the file violates a rule of the
 /// SDK.
 ///
 /// It contains nothing of the file's content.
@@ -14,22 +14,22 @@ package struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// The system's number for the error, an `errno`.
   package let code: Int32
 
-  /// The reason in words, as the continuation of a text such as "the file cannot be read:".
+  /// The reason in words, which completes a text such as "the file cannot be read:".
   package let description: String
 
-  /// Makes the error of a system call that failed.
+  /// Creates the error for a failed system call.
   package init(call: String, code: Int32 = errno) {
     self.code = code
     description = "\(call): \(CLibrary.meaning(of: code))"
   }
 
-  /// Makes an error from the rule that the file breaks and what the user can do about it.
+  /// Creates an error from a text that says which rule the file violates and what to do about it.
   package init(_ reason: String, code: Int32) {
     self.code = code
     description = reason
   }
 
-  /// Makes the error for a lock file that another holder kept locked longer than the limit.
+  /// Creates the error for a lock file that stayed locked longer than the time limit.
   package init(locked path: String, for limit: Duration) {
     let seconds = limit / .seconds(1)
     let time = seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)"

@@ -44,14 +44,13 @@ package final class OneTimeStream: Sendable {
 }
 
 extension HTTPRequest {
-  /// Whether the request can be sent more than once, because all parts of its body can be read
-  /// again.
+  /// Whether the request can be sent more than once, because its whole body can be read again.
   public var isReplayable: Bool { oneTimeStreams.isEmpty }
 
-  /// Whether the request can no longer be sent, because a part that can be read only once was read.
+  /// Whether a part of the body that can be read only once was read, so the request cannot be sent.
   public var isSpent: Bool { oneTimeStreams.contains(where: \.wasBegun) }
 
-  /// Throws if the body can no longer be sent, before any byte of it is sent.
+  /// Throws if the body can no longer be sent, before any byte is sent.
   package func checkNotSpent() throws(SQOAuthError) {
     if !oneTimeStreams.isEmpty { try Self.check(oneTimeStreams) }
   }

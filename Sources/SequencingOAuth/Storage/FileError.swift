@@ -6,7 +6,7 @@ package import SQFiles
   public import Foundation
 #endif
 
-/// The reason why a file cannot be used: a system call failed, or the file breaks a rule of the
+/// The reason why a file cannot be used: a system call failed, or the file violates a rule of the
 /// SDK.
 ///
 /// It is the ``SQOAuthError/cause`` of an ``SQOAuthError``, and contains nothing of the file's
@@ -15,7 +15,7 @@ public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The system's number for the error, an `errno`.
   public let code: Int32
 
-  /// The reason in words, as the continuation of a text such as "the file cannot be read:".
+  /// The reason in words, which completes a text such as "the file cannot be read:".
   public let description: String
 
   package init(_ failure: FileFailure) {

@@ -3,7 +3,7 @@ import ProgramSupport
 import TestSupport
 import Testing
 
-/// Compares what the module `CSQSecret` declares of GLib and libsecret with their own headers.
+/// Compares the declarations of GLib and libsecret in the module `CSQSecret` with the real headers.
 @Suite(.timeLimit(.minutes(2))) struct KeyringHeaderTests {
   private static let module = PackageSources.root.appending(path: "Sources/CSQSecret/include").path
   private static let theirs = "#include <libsecret/secret.h>\n"

@@ -14,7 +14,8 @@ extension CryptoFailure {
 }
 
 extension KeyDerivation.Secret {
-  /// Takes a passphrase and the cost of a new store; throws if the passphrase is empty.
+  /// Creates a secret from a passphrase and the cost for a new store; throws if the passphrase is
+  /// empty.
   static func checked(
     _ passphrase: String, cost: KeyDerivation.ScryptCost = .standard
   ) throws(SQOAuthError) -> Self {
