@@ -9,7 +9,9 @@ package struct ExactText: Sendable, Hashable, Comparable {
     self.text = text
   }
 
-  package static func == (one: Self, other: Self) -> Bool { one.text == other.text }
+  package static func == (one: Self, other: Self) -> Bool {
+    one.text.utf8.elementsEqual(other.text.utf8)
+  }
 
   /// Compares two texts by their UTF-8 bytes.
   package static func < (one: Self, other: Self) -> Bool {

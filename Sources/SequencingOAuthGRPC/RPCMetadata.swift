@@ -1,4 +1,5 @@
 public import SQBasics
+import SequencingOAuth
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials

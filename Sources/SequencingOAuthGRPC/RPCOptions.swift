@@ -1,3 +1,5 @@
+import SequencingOAuth
+
 /// The compression of a message.
 public enum RPCCompression: Sendable, Hashable {
   /// No compression.

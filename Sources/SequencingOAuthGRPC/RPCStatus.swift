@@ -1,3 +1,5 @@
+import SequencingOAuth
+
 /// The final status of a gRPC call.
 ///
 /// - SeeAlso: gRPC's `doc/statuscodes.md`

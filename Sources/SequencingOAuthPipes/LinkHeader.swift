@@ -1,4 +1,5 @@
 import SQBasics
+import SequencingOAuth
 
 /// Parses the `Link` fields of a response: the URL of the target for each relation.
 ///

@@ -1,3 +1,5 @@
+import SequencingOAuth
+
 /// The progress of an upload or a download, over all of its attempts.
 ///
 /// ``fraction`` never decreases from one report to the next. It is 1 only in the last report of a

@@ -1,4 +1,5 @@
 import SQBasics
+import SequencingOAuth
 
 /// The D-Bus address of a keyring, and the library to call it with.
 struct KeyringAddress: Sendable, Hashable {

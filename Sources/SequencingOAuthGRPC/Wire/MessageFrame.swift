@@ -1,3 +1,5 @@
+import SequencingOAuth
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else

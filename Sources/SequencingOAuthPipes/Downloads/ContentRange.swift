@@ -1,4 +1,5 @@
 import SQBasics
+import SequencingOAuth
 
 /// The value of `Content-Range`: the bytes in a response, or the length of the resource.
 ///

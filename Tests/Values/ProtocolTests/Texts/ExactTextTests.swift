@@ -60,6 +60,26 @@ import Testing
     #expect(record(one) != record(other))
   }
 
+  @Test func `each file of another library that compares texts sees the exact comparison`() throws {
+    // The operators belong to SequencingOAuth, and a file sees only those of modules it imports.
+    let compares = /\bHashable\b|\bEquatable\b|[=!]= "|contains\("/
+    let sources = PackageSources.root.appending(path: "Sources")
+    var count = 0
+    for library in ["Pipes", "Backend", "PostgreSQL", "SQLite", "SecretService", "GRPC"] {
+      let folder = sources.appending(path: "SequencingOAuth\(library)")
+      for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+      where path.hasSuffix(".swift") {
+        let text = try String(contentsOf: folder.appending(path: path), encoding: .utf8)
+        guard text.replacing(/\/\/.*/, with: "").contains(compares) else { continue }
+        count += 1
+        let isImported = text.contains(
+          /^(?:public |package )?import SequencingOAuth$/.anchorsMatchLineEndings())
+        #expect(isImported, "\(library)/\(path) compares texts without SequencingOAuth")
+      }
+    }
+    #expect(count > 50)
+  }
+
   @Test(arguments: pairs)
   func `the keys of a dictionary or set are exact`(one: String, other: String) {
     var values = TextDictionary<Int>()
