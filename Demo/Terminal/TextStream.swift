@@ -78,7 +78,7 @@ enum StandardStreams {
   static func endByBrokenPipe() -> Never {
     signal(SIGPIPE, SIG_DFL)
     raise(SIGPIPE)
-    exit(128 + SIGPIPE)
+    _exit(128 + SIGPIPE)
   }
 }
 

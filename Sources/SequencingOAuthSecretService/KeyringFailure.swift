@@ -175,7 +175,7 @@ extension KeyringFailure {
     case .noSession(let name):
       """
       does not agree on how to encrypt the connection (\(name.printable)); KWallet needs the package \
-      libqca-qt5-2-plugins for that on Debian
+      libqca-qt6-plugins for that on Debian, or libqca-qt5-2-plugins on Debian 12
       """
     case .noAnswer: "does not answer, or it has ended; try again when it runs"
     case .tooLong(let seconds):

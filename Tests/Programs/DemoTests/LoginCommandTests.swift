@@ -173,7 +173,14 @@ import Testing
   @Test func `closes its outputs at its end even if the browser keeps running`()
     async throws
   {
-    let browser = "sh -c 'sleep 300 & echo $! > \(folder.file("browser")); echo its own words'"
+    // It has a session of its own: what is left of the program's process group is killed.
+    let script = """
+      setsid bash -c 'echo $$ >"$0"; exec sleep 300' "\(folder.file("browser"))" &
+      until [ -s "\(folder.file("browser"))" ]; do sleep 0.01; done
+      echo its own words
+      """
+    try folder.write(script, to: "script")
+    let browser = "bash \(folder.file("script"))"
     let outcome = try await run(nowhere + ["--timeout", "2", "--browser", browser])
     #expect(outcome.status == 3)
     #expect(outcome.errors.contains("its own words\n"))

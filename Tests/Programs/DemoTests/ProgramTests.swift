@@ -185,9 +185,10 @@ import Testing
   func `reports that it may start too few threads`(limit: Int) async throws {
     let outcome = try await DemoProcess.run(
       ["token", "--store", "memory"], in: folder,
+      // The user may not be allowed to enter the program's folder, so root starts the program.
       starter: [
-        "setpriv", "--reuid", Self.user, "--clear-groups", "bash", "-c",
-        #"ulimit -u \#(limit); exec "$@""#, "bash",
+        "bash", "-c",
+        #"ulimit -u \#(limit); exec setpriv --reuid=\#(Self.user) --clear-groups "$@""#, "bash",
       ])
     #expect(outcome.status == 1 && !outcome.isKilled)
     #expect(outcome.firstError.hasPrefix("error: no_room: "), "\(outcome.errors)")

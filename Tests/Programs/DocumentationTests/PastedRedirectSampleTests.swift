@@ -27,6 +27,8 @@ struct PastedRedirectSampleTests {
 
   /// Returns the sample, a sign-in with it, and the article's statement that prints each line at
   /// once.
+  ///
+  /// Then the program waits for every file of the C library, as newer C libraries do at its end.
   private func code(for sandbox: SandboxServer) throws -> String {
     let sample = try #require(try Sample.all().first { $0.code.contains("func signInByPasting") })
     let article = try String(
@@ -42,6 +44,7 @@ struct PastedRedirectSampleTests {
           scope: "profile", provider: .issuer("\(sandbox.issuer.absoluteString)")))
       _ = try await signInByPasting(oauth)
       \(match.1)
+      fflush(nil)
       """
   }
 }

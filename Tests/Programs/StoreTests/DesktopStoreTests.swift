@@ -142,7 +142,7 @@ import Testing
 
   @Test func `a choice that this version cannot read is not changed`() async throws {
     let desktop = try await PrivateDesktop(keyring: true)
-    try "vault\n".write(toFile: folder.file("tokens.place"), atomically: false, encoding: .utf8)
+    try folder.write("vault\n", to: "tokens.place")
     let store = store(desktop)
     await failure(.storeTooNew) { try await store.list() }
     await failure(.storeTooNew) { try await store.save(record("a")) }

@@ -82,7 +82,7 @@ import Testing
 
   @Test func `a file that is not a client's key is not changed`() async throws {
     let path = folder.file("client.pem")
-    try Data("not a key".utf8).write(to: URL(filePath: path))
+    try folder.write("not a key", to: "client.pem")
     await failure(.invalidConfiguration) { try await KeyManager.makeClientKeyFile(at: path) }
     #expect(try folder.bytes("client.pem") == Data("not a key".utf8))
   }

@@ -83,7 +83,7 @@ struct KeyringLibraryTests {
   }
 
   @Test func `accounts in a keyring are not ignored if the library is missing`() async throws {
-    try Data("keyring\n".utf8).write(to: URL(filePath: folder.file("tokens.place")))
+    try folder.write("keyring\n", to: "tokens.place")
     let store = DesktopTokenStore(
       service: "app", folder: folder.path, bus: noBus, hasDisplay: true, library: library)
     let error = await failure(.storeFailed) { try await store.load("a") }

@@ -95,10 +95,10 @@ import Testing
     let landing = try Data(contentsOf: URL(filePath: path))
     let later = Self.record("a", name, session: name == "old" ? "two" : "one")
     try await kind.open(folder).save(later)
-    try landing.write(to: URL(filePath: path))
+    try TemporaryFolder.write(landing, to: path)
     #expect(try await kind.open(folder).load("a") == later)
     try await kind.open(folder).erase("a")
-    try landing.write(to: URL(filePath: path))
+    try TemporaryFolder.write(landing, to: path)
     #expect(try await kind.open(folder).load("a") == nil)
   }
 

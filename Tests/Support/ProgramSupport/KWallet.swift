@@ -15,6 +15,10 @@ package final class KWallet: Sendable {
     case noWallet
   }
 
+  /// The program, which is also in its names on the bus: the newest one that the system has.
+  static let name =
+    ["kwalletd6", "kwalletd5"].first(where: ProgramRequirement.isInstalled) ?? "kwalletd6"
+
   private let desktop: PrivateDesktop
   private let folder: TemporaryFolder
   private let program: ChildProcess
@@ -45,7 +49,7 @@ package final class KWallet: Sendable {
     _ desktop: PrivateDesktop, _ folder: TemporaryFolder
   ) async throws -> ChildProcess {
     let program = try PrivateDesktop.start(
-      ["kwalletd5"],
+      [name],
       environment: desktop.environment.merging([
         "QT_QPA_PLATFORM": "offscreen", "XDG_CONFIG_HOME": folder.path,
         "XDG_CACHE_HOME": folder.file("cache"),
@@ -59,7 +63,7 @@ package final class KWallet: Sendable {
   private static func openWallet(_ desktop: PrivateDesktop) async throws {
     let digest = (1...56).map(String.init).joined(separator: ",")
     let answer = try await desktop.send(
-      "org.kde.kwalletd5", "/modules/kwalletd5", "org.kde.KWallet.pamOpen",
+      "org.kde.\(name)", "/modules/\(name)", "org.kde.KWallet.pamOpen",
       ["string:kdewallet", "array:byte:\(digest)", "int32:0"])
     guard answer.contains("method return") else {
       throw ChildProcessError(message: "KWallet does not open its wallet")

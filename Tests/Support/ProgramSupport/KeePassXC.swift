@@ -15,8 +15,8 @@ package final class KeePassXC: Sendable {
   private let user: ChildProcess
   private let environment: [String: String?]
 
-  /// Starts the program, with a simulated user who allows every access and never unlocks the
-  /// database.
+  /// Starts the program, with a simulated user who allows every access and, after the start, never
+  /// unlocks the database.
   package init(on desktop: PrivateDesktop, _ start: Start = .openDatabase) async throws {
     let folder = try TemporaryFolder()
     self.folder = folder
@@ -36,20 +36,12 @@ package final class KeePassXC: Sendable {
     ]) { $1 }
     try Self.write(Self.settings, to: folder.file("keepassxc.ini"))
     try await Self.makeDatabase(in: folder)
-    let database = start == .noDatabase ? "" : folder.file("tokens.kdbx")
-    let open =
-      start == .openDatabase ? "printf password | exec keepassxc --pw-stdin" : "exec keepassxc"
+    let database = start == .noDatabase ? [] : [folder.file("tokens.kdbx")]
     program = try PrivateDesktop.start(
-      ["bash", "-c", "\(open) --config \"$0\" $1", folder.file("keepassxc.ini"), database],
-      environment: environment)
+      ["keepassxc", "--config", folder.file("keepassxc.ini")] + database, environment: environment)
     user = try PrivateDesktop.start(["bash", "-c", Self.user], environment: environment)
-    try await eventually("KeePassXC is there") {
-      guard start == .openDatabase else { return try await desktop.hasKeyring() }
-      return try await desktop.call(
-        "/org/freedesktop/secrets/aliases/default", "org.freedesktop.DBus.Properties.Get",
-        "string:org.freedesktop.Secret.Collection", "string:Locked"
-      ).contains("boolean false")
-    }
+    try await eventually("KeePassXC is there") { try await desktop.hasKeyring() }
+    if start == .openDatabase { try await unlock(desktop) }
   }
 
   private let folder: TemporaryFolder
@@ -78,11 +70,27 @@ package final class KeePassXC: Sendable {
     try await eventually("the database is locked") {
       _ = try await ChildProcess.run(
         ["bash", "-c", Self.lock], environment: environment)
-      return try await desktop.call(
-        "/org/freedesktop/secrets/collection/tokens", "org.freedesktop.DBus.Properties.Get",
-        "string:org.freedesktop.Secret.Collection", "string:Locked"
-      ).contains("boolean true")
+      return try await isLocked("collection/tokens", desktop) == true
     }
+  }
+
+  /// Types the database's password.
+  ///
+  /// KeePassXC 2.7.10 crashes if it gets the password by its option `--pw-stdin`.
+  private func unlock(_ desktop: PrivateDesktop) async throws {
+    try await eventually("the database is open") {
+      _ = try await ChildProcess.run(
+        ["bash", "-c", Self.unlock], environment: environment)
+      return try await isLocked("aliases/default", desktop) == false
+    }
+  }
+
+  /// Whether a database is locked, or `nil` if there is none.
+  private func isLocked(_ path: String, _ desktop: PrivateDesktop) async throws -> Bool? {
+    let answer = try await desktop.call(
+      "/org/freedesktop/secrets/\(path)", "org.freedesktop.DBus.Properties.Get",
+      "string:org.freedesktop.Secret.Collection", "string:Locked")
+    return answer.contains("boolean ") ? answer.contains("boolean true") : nil
   }
 
   /// Ends all the programs.
@@ -145,6 +153,18 @@ package final class KeePassXC: Sendable {
   private static let lock = #"""
     for window in $(xdotool search --onlyvisible --name "KeePassXC$"); do
       xdotool windowfocus --sync "$window" key ctrl+l
+    done
+    """#
+
+  /// It waits for the answer, so that the next attempt types into no other window.
+  private static let unlock = #"""
+    locked() { xdotool search --onlyvisible --name "Locked.*KeePassXC$"; }
+    for window in $(locked); do
+      xdotool windowfocus --sync "$window" key ctrl+a p a s s w o r d Return
+    done
+    for _ in {1..250}; do
+      locked >/dev/null || break
+      sleep 0.02
     done
     """#
 

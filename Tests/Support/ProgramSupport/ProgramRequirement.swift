@@ -20,7 +20,7 @@ package struct ProgramRequirement: Sendable {
     ])
   package static let keePassXC = Self(
     programs: keyring.programs + ["keepassxc", "keepassxc-cli", "Xvfb", "xdotool"])
-  package static let kWallet = Self(programs: keyring.programs + ["kwalletd5"])
+  package static let kWallet = Self(programs: keyring.programs + [KWallet.name])
   package static let nginx = Self(programs: ["nginx", "openssl", "sh"])
   package static let pgbouncer = Self(programs: postgreSQL.programs + ["pgbouncer"])
   package static let postgreSQL = Self(
@@ -33,14 +33,15 @@ package struct ProgramRequirement: Sendable {
   package static let textBrowser = Self(programs: ["tmux", "w3m", "sh"])
 
   /// The programs that are missing.
-  package var missing: [String] {
+  package var missing: [String] { programs.filter { !Self.isInstalled($0) } }
+
+  /// Whether a program is in one of the folders.
+  static func isInstalled(_ program: String) -> Bool {
     let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
     let folders: [Substring] =
       path.split(separator: ":") + ["/usr/sbin"]
       + (PostgreSQLServer.programFolder.map { [$0[...]] } ?? [])
-    return programs.filter { program in
-      !folders.contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(program)") }
-    }
+    return folders.contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(program)") }
   }
 
   /// Returns whether a test can run.

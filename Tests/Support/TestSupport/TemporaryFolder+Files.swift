@@ -3,8 +3,15 @@ package import Foundation
 extension TemporaryFolder {
   /// Writes a file that only its owner can read, as a file with a secret must be.
   package func write(_ content: String, to name: String) throws {
-    try Data(content.utf8).write(to: URL(filePath: file(name)))
-    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file(name))
+    try Self.write(Data(content.utf8), to: file(name))
+  }
+
+  /// Writes such a file at any path.
+  ///
+  /// With the umask of Debian 13 the user's group could write to a new file, which stores refuse.
+  package static func write(_ content: Data, to path: String) throws {
+    try content.write(to: URL(filePath: path))
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
   }
 
   /// Returns the content of a file, or an empty text if the file does not exist.

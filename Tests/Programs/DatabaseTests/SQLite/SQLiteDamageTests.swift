@@ -46,7 +46,7 @@ import Testing
     var content = try files.bytes()
     let place = try #require(content.range(of: Data("token of b".utf8)))
     content[place.lowerBound] ^= 1
-    try content.write(to: URL(filePath: files.path))
+    try TemporaryFolder.write(content, to: files.path)
     let store = files.store()
     await failure(.storeDamaged) { try await store.load("b") }
     #expect(try await store.load("a") == Self.records[0])
@@ -73,8 +73,8 @@ import Testing
       var content = log
       content[offset] ^= 0x55
       let copy = try SQLiteFolder()
-      try whole.write(to: URL(filePath: copy.path))
-      try content.write(to: URL(filePath: copy.path + "-wal"))
+      try TemporaryFolder.write(whole, to: copy.path)
+      try TemporaryFolder.write(content, to: copy.path + "-wal")
       let records = try await copy.store(SQLiteFolder.key).all()
       #expect(records == Array(Self.records.prefix(records.count)))
     }
@@ -91,8 +91,8 @@ import Testing
     content[103] ^= 1
     let log = try files.bytes("-wal")
     try #require(!log.isEmpty)
-    try content.write(to: URL(filePath: copy.path))
-    try log.write(to: URL(filePath: copy.path + "-wal"))
+    try TemporaryFolder.write(content, to: copy.path)
+    try TemporaryFolder.write(log, to: copy.path + "-wal")
     await failure(.storeDamaged) { try await copy.store().save(record("d")) }
     #expect(try copy.bytes() == content)
     #expect(try copy.bytes("-wal") == log)
@@ -105,7 +105,7 @@ import Testing
     _ content: Data, _ key: StoreKey?, _ what: String
   ) async throws -> Int {
     let files = try SQLiteFolder()
-    try content.write(to: URL(filePath: files.path))
+    try TemporaryFolder.write(content, to: files.path)
     let store = files.store(key)
     let codes: [SQOAuthError.Code] = [
       .storeDamaged, .storeFailed, .storeTooNew, .wrongPassphrase,

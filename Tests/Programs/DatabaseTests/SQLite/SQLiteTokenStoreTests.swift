@@ -167,7 +167,7 @@ import Testing
   func `a file that is not a database is rejected and not changed`(text: String) async throws {
     let files = try SQLiteFolder()
     let content = Data(text.utf8)
-    try content.write(to: URL(filePath: files.path))
+    try TemporaryFolder.write(content, to: files.path)
     await failure(.storeDamaged) { try await files.store().save(record("a")) }
     #expect(try files.bytes() == content)
   }
@@ -208,7 +208,7 @@ import Testing
   @Test func `a log without its database is rejected and not changed`() async throws {
     let files = try SQLiteFolder()
     let log = Data(repeating: 1, count: 100)
-    try log.write(to: URL(filePath: files.path + "-wal"))
+    try TemporaryFolder.write(log, to: files.path + "-wal")
     await failure(.storeDamaged) { try await files.store().save(record("a")) }
     #expect(try files.names() == ["tokens.sqlite-wal"])
     #expect(try files.bytes("-wal") == log)
