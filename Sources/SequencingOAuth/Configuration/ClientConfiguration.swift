@@ -123,7 +123,7 @@ public struct ClientConfiguration: Sendable, Hashable {
   ///
   /// - the provider's own servers: those of its issuer and its endpoints, and the APIs that a
   ///   preset such as ``Provider/google`` names;
-  /// - the servers that the app names by a ``Pipeline/Pipe``, by an `RPCChannel` or by
+  /// - the servers that the app names by a `Pipeline.Pipe`, by an `RPCChannel` or by
   ///   ``AuthorizationModule/allowTokens(at:)``;
   /// - if neither the provider nor the app names an API, the server of the first request that the
   ///   app sends or authenticates, which may be the provider's own.
