@@ -159,7 +159,8 @@ let values: [Target] = [
   tests(
     "Values/ProtocolTests", exclude: ["Vectors"],
     [
-      "SequencingOAuth", "SQCrypto", "SequencingOAuthBackend", "SequencingOAuthPipes", "SQBasics",
+      "SequencingOAuth", "SQFiles", "SQCrypto", "SequencingOAuthBackend", "SequencingOAuthPipes",
+      "SQBasics",
       "TestSupport", "CSQCrypto", "CSQTLS",
     ]),
   tests(

@@ -1,3 +1,5 @@
+public import Dispatch
+
 /// An object that offers the operations of one account.
 ///
 /// ``SQOAuth`` and ``AuthorizationModule`` are the SDK's own. The operations are extensions of this
@@ -10,4 +12,27 @@ public protocol AccountOperations: AnyObject, Sendable {
 extension AuthorizationModule: AccountOperations {
   /// The module itself.
   public var module: AuthorizationModule { self }
+}
+
+// MARK: - Settings
+
+extension AccountOperations {
+  /// The replaceable parts, such as the HTTP client and the store; a change applies from the next
+  /// operation on.
+  public var environment: ClientEnvironment {
+    get { module.context.environment }
+    set {
+      module.context.environment = newValue
+      module.session.environmentDidChange()
+    }
+  }
+
+  /// The queue for completions that belong to no actor; the main queue by default.
+  ///
+  /// The main queue needs a main thread that runs it: `dispatchMain()`, `RunLoop.main.run()` or an
+  /// `async` main. A closure that belongs to an actor is always called on that actor.
+  public var callbackQueue: DispatchQueue {
+    get { module.callbacks.queue }
+    set { module.callbacks.queue = newValue }
+  }
 }

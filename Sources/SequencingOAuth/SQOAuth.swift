@@ -1,4 +1,3 @@
-public import Dispatch
 import SQBasics
 
 /// The delegates of an ``SQOAuth``, held weakly.
@@ -78,16 +77,6 @@ public final class SQOAuth: AccountOperations {
     }
   }
 
-  /// The queue for delegates and completions that belong to no actor; the main queue by default.
-  ///
-  /// The main queue needs a main thread that runs it: `dispatchMain()`, `RunLoop.main.run()` or an
-  /// `async` main. A program that blocks its main thread must set its own serial queue. A callback
-  /// that belongs to an actor is always called on that actor.
-  public var callbackQueue: DispatchQueue {
-    get { module.callbackQueue }
-    set { module.callbackQueue = newValue }
-  }
-
   /// Calls the delegate with the outcome of a sign-in, after earlier calls have returned.
   private func tell(_ outcome: SignIn.Outcome) {
     let delegates = delegates.withLock(\.self)
@@ -163,12 +152,6 @@ public final class SQOAuth: AccountOperations {
     module.callbacks.inOrder { await call.run() }
   }
 
-  /// The replaceable parts, such as the store and the user agent; a change applies from the next
-  /// operation on.
-  public var environment: ClientEnvironment {
-    get { module.environment }
-    set { module.environment = newValue }
-  }
 }
 
 // MARK: - Registering the client

@@ -5,7 +5,7 @@ public import SequencingOAuth
   public import FoundationNetworking
 #endif
 
-extension AuthorizationModule {
+extension AccountOperations {
   /// Returns a copy of a request with a valid token.
   ///
   /// The token replaces the request's `Authorization` field; all other fields stay unchanged. The
@@ -30,34 +30,13 @@ extension AuthorizationModule {
   /// Puts a valid token on a copy of a request, for code without `async`.
   ///
   /// The completion is called once with the result: on its actor if it belongs to one, otherwise on
-  /// the module's `callbackQueue`. The errors are those of the `async` method.
-  public func authenticate(
-    _ request: URLRequest,
-    completion: @escaping @isolated(any) (Result<URLRequest, SQOAuthError>) -> Void
-  ) {
-    callbacks.complete(completion) { () throws(SQOAuthError) in
-      try await self.authenticate(request)
-    }
-  }
-}
-
-extension SQOAuth {
-  /// Returns a copy of a request with a valid token.
-  ///
-  /// It calls `AuthorizationModule.authenticate(_:)` of the `module`, whose documentation lists the
-  /// servers that may get the token.
-  public func authenticate(_ request: URLRequest) async throws(SQOAuthError) -> URLRequest {
-    try await module.authenticate(request)
-  }
-
-  /// Puts a valid token on a copy of a request, for code without `async`.
-  ///
-  /// The completion is called once with the result: on its actor if it belongs to one, otherwise on
   /// the `callbackQueue`. The errors are those of the `async` method.
   public func authenticate(
     _ request: URLRequest,
     completion: @escaping @isolated(any) (Result<URLRequest, SQOAuthError>) -> Void
   ) {
-    module.authenticate(request, completion: completion)
+    module.callbacks.complete(completion) { () throws(SQOAuthError) in
+      try await self.authenticate(request)
+    }
   }
 }

@@ -50,8 +50,9 @@ import Testing
       try await server.confirmLogout(try #require(URL(string: logout)), as: .alice)
       let form = try #require(await forms.first { _ in true })
       let text = try #require(form.firstMatch(of: /^logout_token=(.+)$/)?.1)
-      let (token, endedSession) = try await oauth.handleLogoutToken(String(text))
-      #expect(endedSession && token.sessionID == user.sessionID && token.subject == user.subject)
+      let outcome = try await oauth.handleLogoutToken(String(text))
+      #expect(outcome.endedSession && outcome.token.sessionID == user.sessionID)
+      #expect(outcome.token.subject == user.subject)
       #expect(oauth.currentToken == nil)
       #expect(try await store.all().isEmpty)
       guard case .ended(.loggedOut) = await events.next() else {

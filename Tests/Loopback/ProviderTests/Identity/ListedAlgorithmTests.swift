@@ -1,3 +1,4 @@
+import SequencingOAuthBackend
 import OAuthSandbox
 import SQBasics
 import SequencingOAuth

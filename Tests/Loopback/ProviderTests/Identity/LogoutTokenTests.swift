@@ -17,9 +17,10 @@ import Testing
     let party = try await OpenIDFixture(.es256)
     let identity = try await party.signIn()
     let recorder = RefreshRecorder.listening(to: party.oauth.events)
-    let (token, ended) = try await party.oauth.handleLogoutToken(
+    let outcome = try await party.oauth.handleLogoutToken(
       party.logoutToken(user: user, session: session))
-    #expect(ended && token.names(identity) && token.issuer == identity.issuer)
+    #expect(outcome.endedSession && outcome.token.names(identity))
+    #expect(outcome.token.issuer == identity.issuer)
     #expect(party.oauth.currentToken == nil)
     #expect(!(try await party.oauth.restore()))
     try await eventually { recorder.words == ["ended loggedOut"] }

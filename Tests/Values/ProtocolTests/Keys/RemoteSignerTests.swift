@@ -1,5 +1,6 @@
 import Foundation
 import SQBasics
+import SQFiles
 import Testing
 
 @testable import SQCrypto
@@ -52,7 +53,7 @@ import Testing
   }
 
   @Test func `the error of the app's signing code becomes the cause`() async throws {
-    let key = try ClientKey(algorithm: .es256, keyID: nil) { _ in throw FileError.closed }
+    let key = try ClientKey(algorithm: .es256, keyID: nil) { _ in throw FileError(.closed) }
     let error = await failure(.clientKeyFailed) { try await key.sign([:]) }
     #expect(error?.cause is FileError)
     #expect(error?.requiresSignIn == false)

@@ -7,7 +7,7 @@
 /// If the task is cancelled before the server answers, the request continues in the background.
 /// When its tokens arrive, the SDK revokes them if the server has a revocation endpoint.
 /// ``settle()`` waits for that.
-extension AuthorizationModule {
+extension AccountOperations {
   /// Exchanges a user's name and password for a token, if the configuration allows it.
   ///
   /// The password is not kept. ``ClientConfiguration/allowsPasswordGrant`` explains why this is the
@@ -18,7 +18,7 @@ extension AuthorizationModule {
   public func requestAccessToken(
     username: String, password: String, scope: String? = nil
   ) async throws(SQOAuthError) -> SQToken {
-    try await take { [unclaimed] client throws(SQOAuthError) in
+    try await module.take { [unclaimed = module.unclaimed] client throws(SQOAuthError) in
       try await PasswordGrant(client: client, unclaimed: unclaimed)
         .run(username: username, password: password, scope: scope)
     }
@@ -33,7 +33,8 @@ extension AuthorizationModule {
   public func requestAccessTokenAsClient(
     scope: String? = nil
   ) async throws(SQOAuthError) -> SQToken {
-    try await take(.clientCredentials(scope: scope)) { [unclaimed] client throws(SQOAuthError) in
+    try await module.take(.clientCredentials(scope: scope)) {
+      [unclaimed = module.unclaimed] client throws(SQOAuthError) in
       try await ClientCredentialsGrant(client: client, unclaimed: unclaimed).run(scope: scope)
     }
   }
@@ -55,7 +56,8 @@ extension AuthorizationModule {
   public func requestAccessToken(
     asserting assertion: JWTAssertion, scope: String? = nil
   ) async throws(SQOAuthError) -> SQToken {
-    try await take(.jwtBearer(assertion, scope: scope)) { [unclaimed] client throws(SQOAuthError) in
+    try await module.take(.jwtBearer(assertion, scope: scope)) {
+      [unclaimed = module.unclaimed] client throws(SQOAuthError) in
       try await JWTBearerGrant(client: client, unclaimed: unclaimed).run(assertion, scope: scope)
     }
   }
@@ -70,17 +72,19 @@ extension AuthorizationModule {
   public func requestAccessToken(
     grantType: String, parameters: [String: String] = [:], scope: String? = nil
   ) async throws(SQOAuthError) -> SQToken {
-    try await take { [unclaimed] client throws(SQOAuthError) in
+    try await module.take { [unclaimed = module.unclaimed] client throws(SQOAuthError) in
       try await ExtensionGrant(client: client, unclaimed: unclaimed)
         .run(grantType: grantType, parameters: parameters, scope: scope)
     }
   }
+}
 
+extension AuthorizationModule {
   /// Runs a grant and makes its token the current one.
   ///
   /// A caller that is cancelled after the grant has returned does not stop this, because the server
   /// may issue the token only once.
-  private func take(
+  fileprivate func take(
     _ kind: AccountRecord.Grant? = nil,
     _ grant: @escaping @Sendable (RegisteredClient) async throws(SQOAuthError) -> SQToken
   ) async throws(SQOAuthError) -> SQToken {

@@ -9,7 +9,7 @@ public import SequencingOAuth
 
 // Logouts that the provider reports to a server of the app.
 
-extension AuthorizationModule {
+extension AccountOperations {
   /// Ends the session if a provider's logout token names it.
   ///
   /// The app's server receives the token as the parameter `logout_token` of a POST. Let it answer
@@ -26,12 +26,14 @@ extension AuthorizationModule {
   @discardableResult
   public func handleLogoutToken(
     _ text: String
-  ) async throws(SQOAuthError) -> (token: LogoutToken, endedSession: Bool) {
-    try await handling(text) { [self] token throws(SQOAuthError) in
-      (token, try await end(ifNamedBy: token))
+  ) async throws(SQOAuthError) -> LogoutTokenOutcome {
+    try await module.handling(text) { [module] token throws(SQOAuthError) in
+      LogoutTokenOutcome(token: token, endedSession: try await module.end(ifNamedBy: token))
     }
   }
+}
 
+extension AuthorizationModule {
   /// Validates a logout token, does the work, and then marks the token as used.
   ///
   /// If anything fails before the end, the provider can send the same token again. The work
@@ -90,6 +92,14 @@ extension AuthorizationModule {
     }
     return isNamed
   }
+}
+
+/// The result of ``AccountOperations/handleLogoutToken(_:)``.
+public struct LogoutTokenOutcome: Sendable {
+  /// The validated token.
+  public let token: LogoutToken
+  /// Whether the token named the account's session, which has ended.
+  public let endedSession: Bool
 }
 
 extension AccountManager {

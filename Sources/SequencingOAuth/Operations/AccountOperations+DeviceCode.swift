@@ -2,7 +2,7 @@
 //
 // The user enters a code at an address of the authorization server; meanwhile the SDK asks the
 // server for the token. The new token replaces the current one, as after a sign-in in a browser.
-extension AuthorizationModule {
+extension AccountOperations {
   /// Signs the user in on another device, or joins the device sign-in under way.
   ///
   /// `show` gets the code and the address for the user. It is called once: on its actor if it
@@ -21,7 +21,7 @@ extension AuthorizationModule {
   public func signInWithDeviceCode(
     show: @escaping @isolated(any) (DeviceAuthorization) -> Void
   ) async throws(SQOAuthError) -> SQToken {
-    try await signIn(SignIn.Wish(place: .otherDevice), on: screen(show))
+    try await module.signIn(SignIn.Wish(place: .otherDevice), on: module.screen(show))
   }
 
   /// Signs the user in on another device, with options for this sign-in only.
@@ -33,7 +33,8 @@ extension AuthorizationModule {
     with options: SignInOptions,
     show: @escaping @isolated(any) (DeviceAuthorization) -> Void
   ) async throws(SQOAuthError) -> SQToken {
-    try await signIn(SignIn.Wish(place: .otherDevice, options: options), on: screen(show))
+    try await module.signIn(
+      SignIn.Wish(place: .otherDevice, options: options), on: module.screen(show))
   }
 
   /// Gets a valid token: the current one, a refreshed one, or one from a sign-in on another device.
@@ -44,7 +45,7 @@ extension AuthorizationModule {
   public func requestAccessWithDeviceCode(
     show: @escaping @isolated(any) (DeviceAuthorization) -> Void
   ) async throws(SQOAuthError) -> SQToken {
-    try await requestAccess(SignIn.Wish(place: .otherDevice), on: screen(show))
+    try await module.requestAccess(SignIn.Wish(place: .otherDevice), on: module.screen(show))
   }
 
   // MARK: With completions
@@ -56,7 +57,7 @@ extension AuthorizationModule {
     show: @escaping @isolated(any) (DeviceAuthorization) -> Void,
     completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
   ) {
-    complete(SignIn.Wish(place: .otherDevice), show, completion)
+    module.complete(SignIn.Wish(place: .otherDevice), show, completion)
   }
 
   /// Signs the user in on another device, with options for this sign-in only.
@@ -67,7 +68,7 @@ extension AuthorizationModule {
     show: @escaping @isolated(any) (DeviceAuthorization) -> Void,
     completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
   ) {
-    complete(SignIn.Wish(place: .otherDevice, options: options), show, completion)
+    module.complete(SignIn.Wish(place: .otherDevice, options: options), show, completion)
   }
 
   /// Gets a valid token: the current one, a refreshed one, or one from a sign-in on another device.
@@ -78,13 +79,15 @@ extension AuthorizationModule {
     show: @escaping @isolated(any) (DeviceAuthorization) -> Void,
     completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
   ) {
-    let screen = screen(show)
-    callbacks.complete(completion) { () throws(SQOAuthError) in
-      try await self.requestAccess(SignIn.Wish(place: .otherDevice), on: screen)
+    let screen = module.screen(show)
+    module.callbacks.complete(completion) { () throws(SQOAuthError) in
+      try await self.module.requestAccess(SignIn.Wish(place: .otherDevice), on: screen)
     }
   }
+}
 
-  private func complete(
+extension AuthorizationModule {
+  fileprivate func complete(
     _ wish: SignIn.Wish, _ show: @escaping @isolated(any) (DeviceAuthorization) -> Void,
     _ completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
   ) {
@@ -94,7 +97,7 @@ extension AuthorizationModule {
     }
   }
 
-  private func screen(
+  fileprivate func screen(
     _ show: @escaping @isolated(any) (DeviceAuthorization) -> Void
   ) -> SignIns.Screen {
     let show = Completion(show)

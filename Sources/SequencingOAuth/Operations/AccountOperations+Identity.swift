@@ -1,5 +1,5 @@
 // The user's identity and the provider's metadata.
-extension AuthorizationModule {
+extension AccountOperations {
   /// Returns the validated ID token, which says who signed in, or throws the reason why there is
   /// none.
   ///
@@ -13,9 +13,9 @@ extension AuthorizationModule {
   ///   ``SQOAuthError/Code/notAuthorized`` if no user is signed in; the store's error.
   /// - SeeAlso: OpenID Connect Core 1.0, section 2
   public func idToken() async throws(SQOAuthError) -> IDToken {
-    guard try await restore(), let token = session.token else { throw .notSignedIn }
+    guard try await restore(), let token = module.session.token else { throw .notSignedIn }
     if let idToken = token.idToken { return idToken }
-    return try await context.client().identity(of: token)
+    return try await module.context.client().identity(of: token)
   }
 
   /// Gets the signed-in user's claims from the provider's UserInfo endpoint.
@@ -29,16 +29,16 @@ extension AuthorizationModule {
   ///   ``token()`` and ``send(_:)``.
   /// - SeeAlso: OpenID Connect Core 1.0, section 5.3
   public func userInfo() async throws(SQOAuthError) -> UserInfo {
-    let client = try await context.client()
+    let client = try await module.context.client()
     let request = try UserInfoRequest(client)
-    let mark = session.mark
+    let mark = module.session.mark
     let token = try await token()
     // Without an ID token the response could be about any user.
     let idToken = try client.identity(of: token)
-    let use = try addressedToken(token, at: try ResourceOrigin(request.endpoint), of: mark)
+    let use = try module.addressedToken(token, at: try ResourceOrigin(request.endpoint), of: mark)
     let response: HTTPResponse
     do throws(ResourceFailure) {
-      response = try await exchange(request.httpRequest(), with: use)
+      response = try await module.exchange(request.httpRequest(), with: use)
     } catch {
       throw error.error
     }
@@ -55,6 +55,6 @@ extension AuthorizationModule {
   /// - Throws: ``SQOAuthError``: the reason why the document could not be fetched or used.
   /// - SeeAlso: OpenID Connect Discovery 1.0, section 3; RFC 8414
   public func providerMetadata() async throws(SQOAuthError) -> ProviderMetadata {
-    try await context.client().metadata
+    try await module.context.client().metadata
   }
 }

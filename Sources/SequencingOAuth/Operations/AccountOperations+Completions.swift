@@ -1,16 +1,18 @@
-/// Operations with completion handlers, for code without `async`; the ``module`` performs them.
+import SQBasics
+
+/// Operations with completion handlers, for code without `async`.
 ///
 /// Each completion is called once: on its actor if it belongs to one, as a closure of a
 /// `@MainActor` screen does, and otherwise on ``callbackQueue``. It gets the error that the `async`
 /// form throws.
-extension SQOAuth {
+extension AccountOperations {
   // MARK: A token
 
   /// Signs the user in with the browser, or joins the sign-in under way; see ``signIn()``.
   public func signIn(
     _ completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
   ) {
-    module.signIn(completion)
+    module.callbacks.complete(completion) { () throws(SQOAuthError) in try await self.signIn() }
   }
 
   /// Signs the user in with options for this sign-in only; see ``signIn(with:)``.
@@ -18,7 +20,9 @@ extension SQOAuth {
     with options: SignInOptions,
     completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
   ) {
-    module.signIn(with: options, completion: completion)
+    module.callbacks.complete(completion) { () throws(SQOAuthError) in
+      try await self.signIn(with: options)
+    }
   }
 
   /// Signs the user in without asking the user anything; see ``signInSilently(with:)``.
@@ -26,14 +30,16 @@ extension SQOAuth {
     with options: SignInOptions = SignInOptions(),
     completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
   ) {
-    module.signInSilently(with: options, completion: completion)
+    module.callbacks.complete(completion) { () throws(SQOAuthError) in
+      try await self.signInSilently(with: options)
+    }
   }
 
   /// Gets the signed-in user's claims from the provider; see ``userInfo()``.
   public func userInfo(
     _ completion: @escaping @isolated(any) (Result<UserInfo, SQOAuthError>) -> Void
   ) {
-    module.userInfo(completion)
+    module.callbacks.complete(completion) { () throws(SQOAuthError) in try await self.userInfo() }
   }
 
   /// Forgets the tokens, and logs the user out at the provider in the browser.
@@ -43,9 +49,10 @@ extension SQOAuth {
     revokesTokens: Bool = false, logoutHint: String? = nil, uiLocales: [String] = [],
     completion: @escaping @isolated(any) (Result<Void, SQOAuthError>) -> Void
   ) {
-    module.endSession(
-      revokesTokens: revokesTokens, logoutHint: logoutHint, uiLocales: uiLocales,
-      completion: completion)
+    module.callbacks.complete(completion) { () throws(SQOAuthError) in
+      try await self.endSession(
+        revokesTokens: revokesTokens, logoutHint: logoutHint, uiLocales: uiLocales)
+    }
   }
 
   /// Gets a valid token: the current one, a refreshed one, or one from a sign-in in the browser.
@@ -54,48 +61,30 @@ extension SQOAuth {
   public func requestAccess(
     _ completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
   ) {
-    module.requestAccess(completion)
+    module.callbacks.complete(completion) { () throws(SQOAuthError) in
+      try await self.requestAccess()
+    }
   }
 
   /// Gets a token that is valid now; see ``token()``.
   public func token(
     _ completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
   ) {
-    module.token(completion)
+    module.callbacks.complete(completion) { () throws(SQOAuthError) in try await self.token() }
   }
 
   /// Gets a fresh token from the server; see ``refresh()``.
   public func refresh(
     _ completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
   ) {
-    module.refresh(completion)
+    module.callbacks.complete(completion) { () throws(SQOAuthError) in try await self.refresh() }
   }
 
   /// Loads the token from the store; see ``restore()``.
   public func restore(
     _ completion: @escaping @isolated(any) (Result<Bool, SQOAuthError>) -> Void
   ) {
-    module.restore(completion)
-  }
-
-  /// Replaces the current token with one from the app, and calls the completion when the store has
-  /// it.
-  ///
-  /// The completion is called once: on its actor if it belongs to one, and otherwise on
-  /// ``callbackQueue``. See ``AuthorizationModule/adopt(_:)``.
-  public func adopt(
-    _ token: SQToken,
-    completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
-  ) {
-    module.adopt(token, completion: completion)
-  }
-
-  /// Refreshes a token that the app saved; see ``refresh(with:)``.
-  public func refresh(
-    with token: SQToken,
-    completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
-  ) {
-    module.callbacks.complete(completion, renewal(of: token))
+    module.callbacks.complete(completion) { () throws(SQOAuthError) in try await self.restore() }
   }
 
   // MARK: Other grants
@@ -107,8 +96,9 @@ extension SQOAuth {
     username: String, password: String, scope: String? = nil,
     completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
   ) {
-    module.requestAccessToken(
-      username: username, password: password, scope: scope, completion: completion)
+    module.callbacks.complete(completion) { () throws(SQOAuthError) in
+      try await self.requestAccessToken(username: username, password: password, scope: scope)
+    }
   }
 
   /// Gets a token in the client's own name; see ``requestAccessTokenAsClient(scope:)``.
@@ -116,7 +106,9 @@ extension SQOAuth {
     scope: String? = nil,
     completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
   ) {
-    module.requestAccessTokenAsClient(scope: scope, completion: completion)
+    module.callbacks.complete(completion) { () throws(SQOAuthError) in
+      try await self.requestAccessTokenAsClient(scope: scope)
+    }
   }
 
   /// Exchanges an assertion signed with the client's key for a token.
@@ -126,7 +118,9 @@ extension SQOAuth {
     asserting assertion: JWTAssertion, scope: String? = nil,
     completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
   ) {
-    module.requestAccessToken(asserting: assertion, scope: scope, completion: completion)
+    module.callbacks.complete(completion) { () throws(SQOAuthError) in
+      try await self.requestAccessToken(asserting: assertion, scope: scope)
+    }
   }
 
   /// Gets a token by an extension grant.
@@ -136,8 +130,10 @@ extension SQOAuth {
     grantType: String, parameters: [String: String] = [:], scope: String? = nil,
     completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
   ) {
-    module.requestAccessToken(
-      grantType: grantType, parameters: parameters, scope: scope, completion: completion)
+    module.callbacks.complete(completion) { () throws(SQOAuthError) in
+      try await self.requestAccessToken(
+        grantType: grantType, parameters: parameters, scope: scope)
+    }
   }
 
   /// Exchanges a token for one with a different type or for a different service.
@@ -147,7 +143,9 @@ extension SQOAuth {
     _ exchange: TokenExchange,
     completion: @escaping @isolated(any) (Result<ExchangedToken, SQOAuthError>) -> Void
   ) {
-    module.exchangeToken(exchange, completion: completion)
+    module.callbacks.complete(completion) { () throws(SQOAuthError) in
+      try await self.exchangeToken(exchange)
+    }
   }
 
   // MARK: Requests
@@ -157,7 +155,9 @@ extension SQOAuth {
     _ request: HTTPRequest,
     completion: @escaping @isolated(any) (Result<HTTPRequest, SQOAuthError>) -> Void
   ) {
-    module.authenticate(request, completion: completion)
+    module.callbacks.complete(completion) { () throws(SQOAuthError) in
+      try await self.authenticate(request)
+    }
   }
 
   /// Sends a request with a valid token; see ``send(_:)``.
@@ -165,7 +165,8 @@ extension SQOAuth {
     _ request: HTTPRequest,
     completion: @escaping @isolated(any) (Result<HTTPResponse, SQOAuthError>) -> Void
   ) {
-    module.send(request, completion: completion)
+    module.callbacks.complete(completion) { () throws(SQOAuthError) in try await self.send(request)
+    }
   }
 
   // MARK: The end
@@ -174,14 +175,16 @@ extension SQOAuth {
   public func signOut(
     _ completion: @escaping @isolated(any) (Result<Void, SQOAuthError>) -> Void
   ) {
-    module.signOut(completion)
+    let change = module.forgetSession()
+    module.callbacks.complete(completion) { () throws(SQOAuthError) in try await change.wait().get()
+    }
   }
 
   /// Revokes the tokens at the authorization server, then forgets them; see ``revoke()``.
   public func revoke(
     _ completion: @escaping @isolated(any) (Result<Void, SQOAuthError>) -> Void
   ) {
-    module.revoke(completion)
+    module.callbacks.complete(completion) { () throws(SQOAuthError) in try await self.revoke() }
   }
 
   /// Calls the completion when no refresh is under way and the store has the newest token.
@@ -190,6 +193,17 @@ extension SQOAuth {
   public func settle(
     _ completion: @escaping @isolated(any) (Result<Void, SQOAuthError>) -> Void
   ) {
-    module.settle(completion)
+    module.callbacks.complete(completion) { () throws(SQOAuthError) in try await self.settle() }
+  }
+}
+
+extension AuthorizationModule {
+  /// Forgets the token and its refresh token, like ``signOut(_:)``.
+  ///
+  /// It has this name for apps that were written for the library Heimdall.
+  public func clearAccessToken(
+    _ completion: @escaping @isolated(any) (Result<Void, SQOAuthError>) -> Void
+  ) {
+    signOut(completion)
   }
 }

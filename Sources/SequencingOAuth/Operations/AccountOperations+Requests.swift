@@ -7,7 +7,7 @@ package import SQBasics
 #endif
 
 /// Requests for protected resources, sent with the account's token.
-extension AuthorizationModule {
+extension AccountOperations {
   /// Returns a copy of a request with a valid token.
   ///
   /// The token replaces an `Authorization` field of the request. It is sent only to the servers
@@ -17,7 +17,8 @@ extension AuthorizationModule {
   /// - Throws: ``SQOAuthError``: the errors of ``token()``, ``SQOAuthError/Code/originNotAllowed``
   ///   or ``SQOAuthError/Code/insecureEndpoint``.
   public func authenticate(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPRequest {
-    authenticated(request, with: try await addressedToken(for: originOfApps(request)))
+    module.authenticated(
+      request, with: try await module.addressedToken(for: module.originOfApps(request)))
   }
 
   /// Allows the SDK to send the account's tokens to the given servers.
@@ -31,13 +32,7 @@ extension AuthorizationModule {
   ///   or ``SQOAuthError/Code/malformedRequest`` for a text that is not an http or https URL. In
   ///   both cases none of the servers is allowed.
   public func allowTokens(at servers: String...) throws(SQOAuthError) {
-    try allowTokens(atAll: servers)
-  }
-
-  /// Allows the servers to get the account's tokens, or none of them if one is invalid.
-  func allowTokens(atAll servers: [String]) throws(SQOAuthError) {
-    let origins = try servers.map { server throws(SQOAuthError) in try ResourceOrigin(server) }
-    context.allowTokens(at: origins)
+    try module.allowTokens(atAll: servers)
   }
 
   /// Sends a request with a valid token; if the server refuses the token, it is refreshed once.
@@ -55,15 +50,24 @@ extension AuthorizationModule {
   ///   server's ``SQOAuthError/challenge`` and its whole answer, ``SQOAuthError/resourceResponse``.
   /// - SeeAlso: RFC 6750, section 3.1
   public func send(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPResponse {
-    let use = try await addressedToken(for: originOfApps(request))
-    let request = request.withStandardLimit(try context.configuration.get().timeout)
+    let use = try await module.addressedToken(for: module.originOfApps(request))
+    let request = request.withStandardLimit(try module.context.configuration.get().timeout)
     do throws(ResourceFailure) {
-      return try await request.reportingProgress(by: callbacks) { request throws(ResourceFailure) in
-        try await exchange(request, with: use)
+      return try await request.reportingProgress(by: module.callbacks) {
+        request throws(ResourceFailure) in
+        try await self.module.exchange(request, with: use)
       }
     } catch {
       throw error.error
     }
+  }
+}
+
+extension AuthorizationModule {
+  /// Allows the servers to get the account's tokens, or none of them if one is invalid.
+  func allowTokens(atAll servers: [String]) throws(SQOAuthError) {
+    let origins = try servers.map { server throws(SQOAuthError) in try ResourceOrigin(server) }
+    context.allowTokens(at: origins)
   }
 
   /// Sends a request with a token, and if the server refuses that token, once more with a fresh
@@ -108,7 +112,7 @@ extension AuthorizationModule {
     }
   }
 
-  private func authenticated(_ request: HTTPRequest, with use: AddressedToken) -> HTTPRequest {
+  fileprivate func authenticated(_ request: HTTPRequest, with use: AddressedToken) -> HTTPRequest {
     var request = request
     for field in use.fields { request.headers[field.name] = field.value }
     return request
@@ -116,7 +120,7 @@ extension AuthorizationModule {
 
   /// Returns the server of a request that the app made; throws if that server may not get the
   /// token.
-  private func originOfApps(_ request: HTTPRequest) throws(SQOAuthError) -> ResourceOrigin {
+  fileprivate func originOfApps(_ request: HTTPRequest) throws(SQOAuthError) -> ResourceOrigin {
     let origin = try ResourceOrigin(request.url)
     try context.check(origin, namedByApp: true)
     return origin

@@ -2,7 +2,7 @@ import SQBasics
 
 // Logout at the provider, started by the app.
 
-extension AuthorizationModule {
+extension AccountOperations {
   /// Forgets the tokens, and logs the user out at the provider in the browser.
   ///
   /// The tokens leave memory at once and then the store, even if the logout at the provider fails.
@@ -25,14 +25,14 @@ extension AuthorizationModule {
     // The store may know the user although this process has not read it yet.
     if currentToken == nil { _ = try? await restore() }
     let idToken = currentToken?.idToken
-    let revocation = revokesTokens ? await Self.failure(of: revoke) : nil
+    let revocation = revokesTokens ? await AuthorizationModule.failure(of: module.revoke) : nil
     // A program that exits on an error of the logout must not leave the account in the store.
-    let forgotten = await forgetSession().wait()
-    let failure = await Self.failure { () throws(SQOAuthError) in
+    let forgotten = await module.forgetSession().wait()
+    let failure = await AuthorizationModule.failure { () throws(SQOAuthError) in
       try await ProviderLogout(
-        client: try await context.client(), accountID: accountID, idToken: idToken,
+        client: try await module.context.client(), accountID: module.accountID, idToken: idToken,
         logoutHint: logoutHint, uiLocales: uiLocales,
-        isWaiting: { pending in self.signIns.expect(pending) }
+        isWaiting: { [module] pending in module.signIns.expect(pending) }
       ).run()
     }
     // A refresh token that stays in the store is the most serious error, so report it first.
@@ -44,8 +44,10 @@ extension AuthorizationModule {
       throw revocation
     }
   }
+}
 
-  private static func failure(
+extension AuthorizationModule {
+  fileprivate static func failure(
     of work: () async throws(SQOAuthError) -> Void
   ) async -> SQOAuthError? {
     do throws(SQOAuthError) {

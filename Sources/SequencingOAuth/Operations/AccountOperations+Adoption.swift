@@ -1,5 +1,5 @@
 /// Continues with a token that the app already has.
-extension AuthorizationModule {
+extension AccountOperations {
   /// Replaces the current token with one from the app, and returns when the store has it.
   ///
   /// Use it for a token from another program or an earlier library. In memory the token is current
@@ -21,7 +21,7 @@ extension AuthorizationModule {
   ///   signed out in the meantime.
   @discardableResult
   public func adopt(_ token: SQToken) async throws(SQOAuthError) -> SQToken {
-    try await beginAdoption(of: token)()
+    try await module.beginAdoption(of: token)()
   }
 
   /// Replaces the current token with one from the app, and calls the completion when the store has
@@ -33,12 +33,41 @@ extension AuthorizationModule {
     _ token: SQToken,
     completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
   ) {
-    let finish = Result { () throws(SQOAuthError) in try beginAdoption(of: token) }
-    callbacks.complete(completion) { () throws(SQOAuthError) in try await finish.get()() }
+    let finish = Result { () throws(SQOAuthError) in try module.beginAdoption(of: token) }
+    module.callbacks.complete(completion) { () throws(SQOAuthError) in try await finish.get()() }
   }
 
+  // MARK: A refresh
+
+  /// Refreshes a token that the app saved, and continues with the new one.
+  ///
+  /// If the account already has a newer token, in memory or in the store, the given one is an
+  /// outdated copy, and the newer one is refreshed instead. To change the user, first sign the
+  /// current user out. From now on the SDK refreshes the token before it expires.
+  ///
+  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/notRegistered`` or
+  ///   ``SQOAuthError/Code/invalidConfiguration`` if there is no usable client, otherwise the
+  ///   reason why the refresh failed.
+  @discardableResult
+  public func refresh(with token: SQToken) async throws(SQOAuthError) -> SQToken {
+    try await module.renewal(of: token)()
+  }
+
+  /// Gets a fresh token with the refresh token of a token that the app stored.
+  ///
+  /// The completion is called once: on its actor if it belongs to one, and otherwise on
+  /// ``callbackQueue``. It gets what ``refresh(with:)`` returns or throws.
+  public func refresh(
+    with token: SQToken,
+    completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
+  ) {
+    module.callbacks.complete(completion, module.renewal(of: token))
+  }
+}
+
+extension AuthorizationModule {
   /// Makes a token the current one at once, and returns a closure that waits for the store.
-  private func beginAdoption(
+  fileprivate func beginAdoption(
     of token: SQToken
   ) throws(SQOAuthError) -> @Sendable () async throws(SQOAuthError) -> SQToken {
     let finish = session.adopt(try context.record(of: token, id: accountID))
@@ -67,6 +96,18 @@ extension AuthorizationModule {
       Task { await finish() }
     } catch {
       session.observers.tell(.refreshFailed(error))
+    }
+  }
+
+  /// Makes a token the current one at once, and returns a closure that gets a fresh one.
+  func renewal(of token: SQToken) -> @Sendable () async throws(SQOAuthError) -> SQToken {
+    // Read the counter first: another part of the app may resume the same token and finish before
+    // this call.
+    let since = session.renewals
+    let resumed = Result { () throws(SQOAuthError) in try resume(token) }
+    return { [session] () throws(SQOAuthError) in
+      try await resumed.get()()
+      return try await session.token(.new(since: since))
     }
   }
 }

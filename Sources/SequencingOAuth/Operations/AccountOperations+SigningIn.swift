@@ -3,7 +3,7 @@
 /// The new token replaces the current one. If the store cannot save it, the token is still in
 /// memory. ``TokenRefreshDelegate`` and ``events`` then get the store's error, the SDK tries again,
 /// and ``settle()`` throws while the store fails.
-extension AuthorizationModule {
+extension AccountOperations {
   /// Signs the user in with the browser, or joins the sign-in under way.
   ///
   /// Cancelling the task ends the wait, and also the sign-in if no other caller waits for it.
@@ -11,7 +11,7 @@ extension AuthorizationModule {
   /// - SeeAlso: RFC 6749, section 4.1
   @discardableResult
   public func signIn() async throws(SQOAuthError) -> SQToken {
-    try await signIn(SignIn.Wish())
+    try await module.signIn(SignIn.Wish())
   }
 
   /// Signs the user in with the browser, with options for this sign-in only.
@@ -20,7 +20,7 @@ extension AuthorizationModule {
   /// with ``SQOAuthError/Code/signInUnderWay``. ``signIn()`` without options joins any sign-in.
   @discardableResult
   public func signIn(with options: SignInOptions) async throws(SQOAuthError) -> SQToken {
-    try await signIn(SignIn.Wish(place: .browser, options: options))
+    try await module.signIn(SignIn.Wish(place: .browser, options: options))
   }
 
   /// Signs the user in without asking the user anything, if the provider still knows the user.
@@ -45,6 +45,16 @@ extension AuthorizationModule {
     return try await signIn(with: options)
   }
 
+  /// Whether a sign-in is under way.
+  public var isSigningIn: Bool { module.signIns.isUnderWay }
+
+  /// Cancels the sign-in under way, if there is one; a redirect that comes later has no effect.
+  public func cancelSignIn() {
+    module.signIns.cancel()
+  }
+}
+
+extension AuthorizationModule {
   func signIn(
     _ wish: SignIn.Wish, on screen: SignIns.Screen? = nil
   ) async throws(SQOAuthError) -> SQToken {
@@ -63,14 +73,6 @@ extension AuthorizationModule {
   /// Starts a sign-in that continues even if no caller waits for it.
   func startSignIn(_ wish: SignIn.Wish) {
     signIns.start(wish) { await self.outcome(of: $0) }
-  }
-
-  /// Whether a sign-in is under way.
-  public var isSigningIn: Bool { signIns.isUnderWay }
-
-  /// Cancels the sign-in under way, if there is one; a redirect that comes later has no effect.
-  public func cancelSignIn() {
-    signIns.cancel()
   }
 
   /// Reads the account's record with the app's attributes, and checks that the store can save a new

@@ -6,7 +6,7 @@
 
 // Redirects that the app receives itself, instead of the SDK's loopback receiver.
 
-extension AuthorizationModule {
+extension AccountOperations {
   /// Handles the text of a URL that opened the app, and returns whether it answered the sign-in
   /// under way.
   ///
@@ -30,7 +30,7 @@ extension AuthorizationModule {
   /// Any thread may call it; it returns at once. Only ``RedirectOutcome/answered`` means that the
   /// URL had an effect.
   public func receiveRedirect(_ redirect: String) -> RedirectOutcome {
-    signIns.offer(redirect)
+    module.signIns.offer(redirect)
   }
 
   /// Handles a URL that opened the app, and returns what happened to it.

@@ -1,5 +1,5 @@
 // Token exchange.
-extension AuthorizationModule {
+extension AccountOperations {
   /// Exchanges a token for one with a different type or for a different service.
   ///
   /// A service that receives a user's token and calls another service uses this to get a token for
@@ -21,7 +21,9 @@ extension AuthorizationModule {
       } else {
         .accessToken(try await token().accessToken)
       }
-    return try await TokenExchangeGrant(client: try await context.client(), unclaimed: unclaimed)
-      .run(exchange, subject: subject)
+    return try await TokenExchangeGrant(
+      client: try await module.context.client(), unclaimed: module.unclaimed
+    )
+    .run(exchange, subject: subject)
   }
 }

@@ -1,0 +1,186 @@
+import SQBasics
+
+// MARK: - The current token
+
+extension AccountOperations {
+  /// The current token, or `nil`; it may have expired.
+  public var currentToken: SQToken? { module.session.token }
+
+  /// The current token if it is valid now, otherwise `nil`; reading it never waits.
+  ///
+  /// A token that can be refreshed counts as expired early: by a tenth of its lifetime, and by 30 s
+  /// at most.
+  public var validToken: SQToken? { module.session.validToken }
+
+  /// Whether there is a token that has not expired.
+  public var isAuthorized: Bool { module.session.isAuthorized }
+
+  /// The session's events from now on, such as refreshes; the stream ends with the module.
+  ///
+  /// A slow reader keeps the newest 100 events and loses older ones.
+  public var events: AsyncStream<SessionEvent> { module.session.observers.stream(atMost: 100) }
+}
+
+extension AuthorizationModule {
+  /// Whether a token is in memory, expired or not; ``restore()`` also reads the store.
+  public var hasAccessToken: Bool { session.token != nil }
+
+  /// The header fields for a request with the current token; `nil` if that token is not valid.
+  public var authorizationFields: [String: String]? {
+    guard let token = session.validToken else { return nil }
+    let fields = requestAuthenticator.headerFields(for: token)
+    return Dictionary(fields.map { ($0.name, $0.value) }) { first, _ in first }
+  }
+}
+
+// MARK: - Getting a valid token
+
+extension AccountOperations {
+  /// Returns a token that is valid now: the current one, or a refreshed one.
+  ///
+  /// If no token is in memory, this call reads the store. Cancelling the task ends only the wait,
+  /// and so does ``ClientConfiguration/timeout``. The refresh continues, because its response may
+  /// be the only copy of the next refresh token, and a later call gets its token. Before the
+  /// program ends, call ``settle()``.
+  ///
+  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/notAuthorized`` if there is no token, or an
+  ///   expired one that cannot be refreshed; ``SQOAuthError/Code/requestTimedOut`` if the refresh
+  ///   takes longer than this call may wait; otherwise the reason why the refresh failed.
+  public func token() async throws(SQOAuthError) -> SQToken {
+    if let token = module.session.validToken { return token }
+    return try await module.session.token(.valid)
+  }
+
+  /// Gets a fresh token from the server, even if the current one is valid.
+  ///
+  /// If a refresh is under way, this call joins it. It waits no longer than ``token()`` does.
+  @discardableResult
+  public func refresh() async throws(SQOAuthError) -> SQToken {
+    try await module.session.token(.new(since: module.session.renewals))
+  }
+
+  /// Returns when no refresh is under way and the store has the newest token.
+  ///
+  /// Call it before the program ends. Otherwise a refresh token in the server's response could be
+  /// lost, tokens for a cancelled sign-in would not be revoked, and other hosts would wait for the
+  /// account. Cancelling the task does not end the call.
+  ///
+  /// A refresh that was sent ends within 100 s. If the store could not save a one-time token, the
+  /// SDK tries again every second for 30 s. It releases the leases in a database and notifies the
+  /// other hosts, for 5 s at most. A refresh that only waits because another process uses the
+  /// account fails with ``SQOAuthError/Code/accountInUse``; no token is lost then.
+  ///
+  /// - Throws: ``SQOAuthError``: the reason why the newest token could not be stored, which is lost
+  ///   when the program ends; or why the store still has an account that was signed out.
+  public func settle() async throws(SQOAuthError) {
+    await module.unclaimed.settle()
+    try await module.session.settle()
+  }
+
+  /// Gets a valid token: the current one, a refreshed one, or one from a sign-in in the browser.
+  ///
+  /// The browser opens if there is no token, or if the refresh fails with an error whose
+  /// ``SQOAuthError/requiresSignIn`` is `true`. Any other error of the refresh is thrown. If many
+  /// callers need the browser at the same time, it opens once for all of them.
+  @discardableResult
+  public func requestAccess() async throws(SQOAuthError) -> SQToken {
+    try await module.requestAccess(SignIn.Wish())
+  }
+
+  /// Loads the account's record from the store, and returns whether there is a token now.
+  ///
+  /// ``token()`` does this automatically; call this if the app must know at launch.
+  @discardableResult
+  public func restore() async throws(SQOAuthError) -> Bool {
+    if module.session.token != nil { return true }
+    return try await module.session.restore()
+  }
+}
+
+extension AuthorizationModule {
+  func requestAccess(
+    _ wish: SignIn.Wish, on screen: SignIns.Screen? = nil
+  ) async throws(SQOAuthError) -> SQToken {
+    while true {
+      let endCount = signIns.endCount
+      do throws(SQOAuthError) {
+        return try await token()
+      } catch {
+        guard error.requiresSignIn, !context.usesClientCredentials else { throw error }
+        // Another caller may have signed the user in meanwhile.
+        if let token = try await signIn(wish, since: endCount, on: screen) { return token }
+      }
+    }
+  }
+
+  /// Makes the access token count as expired, so that its next use refreshes it.
+  ///
+  /// Call it if the app learns from a resource server that the token is no longer valid.
+  public func invalidateAccessToken() {
+    session.invalidate()
+  }
+
+  /// Forgets the token and its refresh token, like ``signOut()``.
+  ///
+  /// It has this name for apps that were written for the library Heimdall.
+  public func clearAccessToken() async throws(SQOAuthError) {
+    try await signOut()
+  }
+}
+
+// MARK: - The timer
+
+extension AccountOperations {
+  /// Whether the module refreshes the token automatically before it expires.
+  ///
+  /// The refresh starts when 11 to 12 percent of the token's lifetime is left, but at most 550 to
+  /// 600 s before the expiry. The moment is random, so that a server's clients do not all send
+  /// their requests at the same time. After a failure the module waits 1 s, then 2 s, up to 60 s,
+  /// or as long as the server asks, and tries again. The timer stops when the session ends and when
+  /// the module is released. Time during which the machine is suspended counts.
+  public var refreshesAutomatically: Bool {
+    get { module.session.isUpdating }
+    set { module.session.updates(newValue) }
+  }
+}
+
+// MARK: - Ending
+
+extension AccountOperations {
+  /// Revokes the refresh token and the access token at the authorization server, then forgets them.
+  ///
+  /// A token that the server does not know counts as revoked. If anything fails, the tokens stay
+  /// and the call can be repeated. Without a token it does nothing and sends no request.
+  ///
+  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/revocationUnsupported`` if the provider offers
+  ///   no revocation, or the server's error, with ``SQOAuthError/retryAfter`` if the server says
+  ///   how long to wait.
+  /// - SeeAlso: RFC 7009
+  public func revoke() async throws(SQOAuthError) {
+    try await module.session.end(.revoked) { record throws(SQOAuthError) in
+      try await module.context.revoke(record)
+    }
+  }
+
+  /// Forgets the token and its refresh token, in memory at once and then in the store.
+  ///
+  /// The server gets no request. A sign-in under way is cancelled; an operation that begins after
+  /// this call is not affected.
+  ///
+  /// - Throws: ``SQOAuthError/Code/storeFailed`` if the store still has the account.
+  public func signOut() async throws(SQOAuthError) {
+    try await module.forgetSession().wait().get()
+  }
+}
+
+extension AuthorizationModule {
+  /// Cancels the sign-in under way and forgets the token.
+  ///
+  /// The token leaves memory at once, and the store when the returned write is done. An operation
+  /// that begins after this call is not affected.
+  @discardableResult
+  func forgetSession() -> StoreWrites.PendingWrite {
+    signIns.cancel()
+    return session.end(.signedOut)
+  }
+}

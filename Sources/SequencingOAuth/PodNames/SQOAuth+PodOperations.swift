@@ -1,0 +1,36 @@
+// Operations with the names and the meaning of Sequencing.com's CocoaPods library.
+extension SQOAuth {
+  /// Forgets the token, in memory at once and soon after in the store; the server gets no request.
+  ///
+  /// A sign-in under way is cancelled. ``signOut()`` and its form with a completion do the same,
+  /// and also report when the store has forgotten the token. This method has its name from
+  /// Sequencing.com's CocoaPods library.
+  public func userDidSignOut() {
+    module.forgetSession()
+  }
+
+  /// Refreshes a token that the app saved, like ``refresh(with:)``.
+  ///
+  /// It has this name for apps that were written for Sequencing.com's CocoaPods library.
+  ///
+  /// The completion is called once: on its actor if it belongs to one, and otherwise on
+  /// ``callbackQueue``. It gets the fresh token, or `nil` if there is none or if `token` is `nil`;
+  /// ``refresh(with:completion:)`` also gives the reason.
+  public func withRefreshToken(
+    _ token: SQToken?, updateAccessToken completion: @escaping @isolated(any) (SQToken?) -> Void
+  ) {
+    let fresh = token.map { module.renewal(of: $0) }
+    module.callbacks.complete(with: completion) { try? await fresh?() }
+  }
+
+  /// Continues with a token that the app saved, for example at launch.
+  ///
+  /// It has this name for apps that were written for Sequencing.com's CocoaPods library. The token
+  /// is current at once. It is refreshed before it expires, or now if it has expired. If the
+  /// account already has a newer token, in memory or in the store, the given one is an outdated
+  /// copy and the newer one stays. The ``tokenRefreshDelegate`` gets errors, such as
+  /// ``SQOAuthError/Code/notAuthorized`` if `token` is `nil`.
+  public func launchTokenTimerUpdate(with token: SQToken?) {
+    module.launch(token)
+  }
+}

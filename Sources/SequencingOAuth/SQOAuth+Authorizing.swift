@@ -1,0 +1,37 @@
+// Sign-ins whose outcome goes to the delegate.
+extension SQOAuth {
+  /// Signs the user in with the browser.
+  ///
+  /// The ``authorizationDelegate`` gets the result. If a sign-in is under way, this call joins it.
+  public func authorizeUser() {
+    module.startSignIn(SignIn.Wish())
+  }
+
+  /// Signs the user in with the browser, with options for this sign-in only.
+  ///
+  /// The ``authorizationDelegate`` gets the result. If a sign-in with other options is under way,
+  /// the delegate gets ``SQOAuthError/Code/signInUnderWay``.
+  public func authorizeUser(with options: SignInOptions) {
+    module.startSignIn(SignIn.Wish(place: .browser, options: options))
+  }
+
+  /// Signs the user in on another device; the ``authorizationDelegate`` shows the code and then
+  /// gets the result.
+  ///
+  /// The delegate must implement ``AuthorizationDelegate/userMustEnterCode(_:)``; otherwise the
+  /// sign-in fails with ``SQOAuthError/Code/invalidConfiguration``. If a sign-in on another device
+  /// is under way, this call joins it.
+  ///
+  /// - SeeAlso: RFC 8628
+  public func authorizeUserWithDeviceCode() {
+    module.startSignIn(SignIn.Wish(place: .otherDevice))
+  }
+
+  /// Signs the user in on another device, with options for this sign-in only.
+  ///
+  /// See ``authorizeUserWithDeviceCode()`` and
+  /// ``AuthorizationModule/signInWithDeviceCode(with:show:)``.
+  public func authorizeUserWithDeviceCode(with options: SignInOptions) {
+    module.startSignIn(SignIn.Wish(place: .otherDevice, options: options))
+  }
+}
