@@ -66,7 +66,7 @@ extension HTTPRequest {
   ///
   /// A closure that is isolated to an actor, such as one in a `@MainActor` view, runs on that
   /// actor. Any other closure runs on the callback queue of the object that sends the request:
-  /// ``SQOAuth/callbackQueue``, ``AuthorizationModule/callbackQueue``, or the main queue for
+  /// an account's ``AccountOperations/callbackQueue``, or the main queue for
   /// ``CurlHTTPClient/send(_:)``. Calls do not overlap, and no call follows the end of `send`. The
   /// transfer does not wait for the closure: while the closure is busy, a newer value replaces an
   /// older one. The closure gets the last value before `send` returns a response.

@@ -94,7 +94,7 @@ extension AuthorizationModule {
   }
 }
 
-/// The result of ``AccountOperations/handleLogoutToken(_:)``.
+/// The result of ``SequencingOAuth/AccountOperations/handleLogoutToken(_:)``.
 public struct LogoutTokenOutcome: Sendable {
   /// The validated token.
   public let token: LogoutToken
