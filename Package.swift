@@ -293,8 +293,8 @@ let programs: [Target] = [
   tests(
     "Programs/DocumentationTests",
     [
-      "SequencingOAuth", "SQBasics", "SequencingOAuthPipes", "SequencingOAuthFoundation",
-      "SequencingOAuthSQLite",
+      "SequencingOAuth", "SQBasics", "SequencingOAuthPipes", "SequencingOAuthBackend",
+      "SequencingOAuthFoundation", "SequencingOAuthSQLite",
       "SequencingOAuthPostgreSQL", "SequencingOAuthSecretService", "SequencingOAuthGRPC",
       "OAuthSandbox", "OAuthSandboxGRPC", "TestSupport", "ProgramSupport",
     ]),
@@ -326,7 +326,10 @@ let helpers: [Target] = [
     ]),
   support(
     "ProgramSupport",
-    ["SequencingOAuth", "OAuthSandbox", "SQBasics", "SQLoopback", "TestSupport", "LoopbackSupport"]),
+    [
+      "SequencingOAuth", "SequencingOAuthPipes", "SequencingOAuthBackend", "OAuthSandbox",
+      "SQBasics", "SQLoopback", "TestSupport", "LoopbackSupport",
+    ]),
   .executableTarget(
     name: "transfer-probe",
     dependencies: ["SequencingOAuth", "SequencingOAuthPipes", "SQBasics", "SQLoopback"],

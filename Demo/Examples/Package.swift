@@ -8,6 +8,8 @@ import PackageDescription
 // SwiftPM identifies a package by its folder, so the SDK's own folder must not be named "examples"
 // too.
 let sdk: Target.Dependency = .product(name: "SequencingOAuth", package: "sequencing-oauth")
+let backend: Target.Dependency = .product(
+  name: "SequencingOAuthBackend", package: "sequencing-oauth")
 let sqlite: Target.Dependency = .product(
   name: "SequencingOAuthSQLite", package: "sequencing-oauth")
 let sandbox: Target.Dependency = .product(name: "OAuthSandbox", package: "sequencing-oauth")
@@ -22,8 +24,10 @@ let package = Package(
     .executableTarget(name: "daemon", dependencies: [sdk], path: ".", sources: ["Daemon.swift"]),
     .executableTarget(
       name: "accounts", dependencies: [sdk], path: ".", sources: ["Accounts.swift"]),
-    .executableTarget(name: "service", dependencies: [sdk], path: ".", sources: ["Service.swift"]),
-    .executableTarget(name: "web", dependencies: [sdk, sqlite], path: ".", sources: ["Web"]),
+    .executableTarget(
+      name: "service", dependencies: [sdk, backend], path: ".", sources: ["Service.swift"]),
+    .executableTarget(
+      name: "web", dependencies: [sdk, backend, sqlite], path: ".", sources: ["Web"]),
     .testTarget(
       name: "SignInTests", dependencies: [sdk, sandbox], path: ".", sources: ["SignInTests.swift"]),
   ],

@@ -11,6 +11,7 @@
 
 import Foundation
 import SequencingOAuth
+import SequencingOAuthBackend
 
 let environment = ProcessInfo.processInfo.environment
 let issuer = environment["ISSUER"] ?? "http://127.0.0.1:8989"

@@ -88,7 +88,7 @@ public final class AccountManager: Sendable {
 
   /// Signs an account out, in memory and in the store, and forgets its module.
   ///
-  /// The server gets no request; to revoke the tokens there, call ``AuthorizationModule/revoke()``
+  /// The server gets no request; to revoke the tokens there, call ``AccountOperations/revoke()``
   /// first. Removing an account that does not exist is not an error.
   public func remove(id: String) async throws(SQOAuthError) {
     let known = modules.withLock { $0.removeValue(forKey: id) }
@@ -106,8 +106,8 @@ public final class AccountManager: Sendable {
   ///
   /// Call it before the program ends if a framework handles the signals, such as a `ServiceGroup`
   /// or a web server; ``TerminationSignals`` gets no signals there. It has the time limits of
-  /// ``AuthorizationModule/settle()``. If an ``AccountKeeper`` renews the accounts, call
-  /// ``AccountKeeper/stop()`` first.
+  /// ``AccountOperations/settle()``. If an `AccountKeeper` renews the accounts, call
+  /// `AccountKeeper.stop()` first.
   ///
   /// - Throws: ``SQOAuthError``: why an account's newest token could not be stored; that token is
   ///   lost when the program ends.

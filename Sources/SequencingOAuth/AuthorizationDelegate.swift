@@ -13,7 +13,7 @@
 /// ```
 ///
 /// A delegate that belongs to an actor is called on that actor: an `actor`, or a class of the main
-/// actor or of another global actor. Any other delegate is called on ``SQOAuth/callbackQueue``,
+/// actor or of another global actor. Any other is called on ``AccountOperations/callbackQueue``,
 /// which is the main queue unless the app sets another. A method may be `async`; the next call
 /// waits until it has returned. The SDK holds the delegate weakly.
 public protocol AuthorizationDelegate: AnyObject {

@@ -52,8 +52,8 @@ public final class AuthorizationModule: Sendable {
   /// Values of the app that are stored with the account, such as a name to show.
   ///
   /// The module stores them with the next token, after a sign-in or a refresh, or during
-  /// ``settle()``. If the app sets none, they come from the store. A sign-out keeps them for the
-  /// next sign-in, so an app whose users change must set them again.
+  /// ``AccountOperations/settle()``. If the app sets none, they come from the store. A sign-out
+  /// keeps them for the next sign-in, so an app whose users change must set them again.
   public var attributes: [String: String] {
     get { context.attributes }
     set { context.attributes = newValue }

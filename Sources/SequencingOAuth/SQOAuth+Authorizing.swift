@@ -30,7 +30,7 @@ extension SQOAuth {
   /// Signs the user in on another device, with options for this sign-in only.
   ///
   /// See ``authorizeUserWithDeviceCode()`` and
-  /// ``AuthorizationModule/signInWithDeviceCode(with:show:)``.
+  /// ``AccountOperations/signInWithDeviceCode(with:show:)``.
   public func authorizeUserWithDeviceCode(with options: SignInOptions) {
     module.startSignIn(SignIn.Wish(place: .otherDevice, options: options))
   }

@@ -8,8 +8,8 @@ extension SQOAuth {
   /// try SQOAuth.shared.keepTokens(as: "com.example.app")
   /// ```
   ///
-  /// The token is read soon after this call. ``restore(_:)`` calls back when that is done, and says
-  /// whether there is a token.
+  /// The token is read soon after this call. ``AccountOperations/restore(_:)`` calls back when that
+  /// is done, and says whether there is a token.
   ///
   /// The file is `$XDG_STATE_HOME/SERVICE/tokens.sealed`, or
   /// `~/.local/state/SERVICE/tokens.sealed`, with its key beside it; see
@@ -26,9 +26,9 @@ extension SQOAuth {
   /// Saves tokens in a store, and continues with the token that the store has.
   ///
   /// When a client is registered, before or after this call, the SDK reads the account's token from
-  /// the store. From then on it refreshes the token before it expires. ``restore()`` returns when
-  /// the token is read, and says whether there is one. If the store cannot be read,
-  /// ``tokenRefreshDelegate`` gets the error.
+  /// the store. From then on it refreshes the token before it expires.
+  /// ``AccountOperations/restore()`` returns when the token is read, and says whether there is one.
+  /// If the store cannot be read, ``tokenRefreshDelegate`` gets the error.
   public func keepTokens(in store: any TokenStore) {
     environment.tokenStore = store
     resumesAtRegistration.withLock { $0 = true }

@@ -23,7 +23,7 @@ private struct Delegates: @unchecked Sendable {
 /// method blocks its thread. Each operation has a form with a completion and an `async` form.
 ///
 /// The SDK calls a delegate or a completion that belongs to an actor, such as one of a `@MainActor`
-/// screen, on that actor. It calls all others on the ``callbackQueue``.
+/// screen, on that actor. It calls all others on the ``AccountOperations/callbackQueue``.
 public final class SQOAuth: AccountOperations {
 
   /// The instance for apps with one account.
@@ -181,7 +181,7 @@ extension SQOAuth {
   /// loopback redirect URI. If a parameter cannot be used, the next sign-in fails, as for
   /// ``registerApplicationParameters(clientID:clientSecret:redirectURI:scope:provider:)``. If the
   /// SDK is the receiver, the browser shows a page at the end of the sign-in. The page's name and
-  /// colours come from ``ClientEnvironment/landingPage`` of the ``environment``.
+  /// colours come from ``ClientEnvironment/landingPage`` of the ``AccountOperations/environment``.
   public func registerApplicationParameters(
     clientID: String, clientSecret: String? = nil, redirectURI: String,
     redirectReceiver: RedirectReceiver, scope: String? = nil, provider: Provider

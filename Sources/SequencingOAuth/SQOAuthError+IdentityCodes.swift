@@ -7,7 +7,7 @@ extension SQOAuthError.Code {
   /// There is no ID token.
   ///
   /// A sign-in in a browser with the scope `openid` brought none. Or a call such as
-  /// ``AuthorizationModule/userInfo()`` needs one, and the user signed in without it.
+  /// ``AccountOperations/userInfo()`` needs one, and the user signed in without it.
   public static let idTokenMissing = Self(rawValue: "id_token_missing")
   /// The ID token is not a signed JSON object, is too long, or has a member twice.
   public static let idTokenMalformed = Self(rawValue: "id_token_malformed")

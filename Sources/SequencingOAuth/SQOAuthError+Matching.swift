@@ -14,7 +14,7 @@ extension SQOAuthError.Code {
   /// Matches an ``SQOAuthError`` with this code if the error's static type is `any Error`.
   ///
   /// A `catch` uses it if the calls in its `do` throw different types. It does not match an
-  /// `SQOAuthError` that is the cause of another error, such as a ``PipeError``.
+  /// `SQOAuthError` that is the cause of another error, such as a `PipeError`.
   public static func ~= (code: Self, error: any Error) -> Bool {
     (error as? SQOAuthError)?.code == code
   }

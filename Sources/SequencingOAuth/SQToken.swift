@@ -52,7 +52,7 @@ public struct SQToken: Sendable, Hashable, Codable {
   /// The validated ID token, which says who signed in, or `nil` if that is not known.
   ///
   /// It is `nil` without the scope `openid`, at a provider without an issuer or keys, and after a
-  /// grant without an ID token in its response. ``AuthorizationModule/idToken()`` throws the
+  /// grant without an ID token in its response. ``AccountOperations/idToken()`` throws the
   /// reason. A refresh without an ID token keeps the earlier one. It is not part of the encoded
   /// token: a token that an app decodes has only the text `id_token` in ``additionalFields``, which
   /// is not validated. A token that a store has read, in an ``AccountRecord``, has its ID token

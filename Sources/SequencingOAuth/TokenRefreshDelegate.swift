@@ -2,7 +2,7 @@
 ///
 /// The SDK calls the methods in the order of the events, once for each event. Write them as
 /// ordinary methods. A delegate that belongs to an actor is called on that actor, any other on
-/// ``SQOAuth/callbackQueue``. The SDK holds the delegate weakly.
+/// ``AccountOperations/callbackQueue``. The SDK holds the delegate weakly.
 public protocol TokenRefreshDelegate: AnyObject {
   /// Tells the delegate that the SDK got a newer token, which also has the newest refresh token.
   ///

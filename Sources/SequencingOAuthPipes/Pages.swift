@@ -110,8 +110,8 @@ extension Pipeline {
     /// Reads the next page; returns `nil` after the last page.
     ///
     /// - Throws: ``PipeError``. It is ``PipeError/failed(_:)`` with
-    ///   ``SQOAuthError/Code/originNotAllowed`` if the API names a server that the app has not
-    ///   allowed; see ``ClientConfiguration/resourceOrigins``.
+    ///   `SQOAuthError.Code.originNotAllowed` if the API names a server that the app has not
+    ///   allowed; see `ClientConfiguration.resourceOrigins`.
     public func next() async throws(PipeError) -> Page? {
       try await page(at: nextURL)
     }

@@ -9,7 +9,7 @@ public import SequencingOAuth
 
 /// The operations that create, read, update and delete records.
 ///
-/// The API's response is decoded into any `Decodable` type, or into a ``JSONValue`` if the caller
+/// The API's response is decoded into any `Decodable` type, or into a `JSONValue` if the caller
 /// names no type. An empty response is decoded as `null`. An id is a text or a number.
 extension Pipeline.Pipe {
   /// Reads the records with a `GET` request to the pipe's URL.
@@ -59,7 +59,7 @@ extension Pipeline.Pipe {
   /// Removes a record by the id it contains, with a `DELETE` request to the record's URL.
   ///
   /// The id is the member ``PipeConfiguration/recordID`` of the record's JSON. If the record has no
-  /// id, the method throws ``PipeError/failed(_:)`` with ``SQOAuthError/Code/malformedRequest``.
+  /// id, the method throws ``PipeError/failed(_:)`` with `SQOAuthError.Code.malformedRequest`.
   public func remove(_ record: some Encodable) async throws(PipeError) {
     guard let id = try encode(record).id else {
       throw .failed(

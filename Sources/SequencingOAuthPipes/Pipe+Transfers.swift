@@ -22,7 +22,7 @@ extension Pipeline.Pipe {
   ///
   /// The pipe gets a valid token before it sends the first byte. If the API still refuses the
   /// token, the pipe sends the form again with the next token. If a part of the form can be read
-  /// only once, the operation fails with ``SQOAuthError/Code/bodyNotReplayable`` instead.
+  /// only once, the operation fails with `SQOAuthError.Code.bodyNotReplayable` instead.
   @discardableResult
   public nonisolated(nonsending) func upload<Value: Decodable & Sendable>(
     _ form: MultipartForm, id: (some LosslessStringConvertible)? = String?.none,
@@ -81,9 +81,9 @@ extension Pipeline.Pipe {
   /// appears during the download. A file named `NAME.partial` or `NAME.partial.info` that was not
   /// written by a download is never changed.
   ///
-  /// - Throws: ``PipeError``. It is ``PipeError/failed(_:)`` with ``SQOAuthError/Code/fileFailed``
+  /// - Throws: ``PipeError``. It is ``PipeError/failed(_:)`` with `SQOAuthError.Code.fileFailed`
   ///   if the file cannot be written or another file is in the way, and with
-  ///   ``SQOAuthError/Code/fileInUse`` if another download to the same file is running.
+  ///   `SQOAuthError.Code.fileInUse` if another download to the same file is running.
   public nonisolated(nonsending) func download(
     id: (some LosslessStringConvertible)? = String?.none, parameters: [String: String] = [:],
     to destination: URL, replacing: Bool = true,

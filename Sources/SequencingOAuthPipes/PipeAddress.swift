@@ -49,7 +49,7 @@ struct PipeAddress: Sendable, Redacted {
 
   /// Returns the URL of the pipe or, with an id, of a record.
   ///
-  /// - Throws: ``SQOAuthError/Code/malformedRequest`` if the id is empty, `.` or `..`.
+  /// - Throws: `SQOAuthError.Code.malformedRequest` if the id is empty, `.` or `..`.
   func url(id: String?, _ parameters: [String: String]) throws(SQOAuthError) -> URL {
     var text = path
     if let id {

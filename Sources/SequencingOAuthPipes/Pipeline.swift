@@ -26,8 +26,8 @@ public final class Pipeline: Sendable {
 
   /// Creates a pipeline without pipes, from a base URL as text; it sends nothing.
   ///
-  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if the text is not an http or https URL
-  ///   or has a query; ``SQOAuthError/Code/insecureEndpoint`` for http to another machine.
+  /// - Throws: `SQOAuthError.Code.invalidConfiguration` if the text is not an http or https URL
+  ///   or has a query; `SQOAuthError.Code.insecureEndpoint` for http to another machine.
   public init(_ baseURL: String, module: AuthorizationModule) throws(SQOAuthError) {
     self.baseURL = try PipeAddress.checkedBase(baseURL)
     self.module = module
@@ -35,8 +35,8 @@ public final class Pipeline: Sendable {
 
   /// Creates a pipeline without pipes, from a base URL; it sends nothing.
   ///
-  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if the scheme is not http or https or the
-  ///   URL has a query; ``SQOAuthError/Code/insecureEndpoint`` for http to another machine.
+  /// - Throws: `SQOAuthError.Code.invalidConfiguration` if the scheme is not http or https or the
+  ///   URL has a query; `SQOAuthError.Code.insecureEndpoint` for http to another machine.
   public convenience init(baseURL: URL, module: AuthorizationModule) throws(SQOAuthError) {
     try self.init(baseURL.absoluteString, module: module)
   }
@@ -44,10 +44,10 @@ public final class Pipeline: Sendable {
   /// Creates a pipe and adds it under a name, which is also the pipe's path if it has no endpoint.
   ///
   /// After this call, the pipe's module may send its tokens to the pipeline's server, unless the
-  /// client's ``ClientConfiguration/resourceOrigins`` lists servers and does not include this one.
+  /// client's `ClientConfiguration.resourceOrigins` lists servers and does not include this one.
   ///
-  /// - Throws: ``SQOAuthError/Code/duplicateName`` if another pipe has the name; that pipe stays;
-  ///   ``SQOAuthError/Code/invalidConfiguration`` if the endpoint is not a path below the base URL.
+  /// - Throws: `SQOAuthError.Code.duplicateName` if another pipe has the name; that pipe stays;
+  ///   `SQOAuthError.Code.invalidConfiguration` if the endpoint is not a path below the base URL.
   @discardableResult
   public func add(
     _ name: String, _ configuration: PipeConfiguration = PipeConfiguration()

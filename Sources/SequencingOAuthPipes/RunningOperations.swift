@@ -2,7 +2,7 @@ import SQBasics
 
 /// The running operations of a pipe, so that all of them can be cancelled.
 ///
-/// Each operation has an ``Interruption``, which ends its current step. It ends a request directly.
+/// Each operation has an `Interruption`, which ends its current step. It ends a request directly.
 /// Any other step runs in a separate task, which the interruption cancels while the caller's task
 /// continues. A request has no separate task, because that would make small requests slower.
 final class RunningOperations: Sendable {

@@ -1,5 +1,6 @@
 import Foundation
 import SequencingOAuth
+import SequencingOAuthBackend
 
 /// The application's answers to requests.
 ///

@@ -12,6 +12,7 @@
 
 import Foundation
 import SequencingOAuth
+import SequencingOAuthBackend
 import SequencingOAuthSQLite
 
 let settings = ProcessInfo.processInfo.environment

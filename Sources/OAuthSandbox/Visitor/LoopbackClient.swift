@@ -23,7 +23,7 @@ package struct LoopbackAnswer: Sendable, Redacted {
 /// An HTTP client that sends one request per connection, without redirects or cookies.
 ///
 /// It acts as the user's browser, and tests use it. It understands the bodies that
-/// ``LoopbackServer`` sends: those with a length, and those that last until the end of the stream.
+/// `LoopbackServer` sends: those with a length, and those that last until the end of the stream.
 package enum LoopbackClient {
   /// Sends a request and returns the whole answer.
   ///

@@ -53,9 +53,9 @@ extension ClientConfiguration {
   /// The URI to which the provider sends the user after a logout; with `nil`, the default, the user
   /// stays on the provider's page.
   ///
-  /// ``AuthorizationModule/endSession(revokesTokens:logoutHint:uiLocales:)`` uses it. If the URI is
+  /// ``AccountOperations/endSession(revokesTokens:logoutHint:uiLocales:)`` uses it. If the URI is
   /// a loopback address, the SDK receives the redirect. If not, the app passes the redirect to
-  /// ``AuthorizationModule/handleRedirect(_:)-(URL)``. Providers compare the URI exactly, including
+  /// ``AccountOperations/handleRedirect(_:)-(URL)``. Providers compare the URI exactly, including
   /// the port, with the registered ones (`post_logout_redirect_uris`), so choose a port that no
   /// other program on the machine uses.
   ///

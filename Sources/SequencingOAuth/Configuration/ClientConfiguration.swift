@@ -107,7 +107,7 @@ public struct ClientConfiguration: Sendable, Hashable {
   }
   /// Whether to get tokens in the client's own name, without a user; `false` by default.
   ///
-  /// ``AuthorizationModule/token()``, requests and pipes then get a missing token by the client
+  /// ``AccountOperations/token()``, requests and pipes then get a missing token by the client
   /// credentials grant, with the ``scope``, and replace an expired one in the same way. If many
   /// callers need a token at the same time, the SDK sends one request. The client needs a secret or
   /// a key, and no redirect URI.
@@ -123,8 +123,8 @@ public struct ClientConfiguration: Sendable, Hashable {
   ///
   /// - the provider's own servers: those of its issuer and its endpoints, and the APIs that a
   ///   preset such as ``Provider/google`` names;
-  /// - the servers that the app names by a ``Pipeline/Pipe``, by an `RPCChannel` or by
-  ///   ``AuthorizationModule/allowTokens(at:)``;
+  /// - the servers that the app names by a `Pipeline.Pipe`, by an `RPCChannel` or by
+  ///   ``AccountOperations/allowTokens(at:)``;
   /// - if neither the provider nor the app names an API, the server of the first request that the
   ///   app sends or authenticates, which may be the provider's own.
   ///

@@ -85,8 +85,8 @@ public struct Provider: Sendable, Hashable {
   /// device. A resource server may need `introspection`. To know who the user is, the SDK needs
   /// `issuer` and `jwks`, the address of the issuer's keys (`jwks_uri`). Without them a sign-in
   /// with the scope `openid` brings no identity. `userInfo` and `endSession` are the endpoints of
-  /// OpenID Connect for ``AuthorizationModule/userInfo()`` and
-  /// ``AuthorizationModule/endSession(revokesTokens:logoutHint:uiLocales:)``.
+  /// OpenID Connect for ``AccountOperations/userInfo()`` and
+  /// ``AccountOperations/endSession(revokesTokens:logoutHint:uiLocales:)``.
   public static func endpoints(
     authorization: String? = nil, token: String, refresh: String? = nil, revocation: String? = nil,
     deviceAuthorization: String? = nil, introspection: String? = nil, jwks: String? = nil,

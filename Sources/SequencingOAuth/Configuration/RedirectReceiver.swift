@@ -9,7 +9,7 @@ public enum RedirectReceiver: Sendable, Hashable {
   ///
   /// - SeeAlso: RFC 8252, section 7.3
   case sdk
-  /// The app receives the redirect and passes its URL to ``SQOAuth/handleRedirect(_:)-(URL)``.
+  /// The app gets the redirect and passes it to ``AccountOperations/handleRedirect(_:)-(URL)``.
   ///
   /// Use this with an http redirect URI if the app's own web server listens on that port. The URI
   /// must contain the port: `http://localhost:8080/callback`. The SDK then opens no port, and the

@@ -13,7 +13,7 @@ import SQBasics
 ///   then the SDK listens on both addresses. If the app's own web server listens on the port, the
 ///   app receives the redirect instead; see ``RedirectReceiver/app``.
 /// - A private-use scheme, such as `com.example.app:/callback`, or https: the app receives the
-///   redirect and passes it to ``SQOAuth/handleRedirect(_:)-(URL)``.
+///   redirect and passes it to ``AccountOperations/handleRedirect(_:)-(URL)``.
 ///
 /// - SeeAlso: RFC 8252, section 7; RFC 6749, section 3.1.2
 public struct RedirectURI: Sendable, Hashable {

@@ -15,8 +15,8 @@ package struct HTTPRequestLimits: Sendable {
 extension HTTPRequest {
   /// The maximum time from the call to the last byte of the response; `nil` for no limit.
   ///
-  /// The default is 60 s. With ``AuthorizationModule/send(_:)`` and ``SQOAuth/send(_:)``, the
-  /// default is ``ClientConfiguration/timeout`` instead.
+  /// The default is 60 s. With ``AccountOperations/send(_:)``, the default is
+  /// ``ClientConfiguration/timeout`` instead.
   public var timeout: Duration? {
     get { limits.total ?? limits.standard }
     set { limits.total = .some(newValue) }
@@ -25,8 +25,8 @@ extension HTTPRequest {
   /// The maximum time without a single byte in either direction; `nil` for no limit.
   ///
   /// A request with a ``timeout`` has no idle limit by default. If ``timeout`` was set to `nil`,
-  /// the default is 60 s; ``AuthorizationModule/send(_:)`` and ``SQOAuth/send(_:)`` use
-  /// ``ClientConfiguration/timeout`` instead.
+  /// the default is 60 s; ``AccountOperations/send(_:)`` uses ``ClientConfiguration/timeout``
+  /// instead.
   public var idleTimeout: Duration? {
     get { limits.idle ?? (timeout == nil ? limits.standard : nil) }
     set { limits.idle = .some(newValue) }

@@ -18,7 +18,7 @@ public struct HTTPRequest: Sendable {
   public var body: HTTPRequestBody {
     didSet { oneTimeStreams = [] }
   }
-  /// The parts of the body that can be read only once; see ``setForm(_:)``.
+  /// The parts of the body that can be read only once; see `setForm(_:)`.
   package var oneTimeStreams: [OneTimeStream] = []
   /// The place for the response's content: memory, a file or a closure.
   public var destination: HTTPDestination = .memory
@@ -66,7 +66,7 @@ extension HTTPRequest {
   ///
   /// A closure that is isolated to an actor, such as one in a `@MainActor` view, runs on that
   /// actor. Any other closure runs on the callback queue of the object that sends the request:
-  /// ``SQOAuth/callbackQueue``, ``AuthorizationModule/callbackQueue``, or the main queue for
+  /// an account's ``AccountOperations/callbackQueue``, or the main queue for
   /// ``CurlHTTPClient/send(_:)``. Calls do not overlap, and no call follows the end of `send`. The
   /// transfer does not wait for the closure: while the closure is busy, a newer value replaces an
   /// older one. The closure gets the last value before `send` returns a response.
@@ -119,7 +119,7 @@ public enum HTTPDestination: Sendable {
   ///
   /// The content of a response with any other status goes into ``HTTPResponse/body``. If the
   /// transfer fails, the file contains only part of the content. The path must not be a link, a
-  /// folder or a pipe. ``Pipeline/Pipe/download(id:parameters:to:replacing:progress:)`` replaces a
+  /// folder or a pipe. `Pipeline.Pipe.download(id:parameters:to:replacing:progress:)` replaces a
   /// file only when the download is complete.
   case file(URL)
   /// The content goes to a closure, in order and in pieces; the client buffers a limited amount.

@@ -41,7 +41,7 @@ final class SigningKeys: Sendable {
   private let fetches = SharedFetches<Source, Fetched, SQOAuthError>()
   /// The last unsuccessful request of each issuer.
   ///
-  /// It has the same limit as a ``SharedFetches``, because strangers may name any issuer.
+  /// It has the same limit as a `SharedFetches`, because strangers may name any issuer.
   private let vain = Locked(RecentValues<Source, Vain>(limit: 1000))
 
   /// Returns the keys of an issuer, which are fetched if they are not in memory or no longer fresh.

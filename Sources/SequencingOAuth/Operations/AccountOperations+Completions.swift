@@ -198,7 +198,7 @@ extension AccountOperations {
 }
 
 extension AuthorizationModule {
-  /// Forgets the token and its refresh token, like ``signOut(_:)``.
+  /// Forgets the token and its refresh token, like ``AccountOperations/signOut(_:)``.
   ///
   /// It has this name for apps that were written for the library Heimdall.
   public func clearAccessToken(

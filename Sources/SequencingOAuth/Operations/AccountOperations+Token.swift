@@ -22,7 +22,7 @@ extension AccountOperations {
 }
 
 extension AuthorizationModule {
-  /// Whether a token is in memory, expired or not; ``restore()`` also reads the store.
+  /// Whether a token is in memory, expired or not; ``AccountOperations/restore()`` reads the store.
   public var hasAccessToken: Bool { session.token != nil }
 
   /// The header fields for a request with the current token; `nil` if that token is not valid.
@@ -120,7 +120,7 @@ extension AuthorizationModule {
     session.invalidate()
   }
 
-  /// Forgets the token and its refresh token, like ``signOut()``.
+  /// Forgets the token and its refresh token, like ``AccountOperations/signOut()``.
   ///
   /// It has this name for apps that were written for the library Heimdall.
   public func clearAccessToken() async throws(SQOAuthError) {

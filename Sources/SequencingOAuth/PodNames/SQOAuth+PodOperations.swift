@@ -2,20 +2,20 @@
 extension SQOAuth {
   /// Forgets the token, in memory at once and soon after in the store; the server gets no request.
   ///
-  /// A sign-in under way is cancelled. ``signOut()`` and its form with a completion do the same,
-  /// and also report when the store has forgotten the token. This method has its name from
-  /// Sequencing.com's CocoaPods library.
+  /// A sign-in under way is cancelled. ``AccountOperations/signOut()`` and its form with a
+  /// completion do the same, and also report when the store has forgotten the token. This method
+  /// has its name from Sequencing.com's CocoaPods library.
   public func userDidSignOut() {
     module.forgetSession()
   }
 
-  /// Refreshes a token that the app saved, like ``refresh(with:)``.
+  /// Refreshes a token that the app saved, like ``AccountOperations/refresh(with:)``.
   ///
   /// It has this name for apps that were written for Sequencing.com's CocoaPods library.
   ///
   /// The completion is called once: on its actor if it belongs to one, and otherwise on
-  /// ``callbackQueue``. It gets the fresh token, or `nil` if there is none or if `token` is `nil`;
-  /// ``refresh(with:completion:)`` also gives the reason.
+  /// ``AccountOperations/callbackQueue``. It gets the fresh token, or `nil` if there is none or if
+  /// `token` is `nil`; ``AccountOperations/refresh(with:completion:)`` also gives the reason.
   public func withRefreshToken(
     _ token: SQToken?, updateAccessToken completion: @escaping @isolated(any) (SQToken?) -> Void
   ) {

@@ -7,7 +7,7 @@ package enum ResourceFailure: Error {
   /// The request did not reach the server, or no response came back.
   case noAnswer(SQOAuthError)
 
-  /// The error for the caller of ``AuthorizationModule/send(_:)``.
+  /// The error for the caller of ``AccountOperations/send(_:)``.
   var error: SQOAuthError {
     switch self {
     case .noAccess(let error), .noAnswer(let error): error

@@ -9,7 +9,7 @@ public import SQBasics
 /// A running sign-in for which a ``UserAgent`` opens a page.
 ///
 /// It identifies the account, the client and the redirect URI. A logout at the provider, by
-/// ``AuthorizationModule/endSession(revokesTokens:logoutHint:uiLocales:)``, opens a page in the
+/// ``AccountOperations/endSession(revokesTokens:logoutHint:uiLocales:)``, opens a page in the
 /// same way.
 ///
 /// After the end of the sign-in, the value does no harm: a late redirect, or one of another

@@ -43,7 +43,7 @@ public struct SignInOptions: Sendable, Hashable {
   public var scope: String?
   /// The pages that the provider must show; by default empty, so that the provider decides.
   ///
-  /// For a sign-in that shows no page at all, use ``AuthorizationModule/signInSilently(with:)``.
+  /// For a sign-in that shows no page at all, use ``AccountOperations/signInSilently(with:)``.
   public var prompt: Set<Prompt> = []
   /// The maximum time since the user's last login, after which the user must log in again.
   ///

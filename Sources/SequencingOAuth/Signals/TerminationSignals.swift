@@ -17,7 +17,7 @@ import SQBasics
 ///
 /// A framework that handles these signals itself, such as a `ServiceGroup` or a web server,
 /// prevents an instance from receiving them. In that case, call ``AccountManager/settle()`` or
-/// ``AuthorizationModule/settle()`` when the framework stops.
+/// ``AccountOperations/settle()`` when the framework stops.
 public final class TerminationSignals: Sendable {
   private let id: Int
 
@@ -37,7 +37,7 @@ extension TerminationSignals {
   /// program.
   ///
   /// After the signal, no automatic refresh starts. The program waits for a refresh that was
-  /// already sent and for the store, with the limits of ``AuthorizationModule/settle()``.
+  /// already sent and for the store, with the limits of ``AccountOperations/settle()``.
   /// `onFailure` gets the error if the newest token could not be stored.
   public convenience init(
     settling modules: [AuthorizationModule],

@@ -75,7 +75,7 @@ public protocol TokenStore: Sendable {
   ///
   /// For example, a store in a database releases its leases and notifies other hosts of changes in
   /// this way. If the program ended before that, other programs would wait for nothing. The SDK
-  /// calls this method in ``AuthorizationModule/settle()``. It should return after a few seconds in
+  /// calls this method in ``AccountOperations/settle()``. It should return after a few seconds in
   /// any case. The default implementation returns immediately.
   func settle() async
 }

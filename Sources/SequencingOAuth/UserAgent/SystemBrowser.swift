@@ -54,7 +54,7 @@ public struct SystemBrowser: UserAgent {
   /// It is `true` if a command in `$BROWSER` can be run, or if there is a display and one of the
   /// system's commands that open pages. If it is `false`, users cannot sign in with a browser on
   /// this machine. Then let them sign in on another device, by
-  /// ``SQOAuth/signInWithDeviceCode(show:)``, or paste the redirect.
+  /// ``AccountOperations/signInWithDeviceCode(show:)``, or paste the redirect.
   public static var isAvailable: Bool {
     let browser = SystemBrowser()
     return browser.usable(browser.environment()) != nil

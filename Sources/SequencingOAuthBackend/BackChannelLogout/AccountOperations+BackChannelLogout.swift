@@ -15,11 +15,11 @@ extension AccountOperations {
   /// The app's server receives the token as the parameter `logout_token` of a POST. Let it answer
   /// with status 200 if this call returns, and with 400 if it throws. If the token names this
   /// account's session, the tokens leave memory and the store, and the delegate gets
-  /// ``SessionEnd/loggedOut``. A server with many accounts calls
+  /// `SessionEnd.loggedOut`. A server with many accounts calls
   /// ``AccountManager/handleLogoutToken(_:for:)`` instead.
   ///
   /// - Returns: The validated token, and whether it named this session.
-  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/logoutTokenInvalid`` if the token breaks a
+  /// - Throws: `SQOAuthError`: `SQOAuthError.Code.logoutTokenInvalid` if the token breaks a
   ///   rule or was used before; the reason why the issuer's keys could not be fetched; the store's
   ///   error.
   /// - SeeAlso: OpenID Connect Back-Channel Logout 1.0, sections 2.5 to 2.8
@@ -94,7 +94,7 @@ extension AuthorizationModule {
   }
 }
 
-/// The result of ``AccountOperations/handleLogoutToken(_:)``.
+/// The result of ``SequencingOAuth/AccountOperations/handleLogoutToken(_:)``.
 public struct LogoutTokenOutcome: Sendable {
   /// The validated token.
   public let token: LogoutToken
@@ -108,7 +108,7 @@ extension AccountManager {
   /// The app's server receives the token as the parameter `logout_token` of a POST. Let it answer
   /// with status 200 if this call returns, and with 400 if it throws. Each named session of the
   /// configuration's client leaves memory and the store, and its delegate gets
-  /// ``SessionEnd/loggedOut``. Other processes that share the store find at their next refresh that
+  /// `SessionEnd.loggedOut`. Other processes that share the store find at their next refresh that
   /// the account is gone.
   ///
   /// The token counts as used when all named sessions have ended. If the store fails, the call ends
@@ -117,9 +117,9 @@ extension AccountManager {
   /// skips a damaged record, because no process can use that record's tokens.
   ///
   /// - Returns: The identifiers of the accounts whose sessions ended.
-  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/logoutTokenInvalid`` if the token breaks a
+  /// - Throws: `SQOAuthError`: `SQOAuthError.Code.logoutTokenInvalid` if the token breaks a
   ///   rule or was used before; the reason why the issuer's keys could not be fetched; the store's
-  ///   error; ``SQOAuthError/Code/wrongPassphrase`` if no readable record is named and some records
+  ///   error; `SQOAuthError.Code.wrongPassphrase` if no readable record is named and some records
   ///   need a key that this host does not have, during a change of the store's key.
   /// - SeeAlso: OpenID Connect Back-Channel Logout 1.0, sections 2.5 to 2.8
   @discardableResult

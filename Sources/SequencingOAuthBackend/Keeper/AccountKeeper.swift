@@ -91,7 +91,7 @@ extension AccountManager {
   /// Renews the accounts in the store until the returned keeper is stopped or released.
   ///
   /// `atOnce` is the number of accounts that this process renews at the same time. If
-  /// ``account(_:id:)`` was called for an account, the keeper uses that module, so its events
+  /// `account(_:id:)` was called for an account, the keeper uses that module, so its events
   /// report the renewals.
   ///
   /// ```swift

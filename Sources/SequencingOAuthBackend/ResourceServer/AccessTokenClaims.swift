@@ -40,7 +40,7 @@ public struct AccessTokenClaims: Sendable, Hashable {
   /// Names are compared by their code points. An app's own `audience.contains(…)` would also accept
   /// another Unicode form of the name.
   ///
-  /// - Throws: ``SQOAuthError/Code/accessTokenInvalid``, which a resource server answers with
+  /// - Throws: `SQOAuthError.Code.accessTokenInvalid`, which a resource server answers with
   ///   status 401.
   /// - SeeAlso: RFC 7519, sections 4.1.3 and 7.3
   public func require(audience needed: String) throws(SQOAuthError) {
@@ -53,7 +53,7 @@ public struct AccessTokenClaims: Sendable, Hashable {
   ///
   /// Scopes are compared by their code points.
   ///
-  /// - Throws: ``SQOAuthError/Code/insufficientScope``, which a resource server answers with status
+  /// - Throws: `SQOAuthError.Code.insufficientScope`, which a resource server answers with status
   ///   403.
   /// - SeeAlso: RFC 6750, section 3.1
   public func require(scopes needed: String...) throws(SQOAuthError) {

@@ -45,7 +45,7 @@ public struct AccessTokenValidator: Sendable {
   /// algorithm that is not in `algorithms` is rejected. The clocks of both servers may differ by
   /// `clockTolerance`. `timeout` is the time limit of a request for metadata or keys.
   ///
-  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` for an empty audience, an algorithm that
+  /// - Throws: `SQOAuthError.Code.invalidConfiguration` for an empty audience, an algorithm that
   ///   needs a secret, or a provider whose addresses cannot be used.
   public init(
     provider: Provider, audience: String,
@@ -74,7 +74,7 @@ public struct AccessTokenValidator: Sendable {
   /// `token` is the text after `Bearer` in the request's `Authorization` field. The server's
   /// metadata and keys are fetched if they are not in memory or no longer fresh.
   ///
-  /// - Throws: ``SQOAuthError/Code/accessTokenInvalid``; answer the request with status 401 then.
+  /// - Throws: `SQOAuthError.Code.accessTokenInvalid`; answer the request with status 401 then.
   ///   The error of a request if the metadata or the keys could not be fetched, which says nothing
   ///   about the token. If some keys are known, a token with an unknown key is invalid, even if the
   ///   keys cannot be fetched again.

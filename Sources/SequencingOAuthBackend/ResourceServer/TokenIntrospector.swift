@@ -43,13 +43,13 @@ public final class TokenIntrospector: Sendable {
   /// call sends a request. The cache has at most `cacheLimit` results.
   ///
   /// With `signatureAlgorithms`, the server must sign its responses with one of these algorithms. A
-  /// response must not be older than ``ClientConfiguration/timeout`` and
-  /// ``ClientConfiguration/clockTolerance`` together.
+  /// response must not be older than `ClientConfiguration.timeout` and
+  /// `ClientConfiguration.clockTolerance` together.
   ///
   /// Servers also report refresh tokens as active. Such a token is rejected if the response names
   /// its kind, in `token_type`, in `token_use` (Ory Hydra) or in `typ` (Keycloak). If your server
   /// sends a `token_type` only for access tokens, set `requiresTokenType`. Then a token without it
-  /// is rejected with ``SQOAuthError/Code/unexpectedTokenType``.
+  /// is rejected with `SQOAuthError.Code.unexpectedTokenType`.
   ///
   /// - SeeAlso: RFC 7662, sections 2.2 and 4; RFC 9701
   public init(
@@ -75,11 +75,11 @@ public final class TokenIntrospector: Sendable {
   ///
   /// If the server issues tokens for several services, check the audience with
   /// ``AccessTokenClaims/require(audience:)``. A request takes at most
-  /// ``ClientConfiguration/timeout``.
+  /// `ClientConfiguration.timeout`.
   ///
-  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/unexpectedTokenType`` for an active token that
-  ///   is not an access token; ``SQOAuthError/Code/introspectionUnsupported``; the server's error,
-  ///   such as ``SQOAuthError/Code/invalidClient``; the reason why the request failed, which says
+  /// - Throws: `SQOAuthError`: `SQOAuthError.Code.unexpectedTokenType` for an active token that
+  ///   is not an access token; `SQOAuthError.Code.introspectionUnsupported`; the server's error,
+  ///   such as `SQOAuthError.Code.invalidClient`; the reason why the request failed, which says
   ///   nothing about the token.
   /// - SeeAlso: RFC 7662, section 2
   public func claims(of token: String) async throws(SQOAuthError) -> AccessTokenClaims? {

@@ -15,9 +15,9 @@ extension AccountManager {
   /// the client's redirect URI, which the application serves itself. The SDK saves nothing in the
   /// meantime, so any number of sign-ins can be under way. Any thread or task may call this. The
   /// server's metadata is fetched if it is not in memory or no longer fresh, within
-  /// ``ClientConfiguration/timeout``.
+  /// `ClientConfiguration.timeout`.
   ///
-  /// - Throws: ``SQOAuthError``: the reason why the configuration or the options cannot be used, or
+  /// - Throws: `SQOAuthError`: the reason why the configuration or the options cannot be used, or
   ///   why the metadata could not be fetched.
   /// - SeeAlso: RFC 6749, section 4.1.1
   public func beginSignIn(
@@ -36,7 +36,7 @@ extension AccountManager {
   /// account.
   ///
   /// The manager does not keep the returned module. A sign-in can be finished once:
-  /// ``ClientEnvironment/oneTimeValues`` remembers it, and a server accepts a code only once.
+  /// `ClientEnvironment.oneTimeValues` remembers it, and a server accepts a code only once.
   /// Remove the saved ``WebSignIn`` in any case. While a call is under way, another call of this
   /// manager for the same redirect waits for it and returns its module, so a user who reloads the
   /// page is signed in.
@@ -47,13 +47,13 @@ extension AccountManager {
   /// the call.
   ///
   /// - Returns: The account's module, whose token the store has.
-  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/stateMismatch`` or
-  ///   ``SQOAuthError/Code/invalidAuthorizationResponse`` if the redirect does not answer this
-  ///   sign-in; ``SQOAuthError/Code/timedOut`` if it comes too late;
-  ///   ``SQOAuthError/Code/webSignInUsed`` if the sign-in was finished before;
-  ///   ``SQOAuthError/Code/webSignInInvalid`` if the sign-in belongs to another client or server;
-  ///   ``SQOAuthError/Code/duplicateName`` if the manager has a module of the account for another
-  ///   client or server; the server's error, such as ``SQOAuthError/Code/accessDenied``; the
+  /// - Throws: `SQOAuthError`: `SQOAuthError.Code.stateMismatch` or
+  ///   `SQOAuthError.Code.invalidAuthorizationResponse` if the redirect does not answer this
+  ///   sign-in; `SQOAuthError.Code.timedOut` if it comes too late;
+  ///   `SQOAuthError.Code.webSignInUsed` if the sign-in was finished before;
+  ///   `SQOAuthError.Code.webSignInInvalid` if the sign-in belongs to another client or server;
+  ///   `SQOAuthError.Code.duplicateName` if the manager has a module of the account for another
+  ///   client or server; the server's error, such as `SQOAuthError.Code.accessDenied`; the
   ///   store's error.
   /// - SeeAlso: RFC 6749, sections 4.1.2 to 4.1.4; RFC 9207
   public func finishSignIn(
@@ -71,7 +71,7 @@ extension AccountManager {
 
   /// Finishes a sign-in with a form that the browser posted to the application.
   ///
-  /// Use it for a sign-in with ``SignInOptions/ResponseMode/formPost``. `form` is the body of the
+  /// Use it for a sign-in with `SignInOptions.ResponseMode.formPost`. `form` is the body of the
   /// POST. Everything else is as for ``finishSignIn(_:redirect:_:id:)``. The browser sends no
   /// `SameSite=Lax` cookie with such a POST. So the cookie that holds the sign-in and the cookie of
   /// the browser's session must both be `SameSite=None; Secure`.

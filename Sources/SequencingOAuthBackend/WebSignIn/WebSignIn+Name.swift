@@ -20,7 +20,7 @@ extension WebSignIn {
   /// Returns the name of the sign-in that a redirect belongs to; `nil` if it has no `state`.
   ///
   /// `redirect` is the URL that the browser requested, or its path and query. This does not check
-  /// the redirect; ``AccountManager/finishSignIn(_:redirect:_:id:)`` does.
+  /// the redirect; ``SequencingOAuth/AccountManager/finishSignIn(_:redirect:_:id:)`` does.
   public static func name(inRedirect redirect: String) -> String? {
     let query = redirect.utf8.prefix { $0 != UInt8(ascii: "#") }
       .drop { $0 != UInt8(ascii: "?") }.dropFirst()

@@ -9,11 +9,11 @@ import SequencingOAuth
 
 /// A web application's sign-in, between the request that begins it and the one that finishes it.
 ///
-/// ``AccountManager/beginSignIn(_:with:)`` creates it, and
-/// ``AccountManager/finishSignIn(_:redirect:_:id:)`` uses it, in any process and on any host. The
-/// SDK stores nothing in the meantime. The application must store this value so that only the
-/// user's browser can lead to it: encoded in the server's session for that browser, or in a cookie,
-/// sealed by a ``WebSignInSealer``.
+/// ``SequencingOAuth/AccountManager/beginSignIn(_:with:)`` creates it, and
+/// ``SequencingOAuth/AccountManager/finishSignIn(_:redirect:_:id:)`` uses it, in any process and on
+/// any host. The SDK stores nothing in the meantime. The application must store this value so that
+/// only the user's browser can lead to it: encoded in the server's session for that browser, or in
+/// a cookie, sealed by a ``WebSignInSealer``.
 ///
 /// The value contains the code verifier and the `state`. An attacker who has them could finish the
 /// sign-in with a stolen code, or make a victim finish the attacker's sign-in. So never send the
@@ -21,7 +21,7 @@ import SequencingOAuth
 public struct WebSignIn: Sendable, Hashable {
   /// The moment after which the sign-in can no longer be finished, in whole seconds.
   ///
-  /// It is ``ClientConfiguration/signInTimeout`` after the beginning.
+  /// It is `ClientConfiguration.signInTimeout` after the beginning.
   public let expirationDate: Date
   let request: CodeRequest
 

@@ -28,9 +28,9 @@ public struct WebSignInSealer: Sendable {
   ///
   /// Sign-ins are sealed with `key`, and opened with `key` or one of the `otherKeys`. To change the
   /// key, first add the new key to the other keys on all hosts. Then make it the key, with the old
-  /// one among the other keys. Remove the old key after ``ClientConfiguration/signInTimeout``.
+  /// one among the other keys. Remove the old key after `ClientConfiguration.signInTimeout`.
   ///
-  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` for a passphrase, because hosts would
+  /// - Throws: `SQOAuthError.Code.invalidConfiguration` for a passphrase, because hosts would
   ///   derive different keys from it, and for a key that does not have 32 bytes; the error of a key
   ///   file that cannot be read.
   public init(key: StoreKey, otherKeys: [StoreKey] = []) throws(SQOAuthError) {
@@ -54,7 +54,7 @@ public struct WebSignInSealer: Sendable {
   /// `session` is a text that only this browser sends, such as the random value of a cookie that
   /// was set before. Then no other browser can finish the sign-in, even with a stolen text.
   ///
-  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if the session is empty, because the
+  /// - Throws: `SQOAuthError.Code.invalidConfiguration` if the session is empty, because the
   ///   sign-in would be bound to no browser, or if the text would be longer than ``maximumLength``,
   ///   for example because of a very long scope.
   public func seal(_ signIn: WebSignIn, session: String) throws(SQOAuthError) -> String {
@@ -78,7 +78,7 @@ public struct WebSignInSealer: Sendable {
 
   /// Opens a text that was sealed with the same session.
   ///
-  /// - Throws: ``SQOAuthError/Code/webSignInInvalid`` if the text was changed, was sealed with
+  /// - Throws: `SQOAuthError.Code.webSignInInvalid` if the text was changed, was sealed with
   ///   another key or belongs to another browser session.
   public func open(_ text: String, session: String) throws(SQOAuthError) -> WebSignIn {
     guard !session.isEmpty, text.utf8.count <= Self.maximumLength, let box = Base64URL.decode(text)

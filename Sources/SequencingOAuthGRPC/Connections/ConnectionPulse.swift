@@ -3,7 +3,7 @@ import SQHTTP2
 
 /// The keep-alive rules of one connection: when to ping the server, and when to close it.
 ///
-/// All times are nanoseconds of the clock of ``SocketLoop``; `UInt64.max` means never.
+/// All times are nanoseconds of the clock of `SocketLoop`; `UInt64.max` means never.
 struct ConnectionPulse {
   /// The action that is due.
   enum Task {

@@ -34,7 +34,7 @@ final class RPCPeer: SocketOwner {
     var pingInterval: UInt64 = 0
     /// The time before which nothing is due.
     var nextCheck = UInt64.max
-    /// The time at which ``SocketLoop`` will call; never if none is set.
+    /// The time at which `SocketLoop` will call; never if none is set.
     var alarm = UInt64.max
     var lone = LoneCalls()
     /// Attempts that have ended, but whose callers still have to be resumed.

@@ -36,7 +36,7 @@ final class RPCStream: @unchecked Sendable {
   private let inbox: MessageInbox?
   /// Called with the head when it arrives.
   private let onHead: (HTTPResponseHead) -> Void
-  /// The time at which the attempt must end, on the clock of ``SocketLoop``.
+  /// The time at which the attempt must end, on the clock of `SocketLoop`.
   let deadline: UInt64
 
   /// Resumed with the result of the attempt.

@@ -59,9 +59,9 @@ package struct ResumableDownload: Sendable {
   /// - Returns: The last response. If its status is from 200 to 299, the file is complete. With any
   ///   other status, the response has its content in its body, and neither the file nor the partial
   ///   file has changed.
-  /// - Throws: The errors of `send`; ``SQOAuthError/Code/fileFailed`` with the path, for example if
-  ///   the disk is full or a file of the user is in the way; ``SQOAuthError/Code/fileInUse`` if
-  ///   another download to the same file is running; ``SQOAuthError/Code/responseTooLarge`` if the
+  /// - Throws: The errors of `send`; `SQOAuthError.Code.fileFailed` with the path, for example if
+  ///   the disk is full or a file of the user is in the way; `SQOAuthError.Code.fileInUse` if
+  ///   another download to the same file is running; `SQOAuthError.Code.responseTooLarge` if the
   ///   file is too long.
   package func run(_ send: Send) async throws(SQOAuthError) -> HTTPResponse {
     try checkRequest()

@@ -11,9 +11,9 @@ extension MultipartForm {
   /// A part of a form: a text field, a file, bytes in memory or a stream.
   ///
   /// In names and file names, `"`, CR and LF are percent-encoded, as HTML requires; all other
-  /// characters are sent as UTF-8. ``HTTPRequest/setForm(_:)`` rejects other control characters.
-  /// Avoid names that end with a backslash: some servers read the backslash and the following quote
-  /// as an escaped quote.
+  /// characters are sent as UTF-8. ``SequencingOAuth/HTTPRequest/setForm(_:)`` rejects other
+  /// control characters. Avoid names that end with a backslash: some servers read the backslash and
+  /// the following quote as an escaped quote.
   ///
   /// Without a content type, a file, data or a stream is sent as `application/octet-stream`. The
   /// SDK does not guess the type from the file name's extension, because its meaning differs
@@ -47,8 +47,8 @@ extension MultipartForm {
     /// Creates a part from a file, which is read while it is sent.
     ///
     /// Without a `filename`, the server gets the last component of the file's path.
-    /// ``HTTPRequest/setForm(_:)`` determines the file's length. If the file grows after that, only
-    /// its first bytes up to that length are sent; if it shrinks, the request fails.
+    /// ``SequencingOAuth/HTTPRequest/setForm(_:)`` determines the file's length. If the file grows
+    /// after that, its first bytes up to that length are sent; if it shrinks, the request fails.
     public static func file(
       _ name: String, _ url: URL, filename: String? = nil,
       contentType: String = defaultContentType
@@ -85,7 +85,7 @@ extension MultipartForm {
     ///
     /// The closure returns one chunk at a time, as soon as the chunk can be sent; `nil` ends the
     /// part. If the request needs the chunks a second time, because the server refused its token or
-    /// a connection was lost, it fails with ``SQOAuthError/Code/bodyNotReplayable``.
+    /// a connection was lost, it fails with `SQOAuthError.Code.bodyNotReplayable`.
     public static func stream(
       _ name: String, filename: String? = nil, contentType: String = defaultContentType,
       length: Int64? = nil, once chunks: @escaping @Sendable () async throws -> Data?
@@ -98,7 +98,7 @@ extension MultipartForm {
     /// Creates a part from the chunks of a sequence, which is read only once.
     ///
     /// If the request needs the chunks a second time, because the server refused its token or a
-    /// connection was lost, it fails with ``SQOAuthError/Code/bodyNotReplayable``.
+    /// connection was lost, it fails with `SQOAuthError.Code.bodyNotReplayable`.
     public static func stream<Chunks: AsyncSequence & Sendable>(
       _ name: String, filename: String? = nil, contentType: String = defaultContentType,
       length: Int64? = nil, once chunks: Chunks

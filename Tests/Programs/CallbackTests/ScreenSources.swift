@@ -70,6 +70,7 @@ struct ScreenSources: Sendable {
     import Dispatch
     import Foundation
     import SequencingOAuth
+    import SequencingOAuthPipes
 
     DECLARATION: CONFORMANCE AuthorizationDelegate, CONFORMANCE TokenRefreshDelegate {
       var token: SQToken?
@@ -134,6 +135,7 @@ struct ScreenSources: Sendable {
     import Foundation
     import OAuthSandbox
     import SequencingOAuth
+    import SequencingOAuthPipes
 
     // program ISSUER SCREEN QUEUE MAIN
     nonisolated let words = CommandLine.arguments

@@ -30,17 +30,16 @@ import Testing
   /// The files with a branch for other systems, where a port would begin.
   static let seams: Set = [
     "SQBasics/CLibrary", "SQBasics/EnvironmentVariable", "SQBasics/Locked", "SQBasics/Threads",
+    "SQFiles/FileDescriptor", "SQFiles/FileDescriptor+Content", "SQFiles/FileFailure",
+    "SQFiles/FileLock", "SQFiles/FileStatus", "SQFiles/FileTrust", "SQFiles/LockHolder",
+    "SQFiles/LockRemoval", "SQFiles/PrivateFile", "SQFiles/PrivateFile+Placing",
+    "SQFiles/URL+Path",
     "SQLoopback/EventLoop", "SQLoopback/Monotonic", "SQLoopback/SocketAddress",
     "SQLoopback/Sockets",
-    "SequencingOAuth/Files/FileDescriptor", "SequencingOAuth/Files/FileDescriptor+Content",
-    "SequencingOAuth/Files/FileError", "SequencingOAuth/Files/FileLock",
-    "SequencingOAuth/Files/FileStatus", "SequencingOAuth/Files/FileTrust",
-    "SequencingOAuth/Files/LockHolder", "SequencingOAuth/Files/LockRemoval",
-    "SequencingOAuth/Files/PrivateFile", "SequencingOAuth/Files/PrivateFile+Placing",
-    "SequencingOAuth/Files/URL+Path",
     "SequencingOAuth/Signals/SignalListener",
     "SequencingOAuth/UserAgent/BrowserCommand", "SequencingOAuth/UserAgent/ChildProcess",
     "SequencingOAuth/UserAgent/OutputRelay", "SequencingOAuth/UserAgent/ProgramTerminal",
+    "SequencingOAuthPipes/Downloads/FileFailure+Downloads",
   ]
   /// The files for Linux only, which a port would replace or omit.
   static let linuxFiles: Set = [

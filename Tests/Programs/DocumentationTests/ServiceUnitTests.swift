@@ -14,7 +14,8 @@ import Testing
   init() throws {
     let article = try String(
       contentsOf: PackageSources.root.appending(
-        path: "Sources/SequencingOAuth/SequencingOAuth.docc/AsAService.md"), encoding: .utf8)
+        path: "Sources/SequencingOAuthBackend/SequencingOAuthBackend.docc/AsAService.md"),
+      encoding: .utf8)
     let block = try #require(article.firstMatch(of: /```ini\n([\s\S]*?)```/))
     unit = String(block.output.1)
     folder = try TemporaryFolder()

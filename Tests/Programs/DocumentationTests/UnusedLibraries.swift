@@ -2,7 +2,8 @@ import Foundation
 import ProgramSupport
 import TestSupport
 
-/// The system libraries that a program with only the product `SequencingOAuth` does not use.
+/// The system libraries that the tutorial's programs, which use `SequencingOAuth` and
+/// `SequencingOAuthPipes`, do not use.
 ///
 /// Unusable files with their names come first in the search path. So a build that uses one of them
 /// fails, although the real libraries are installed.

@@ -7,7 +7,8 @@ import TestSupport
 /// time.
 package struct ProgramBuilder: Sendable {
   private static let libraries = [
-    "SequencingOAuth", "OAuthSandbox", "SQLoopbackPages", "SQLoopback", "SQBasics",
+    "SequencingOAuth", "SequencingOAuthPipes", "SequencingOAuthBackend", "OAuthSandbox",
+    "SQLoopbackPages", "SQLoopback", "SQFiles", "SQCrypto", "SQBasics",
   ]
 
   /// An additional library that some programs need.

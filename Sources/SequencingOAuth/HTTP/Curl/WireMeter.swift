@@ -3,7 +3,7 @@ import SQBasics
 
 /// Counts the bytes that libcurl reads from a connection, and compares them with the content.
 ///
-/// libcurl does not limit bytes without content; see ``ContentMeter``.
+/// libcurl does not limit bytes without content; see `ContentMeter`.
 struct WireMeter {
   /// The number of additional bytes that may arrive over HTTP/2.
   ///
