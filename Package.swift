@@ -278,7 +278,10 @@ let programs: [Target] = [
     ]),
   tests(
     "Programs/CallbackTests",
-    ["SequencingOAuth", "OAuthSandbox", "SQBasics", "SQLoopback", "TestSupport", "ProgramSupport"]),
+    [
+      "SequencingOAuth", "SequencingOAuthPipes", "OAuthSandbox", "SQBasics", "SQLoopback",
+      "TestSupport", "ProgramSupport",
+    ]),
   tests(
     "Programs/PodTests", exclude: ["Apps", "fixits"],
     ["SequencingOAuth", "OAuthSandbox", "SQBasics", "SQLoopback", "TestSupport", "ProgramSupport"]),

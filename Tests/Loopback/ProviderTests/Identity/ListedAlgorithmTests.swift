@@ -1,7 +1,7 @@
-import SequencingOAuthBackend
 import OAuthSandbox
 import SQBasics
 import SequencingOAuth
+import SequencingOAuthBackend
 import Testing
 
 @testable import LoopbackSupport
