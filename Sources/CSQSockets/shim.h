@@ -2,7 +2,9 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <sys/socket.h>
+#include <time.h>
 
 #ifdef __linux__
 #include <sys/epoll.h>
@@ -17,14 +19,21 @@ int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int);
 #endif
 
 // Swift can use the fields of a C type only in files that import the module that first declares it.
-// `sigset_t` and `pollfd` are declared in several modules, and which module is first depends on
-// what else is compiled. So these functions use the fields.
+// `sigset_t`, `pollfd` and `timespec` are declared in several modules, and which module is first
+// depends on what else is compiled. So these functions use the fields.
 
 /// Returns an empty set of signals.
 static inline sigset_t sq_no_signals(void) {
   sigset_t signals;
   sigemptyset(&signals);
   return signals;
+}
+
+/// Returns the monotonic time in nanoseconds. A signal handler may call it.
+static inline uint64_t sq_monotonic_nanoseconds(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
 /// Waits until one of two descriptors can be read or has ended. The result has bit 0 set for the

@@ -59,11 +59,7 @@ package final class SocketLoop: Sendable {
   }
 
   /// Returns the time on the monotonic clock, in nanoseconds.
-  package static func now() -> UInt64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-  }
+  package static func now() -> UInt64 { sq_monotonic_nanoseconds() }
 
   // MARK: For owners, from any thread
 

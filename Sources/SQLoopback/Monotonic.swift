@@ -1,20 +1,11 @@
+import CSQSockets
 import SQBasics
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
 
 /// Times on the system's monotonic clock, in nanoseconds, for the event loop's deadlines.
 package enum Monotonic {
   package static let never = Int64.max
 
-  package static func now() -> Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-  }
+  package static func now() -> Int64 { Int64(sq_monotonic_nanoseconds()) }
 
   package static func after(_ duration: Duration, from now: Int64) -> Int64 {
     let (sum, tooLate) = now.addingReportingOverflow(duration.wholeNanoseconds)

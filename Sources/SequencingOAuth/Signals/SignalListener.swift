@@ -1,3 +1,4 @@
+import CSQSockets
 import SQBasics
 import Synchronization
 
@@ -141,11 +142,7 @@ final class SignalListener: Sendable {
   }
 
   /// The monotonic time in nanoseconds, never 0; it is safe to use in a signal handler.
-  private static var now: UInt64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return max(1, UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec))
-  }
+  private static var now: UInt64 { max(1, sq_monotonic_nanoseconds()) }
 
   private static func isIgnored(_ number: Int32) -> Bool {
     let handler = signal(number, SIG_IGN)

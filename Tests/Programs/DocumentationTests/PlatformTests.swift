@@ -34,7 +34,7 @@ import Testing
     "SQFiles/FileLock", "SQFiles/FileStatus", "SQFiles/FileTrust", "SQFiles/LockHolder",
     "SQFiles/LockRemoval", "SQFiles/PrivateFile", "SQFiles/PrivateFile+Placing",
     "SQFiles/URL+Path",
-    "SQLoopback/EventLoop", "SQLoopback/Monotonic", "SQLoopback/SocketAddress",
+    "SQLoopback/EventLoop", "SQLoopback/SocketAddress",
     "SQLoopback/Sockets",
     "SequencingOAuth/Signals/SignalListener",
     "SequencingOAuth/UserAgent/BrowserCommand", "SequencingOAuth/UserAgent/ChildProcess",

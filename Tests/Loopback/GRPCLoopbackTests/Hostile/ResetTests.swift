@@ -55,7 +55,7 @@ import Testing
       let call = try server.channel().test("X")
       try call.setTimeout(nil)
       let error = await rpcFailure(.unavailable) { try await call.response() }
-      #expect(error?.message.contains("refused the call again and again") == true)
+      #expect(error?.message.contains("refused the call repeatedly") == true)
       #expect(server.connectionCount == 1 && server.log().counts[.headers] == 5)
     }
   }

@@ -184,6 +184,8 @@ private func segment(in folder: String) throws -> Substring {
 
 /// Returns the numbers of the system's shared memory segments.
 private func segments() throws -> [Substring] {
-  try String(contentsOfFile: "/proc/sysvipc/shm", encoding: .utf8).split(separator: "\n")
+  // The file has no size, and a read returns no more than a page of it.
+  let list = try FileHandle(forReadingFrom: URL(filePath: "/proc/sysvipc/shm")).readToEnd()
+  return String(decoding: list ?? Data(), as: UTF8.self).split(separator: "\n")
     .compactMap { $0.split(separator: " ").dropFirst().first }
 }

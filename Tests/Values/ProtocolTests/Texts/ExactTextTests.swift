@@ -77,7 +77,7 @@ import Testing
         #expect(isImported, "\(library)/\(path) compares texts without SequencingOAuth")
       }
     }
-    #expect(count > 50)
+    #expect(count > 30)
   }
 
   @Test(arguments: pairs)

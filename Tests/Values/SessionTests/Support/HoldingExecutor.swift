@@ -32,13 +32,13 @@ final class HoldingExecutor: TaskExecutor {
   func hold() { state.withLock { $0.isHolding = true } }
 
   func letGo() {
-    let jobs = state.withLock { state in
+    state.withLock { state in
       state.isHolding = false
       state.running += state.held.count
-      defer { state.held = [] }
-      return state.held
+      // Under the lock, so that no job that these enqueue comes before one of them.
+      for job in state.held { run(job) }
+      state.held = []
     }
-    for job in jobs { run(job) }
   }
 
   private func run(_ job: UnownedJob) {
