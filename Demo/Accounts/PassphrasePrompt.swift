@@ -58,7 +58,7 @@ struct PassphrasePrompt: Sendable {
     return text
   }
 
-  /// Reads a line, of which a terminal returns at most one per read.
+  /// Reads a line; a terminal returns at most one line per read.
   private static func read() -> Answer {
     var buffer = [UInt8](repeating: 0, count: 4096)
     while true {

@@ -35,7 +35,7 @@ struct WhoAmI: Command {
       }
       if let problem = user.problem {
         if problem.code == .cancelled { throw Failure(problem) }
-        // The stored ID token names the former user, but nobody is signed in any more.
+        // The stored ID token names the former user, but no user is signed in any more.
         if !account.oauth.module.hasAccessToken { throw Failure(problem) }
         console.warn(
           "the provider could not be asked: \(problem.code.rawValue.onScreen): \(problem.message)")

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The examples, each of which is a file or a folder.
+// The examples; each is a file or a folder.
 //
 //   swift run --package-path Demo/Examples delegates
 //

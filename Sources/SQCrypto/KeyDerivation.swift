@@ -36,7 +36,7 @@ package enum KeyDerivation: Sendable, Hashable {
 
   /// Derivation from a passphrase by scrypt, with a cost that slows down guessing.
   case scrypt(cost: Int, blockSize: Int, parallelism: Int, salt: Data)
-  /// Derivation from a random key by HKDF, which is fast, because nobody can guess such a key.
+  /// Derivation from a random key by HKDF. It is fast, because such a key cannot be guessed.
   case hkdf(salt: Data)
 
   static let smallestSalt = 16

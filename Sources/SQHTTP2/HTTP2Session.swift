@@ -45,7 +45,7 @@ package final class HTTP2Session {
   var resetRemotely: Set<Int32> = []
   /// Whether the other side has announced the end of the connection (a GOAWAY frame arrived).
   var hasReceivedGoAway = false
-  /// The broken protocol rule because of which this side ended the connection, in nghttp2's words.
+  /// The broken protocol rule that made this side end the connection, in nghttp2's words.
   package private(set) var brokenRule: String?
 
   /// Compares the bytes that arrived with the content in them.

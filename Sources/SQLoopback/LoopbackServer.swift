@@ -55,7 +55,7 @@ package enum LoopbackError: Error, Hashable {
 package final class LoopbackServer: Sendable {
   package typealias Handler = @Sendable (LoopbackRequest) async -> LoopbackReply
 
-  /// The port that the server listens on: the requested one, or one that the kernel chose.
+  /// The server's port: the requested one, or the kernel's choice.
   package let port: UInt16
   package let address: LoopbackAddress
   private let mailbox: LoopMailbox

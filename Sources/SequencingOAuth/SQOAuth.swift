@@ -151,7 +151,6 @@ public final class SQOAuth: AccountOperations {
     }
     module.callbacks.inOrder { await call.run() }
   }
-
 }
 
 // MARK: - Registering the client

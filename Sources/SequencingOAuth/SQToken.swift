@@ -157,76 +157,14 @@ public struct SQToken: Sendable, Hashable, Codable {
   /// Whether both the access token and the refresh token are missing or empty.
   var isEmpty: Bool { accessToken.isEmpty && (refreshToken ?? "").isEmpty }
 
-  /// Returns this token as the result of a refresh, with the previous token's values where the
-  /// response has none.
-  ///
-  /// A field that is `null` or an empty string counts as missing. The new ID token is not validated
-  /// yet, so ``idToken`` is the earlier one until then.
-  ///
-  /// - SeeAlso: RFC 6749, section 6; OpenID Connect Core 1.0, section 12.2, which lets the response
-  ///   to a refresh have no `id_token`
-  func refreshing(_ previous: SQToken) -> SQToken {
-    let token = SQToken(
-      accessToken: accessToken, expirationDate: expirationDate, tokenType: tokenType,
-      scope: scope ?? additionalFields.scope(ifMissing: previous.scope),
-      refreshToken: refreshToken ?? previous.refreshToken,
-      issueDate: issueDate,
-      additionalFields: previous.lastingFields.merging(additionalFields) {
-        old, new in new == .null || new == .string("") ? old : new
-      }, redirectParameters: previous.redirectParameters)
-    return SQToken(
-      token.storage.with(nonce: nonce ?? previous.nonce, idToken: idToken ?? previous.idToken))
-  }
-
   /// Returns this token with the validated identity of its user.
   func identifying(_ idToken: IDToken?, nonce: String?) -> SQToken {
     SQToken(storage.with(nonce: nonce, idToken: idToken))
   }
 
-  /// Returns this token with the identity of an earlier token, or without an identity.
-  ///
-  /// The text of its own ID token is removed, because a store saves that text and reads the
-  /// identity from it.
-  func keepingIdentity(of idToken: IDToken?) -> SQToken {
-    var fields = additionalFields
-    fields["id_token"] = idToken.map { .string($0.compactForm) }
-    return SQToken(
-      accessToken: accessToken, expirationDate: expirationDate, tokenType: tokenType, scope: scope,
-      refreshToken: refreshToken, issueDate: issueDate, additionalFields: fields,
-      redirectParameters: redirectParameters
-    ).identifying(idToken, nonce: nonce)
-  }
-
-  /// Returns this token with the additional parameters of its sign-in's redirect.
-  func coming(with redirectParameters: [String: String]) -> SQToken {
-    SQToken(
-      accessToken: accessToken, expirationDate: expirationDate, tokenType: tokenType, scope: scope,
-      refreshToken: refreshToken, issueDate: issueDate, additionalFields: additionalFields,
-      redirectParameters: redirectParameters
-    ).identifying(idToken, nonce: nonce)
-  }
-
-  /// Returns this token with the refresh token of a later response.
-  func keeping(refreshToken: String?) -> SQToken {
-    SQToken(
-      accessToken: accessToken, expirationDate: expirationDate, tokenType: tokenType, scope: scope,
-      refreshToken: refreshToken, issueDate: issueDate, additionalFields: additionalFields,
-      redirectParameters: redirectParameters
-    ).identifying(idToken, nonce: nonce)
-  }
-
   /// The text of the ID token as the server sent it, validated or not; `nil` if it sent none.
   var idTokenText: String? {
     additionalFields["id_token"]?.string.flatMap { $0.isEmpty ? nil : $0 }
-  }
-
-  /// The additional fields that stay valid after a refresh.
-  ///
-  /// A lifetime, such as Keycloak's `refresh_expires_in`, counts from the response that sent it.
-  /// With the ``issueDate`` of a later response it would be wrong. A `scope` that could not be read
-  /// does not apply to a later token.
-  private var lastingFields: [String: JSONValue] {
-    additionalFields.filter { $0.key != "scope" && !$0.key.asciiLowercased().contains("expir") }
   }
 
   private static func split(_ scope: String) -> [String] {

@@ -113,7 +113,7 @@ final class ConnectionPool: Sendable {
 
   // MARK: Places
 
-  /// Whether the caller's place is the only one that is taken.
+  /// Whether no other caller has a place.
   private var isAlone: Bool { state.withLock { $0.count - $0.idle.count == 1 } }
 
   /// Waits for a place; returns `nil` if none was free by the deadline.

@@ -1,4 +1,4 @@
-/// The grants of the token endpoint, each of which checks a proof and returns a token response.
+/// The grants of the token endpoint; each checks a proof and returns a token response.
 enum Grants {
   static func redeem(
     _ grantType: String, _ request: SandboxRequest, _ client: SandboxClient,

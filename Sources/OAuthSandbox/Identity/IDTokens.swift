@@ -95,7 +95,7 @@ extension SandboxState {
 
   /// Adds the claims about a user that the scopes include or that the app requests by name.
   ///
-  /// Leaves out a claim if its value is not one that the app accepts.
+  /// Leaves out a claim if the app does not accept its value.
   func adding(
     userClaims name: String, _ scopes: [String], _ wishes: [String: ClaimsRequest.Wish],
     to claims: SandboxJSON

@@ -11,7 +11,7 @@ struct BrowserSessions {
   struct Session: Redacted {
     /// The text that each form must send back, which other sites cannot read.
     let formToken: String
-    /// The sign-in of the current user; `nil` if nobody is signed in.
+    /// The sign-in of the current user; `nil` if no user is signed in.
     var signIn: UserSignIn?
 
     /// The session's position in the order of creation.

@@ -25,7 +25,7 @@ struct DevicePolls: Sendable {
   /// server asks for.
   mutating func pause(after error: SQOAuthError) -> Duration? {
     let asked = error.retryAfter ?? .zero
-    // Section 3.5 defines four codes, each of which is a proper response whatever its status.
+    // Section 3.5 defines four codes; each is a proper response whatever its status.
     switch error.response?.error.rawValue {
     case "authorization_pending":
       failures = 0

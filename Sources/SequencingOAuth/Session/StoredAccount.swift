@@ -165,7 +165,7 @@ extension StoredAccount {
   /// The last requested change, whether finished or not; `nil` if there was none.
   var lastWrite: PendingWrite? { state.withLock(\.writes.last) }
 
-  /// The error because of which the store still has the account of an ended session; `nil` if none.
+  /// The error that keeps the account of an ended session in the store; `nil` if there is none.
   var failedErase: SQOAuthError? { state.withLock(\.writes.failedErase) }
 
   /// Requests a change; ``made(_:)`` or ``makeChanges(here:)`` makes it.

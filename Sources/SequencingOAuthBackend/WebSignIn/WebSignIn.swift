@@ -7,7 +7,7 @@ import SequencingOAuth
   public import Foundation
 #endif
 
-/// A web application's sign-in, between the request that begins it and the one that finishes it.
+/// A web application's sign-in, between its first request and its last one.
 ///
 /// ``SequencingOAuth/AccountManager/beginSignIn(_:with:)`` creates it, and
 /// ``SequencingOAuth/AccountManager/finishSignIn(_:redirect:_:id:)`` uses it, in any process and on

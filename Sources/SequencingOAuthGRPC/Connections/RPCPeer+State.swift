@@ -131,7 +131,7 @@ extension RPCPeer.State {
     if connection.hasAnswered {
       opening.succeeded()
     } else if let failure = connection.failure, !connection.pulse.isProven {
-      // A connection that never spoke HTTP/2 counts as one that could not be opened.
+      // A connection that never spoke HTTP/2 counts as not opened.
       return cannotOpen(failure)
     } else {
       opening.failed(connection.failure, at: SocketLoop.now())

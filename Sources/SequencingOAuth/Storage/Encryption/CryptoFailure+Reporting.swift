@@ -12,16 +12,3 @@ extension CryptoFailure {
     }
   }
 }
-
-extension KeyDerivation.Secret {
-  /// Creates a secret from a passphrase and the cost for a new store; throws if the passphrase is
-  /// empty.
-  static func checked(
-    _ passphrase: String, cost: KeyDerivation.ScryptCost = .standard
-  ) throws(SQOAuthError) -> Self {
-    guard !passphrase.isEmpty else {
-      throw SQOAuthError(.invalidConfiguration, "a passphrase must not be empty")
-    }
-    return .passphrase(passphrase, cost)
-  }
-}

@@ -1,0 +1,17 @@
+// Whether a request can be sent again, or at all.
+extension HTTPRequest {
+  /// Whether the request can be sent more than once, because its whole body can be read again.
+  public var isReplayable: Bool { oneTimeStreams.isEmpty }
+
+  /// Whether a part of the body that can be read only once was read, so the request cannot be sent.
+  public var isSpent: Bool { oneTimeStreams.contains(where: \.wasBegun) }
+
+  /// Throws if the body can no longer be sent, before any byte is sent.
+  package func checkNotSpent() throws(SQOAuthError) {
+    if !oneTimeStreams.isEmpty { try Self.check(oneTimeStreams) }
+  }
+
+  package static func check(_ streams: [OneTimeStream]) throws(SQOAuthError) {
+    if let begun = streams.first(where: \.wasBegun) { throw begun.notReplayable }
+  }
+}

@@ -1,0 +1,65 @@
+import SQBasics
+
+// Tokens that have parts of another response.
+extension SQToken {
+  /// Returns this token as the result of a refresh, with the previous token's values where the
+  /// response has none.
+  ///
+  /// A field that is `null` or an empty string counts as missing. The new ID token is not validated
+  /// yet, so ``idToken`` is the earlier one until then.
+  ///
+  /// - SeeAlso: RFC 6749, section 6; OpenID Connect Core 1.0, section 12.2, which lets the response
+  ///   to a refresh have no `id_token`
+  func refreshing(_ previous: SQToken) -> SQToken {
+    SQToken(
+      accessToken: accessToken, expirationDate: expirationDate, tokenType: tokenType,
+      scope: scope ?? additionalFields.scope(ifMissing: previous.scope),
+      refreshToken: refreshToken ?? previous.refreshToken,
+      issueDate: issueDate,
+      additionalFields: previous.lastingFields.merging(additionalFields) {
+        old, new in new == .null || new == .string("") ? old : new
+      }, redirectParameters: previous.redirectParameters
+    ).identifying(idToken ?? previous.idToken, nonce: nonce ?? previous.nonce)
+  }
+
+  /// Returns this token with the identity of an earlier token, or without an identity.
+  ///
+  /// The text of its own ID token is removed, because a store saves that text and reads the
+  /// identity from it.
+  func keepingIdentity(of idToken: IDToken?) -> SQToken {
+    var fields = additionalFields
+    fields["id_token"] = idToken.map { .string($0.compactForm) }
+    return with(refreshToken, fields, redirectParameters).identifying(idToken, nonce: nonce)
+  }
+
+  /// Returns this token with the additional parameters of its sign-in's redirect.
+  func coming(with redirectParameters: [String: String]) -> SQToken {
+    with(refreshToken, additionalFields, redirectParameters)
+  }
+
+  /// Returns this token with the refresh token of a later response.
+  func keeping(refreshToken: String?) -> SQToken {
+    with(refreshToken, additionalFields, redirectParameters)
+  }
+
+  /// Returns this token, of the same user, with other values for three of its parts.
+  private func with(
+    _ refreshToken: String?, _ additionalFields: [String: JSONValue],
+    _ redirectParameters: [String: String]
+  ) -> SQToken {
+    SQToken(
+      accessToken: accessToken, expirationDate: expirationDate, tokenType: tokenType, scope: scope,
+      refreshToken: refreshToken, issueDate: issueDate, additionalFields: additionalFields,
+      redirectParameters: redirectParameters
+    ).identifying(idToken, nonce: nonce)
+  }
+
+  /// The additional fields that stay valid after a refresh.
+  ///
+  /// A lifetime, such as Keycloak's `refresh_expires_in`, counts from the response that sent it.
+  /// With the ``issueDate`` of a later response it would be wrong. A `scope` that could not be read
+  /// does not apply to a later token.
+  private var lastingFields: [String: JSONValue] {
+    additionalFields.filter { $0.key != "scope" && !$0.key.asciiLowercased().contains("expir") }
+  }
+}
