@@ -60,7 +60,7 @@ struct Call: Command {
     try await account.withAccount(console) { account throws(Failure) in
       let http = try request.http(
         body: body, at: account.server, answerLimit: self.account.signIn.answerLimit)
-      let response: HTTPResponse
+      let response: WebResponse
       do throws(Failure) {
         response = try await Failure.translating { () throws(SQOAuthError) in
           // The server on the command line may get the token, unless the user listed servers.
@@ -93,7 +93,7 @@ private struct CallReport: Encodable {
   private let body: String?
   private let bodyBase64: String?
 
-  init(_ response: HTTPResponse) {
+  init(_ response: WebResponse) {
     status = response.status
     headers = Dictionary(response.headers.map { ($0.name.lowercased(), $0.value) }) {
       $0 + ", " + $1
@@ -103,7 +103,7 @@ private struct CallReport: Encodable {
   }
 }
 
-extension HTTPResponse {
+extension WebResponse {
   /// A one-line summary of an HTML error page; `nil` for any other answer.
   fileprivate var summaryOfErrorPage: String? {
     let isHTML = headers["content-type"]?.lowercased().hasPrefix("text/html") == true
@@ -114,7 +114,7 @@ extension HTTPResponse {
 
 extension Failure {
   /// Creates the failure for an answer whose status is not 2xx.
-  fileprivate init(_ response: HTTPResponse, to request: HTTPRequest) {
+  fileprivate init(_ response: WebResponse, to request: WebRequest) {
     self.init(
       "http_\(response.status)",
       "the answer to \(request.description.onScreen) has status \(response.status)",

@@ -9,11 +9,11 @@ import SequencingOAuth
 /// The request that `call` sends, read from the command line.
 struct CallRequest: Sendable {
   /// The maximum size of standard input and of an answer, in bytes.
-  private static let limit = HTTPRequestBody.mostInMemory
+  private static let limit = WebRequestBody.mostInMemory
 
   private let method: String
   private let url: String
-  private let headers: HTTPFields
+  private let headers: HeaderFields
   private let bodyFile: String?
 
   /// Checks everything that can be checked without a server.
@@ -21,7 +21,7 @@ struct CallRequest: Sendable {
     method = arguments.operands[0].uppercased()
     url = arguments.operands[1]
     bodyFile = arguments[.body]
-    headers = HTTPFields(
+    headers = HeaderFields(
       try arguments.all(.header).map { text throws(Failure) in try Self.field(text) })
     if !isPath { _ = try Self.url(url) }
   }
@@ -30,13 +30,13 @@ struct CallRequest: Sendable {
   var readsInput: Bool { bodyFile == "-" }
 
   /// Reads the body from standard input or a pipe, or checks that its file can be read.
-  func body() throws(Failure) -> HTTPRequestBody {
+  func body() throws(Failure) -> WebRequestBody {
     guard let bodyFile else { return .empty }
     do throws(FileReading.ReadError) {
       guard !readsInput else {
         return .bytes(Data(try FileReading.input(atMost: Self.limit)))
       }
-      return try HTTPRequestBody(contentOf: bodyFile)
+      return try WebRequestBody(contentOf: bodyFile)
     } catch {
       throw .unreadable("--body \(bodyFile)", error)
     }
@@ -46,9 +46,9 @@ struct CallRequest: Sendable {
   ///
   /// A path is resolved at `server`, which may send no bytes for at most `answerLimit`.
   func http(
-    body: HTTPRequestBody, at server: String?, answerLimit: Duration
-  ) throws(Failure) -> HTTPRequest {
-    var request = HTTPRequest(
+    body: WebRequestBody, at server: String?, answerLimit: Duration
+  ) throws(Failure) -> WebRequest {
+    var request = WebRequest(
       method: method, url: try Self.url(try address(at: server)), headers: headers, body: body)
     request.maximumResponseBytes = Int64(Self.limit)
     // A large body may take any time as long as bytes arrive.
@@ -80,12 +80,12 @@ struct CallRequest: Sendable {
   /// Parses a header field.
   ///
   /// Messages never repeat its value, which may be a secret.
-  private static func field(_ text: String) throws(Failure) -> HTTPFields.Field {
+  private static func field(_ text: String) throws(Failure) -> HeaderFields.Field {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, !parts[0].isEmpty else {
       throw .usage("--header takes a name, a colon and a value: --header 'NAME: VALUE'")
     }
     let value = parts[1].drop { $0 == " " || $0 == "\t" }
-    return HTTPFields.Field(name: String(parts[0]), value: String(value))
+    return HeaderFields.Field(name: String(parts[0]), value: String(value))
   }
 }

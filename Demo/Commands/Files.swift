@@ -74,7 +74,7 @@ struct Files: Command {
   }
 
   private func run(
-    at address: DriveAddress, _ content: HTTPRequestBody, _ account: Account, _ console: Console
+    at address: DriveAddress, _ content: WebRequestBody, _ account: Account, _ console: Console
   ) async throws(Failure) {
     let module = account.oauth.module
     let answerLimit = self.account.signIn.answerLimit

@@ -64,7 +64,7 @@ struct RPC: Command {
   /// Checks that the token can be sent.
   private static func check(_ token: Secret) throws(Failure) {
     var metadata = RPCMetadata()
-    do throws(RPCError) {
+    do throws(RPCCallError) {
       try metadata.setOAuth2AccessToken(token.value)
     } catch {
       throw .usage("\(token.kind.variable): \(error.message)")

@@ -103,7 +103,7 @@ struct Drive: Sendable {
 
   /// Uploads a new file.
   func put(
-    _ content: HTTPRequestBody, title: String, progress: Progress?
+    _ content: WebRequestBody, title: String, progress: Progress?
   ) async throws(Failure) -> DriveFile {
     let file = try await attempt { () async throws(PipeError) in
       try await uploads.upload(

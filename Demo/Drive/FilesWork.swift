@@ -32,14 +32,14 @@ enum FilesWork: Sendable, Equatable {
   }
 
   /// Makes all checks that need no server, and returns the content of a new file.
-  func prepare() throws(Failure) -> HTTPRequestBody {
+  func prepare() throws(Failure) -> WebRequestBody {
     switch self {
     case .put(let path, let title):
       if title == nil, FileReading.isThere(path), !FileReading.isFile(path) {
         throw .usage("--title is needed: \(path.onScreen) is not a file")
       }
       do throws(FileReading.ReadError) {
-        return try HTTPRequestBody(contentOf: path)
+        return try WebRequestBody(contentOf: path)
       } catch {
         throw .unreadable(path, error)
       }
@@ -53,8 +53,7 @@ enum FilesWork: Sendable, Equatable {
   }
 
   /// Does the task and prints its result; `content` is the content of a new file.
-  func run(_ drive: Drive, _ content: HTTPRequestBody, _ report: FilesReport) async throws(Failure)
-  {
+  func run(_ drive: Drive, _ content: WebRequestBody, _ report: FilesReport) async throws(Failure) {
     switch self {
     case .list:
       try report.list(try await drive.list())

@@ -31,7 +31,7 @@ do {
     let account = try await manager.account(client, id: name)
     // The browser opens only if this account has no valid token.
     try await account.requestAccess()
-    let answer = try await account.send(HTTPRequest(url: api))
+    let answer = try await account.send(WebRequest(url: api))
     let me = try JSONDecoder().decode(Me.self, from: answer.body)
     print("\(name): \(me.name)")
   }

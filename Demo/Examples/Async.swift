@@ -30,7 +30,7 @@ do {
   print("Signed in, for: \(token.scopes.joined(separator: ", "))")
 
   // The request carries the token, which is refreshed first if it has expired.
-  let answer = try await oauth.send(HTTPRequest(url: api))
+  let answer = try await oauth.send(WebRequest(url: api))
   let me = try JSONDecoder().decode(Me.self, from: answer.body)
   print("Hello, \(me.name).")
   // If a refresh is in progress, its token must be stored before the program ends.

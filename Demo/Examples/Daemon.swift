@@ -28,7 +28,7 @@ do {
   // A real daemon runs until it is stopped.
   for round in 1...3 {
     // The first request gets a token, which the others use until it expires.
-    let answer = try await account.send(HTTPRequest(url: api))
+    let answer = try await account.send(WebRequest(url: api))
     print("Round \(round): status \(answer.status), \(answer.body.count) bytes")
     try await Task.sleep(for: .milliseconds(500))
   }

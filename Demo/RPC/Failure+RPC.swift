@@ -3,7 +3,7 @@ import SequencingOAuthGRPC
 
 extension Failure {
   /// Creates a failure from the error of a call, whose code is gRPC's name of the status.
-  init(_ error: RPCError) {
+  init(_ error: RPCCallError) {
     let code = error.status.description.lowercased()
     switch error.status {
     case .cancelled where !error.isFromServer:
@@ -27,7 +27,7 @@ extension Failure {
     }
   }
 
-  private static func hint(_ error: RPCError) -> String? {
+  private static func hint(_ error: RPCCallError) -> String? {
     switch error.status {
     case .deadlineExceeded where !error.isFromServer:
       "The server did not answer in time; --timeout gives it more time."

@@ -35,7 +35,7 @@ struct RPCServer: Sendable {
   private static let limit = 1 << 20
 
   private let url: URL
-  private let configuration: HTTPClientConfiguration
+  private let configuration: HTTPTransportConfiguration
   private let timeout: Duration
 
   /// Checks the address and reads the certificates.
@@ -53,7 +53,7 @@ struct RPCServer: Sendable {
     }
     guard let url = URL(string: text) else { throw .usage("the server's URL cannot be used") }
     self.url = url
-    var configuration = HTTPClientConfiguration()
+    var configuration = HTTPTransportConfiguration()
     if let path {
       guard url.scheme?.lowercased() == "https" else {
         throw .usage("--ca is for a server whose URL begins with https")
@@ -86,7 +86,7 @@ struct RPCServer: Sendable {
   /// the server rejects it.
   func ask(with credential: RPCCredential) async throws(Failure) -> RPCAnswer {
     let channel = try channel(credential)
-    do throws(RPCError) {
+    do throws(RPCCallError) {
       return RPCAnswer(
         try await channel.unary(TestService.unaryCall, Self.request, timeout: timeout))
     } catch {
@@ -112,7 +112,7 @@ struct RPCServer: Sendable {
   private static let request = TestService.Request(fillUsername: true, fillOAuthScope: true)
 
   private func channel(_ credential: RPCCredential) throws(Failure) -> RPCChannel {
-    do throws(RPCError) {
+    do throws(RPCCallError) {
       return try RPCChannel(url: url, credential: credential, configuration: configuration)
     } catch {
       throw .usage(error.message)

@@ -7,7 +7,7 @@ import SQBasics
 /// has fetched.
 public struct ClientEnvironment: Sendable {
   private struct Parts: Sendable {
-    var httpClient: any HTTPClient = CurlHTTPClient.shared
+    var transport: any HTTPTransport = CurlTransport.shared
     var userAgent: any UserAgent = SystemBrowser()
     var landingPage = LandingPageStyle()
     var tokenStore: any TokenStore = MemoryTokenStore()
@@ -29,11 +29,11 @@ public struct ClientEnvironment: Sendable {
   public init() {}
 
   /// The client that sends the HTTP requests.
-  public var httpClient: any HTTPClient {
-    get { parts.value.httpClient }
+  public var transport: any HTTPTransport {
+    get { parts.value.transport }
     set {
       var changed = parts.value
-      changed.httpClient = newValue
+      changed.transport = newValue
       // Metadata that one HTTP client fetched may describe servers that only that client can reach.
       changed.metadata = MetadataCache()
       changed.signingKeys = SigningKeys()

@@ -15,11 +15,11 @@ extension SQOAuthError {
 
   /// Whether the status shows that the server did not process the request.
   var isOfServerInTrouble: Bool {
-    status.map { HTTPResponse.isOfServerInTrouble($0) } ?? false
+    status.map { WebResponse.isOfServerInTrouble($0) } ?? false
   }
 }
 
-extension HTTPResponse {
+extension WebResponse {
   /// Returns whether a status shows that the server did not process the request, but may do so
   /// later.
   ///

@@ -29,8 +29,8 @@ public struct SQOAuthError: Error, Sendable {
   /// for more scope. Its content is cut off at ``maximumContentBytes``. If the request's
   /// destination is a stream, the content went there and is empty here. No text of this error
   /// contains the response, because a server may repeat the token in it.
-  public var resourceResponse: HTTPResponse? { answer?.value }
-  private var answer: Boxed<HTTPResponse>?
+  public var resourceResponse: WebResponse? { answer?.value }
+  private var answer: Boxed<WebResponse>?
   /// How long to wait before the next request, if the server said so; at most a day.
   ///
   /// - SeeAlso: RFC 9110, section 10.2.3
@@ -59,7 +59,7 @@ public struct SQOAuthError: Error, Sendable {
   public static let maximumContentBytes = 64 * 1024
 
   /// Returns this error with the response that caused it.
-  func carrying(_ response: HTTPResponse) -> SQOAuthError {
+  func carrying(_ response: WebResponse) -> SQOAuthError {
     var response = response
     response.body = response.body.cut(at: Self.maximumContentBytes)
     var error = self

@@ -21,7 +21,7 @@ extension AccountOperations {
       throw SQOAuthError(.malformedRequest, "the request has no URL")
     }
     // Authenticate an empty request to get only the fields that carry the token.
-    let fields = try await authenticate(HTTPRequest(url: url)).headers
+    let fields = try await authenticate(WebRequest(url: url)).headers
     var request = request
     for field in fields { request.setValue(field.value, forHTTPHeaderField: field.name) }
     return request

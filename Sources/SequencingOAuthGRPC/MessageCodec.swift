@@ -28,19 +28,19 @@ public struct BytesCodec: MessageCodec {
 }
 
 extension MessageCodec {
-  func bytes(of message: Message) throws(RPCError) -> Data {
+  func bytes(of message: Message) throws(RPCCallError) -> Data {
     do {
       return try encode(message)
     } catch {
-      throw RPCError(.internal, "the message could not be encoded", cause: error)
+      throw RPCCallError(.internal, "the message could not be encoded", cause: error)
     }
   }
 
-  func message(of bytes: Data) throws(RPCError) -> Message {
+  func message(of bytes: Data) throws(RPCCallError) -> Message {
     do {
       return try decode(bytes)
     } catch {
-      throw RPCError(.internal, "the server's message could not be decoded", cause: error)
+      throw RPCCallError(.internal, "the server's message could not be decoded", cause: error)
     }
   }
 }

@@ -26,9 +26,9 @@ extension RPCCall {
   }
 
   /// Waits for the next message; returns `nil` at the end.
-  func nextMessage() async throws(RPCError) -> Data? {
+  func nextMessage() async throws(RPCCallError) -> Data? {
     guard let inbox else {
-      throw RPCError(
+      throw RPCCallError(
         .failedPrecondition,
         "the server sends one message: read the call's response, not its messages")
     }
@@ -38,7 +38,7 @@ extension RPCCall {
       throw .cancelled
     }
     guard let frame = try next.get() else { return nil }
-    do throws(RPCError) {
+    do throws(RPCCallError) {
       return try frame.message(
         encoding: state.withLock(\.head)?.encoding, limit: channel.options.maximumResponseBytes)
     } catch {
@@ -59,9 +59,9 @@ extension RPCCall {
   /// - Throws: The call's error if the call has failed; ``RPCStatus/failedPrecondition`` after
   ///   ``finishSending()``, or if the call sends only one message;
   ///   ``RPCStatus/resourceExhausted`` if the message is too large.
-  public func send(_ message: Data) async throws(RPCError) {
+  public func send(_ message: Data) async throws(RPCCallError) {
     guard let outbox else {
-      throw RPCError(
+      throw RPCCallError(
         .failedPrecondition,
         "the call sends only one message, its request; to send more, create it with another kind")
     }
@@ -71,10 +71,10 @@ extension RPCCall {
     switch await outbox.send(frame.bytes) {
     case .taken: return
     case .withdrawn:
-      throw RPCError(.cancelled, "the task was cancelled, so the message was not sent")
+      throw RPCCallError(.cancelled, "the task was cancelled, so the message was not sent")
     case .refused:
       if case .failure(let error)? = outcome.current { throw error }
-      throw RPCError(
+      throw RPCCallError(
         .failedPrecondition,
         "the message was not sent: finishSending was called before, or the call has ended")
     }
@@ -86,16 +86,16 @@ extension RPCCall {
   /// encoded.
   public func send<Codec: MessageCodec>(
     _ message: Codec.Message, as codec: Codec
-  ) async throws(RPCError) {
+  ) async throws(RPCCallError) {
     try await send(try codec.bytes(of: message))
   }
 
   /// Tells the server that no more messages follow; starts the call if it was not started yet.
   ///
   /// - Throws: ``RPCStatus/failedPrecondition`` if the call sends only one message.
-  public func finishSending() throws(RPCError) {
+  public func finishSending() throws(RPCCallError) {
     guard let outbox else {
-      throw RPCError(
+      throw RPCCallError(
         .failedPrecondition,
         "the call sends only one message, its request, so it needs no finishSending")
     }
@@ -109,7 +109,7 @@ public struct RPCMessages<Codec: MessageCodec>: AsyncSequence, Sendable {
   /// The type of a decoded message.
   public typealias Element = Codec.Message
   /// The error with which a call ends.
-  public typealias Failure = RPCError
+  public typealias Failure = RPCCallError
 
   let call: RPCCall
   let codec: Codec
@@ -127,9 +127,9 @@ public struct RPCMessages<Codec: MessageCodec>: AsyncSequence, Sendable {
     /// Waits for the next message on the given actor; returns `nil` at the end.
     public mutating func next(
       isolation actor: isolated (any Actor)?
-    ) async throws(RPCError) -> Codec.Message? {
+    ) async throws(RPCCallError) -> Codec.Message? {
       guard let bytes = try await reader.call.nextMessage() else { return nil }
-      do throws(RPCError) {
+      do throws(RPCCallError) {
         return try codec.message(of: bytes)
       } catch {
         reader.call.end(.failure(error))
@@ -138,7 +138,7 @@ public struct RPCMessages<Codec: MessageCodec>: AsyncSequence, Sendable {
     }
 
     /// Waits for the next message; returns `nil` at the end.
-    public mutating func next() async throws(RPCError) -> Codec.Message? {
+    public mutating func next() async throws(RPCCallError) -> Codec.Message? {
       try await next(isolation: #isolation)
     }
   }

@@ -21,8 +21,8 @@ extension RPCCall {
     var deadline: ContinuousClock.Instant?
     /// The head of the answer; its metadata is read only if the app asks for it.
     var head: RPCResponseHead?
-    var trailers: HTTPFields?
-    var completion: Completion<Result<Data, RPCError>>?
+    var trailers: HeaderFields?
+    var completion: Completion<Result<Data, RPCCallError>>?
 
     init(timeout: Duration?) {
       self.timeout = timeout
@@ -35,7 +35,7 @@ extension RPCCall {
   ///
   /// - Throws: ``RPCStatus/failedPrecondition`` if the call was already started;
   ///   ``RPCStatus/cancelled`` if it was cancelled.
-  public func start() throws(RPCError) {
+  public func start() throws(RPCCallError) {
     try begin(nil)
   }
 
@@ -46,8 +46,8 @@ extension RPCCall {
   /// data: use ``start(onMessage:completion:)`` to get the messages. This method throws the errors
   /// of ``start()``; in this case, the completion is not called.
   public func start(
-    _ completion: @escaping @isolated(any) (Result<Data, RPCError>) -> Void
-  ) throws(RPCError) {
+    _ completion: @escaping @isolated(any) (Result<Data, RPCCallError>) -> Void
+  ) throws(RPCCallError) {
     try begin(Completion(completion))
   }
 
@@ -59,13 +59,13 @@ extension RPCCall {
   /// called.
   public func start(
     onMessage: @escaping @isolated(any) (Data) -> Void,
-    completion: @escaping @isolated(any) (Result<Void, RPCError>) -> Void
-  ) throws(RPCError) {
+    completion: @escaping @isolated(any) (Result<Void, RPCCallError>) -> Void
+  ) throws(RPCCallError) {
     try begin(nil)
     let (onMessage, completion) = (Completion(onMessage), Completion(completion))
     Task {
-      let end: Result<Void, RPCError>
-      do throws(RPCError) {
+      let end: Result<Void, RPCCallError>
+      do throws(RPCCallError) {
         while let message = try await nextMessage() {
           // The app gets no message after the call was cancelled.
           await channel.callbacks.call(onMessage, with: message) { self.status != .cancelled }
@@ -80,8 +80,8 @@ extension RPCCall {
 
   /// Starts the call in a new task.
   private func begin(
-    _ completion: Completion<Result<Data, RPCError>>?
-  ) throws(RPCError) {
+    _ completion: Completion<Result<Data, RPCCallError>>?
+  ) throws(RPCCallError) {
     try claim(completion)
     Task { await self.run() }
   }
@@ -89,7 +89,7 @@ extension RPCCall {
   /// Marks the call as running, so that the caller can run it.
   ///
   /// It throws if the call was already started or cancelled.
-  private func claim(_ completion: Completion<Result<Data, RPCError>>?) throws(RPCError) {
+  private func claim(_ completion: Completion<Result<Data, RPCCallError>>?) throws(RPCCallError) {
     let phase = state.withLock { state in
       let phase = state.phase
       guard case .prepared = phase else { return phase }
@@ -116,10 +116,10 @@ extension RPCCall {
 
   /// Ends the call with a result; returns `false` and does nothing if the call has ended.
   @discardableResult
-  func end(_ result: Result<Data, RPCError>) -> Bool {
+  func end(_ result: Result<Data, RPCCallError>) -> Bool {
     let (isEnd, completion) = state.withLock { state in
       if case .ended = state.phase {
-        return (false, Completion<Result<Data, RPCError>>?.none)
+        return (false, Completion<Result<Data, RPCCallError>>?.none)
       }
       state.phase = .ended
       return (true, state.completion.take())
@@ -141,10 +141,10 @@ extension RPCCall {
   ///
   /// Any number of tasks may wait. Cancelling one of them cancels the call.
   ///
-  /// - Throws: ``RPCError`` if the call ends with a status other than ``RPCStatus/ok``.
-  public func response() async throws(RPCError) -> Data {
+  /// - Throws: ``RPCCallError`` if the call ends with a status other than ``RPCStatus/ok``.
+  public func response() async throws(RPCCallError) -> Data {
     guard !kind.receivesMany else {
-      throw RPCError(
+      throw RPCCallError(
         .failedPrecondition,
         "the server sends any number of messages: read the call's messages, not its response")
     }
@@ -167,7 +167,7 @@ extension RPCCall {
   /// decoded.
   public func response<Codec: MessageCodec>(
     as codec: Codec
-  ) async throws(RPCError) -> Codec.Message {
+  ) async throws(RPCCallError) -> Codec.Message {
     try codec.message(of: try await response())
   }
 
@@ -177,7 +177,7 @@ extension RPCCall {
   }
 }
 
-extension OneShot where Value == Result<Data, RPCError> {
+extension OneShot where Value == Result<Data, RPCCallError> {
   /// Whether the call ended with the status `CANCELLED`.
   var isCancelled: Bool {
     if case .failure(let error)? = current { error.status == .cancelled } else { false }

@@ -46,7 +46,7 @@ public final class RPCCall: Sendable {
   /// The buffer of the client's messages; `nil` if the client sends only one.
   let outbox: MessageOutbox?
   /// The result of the call: the server's only message, or empty data if it sends any number.
-  let outcome = OneShot<Result<Data, RPCError>>()
+  let outcome = OneShot<Result<Data, RPCCallError>>()
 
   /// Creates a call without starting it; `request` is the client's only message, encoded.
   ///
@@ -56,7 +56,7 @@ public final class RPCCall: Sendable {
   ///   `/package.Service/Method`.
   public init(
     channel: RPCChannel, method: String, request: Data = Data(), kind: Kind = .unary
-  ) throws(RPCError) {
+  ) throws(RPCCallError) {
     self.channel = channel
     self.method = method
     self.kind = kind
@@ -73,7 +73,7 @@ public final class RPCCall: Sendable {
   /// ``init(channel:method:request:kind:)``.
   public convenience init(
     host: URL, method: String, request: Data = Data(), kind: Kind = .unary
-  ) throws(RPCError) {
+  ) throws(RPCCallError) {
     try self.init(
       channel: try RPCChannel(url: host), method: method, request: request, kind: kind)
   }
@@ -94,7 +94,7 @@ extension RPCCall {
   /// Sets the metadata that is sent with the call, replacing the earlier metadata.
   ///
   /// - Throws: ``RPCStatus/failedPrecondition`` after the call is started.
-  public func setRequestMetadata(_ metadata: RPCMetadata) throws(RPCError) {
+  public func setRequestMetadata(_ metadata: RPCMetadata) throws(RPCCallError) {
     try change { $0.metadata = metadata }
   }
 
@@ -105,7 +105,7 @@ extension RPCCall {
   ///
   /// - Throws: ``RPCStatus/failedPrecondition`` after the call is started;
   ///   ``RPCStatus/invalidArgument`` if the text cannot be a token.
-  public func setOAuth2AccessToken(_ token: String?) throws(RPCError) {
+  public func setOAuth2AccessToken(_ token: String?) throws(RPCCallError) {
     var metadata = requestMetadata
     try metadata.setOAuth2AccessToken(token)
     try setRequestMetadata(metadata)
@@ -123,11 +123,11 @@ extension RPCCall {
   /// limit, in the header field `grpc-timeout`.
   ///
   /// - Throws: ``RPCStatus/failedPrecondition`` after the call is started.
-  public func setTimeout(_ timeout: Duration?) throws(RPCError) {
+  public func setTimeout(_ timeout: Duration?) throws(RPCCallError) {
     try change { $0.timeout = timeout }
   }
 
-  private func change(_ body: (inout State) -> Void) throws(RPCError) {
+  private func change(_ body: (inout State) -> Void) throws(RPCCallError) {
     let isChanged = state.withLock { state in
       guard case .prepared = state.phase else { return false }
       body(&state)
@@ -152,7 +152,7 @@ extension RPCCall {
   /// The server's headers and trailers together, with their names in lower case.
   ///
   /// If a name is in both, only the trailers' values count. The metadata is empty at first and
-  /// complete when the call has ended. If the call fails, ``RPCError/metadata`` contains it too.
+  /// complete when the call has ended. If the call fails, ``RPCCallError/metadata`` contains it too.
   public var responseMetadata: RPCMetadata {
     let (head, trailers) = state.withLock { ($0.head, $0.trailers) }
     return head?.metadata(with: trailers ?? [:]) ?? RPCMetadata()

@@ -13,7 +13,7 @@ extension RPCChannel {
   /// Throws the errors of ``RPCCall/init(channel:method:request:kind:)``.
   public func call(
     _ method: String, request: Data = Data(), kind: RPCCall.Kind = .unary
-  ) throws(RPCError) -> RPCCall {
+  ) throws(RPCCallError) -> RPCCall {
     try RPCCall(channel: self, method: method, request: request, kind: kind)
   }
 
@@ -24,7 +24,7 @@ extension RPCChannel {
   /// ``RPCStatus/internal`` if the message cannot be encoded.
   public func call<Request, Response>(
     _ method: RPCMethod<Request, Response>, _ message: Request, kind: RPCCall.Kind = .unary
-  ) throws(RPCError) -> RPCCall {
+  ) throws(RPCCallError) -> RPCCall {
     try call(method.path, request: try method.request.bytes(of: message), kind: kind)
   }
 
@@ -32,11 +32,11 @@ extension RPCChannel {
   ///
   /// If `timeout` is `nil`, the timeout of the channel's options applies.
   ///
-  /// - Throws: ``RPCError`` if the call ends with a status other than ``RPCStatus/ok``.
+  /// - Throws: ``RPCCallError`` if the call ends with a status other than ``RPCStatus/ok``.
   public func unary<Request, Response>(
     _ method: RPCMethod<Request, Response>, _ message: Request,
     metadata: RPCMetadata = RPCMetadata(), timeout: Duration? = nil
-  ) async throws(RPCError) -> Response {
+  ) async throws(RPCCallError) -> Response {
     let call = try call(method, message)
     try call.setRequestMetadata(metadata)
     if let timeout { try call.setTimeout(timeout) }
@@ -50,9 +50,9 @@ extension RPCChannel {
   public func unary<Request: Sendable, Response: Sendable>(
     _ method: RPCMethod<Request, Response>, _ message: Request,
     metadata: RPCMetadata = RPCMetadata(), timeout: Duration? = nil,
-    completion: @escaping @isolated(any) (Result<Response, RPCError>) -> Void
+    completion: @escaping @isolated(any) (Result<Response, RPCCallError>) -> Void
   ) {
-    callbacks.complete(completion) { () throws(RPCError) in
+    callbacks.complete(completion) { () throws(RPCCallError) in
       try await self.unary(method, message, metadata: metadata, timeout: timeout)
     }
   }

@@ -51,9 +51,9 @@ public final class RPCChannel: Sendable {
   ///   and an optional port.
   public init(
     url: URL, credential: RPCCredential = .none, options: RPCOptions = RPCOptions(),
-    configuration: HTTPClientConfiguration = HTTPClientConfiguration(),
+    configuration: HTTPTransportConfiguration = HTTPTransportConfiguration(),
     callbackQueue: DispatchQueue = .main
-  ) throws(RPCError) {
+  ) throws(RPCCallError) {
     let url = try Self.origin(url)
     self.url = url
     let parts = url.absoluteString.split(separator: "/", maxSplits: 2)
@@ -62,7 +62,7 @@ public final class RPCChannel: Sendable {
       peer = try RPCPeer.shared(
         RPCPeer.Key(url: url, configuration: configuration, keepAlive: options.pingInterval))
     } catch {
-      throw RPCError(invalidURL: error)
+      throw RPCCallError(invalidURL: error)
     }
     userAgent = Self.userAgent(after: configuration.userAgent)
     origin = Result { () throws(SQOAuthError) in try ResourceOrigin(url) }
@@ -80,17 +80,17 @@ public final class RPCChannel: Sendable {
   public var callbackQueue: DispatchQueue { callbacks.queue }
 
   /// Checks the server's URL and removes its final slash.
-  private static func origin(_ url: URL) throws(RPCError) -> URL {
+  private static func origin(_ url: URL) throws(RPCCallError) -> URL {
     do throws(SQOAuthError) {
       try url.checkedForRequest()
     } catch {
-      throw RPCError(invalidURL: error)
+      throw RPCCallError(invalidURL: error)
     }
     var text = url.absoluteString
     if text.hasSuffix("/") { text.removeLast() }
     let rest = text.utf8.drop { $0 != UInt8(ascii: ":") }.dropFirst(3)
     guard !rest.contains(where: { "/?#".utf8.contains($0) }), let origin = URL(string: text) else {
-      throw RPCError(
+      throw RPCCallError(
         .invalidArgument, "a gRPC server's URL must have a scheme, a host and a port only")
     }
     return origin
@@ -99,7 +99,7 @@ public final class RPCChannel: Sendable {
   /// Returns the header fields that all calls of a method have in common.
   ///
   /// - Throws: ``RPCStatus/invalidArgument`` if the text is not the path of a method.
-  func block(for method: String) throws(RPCError) -> HeaderBlock {
+  func block(for method: String) throws(RPCCallError) -> HeaderBlock {
     if let last = lastBlock.withLock({ $0 }), last.method.utf8.elementsEqual(method.utf8) {
       return last.block
     }
@@ -116,19 +116,19 @@ public final class RPCChannel: Sendable {
 
   private static func userAgent(after app: String?) -> String {
     let library = "grpc-sequencing-oauth/\(Release.version)"
-    guard let app, app != HTTPClientConfiguration.defaultUserAgent else { return library }
+    guard let app, app != HTTPTransportConfiguration.defaultUserAgent else { return library }
     return "\(app) \(library)"
   }
 
   /// Throws unless the text is the path of a method: `/package.Service/Method`.
-  private static func check(_ method: String) throws(RPCError) {
+  private static func check(_ method: String) throws(RPCCallError) {
     let path = method.utf8
     let name = path.dropFirst().drop { $0 != UInt8(ascii: "/") }
     let isWellFormed =
       path.first == UInt8(ascii: "/") && name.count > 1 && name.count < path.count - 1
       && path.allSatisfy(isMethodByte) && !name.dropFirst().contains(UInt8(ascii: "/"))
     guard isWellFormed else {
-      throw RPCError(.invalidArgument, "the method's name must be like /package.Service/Method")
+      throw RPCCallError(.invalidArgument, "the method's name must be like /package.Service/Method")
     }
   }
 
@@ -141,7 +141,7 @@ public final class RPCChannel: Sendable {
   }
 }
 
-extension RPCError {
+extension RPCCallError {
   fileprivate init(invalidURL error: SQOAuthError) {
     self.init(.invalidArgument, "the server's URL cannot be used: \(error.message)", cause: error)
   }

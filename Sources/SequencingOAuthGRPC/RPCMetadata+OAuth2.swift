@@ -16,13 +16,13 @@ extension RPCMetadata {
   ///
   /// - Throws: ``RPCStatus/invalidArgument`` if the token is empty or contains a character that is
   ///   not allowed in tokens.
-  public mutating func setOAuth2AccessToken(_ token: String?) throws(RPCError) {
+  public mutating func setOAuth2AccessToken(_ token: String?) throws(RPCCallError) {
     guard let token else {
       remove("authorization")
       return
     }
     guard token.isSendableToken else {
-      throw RPCError(
+      throw RPCCallError(
         .invalidArgument,
         "the access token is empty, or has characters that are not visible ASCII")
     }

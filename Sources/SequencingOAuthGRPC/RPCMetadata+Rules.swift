@@ -18,30 +18,30 @@ extension RPCMetadata {
     "trailer", "expect", "proxy-authorization",
   ]
 
-  static func entry(_ text: String, _ name: String) throws(RPCError) -> Entry {
+  static func entry(_ text: String, _ name: String) throws(RPCCallError) -> Entry {
     let field = try field(name, text, hasBytes: false)
     return Entry(name: field.name, value: .text(field.value))
   }
 
-  static func entry(_ bytes: Data, _ name: String) throws(RPCError) -> Entry {
+  static func entry(_ bytes: Data, _ name: String) throws(RPCCallError) -> Entry {
     Entry(name: try field(name, "", hasBytes: true).name, value: .bytes(bytes))
   }
 
   /// Returns a field with the name in lower case; throws if HTTP or gRPC does not allow it.
   private static func field(
     _ name: String, _ text: String, hasBytes: Bool
-  ) throws(RPCError) -> HTTPFields.Field {
+  ) throws(RPCCallError) -> HeaderFields.Field {
     // Check before lowercasing: some letters outside ASCII become ASCII letters in lower case.
-    let httpFlaw = HTTPFields.Field(name: name, value: text).flaw
-    let field = HTTPFields.Field(name: name.lowercased(), value: text)
+    let httpFlaw = HeaderFields.Field(name: name, value: text).flaw
+    let field = HeaderFields.Field(name: name.lowercased(), value: text)
     if let flaw = httpFlaw ?? flaw(of: field, hasBytes: hasBytes) {
-      throw RPCError(.invalidArgument, flaw)
+      throw RPCCallError(.invalidArgument, flaw)
     }
     return field
   }
 
   /// Returns the reason why gRPC does not allow a field that HTTP allows; `nil` if it does.
-  private static func flaw(of field: HTTPFields.Field, hasBytes: Bool) -> String? {
+  private static func flaw(of field: HeaderFields.Field, hasBytes: Bool) -> String? {
     let name = field.name
     if !name.utf8.allSatisfy(isNameByte) {
       return

@@ -42,7 +42,7 @@ public struct RPCMetadata: Sendable, Hashable {
   /// Creates metadata from names and texts.
   ///
   /// Throws the errors of ``append(_:for:)-(String,_)``.
-  public init(_ texts: KeyValuePairs<String, String>) throws(RPCError) {
+  public init(_ texts: KeyValuePairs<String, String>) throws(RPCCallError) {
     for (name, text) in texts { try append(text, for: name) }
   }
 
@@ -65,7 +65,7 @@ public struct RPCMetadata: Sendable, Hashable {
       let key = name.lowercased()
       remove(name)
       guard let newValue else { return }
-      do throws(RPCError) {
+      do throws(RPCCallError) {
         try set(newValue, for: name)
       } catch {
         flaws[key] = error.message
@@ -74,9 +74,9 @@ public struct RPCMetadata: Sendable, Hashable {
   }
 
   /// Throws if an entry cannot be sent.
-  func checkSendable() throws(RPCError) {
+  func checkSendable() throws(RPCCallError) {
     guard let flaw = flaws.min(by: { $0.key < $1.key }) else { return }
-    throw RPCError(.invalidArgument, flaw.value)
+    throw RPCCallError(.invalidArgument, flaw.value)
   }
 
   /// Returns all texts of a name, in order.
@@ -99,14 +99,14 @@ public struct RPCMetadata: Sendable, Hashable {
   /// Sets the text of a name, replacing all its values.
   ///
   /// Throws the errors of ``append(_:for:)-(String,_)``.
-  public mutating func set(_ text: String, for name: String) throws(RPCError) {
+  public mutating func set(_ text: String, for name: String) throws(RPCCallError) {
     try replace(try Self.entry(text, name))
   }
 
   /// Sets the bytes of a name that ends in `-bin`, replacing all its values.
   ///
   /// Throws the errors of ``append(_:for:)-(Data,_)``.
-  public mutating func set(_ bytes: Data, for name: String) throws(RPCError) {
+  public mutating func set(_ bytes: Data, for name: String) throws(RPCCallError) {
     try replace(try Self.entry(bytes, name))
   }
 
@@ -114,7 +114,7 @@ public struct RPCMetadata: Sendable, Hashable {
   ///
   /// - Throws: ``RPCStatus/invalidArgument`` if the name or the text cannot be sent, if gRPC or
   ///   HTTP reserves the name, or if the name ends in `-bin`.
-  public mutating func append(_ text: String, for name: String) throws(RPCError) {
+  public mutating func append(_ text: String, for name: String) throws(RPCCallError) {
     entries.append(try Self.entry(text, name))
   }
 
@@ -122,7 +122,7 @@ public struct RPCMetadata: Sendable, Hashable {
   ///
   /// - Throws: ``RPCStatus/invalidArgument`` if the name cannot be sent, if gRPC or HTTP reserves
   ///   it, or if it does not end in `-bin`.
-  public mutating func append(_ bytes: Data, for name: String) throws(RPCError) {
+  public mutating func append(_ bytes: Data, for name: String) throws(RPCCallError) {
     entries.append(try Self.entry(bytes, name))
   }
 
@@ -133,7 +133,7 @@ public struct RPCMetadata: Sendable, Hashable {
     flaws[name] = nil
   }
 
-  private mutating func replace(_ entry: Entry) throws(RPCError) {
+  private mutating func replace(_ entry: Entry) throws(RPCCallError) {
     let index = entries.firstIndex { $0.name == entry.name }
     entries.removeAll { $0.name == entry.name }
     entries.insert(entry, at: index ?? entries.endIndex)

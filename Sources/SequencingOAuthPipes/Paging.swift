@@ -56,7 +56,7 @@ public struct Paging: Sendable, Hashable {
 
   /// Returns the URLs of the next and the previous page, from the response for `url`.
   func neighbours(
-    of response: HTTPResponse, _ json: JSONValue?, at url: URL
+    of response: WebResponse, _ json: JSONValue?, at url: URL
   ) -> (next: URL?, previous: URL?) {
     let texts = texts(in: response, json)
     return (
@@ -66,7 +66,7 @@ public struct Paging: Sendable, Hashable {
 
   /// Returns the texts in the response that name the next and the previous page.
   private func texts(
-    in response: HTTPResponse, _ json: JSONValue?
+    in response: WebResponse, _ json: JSONValue?
   ) -> (next: String?, previous: String?) {
     switch place {
     case .linkHeader:

@@ -100,7 +100,7 @@ extension Pipeline.Pipe {
   ///
   /// See ``upload(_:contentType:id:parameters:returning:progress:)``.
   public func upload<Value: Decodable & Sendable>(
-    _ content: HTTPRequestBody, contentType: String = MultipartForm.Part.defaultContentType,
+    _ content: WebRequestBody, contentType: String = MultipartForm.Part.defaultContentType,
     id: (some LosslessStringConvertible & Sendable)? = String?.none,
     parameters: [String: String] = [:], returning type: Value.Type,
     progress: (@isolated(any) (TransferProgress) -> Void)? = nil,

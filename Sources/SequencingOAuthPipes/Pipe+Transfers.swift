@@ -50,7 +50,7 @@ extension Pipeline.Pipe {
   /// It sends a `POST` to the pipe's URL or, with an id, a `PUT` to the URL of the record.
   @discardableResult
   public nonisolated(nonsending) func upload<Value: Decodable & Sendable>(
-    _ content: HTTPRequestBody, contentType: String = MultipartForm.Part.defaultContentType,
+    _ content: WebRequestBody, contentType: String = MultipartForm.Part.defaultContentType,
     id: (some LosslessStringConvertible)? = String?.none, parameters: [String: String] = [:],
     returning type: Value.Type = JSONValue.self,
     progress: (@isolated(any) (TransferProgress) -> Void)? = nil
@@ -59,7 +59,7 @@ extension Pipeline.Pipe {
   }
 
   func upload<Value: Decodable & Sendable>(
-    _ content: HTTPRequestBody, _ contentType: String, _ id: String?,
+    _ content: WebRequestBody, _ contentType: String, _ id: String?,
     _ parameters: [String: String], _ type: Value.Type, _ relay: ProgressRelay<TransferProgress>?
   ) async throws(PipeError) -> Value {
     var request = try uploadRequest(id, parameters)
@@ -108,14 +108,14 @@ extension Pipeline.Pipe {
 
   private func uploadRequest(
     _ id: String?, _ parameters: [String: String]
-  ) throws(PipeError) -> HTTPRequest {
+  ) throws(PipeError) -> WebRequest {
     var request = try request(id == nil ? "POST" : "PUT", id: id, parameters: parameters)
     request.timeout = nil
     return request
   }
 
   private func upload<Value: Decodable & Sendable>(
-    _ request: HTTPRequest, _ type: Value.Type,
+    _ request: WebRequest, _ type: Value.Type,
     _ relay: ProgressRelay<TransferProgress>?
   ) async throws(PipeError) -> Value {
     var request = request
@@ -131,7 +131,7 @@ extension Pipeline.Pipe {
   private func fetch(_ download: ResumableDownload) async throws(PipeError) {
     // The API's reason for refusing the token; the download returns the rest of the refusal.
     let challenge = Locked<BearerChallenge?>(nil)
-    let response: HTTPResponse
+    let response: WebResponse
     do throws(SQOAuthError) {
       response = try await download.run { request throws(SQOAuthError) in
         do throws(PipeError) {
@@ -140,7 +140,7 @@ extension Pipeline.Pipe {
         } catch {
           if case .refused(let refusal) = error {
             challenge.withLock { $0 = refusal.challenge }
-            return HTTPResponse(status: refusal.status, headers: refusal.head.headers)
+            return WebResponse(status: refusal.status, headers: refusal.head.headers)
           }
           throw Self.lostConnection(error) ?? SQOAuthError(.cancelled, "", cause: error)
         }

@@ -87,8 +87,8 @@ extension Pipeline.Pipe {
   /// Returns a request to the pipe's URL or, with an id, to the URL of a record.
   func request(
     _ method: String, id: String? = nil, parameters: [String: String] = [:],
-    body: HTTPRequestBody = .empty, contentType: String? = nil
-  ) throws(PipeError) -> HTTPRequest {
+    body: WebRequestBody = .empty, contentType: String? = nil
+  ) throws(PipeError) -> WebRequest {
     let url: URL
     do throws(SQOAuthError) {
       url = try address.url(id: id, parameters)
@@ -99,9 +99,9 @@ extension Pipeline.Pipe {
   }
 
   func request(
-    _ method: String, url: URL, body: HTTPRequestBody = .empty, contentType: String? = nil
-  ) -> HTTPRequest {
-    var request = HTTPRequest(
+    _ method: String, url: URL, body: WebRequestBody = .empty, contentType: String? = nil
+  ) -> WebRequest {
+    var request = WebRequest(
       method: method, url: url, headers: ["Accept": "application/json"], body: body)
     if let contentType { request.headers["Content-Type"] = contentType }
     request.maximumResponseBytes = configuration.maximumResponseBytes
@@ -116,15 +116,15 @@ extension Pipeline.Pipe {
   /// If no client is registered, it is the default limit; the request then fails later.
   private var timeout: Duration? {
     configuration.timeout ?? (try? module.context.configuration.get())?.timeout
-      ?? HTTPRequestLimits().standard
+      ?? WebRequestLimits().standard
   }
 
   /// Runs an operation with one request, and returns the response if its status is from 200 to 299.
   ///
   /// By default, the request goes to the pipe's own server.
   func perform(
-    _ request: HTTPRequest, to origin: ResourceOrigin? = nil
-  ) async throws(PipeError) -> HTTPResponse {
+    _ request: WebRequest, to origin: ResourceOrigin? = nil
+  ) async throws(PipeError) -> WebResponse {
     try await operations.run { interruption async throws(PipeError) in
       try await success(of: request, from: origin, interruption)
     }
@@ -134,7 +134,7 @@ extension Pipeline.Pipe {
   ///
   /// It throws the same errors as ``perform(_:to:)``.
   func read(
-    _ request: HTTPRequest, to origin: ResourceOrigin? = nil
+    _ request: WebRequest, to origin: ResourceOrigin? = nil
   ) async throws(PipeError) -> PipeAnswer {
     try await operations.run { interruption async throws(PipeError) in
       let response = try await success(of: request, from: origin, interruption)
@@ -143,8 +143,8 @@ extension Pipeline.Pipe {
   }
 
   private func success(
-    of request: HTTPRequest, from origin: ResourceOrigin?, _ interruption: Interruption
-  ) async throws(PipeError) -> HTTPResponse {
+    of request: WebRequest, from origin: ResourceOrigin?, _ interruption: Interruption
+  ) async throws(PipeError) -> WebResponse {
     if Task.isCancelled { throw .cancelled }
     let response = try await answer(to: request, from: origin ?? address.origin, interruption)
     guard (200...299).contains(response.status) else {
@@ -158,8 +158,8 @@ extension Pipeline.Pipe {
   ///
   /// Both the interruption and the cancellation of the task end the operation.
   func answer(
-    to request: HTTPRequest, from origin: ResourceOrigin, _ interruption: Interruption
-  ) async throws(PipeError) -> HTTPResponse {
+    to request: WebRequest, from origin: ResourceOrigin, _ interruption: Interruption
+  ) async throws(PipeError) -> WebResponse {
     do throws(ResourceFailure) {
       let use = try await access(to: origin, interruption)
       let response = try await module.response(to: request, with: use, interruption)
@@ -207,7 +207,7 @@ extension Pipeline.Pipe {
   static func noAnswer(_ error: SQOAuthError) -> PipeError {
     // An error page that is too large to read still counts as a refusal.
     if error.code == .responseTooLarge, let status = error.status, status > 299 {
-      return .refused(PipeError.Refusal(HTTPResponse(status: status)))
+      return .refused(PipeError.Refusal(WebResponse(status: status)))
     }
     return error.code == .requestTimedOut ? .timedOut(error) : .failed(error)
   }

@@ -9,7 +9,7 @@ import SequencingOAuth
 
 /// An API's response and its parsed JSON; errors never quote the content.
 struct PipeAnswer: Sendable {
-  let response: HTTPResponse
+  let response: WebResponse
   /// The parsed content; `nil` if it is not JSON, but the app's decoder may still accept it.
   let json: JSONValue?
   private let decoder: JSONDecoder
@@ -19,7 +19,7 @@ struct PipeAnswer: Sendable {
   /// The limits are checked before a decoder starts, because its work grows with the number of
   /// values times their depth.
   init(
-    _ response: HTTPResponse, _ decoder: JSONDecoder, _ interruption: Interruption
+    _ response: WebResponse, _ decoder: JSONDecoder, _ interruption: Interruption
   ) async throws(PipeError) {
     self.response = response
     self.decoder = decoder
@@ -53,7 +53,7 @@ struct PipeAnswer: Sendable {
 
   private static let name = "API's answer"
 
-  private static func text(_ response: HTTPResponse) -> Data {
+  private static func text(_ response: WebResponse) -> Data {
     response.body.isEmpty ? Data("null".utf8) : response.body
   }
 

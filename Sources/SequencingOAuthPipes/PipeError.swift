@@ -50,7 +50,7 @@ extension PipeError {
     public static let maximumBytes = 64 * 1024
 
     /// The status and the header fields.
-    public let head: HTTPResponseHead
+    public let head: WebResponseHead
     /// The content, cut at ``maximumBytes``; empty if it was larger than the pipe allows.
     public let body: Data
     /// The API's reason for refusing the token; `nil` if it gave none.
@@ -59,7 +59,7 @@ extension PipeError {
     /// The HTTP status, such as 404.
     public var status: Int { head.status }
 
-    init(_ response: HTTPResponse, challenge: BearerChallenge? = nil) {
+    init(_ response: WebResponse, challenge: BearerChallenge? = nil) {
       head = response.head
       body = response.body.cut(at: Self.maximumBytes)
       self.challenge = challenge

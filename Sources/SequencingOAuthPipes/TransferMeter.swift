@@ -48,7 +48,7 @@ package final class TransferMeter: Sendable {
   }
 
   /// Reports the progress of a request's body, over all attempts to send it.
-  package func followUpload(of request: inout HTTPRequest) {
+  package func followUpload(of request: inout WebRequest) {
     advance(to: 0, of: request.body.knownLength)
     request.progress = { [self] in advance(to: $0.sent, of: $0.totalToSend) }
   }
@@ -65,7 +65,7 @@ package final class TransferMeter: Sendable {
   }
 }
 
-extension HTTPRequestBody {
+extension WebRequestBody {
   /// The length of the body; `nil` for a file and for a stream without a length.
   fileprivate var knownLength: Int64? {
     switch self {

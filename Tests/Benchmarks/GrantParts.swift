@@ -13,7 +13,7 @@ enum GrantParts {
   static func report(_ server: ByteServer) async throws {
     let url = try server.tokenURL
     let post = RawCurl.Post(url: url.absoluteString, body: TokenBenchmarks.credentials)
-    let canned = CannedClient(try await CurlHTTPClient.shared.send(request(url)))
+    let canned = CannedClient(try await CurlTransport.shared.send(request(url)))
     let ways: [Benchmark.Run] = [
       { try await RawCurl.posts(post, count) },
       { try await posts(url) },
@@ -31,8 +31,8 @@ enum GrantParts {
   }
 
   /// Returns the request of the grant.
-  private static func request(_ url: URL) -> HTTPRequest {
-    var request = HTTPRequest(url: url)
+  private static func request(_ url: URL) -> WebRequest {
+    var request = WebRequest(url: url)
     request.method = "POST"
     request.headers["Accept"] = "application/json"
     request.headers["Content-Type"] = "application/x-www-form-urlencoded"
@@ -45,7 +45,7 @@ enum GrantParts {
   private static func posts(_ url: URL) async throws -> Benchmark.Sample {
     let request = request(url)
     return try await sample(count) {
-      for _ in 0..<count { _ = try await CurlHTTPClient.shared.send(request) }
+      for _ in 0..<count { _ = try await CurlTransport.shared.send(request) }
     }
   }
 
@@ -54,7 +54,7 @@ enum GrantParts {
     _ url: URL, by client: CannedClient
   ) async throws -> Benchmark.Sample {
     let module = try TokenBenchmarks.serviceModule(url)
-    module.environment.httpClient = client
+    module.environment.transport = client
     _ = try await module.requestAccessTokenAsClient()
     let exchange = TokenExchange()
     return try await sample(count) {
@@ -65,15 +65,15 @@ enum GrantParts {
 
 /// An HTTP client that answers every request at once with the same response, as of a token
 /// exchange.
-private struct CannedClient: HTTPClient {
-  private let answer: HTTPResponse
+private struct CannedClient: HTTPTransport {
+  private let answer: WebResponse
 
-  init(_ answer: HTTPResponse) {
+  init(_ answer: WebResponse) {
     let kind = #","issued_token_type":"urn:ietf:params:oauth:token-type:access_token"}"#
     var answer = answer
     answer.body = answer.body.dropLast() + Data(kind.utf8)
     self.answer = answer
   }
 
-  func send(_ request: HTTPRequest) async -> HTTPResponse { answer }
+  func send(_ request: WebRequest) async -> WebResponse { answer }
 }

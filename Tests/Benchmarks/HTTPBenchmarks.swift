@@ -19,21 +19,21 @@ enum HTTPBenchmarks {
   }
 
   private static func sequential(_ url: URL, _ count: Int) async throws -> Benchmark.Sample {
-    let client = CurlHTTPClient.shared
+    let client = CurlTransport.shared
     return try await sample(count) {
-      for _ in 0..<count { _ = try await client.send(HTTPRequest(url: url)) }
+      for _ in 0..<count { _ = try await client.send(WebRequest(url: url)) }
     }
   }
 
   static func concurrent(
     _ url: URL, _ count: Int, width: Int
   ) async throws -> Benchmark.Sample {
-    let client = CurlHTTPClient.shared
+    let client = CurlTransport.shared
     return try await sample(count) {
       try await withThrowingTaskGroup(of: Void.self) { group in
         for _ in 0..<width {
           group.addTask {
-            for _ in 0..<(count / width) { _ = try await client.send(HTTPRequest(url: url)) }
+            for _ in 0..<(count / width) { _ = try await client.send(WebRequest(url: url)) }
           }
         }
         try await group.waitForAll()

@@ -38,7 +38,7 @@ struct SandboxIDToken: Sendable {
     token = try await module.signIn(with: question)
     validator = try IDTokenValidator(
       configuration, try await module.providerMetadata(), environment)
-    keySet = try await environment.httpClient.send(HTTPRequest(url: sandbox.keysEndpoint))
+    keySet = try await environment.transport.send(WebRequest(url: sandbox.keysEndpoint))
       .body.base64EncodedString()
   }
 

@@ -30,10 +30,10 @@ enum TokenBenchmarks {
   ///
   /// If `client` is given, it answers the requests.
   static func tokenRequests(
-    _ url: URL, _ count: Int, by client: (any HTTPClient)? = nil
+    _ url: URL, _ count: Int, by client: (any HTTPTransport)? = nil
   ) async throws -> Benchmark.Sample {
     let module = try serviceModule(url)
-    if let client { module.environment.httpClient = client }
+    if let client { module.environment.transport = client }
     return try await sample(count) {
       for _ in 0..<count { _ = try await module.requestAccessTokenAsClient() }
     }

@@ -52,7 +52,7 @@ func sendByLoop(_ url: URL, within limit: Duration) async throws -> Int {
 
 /// Sends one request and returns its status.
 func send(_ url: URL, within limit: Duration) async throws -> Int {
-  var request = HTTPRequest(method: "POST", url: url, body: .bytes(Data("x=y".utf8)))
+  var request = WebRequest(method: "POST", url: url, body: .bytes(Data("x=y".utf8)))
   request.timeout = limit
-  return try await CurlHTTPClient.shared.send(request).status
+  return try await CurlTransport.shared.send(request).status
 }

@@ -22,18 +22,18 @@ func peak() throws -> Int {
 }
 
 func upload(_ url: URL, _ file: URL) async throws -> Int {
-  var request = HTTPRequest(method: "POST", url: url)
+  var request = WebRequest(method: "POST", url: url)
   request.timeout = nil
   try request.setForm([.field("title", "a file"), .file("content", file), .field("end", "yes")])
   let meter = TransferMeter { if $0.fraction == 1 { say("sent \($0.completed)") } }
   meter.followUpload(of: &request)
-  let status = try await CurlHTTPClient.shared.send(request).status
+  let status = try await CurlTransport.shared.send(request).status
   meter.finish()
   return status
 }
 
 func download(_ url: URL, _ file: URL, stopsAfter limit: Int64?) async throws -> Int {
-  var request = HTTPRequest(url: url)
+  var request = WebRequest(url: url)
   request.timeout = nil
   let first = Locked<Int64?>(nil)
   let download = ResumableDownload(request, to: file) { progress in
@@ -45,7 +45,7 @@ func download(_ url: URL, _ file: URL, stopsAfter limit: Int64?) async throws ->
     if let limit, progress.completed >= start + limit { raise(SIGSTOP) }
   }
   return try await download.run { request throws(SQOAuthError) in
-    try await CurlHTTPClient.shared.send(request)
+    try await CurlTransport.shared.send(request)
   }.status
 }
 

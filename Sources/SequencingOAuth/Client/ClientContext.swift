@@ -120,7 +120,7 @@ package final class ClientContext: Sendable {
       isForIdentity: RegisteredClient.asksWho(configuration.scope),
       clock: environment.clock)
     return try await environment.metadata.metadata(
-      by: discovery, environment.httpClient, isFresh: isFresh, for: askers)
+      by: discovery, environment.transport, isFresh: isFresh, for: askers)
   }
 
   /// Gets the next token of a session from its server.

@@ -27,7 +27,7 @@ struct Discovery: Sendable {
   ///
   /// - Returns: The metadata, and how long it is fresh, in seconds.
   func fetch(
-    with client: any HTTPClient
+    with client: any HTTPTransport
   ) async throws(SQOAuthError) -> (metadata: ProviderMetadata, lifetime: Double) {
     let end = clock.steadyTime + timeout
     var worst: Miss?
@@ -62,7 +62,7 @@ struct Discovery: Sendable {
   /// Adds the members of the OpenID Connect document to the document of RFC 8414, if that does not
   /// name the issuer's keys.
   private func completed(
-    _ found: Document, by addresses: ArraySlice<URL>, _ client: any HTTPClient,
+    _ found: Document, by addresses: ArraySlice<URL>, _ client: any HTTPTransport,
     until end: Duration
   ) async -> Document {
     guard found.members["jwks_uri"]?.string?.isEmpty != false else { return found }
@@ -130,9 +130,9 @@ struct Discovery: Sendable {
   }
 
   private func document(
-    at url: URL, _ client: any HTTPClient, until end: Duration
+    at url: URL, _ client: any HTTPTransport, until end: Duration
   ) async throws(Miss) -> Document {
-    var request = HTTPRequest(url: url, headers: ["Accept": "application/json"])
+    var request = WebRequest(url: url, headers: ["Accept": "application/json"])
     let rest = end - clock.steadyTime
     guard rest > .zero else {
       throw Miss(
@@ -142,7 +142,7 @@ struct Discovery: Sendable {
             + "limit for all of its addresses together"))
     }
     request.timeout = min(rest, timeout)
-    let response: HTTPResponse
+    let response: WebResponse
     do throws(SQOAuthError) {
       response = try await client.exchange(request)
     } catch {
@@ -190,7 +190,7 @@ struct Discovery: Sendable {
         + "\"\(issuer.replacing(part, with: ""))\"")
   }
 
-  private func checkType(of response: HTTPResponse, from url: URL) throws(Miss) {
+  private func checkType(of response: WebResponse, from url: URL) throws(Miss) {
     guard !JSONMessage.isJSON(response) else { return }
     let type = MediaType.description(of: response)
     let named = JSONMessage.members(of: response.body)?["issuer"]?.string
@@ -207,9 +207,9 @@ struct Discovery: Sendable {
       isDocument: isDocument)
   }
 
-  private func statusError(_ response: HTTPResponse, from url: URL) -> SQOAuthError {
+  private func statusError(_ response: WebResponse, from url: URL) -> SQOAuthError {
     let status = response.status
-    guard !(300..<400).contains(status), !HTTPResponse.isOfServerInTrouble(status) else {
+    guard !(300..<400).contains(status), !WebResponse.isOfServerInTrouble(status) else {
       return .failure(
         of: "the metadata address \(url)", response, now: clock.now, removing: SentSecrets([]))
     }

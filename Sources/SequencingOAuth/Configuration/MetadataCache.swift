@@ -74,7 +74,7 @@ package final class MetadataCache: Sendable {
   ///
   /// A cancelled caller stops waiting. When no caller waits any longer, the request is cancelled.
   func metadata(
-    by discovery: Discovery, _ client: any HTTPClient, isFresh: Bool,
+    by discovery: Discovery, _ client: any HTTPTransport, isFresh: Bool,
     for askers: Askers = .app
   ) async throws(SQOAuthError) -> ProviderMetadata {
     let issuer = Self.key(discovery.issuer, isForIdentity: discovery.isForIdentity)

@@ -61,7 +61,7 @@ struct DeviceGrant: Sendable {
       parameters: question.parameters
         + (question.expected.nonce.map { [.init("nonce", $0)] } ?? []),
       client: try await client.credentials(at: endpoint), timeout: configuration.timeout)
-    let answer = try await client.environment.httpClient.exchange(request.httpRequest())
+    let answer = try await client.environment.transport.exchange(request.httpRequest())
     return try DeviceAuthorizationResponse(
       answer, to: request, receivedAt: client.environment.clock.now)
   }

@@ -36,7 +36,7 @@ extension IssuedToken: Redacted {}
 
 extension TokenResponse {
   /// Returns the token in a server's response.
-  func issued(by response: HTTPResponse) throws(SQOAuthError) -> IssuedToken {
+  func issued(by response: WebResponse) throws(SQOAuthError) -> IssuedToken {
     IssuedToken(
       try read(response), serverDate: response.headers["Date"], receivedAt: context.receivedAt)
   }

@@ -29,7 +29,7 @@ struct RefreshTokenGrant: Sendable {
   }
 
   private func successor(
-    of token: SQToken, in answer: HTTPResponse, by reader: TokenResponse,
+    of token: SQToken, in answer: WebResponse, by reader: TokenResponse,
     _ validator: IDTokenValidator?
   ) throws(SQOAuthError) -> RefreshedToken {
     let issued: IssuedToken

@@ -49,7 +49,7 @@ package final class RegisteredClient: Sendable {
     to parameters: [FormCoding.Pair], at endpoint: URL? = nil, scope: String?,
     leastTimeout: Duration = .zero, parser: (any TokenResponseParser)? = nil,
     isAnonymous: Bool = false, omitting omitted: Set<String> = []
-  ) async throws(SQOAuthError) -> (HTTPResponse, TokenResponse) {
+  ) async throws(SQOAuthError) -> (WebResponse, TokenResponse) {
     let endpoint = endpoint ?? metadata.tokenEndpoint
     var credentials = try await credentials(at: endpoint)
     credentials.isAnonymous = isAnonymous
@@ -58,7 +58,7 @@ package final class RegisteredClient: Sendable {
       parameters: parameters
         + configuration.tokenParameters.filter { !omitted.contains($0.name) },
       client: credentials, timeout: configuration.timeout, leastTimeout: leastTimeout)
-    let answer = try await environment.httpClient.exchange(request.httpRequest())
+    let answer = try await environment.transport.exchange(request.httpRequest())
     let context = TokenResponseContext(
       receivedAt: environment.clock.now, requestedScope: scope,
       quirks: configuration.provider.tokenResponseQuirks)

@@ -13,7 +13,7 @@ struct Revocation: Sendable {
     for (index, request) in try requests(for: token).enumerated() {
       var request = request
       request.client = try await client.proving(request.client, at: request.endpoint)
-      let answer = try await client.environment.httpClient.exchange(request.httpRequest())
+      let answer = try await client.environment.transport.exchange(request.httpRequest())
       do throws(SQOAuthError) {
         let receivedAt = client.environment.clock.now
         try RevocationResponse(request: request, receivedAt: receivedAt).check(answer)

@@ -112,12 +112,12 @@ struct TokenExchangeGrant: Sendable {
 private struct TokenExchangeParser: TokenResponseParser {
   let parser: any TokenResponseParser
 
-  func token(from response: HTTPResponse, context: TokenResponseContext) throws -> SQToken {
+  func token(from response: WebResponse, context: TokenResponseContext) throws -> SQToken {
     try parser.token(from: response, context: context)
   }
 
   func token(
-    from response: HTTPResponse, members: [String: JSONValue]?, context: TokenResponseContext
+    from response: WebResponse, members: [String: JSONValue]?, context: TokenResponseContext
   ) throws -> SQToken {
     guard var members, members["token_type"]?.string?.asciiLowercased() == "n_a" else {
       return try parser.token(from: response, members: members, context: context)

@@ -25,13 +25,13 @@ struct UserInfoRequest: Sendable {
   }
 
   /// Returns the HTTP request, without the token.
-  func httpRequest() -> HTTPRequest {
+  func httpRequest() -> WebRequest {
     let configuration = client.configuration
     // Some providers sign the response only if the request accepts no other type.
     let types =
       configuration.userInfoAlgorithm == nil
       ? "application/json, application/jwt" : "application/jwt"
-    var request = HTTPRequest(url: endpoint, headers: ["Accept": types])
+    var request = WebRequest(url: endpoint, headers: ["Accept": types])
     request.timeout = configuration.timeout
     return request
   }
@@ -41,7 +41,7 @@ struct UserInfoRequest: Sendable {
   /// If the response is signed, the issuer's keys are fetched if they are not in memory. No error
   /// contains the request's `secrets`, even if the server repeats them.
   func read(
-    _ response: HTTPResponse, of idToken: IDToken, removing secrets: SentSecrets
+    _ response: WebResponse, of idToken: IDToken, removing secrets: SentSecrets
   ) async throws(SQOAuthError) -> UserInfo {
     guard response.status == 200 else {
       throw .failure(
@@ -69,7 +69,7 @@ struct UserInfoRequest: Sendable {
   }
 
   private func signedClaims(
-    _ response: HTTPResponse
+    _ response: WebResponse
   ) async throws(SQOAuthError) -> [String: JSONValue] {
     let configuration = client.configuration
     let signatures = try IssuerSignatures(

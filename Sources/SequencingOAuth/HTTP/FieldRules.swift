@@ -1,6 +1,6 @@
 import SQBasics
 
-extension HTTPFields.Field {
+extension HeaderFields.Field {
   /// The reason why the field cannot be sent unchanged; `nil` if it can.
   ///
   /// A forbidden byte could end the field's line early, or receivers could read it in different

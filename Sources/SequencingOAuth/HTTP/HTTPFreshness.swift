@@ -12,7 +12,7 @@ enum HTTPFreshness {
   /// The number of seconds after the request during which its response may be reused.
   ///
   /// - SeeAlso: RFC 9111, sections 4.2 and 5.2.2; the transit time counts (section 4.2.3)
-  static func seconds(_ headers: HTTPFields) -> Double {
+  static func seconds(_ headers: HeaderFields) -> Double {
     // RFC 9110, section 5.3: several fields are one list.
     let fields = headers.values(for: "Cache-Control")
     guard !fields.isEmpty else { return usual }

@@ -49,14 +49,14 @@ extension SigningKeys {
 extension SigningKeys.Source {
   /// Fetches the issuer's keys.
   func fetch(_ environment: ClientEnvironment) async throws(SQOAuthError) -> SigningKeys.Fetched {
-    var request = HTTPRequest(
+    var request = WebRequest(
       url: uri, headers: ["Accept": "application/jwk-set+json, application/json"])
     request.timeout = timeout
     // The response may take long, so the time of the request counts.
     let asked = environment.clock.steadyTime
-    let response: HTTPResponse
+    let response: WebResponse
     do throws(SQOAuthError) {
-      response = try await environment.httpClient.exchange(request)
+      response = try await environment.transport.exchange(request)
     } catch {
       var failure = error
       failure.message = "the issuer's keys could not be fetched: \(error.message)"

@@ -10,7 +10,7 @@ import SQBasics
 extension SQOAuthError {
   /// Creates the error for an endpoint that responded with an OAuth error.
   package static func refusal(
-    by endpoint: String, _ error: ErrorResponse, _ response: HTTPResponse, now: Date
+    by endpoint: String, _ error: ErrorResponse, _ response: WebResponse, now: Date
   ) -> SQOAuthError {
     let words =
       error.errorDescription.map { "\(endpoint) says: \($0)" }
@@ -29,7 +29,7 @@ extension SQOAuthError {
 
   /// Creates the error for a failed request without an OAuth error, from its status and its body.
   package static func failure(
-    of endpoint: String, _ response: HTTPResponse, now: Date, removing secrets: SentSecrets
+    of endpoint: String, _ response: WebResponse, now: Date, removing secrets: SentSecrets
   ) -> SQOAuthError {
     let status = response.status
     guard !(300..<400).contains(status) else {
@@ -60,19 +60,19 @@ extension SQOAuthError {
     return SQOAuthError(
       code, "\(endpoint) \(what)\(words(of: response, removing: secrets) ?? advice)",
       status: status,
-      retryAfter: HTTPResponse.isOfServerInTrouble(status)
+      retryAfter: WebResponse.isOfServerInTrouble(status)
         ? RetryAfter.delay(in: response.headers, now: now) : nil)
   }
 
   /// Returns a server's own words as the end of a sentence; `nil` if the body has none.
-  static func words(of response: HTTPResponse, removing secrets: SentSecrets) -> String? {
+  static func words(of response: WebResponse, removing secrets: SentSecrets) -> String? {
     RefusalText.text(in: response.body, removing: secrets).map { " and said: \($0)" }
   }
 
   /// Creates the error for a redirect, which is never followed: its target must not get the
   /// request.
   private static func redirectRefused(
-    by name: String, _ response: HTTPResponse, removing secrets: SentSecrets
+    by name: String, _ response: WebResponse, removing secrets: SentSecrets
   ) -> SQOAuthError {
     let target = redirectTarget(of: response).map { " to \(secrets.removed(from: $0).printable)" }
     return SQOAuthError(
@@ -82,7 +82,7 @@ extension SQOAuthError {
   }
 
   /// Returns the target of a redirect without its query and user, which may contain secrets.
-  private static func redirectTarget(of response: HTTPResponse) -> String? {
+  private static func redirectTarget(of response: WebResponse) -> String? {
     guard let location = response.headers["Location"] else { return nil }
     let place = location.prefix { $0 != "?" && $0 != "#" }
     guard let authority = place.firstRange(of: "//")?.upperBound else {

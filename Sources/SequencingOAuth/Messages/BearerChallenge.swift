@@ -71,14 +71,14 @@ public struct BearerChallenge: Sendable, Hashable {
   }
 }
 
-extension HTTPFields {
+extension HeaderFields {
   /// The Bearer challenges in the `WWW-Authenticate` fields, in order.
   public var bearerChallenges: [BearerChallenge] {
     BearerChallenge.challenges(in: values(for: "WWW-Authenticate"))
   }
 }
 
-extension HTTPResponse {
+extension WebResponse {
   /// The first Bearer challenge that names an error, or else the first one; `nil` if there is none.
   public var bearerChallenge: BearerChallenge? {
     let challenges = headers.bearerChallenges

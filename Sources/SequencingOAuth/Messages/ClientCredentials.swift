@@ -27,8 +27,8 @@ package struct ClientCredentials: Sendable {
   /// The client's identity is in a header field or in the form.
   package func form(
     _ parameters: [FormCoding.Pair], to endpoint: URL, timeout: Duration
-  ) -> HTTPRequest {
-    var headers: HTTPFields = [
+  ) -> WebRequest {
+    var headers: HeaderFields = [
       "Accept": "application/json", "Content-Type": "application/x-www-form-urlencoded",
       "Cache-Control": "no-store",
     ]
@@ -48,7 +48,7 @@ package struct ClientCredentials: Sendable {
     default:
       if !isAnonymous { pairs.append(.init("client_id", id)) }
     }
-    var request = HTTPRequest(
+    var request = WebRequest(
       method: "POST", url: endpoint, headers: headers,
       body: .bytes(Data(FormCoding.encodeBody(pairs).utf8)))
     request.timeout = timeout

@@ -19,7 +19,7 @@ struct DeviceAuthorizationRequest: Sendable {
   let timeout: Duration
 
   /// Returns the request in the form in which the HTTP client sends it.
-  func httpRequest() -> HTTPRequest {
+  func httpRequest() -> WebRequest {
     var pairs = parameters
     if let scope { pairs.insert(.init("scope", scope), at: 0) }
     return client.form(pairs, to: endpoint, timeout: timeout)

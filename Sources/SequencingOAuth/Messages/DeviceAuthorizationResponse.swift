@@ -25,7 +25,7 @@ struct DeviceAuthorizationResponse: Sendable, Redacted {
 
   /// Parses the response to a request; `now` is the moment it arrived.
   init(
-    _ response: HTTPResponse, to request: DeviceAuthorizationRequest, receivedAt now: Date
+    _ response: WebResponse, to request: DeviceAuthorizationRequest, receivedAt now: Date
   ) throws(SQOAuthError) {
     do throws(SQOAuthError) {
       try self.init(members: Self.members(of: response, request, now), receivedAt: now)
@@ -36,7 +36,7 @@ struct DeviceAuthorizationResponse: Sendable, Redacted {
   }
 
   private static func members(
-    of response: HTTPResponse, _ request: DeviceAuthorizationRequest, _ now: Date
+    of response: WebResponse, _ request: DeviceAuthorizationRequest, _ now: Date
   ) throws(SQOAuthError) -> [String: JSONValue] {
     let members = JSONMessage.members(of: response.body)
     if let members, let error = ErrorResponse(members: members, removing: request.secrets) {

@@ -9,7 +9,7 @@ import SQBasics
 /// Parses the protocol's JSON bodies, with errors that never repeat their content.
 package enum JSONMessage {
   /// Whether the content type is `application/json`, or an application type that ends in `+json`.
-  package static func isJSON(_ response: HTTPResponse) -> Bool {
+  package static func isJSON(_ response: WebResponse) -> Bool {
     guard let type = MediaType.essence(of: response.headers["Content-Type"]) else { return false }
     return type == "application/json"
       || (type.hasPrefix("application/") && type.hasSuffix("+json"))

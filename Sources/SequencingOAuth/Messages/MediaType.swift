@@ -14,7 +14,7 @@ package enum MediaType {
   }
 
   /// Describes the content type of a response, for a message.
-  package static func description(of response: HTTPResponse) -> String {
+  package static func description(of response: WebResponse) -> String {
     essence(of: response.headers["Content-Type"]).map {
       "the content type \"\($0.printable(atMost: 100))\""
     } ?? "no content type"

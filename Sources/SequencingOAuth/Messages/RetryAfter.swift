@@ -17,7 +17,7 @@ enum RetryAfter {
   ///
   /// A date is compared with the response's own `Date` if there is one, because the client's clock
   /// may differ from the server's. A date in the past means no wait.
-  static func delay(in headers: HTTPFields, now: Date) -> Duration? {
+  static func delay(in headers: HeaderFields, now: Date) -> Duration? {
     guard let text = headers["Retry-After"] else { return nil }
     if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
       return Double(text).map(bounded)

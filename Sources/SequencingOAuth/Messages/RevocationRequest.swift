@@ -24,14 +24,14 @@ struct RevocationRequest: Sendable {
   let timeout: Duration
 
   /// Returns the request in the form in which the HTTP client sends it.
-  func httpRequest() -> HTTPRequest {
+  func httpRequest() -> WebRequest {
     switch style {
     case .rfc7009:
       return client.form(
         [.init("token", token), .init("token_type_hint", kind.rawValue)], to: endpoint,
         timeout: timeout)
     case .facebookPermissions:
-      var request = HTTPRequest(
+      var request = WebRequest(
         method: "DELETE", url: endpoint,
         headers: [
           "Accept": "application/json", "Authorization": "Bearer \(token)",

@@ -14,7 +14,7 @@ struct RevocationResponse: Sendable {
   private static let endpoint = "the revocation endpoint"
 
   /// Returns normally if the token can no longer be used; throws if it may still be valid.
-  func check(_ response: HTTPResponse) throws(SQOAuthError) {
+  func check(_ response: WebResponse) throws(SQOAuthError) {
     do throws(SQOAuthError) {
       try checkAnswer(response)
     } catch {
@@ -23,7 +23,7 @@ struct RevocationResponse: Sendable {
     }
   }
 
-  private func checkAnswer(_ response: HTTPResponse) throws(SQOAuthError) {
+  private func checkAnswer(_ response: WebResponse) throws(SQOAuthError) {
     switch response.status {
     case 200..<300:
       // Section 2.2: only the status matters and the body is ignored. But Facebook's body can say
@@ -34,7 +34,7 @@ struct RevocationResponse: Sendable {
         "\(Self.endpoint) answered that it revoked nothing"
           + (SQOAuthError.words(of: response, removing: request.secrets) ?? ""),
         status: response.status)
-    case 400... where !HTTPResponse.isOfServerInTrouble(response.status):
+    case 400... where !WebResponse.isOfServerInTrouble(response.status):
       if request.style == .facebookPermissions { return try checkFacebook(response) }
       guard let error = error(in: response) else { throw failure(response) }
       guard !Self.isOver(error) else { return }
@@ -56,18 +56,18 @@ struct RevocationResponse: Sendable {
     error.error == .invalidToken || error.error == .invalidGrant
   }
 
-  private func error(in response: HTTPResponse) -> ErrorResponse? {
+  private func error(in response: WebResponse) -> ErrorResponse? {
     ErrorResponse(body: response.body, removing: request.secrets)
   }
 
-  private func failure(_ response: HTTPResponse) -> SQOAuthError {
+  private func failure(_ response: WebResponse) -> SQOAuthError {
     .failure(of: Self.endpoint, response, now: receivedAt, removing: request.secrets)
   }
 
   // MARK: Facebook's Graph API
 
   /// Whether the body is `false`, or an object with an error or with `success` set to `false`.
-  private static func saysNo(_ response: HTTPResponse) -> Bool {
+  private static func saysNo(_ response: WebResponse) -> Bool {
     let answer = try? JSONReader.value(of: response.body)
     return (answer.bool ?? answer["success"].bool) == false || answer["error"] ?? .null != .null
   }
@@ -75,7 +75,7 @@ struct RevocationResponse: Sendable {
   /// Checks Facebook's response.
   ///
   /// Error 190 of the Graph API means that the token has expired or was revoked.
-  private func checkFacebook(_ response: HTTPResponse) throws(SQOAuthError) {
+  private func checkFacebook(_ response: WebResponse) throws(SQOAuthError) {
     let answer = try? JSONReader.value(of: response.body)
     guard let code = answer["error"]["code"].integer else { throw failure(response) }
     guard code != 190 else { return }

@@ -23,7 +23,7 @@ struct TokenRequest: Sendable {
   var leastTimeout = Duration.zero
 
   /// Returns the request in the form in which the HTTP client sends it.
-  func httpRequest() -> HTTPRequest {
+  func httpRequest() -> WebRequest {
     var request = client.form(parameters, to: endpoint, timeout: timeout)
     if leastTimeout > timeout {
       request.timeout = leastTimeout

@@ -22,7 +22,7 @@ struct TokenResponse: Sendable {
   /// valid.
   ///
   /// - SeeAlso: RFC 6749, section 6
-  func refreshToken(in response: HTTPResponse) -> String? {
+  func refreshToken(in response: WebResponse) -> String? {
     guard (200..<300).contains(response.status),
       let members = JSONMessage.members(of: response.body), !Self.saysError(members),
       let refreshToken = members["refresh_token"]?.string, !refreshToken.isEmpty,
@@ -31,7 +31,7 @@ struct TokenResponse: Sendable {
     return refreshToken
   }
 
-  func read(_ response: HTTPResponse) throws(SQOAuthError) -> SQToken {
+  func read(_ response: WebResponse) throws(SQOAuthError) -> SQToken {
     do throws(SQOAuthError) {
       return try token(in: response)
     } catch {
@@ -39,7 +39,7 @@ struct TokenResponse: Sendable {
     }
   }
 
-  private func token(in response: HTTPResponse) throws(SQOAuthError) -> SQToken {
+  private func token(in response: WebResponse) throws(SQOAuthError) -> SQToken {
     guard !(300..<400).contains(response.status) else { throw failure(response) }
     let members = JSONMessage.members(of: response.body)
     // Some servers report errors with status 200; such a body must not be treated as a token.
@@ -67,13 +67,13 @@ struct TokenResponse: Sendable {
 
   /// Returns the fields of a form, which may be a token or an error.
   private func formMembers(
-    _ response: HTTPResponse, _ members: [String: JSONValue]?
+    _ response: WebResponse, _ members: [String: JSONValue]?
   ) -> [String: JSONValue]? {
     context.isForm(response, members) ? try? FormMessage.members(of: response.body) : nil
   }
 
   private func parse(
-    _ response: HTTPResponse, _ members: [String: JSONValue]?
+    _ response: WebResponse, _ members: [String: JSONValue]?
   ) throws(SQOAuthError) -> SQToken {
     do {
       return try parser.token(from: response, members: members, context: context)
@@ -89,7 +89,7 @@ struct TokenResponse: Sendable {
     }
   }
 
-  private func failure(_ response: HTTPResponse) -> SQOAuthError {
+  private func failure(_ response: WebResponse) -> SQOAuthError {
     guard [400, 401, 403].contains(response.status) else {
       return .failure(
         of: Self.endpoint, response, now: context.receivedAt, removing: secrets)
@@ -103,7 +103,7 @@ struct TokenResponse: Sendable {
       status: response.status)
   }
 
-  private func words(_ response: HTTPResponse) -> String {
+  private func words(_ response: WebResponse) -> String {
     SQOAuthError.words(of: response, removing: secrets) ?? ""
   }
 }

@@ -13,13 +13,13 @@ enum TokenResponseFault {
   /// The maximum number of member names that an error lists.
   private static let shownNames = 12
 
-  static func empty(_ response: HTTPResponse) -> SQOAuthError {
+  static func empty(_ response: WebResponse) -> SQOAuthError {
     fault("is empty (status \(response.status))")
   }
 
   /// Creates the error for a content type other than JSON; the body may be JSON all the same.
   static func contentType(
-    _ response: HTTPResponse, _ members: [String: JSONValue]?
+    _ response: WebResponse, _ members: [String: JSONValue]?
   ) -> SQOAuthError {
     let type = MediaType.essence(of: response.headers["Content-Type"])?.printable(atMost: 100)
     let found =
@@ -88,7 +88,7 @@ enum TokenResponseFault {
     "; if this server always answers so, read its answers with a TokenResponseParser of your own "
     + "(ClientEnvironment.tokenResponseParser)"
 
-  private static func isForm(_ response: HTTPResponse) -> Bool {
+  private static func isForm(_ response: WebResponse) -> Bool {
     (try? FormMessage.members(of: response.body))?["access_token"] != nil
   }
 }

@@ -23,7 +23,7 @@ public struct TokenResponseContext: Sendable {
   }
 
   /// Whether to parse a response as a form; a JSON object is never parsed as one.
-  func isForm(_ response: HTTPResponse, _ members: [String: JSONValue]?) -> Bool {
+  func isForm(_ response: WebResponse, _ members: [String: JSONValue]?) -> Bool {
     quirks.contains(.formEncoded) && !JSONMessage.isJSON(response) && members == nil
   }
 }
@@ -38,7 +38,7 @@ public struct TokenResponseContext: Sendable {
 /// result.
 public protocol TokenResponseParser: Sendable {
   /// Returns the token from one response.
-  func token(from response: HTTPResponse, context: TokenResponseContext) throws -> SQToken
+  func token(from response: WebResponse, context: TokenResponseContext) throws -> SQToken
 
   /// Returns the token from a response whose body the SDK has already decoded.
   ///
@@ -46,14 +46,14 @@ public protocol TokenResponseParser: Sendable {
   /// ``token(from:context:)``. Implement it to avoid decoding the body a second time. `members` are
   /// the members of the body's JSON object, or `nil` if the body is not a JSON object.
   func token(
-    from response: HTTPResponse, members: [String: JSONValue]?, context: TokenResponseContext
+    from response: WebResponse, members: [String: JSONValue]?, context: TokenResponseContext
   ) throws -> SQToken
 }
 
 extension TokenResponseParser {
   /// Returns the token from ``token(from:context:)``, and ignores the members.
   public func token(
-    from response: HTTPResponse, members: [String: JSONValue]?, context: TokenResponseContext
+    from response: WebResponse, members: [String: JSONValue]?, context: TokenResponseContext
   ) throws -> SQToken {
     try token(from: response, context: context)
   }
@@ -69,7 +69,7 @@ public struct StandardTokenResponseParser: TokenResponseParser {
   /// Returns the token from one response; throws if a field that the SDK uses is missing or
   /// malformed.
   public func token(
-    from response: HTTPResponse, context: TokenResponseContext
+    from response: WebResponse, context: TokenResponseContext
   ) throws(SQOAuthError) -> SQToken {
     try token(from: response, members: nil, context: context)
   }
@@ -78,7 +78,7 @@ public struct StandardTokenResponseParser: TokenResponseParser {
   ///
   /// If `members` is `nil`, it decodes the body.
   public func token(
-    from response: HTTPResponse, members known: [String: JSONValue]?,
+    from response: WebResponse, members known: [String: JSONValue]?,
     context: TokenResponseContext
   ) throws(SQOAuthError) -> SQToken {
     guard !response.body.isEmpty else { throw TokenResponseFault.empty(response) }
@@ -122,7 +122,7 @@ public struct StandardTokenResponseParser: TokenResponseParser {
   }
 
   private func members(
-    of response: HTTPResponse, _ known: [String: JSONValue]?, quirks: TokenResponseQuirks
+    of response: WebResponse, _ known: [String: JSONValue]?, quirks: TokenResponseQuirks
   ) throws(SQOAuthError) -> [String: JSONValue] {
     guard JSONMessage.isJSON(response) || quirks.contains(.anyContentType) else {
       throw TokenResponseFault.contentType(response, known)

@@ -152,8 +152,8 @@ extension AccountOperations {
 
   /// Puts a valid token on a copy of a request; see ``authenticate(_:)``.
   public func authenticate(
-    _ request: HTTPRequest,
-    completion: @escaping @isolated(any) (Result<HTTPRequest, SQOAuthError>) -> Void
+    _ request: WebRequest,
+    completion: @escaping @isolated(any) (Result<WebRequest, SQOAuthError>) -> Void
   ) {
     module.callbacks.complete(completion) { () throws(SQOAuthError) in
       try await self.authenticate(request)
@@ -162,8 +162,8 @@ extension AccountOperations {
 
   /// Sends a request with a valid token; see ``send(_:)``.
   public func send(
-    _ request: HTTPRequest,
-    completion: @escaping @isolated(any) (Result<HTTPResponse, SQOAuthError>) -> Void
+    _ request: WebRequest,
+    completion: @escaping @isolated(any) (Result<WebResponse, SQOAuthError>) -> Void
   ) {
     module.callbacks.complete(completion) { () throws(SQOAuthError) in try await self.send(request)
     }

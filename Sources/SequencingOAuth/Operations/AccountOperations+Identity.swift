@@ -36,7 +36,7 @@ extension AccountOperations {
     // Without an ID token the response could be about any user.
     let idToken = try client.identity(of: token)
     let use = try module.addressedToken(token, at: try ResourceOrigin(request.endpoint), of: mark)
-    let response: HTTPResponse
+    let response: WebResponse
     do throws(ResourceFailure) {
       response = try await module.exchange(request.httpRequest(), with: use)
     } catch {

@@ -16,7 +16,7 @@ extension AccountOperations {
   ///
   /// - Throws: ``SQOAuthError``: the errors of ``token()``, ``SQOAuthError/Code/originNotAllowed``
   ///   or ``SQOAuthError/Code/insecureEndpoint``.
-  public func authenticate(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPRequest {
+  public func authenticate(_ request: WebRequest) async throws(SQOAuthError) -> WebRequest {
     module.authenticated(
       request, with: try await module.addressedToken(for: module.originOfApps(request)))
   }
@@ -42,14 +42,14 @@ extension AccountOperations {
   /// and its content in ``SQOAuthError/resourceResponse``. A 403 whose challenge says
   /// `insufficient_scope` is thrown too. A response with any other status is returned.
   ///
-  /// A request without a ``HTTPRequest/timeout`` gets ``ClientConfiguration/timeout``, each time
+  /// A request without a ``WebRequest/timeout`` gets ``ClientConfiguration/timeout``, each time
   /// that it is sent. A refresh in between does not count; it has the time limit of ``token()``.
   ///
   /// - Throws: ``SQOAuthError``: the errors of ``authenticate(_:)`` and of the HTTP client;
   ///   ``SQOAuthError/Code/invalidToken`` or ``SQOAuthError/Code/insufficientScope`` with the
   ///   server's ``SQOAuthError/challenge`` and its whole answer, ``SQOAuthError/resourceResponse``.
   /// - SeeAlso: RFC 6750, section 3.1
-  public func send(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPResponse {
+  public func send(_ request: WebRequest) async throws(SQOAuthError) -> WebResponse {
     let use = try await module.addressedToken(for: module.originOfApps(request))
     let request = request.withStandardLimit(try module.context.configuration.get().timeout)
     do throws(ResourceFailure) {
@@ -75,16 +75,16 @@ extension AuthorizationModule {
   ///
   /// The caller has already checked the request's URL.
   func exchange(
-    _ request: HTTPRequest, with use: AddressedToken
-  ) async throws(ResourceFailure) -> HTTPResponse {
+    _ request: WebRequest, with use: AddressedToken
+  ) async throws(ResourceFailure) -> WebResponse {
     try await exchange(request, behind: try await response(to: request, with: use), to: use)
   }
 
   /// Handles the response to a request that was sent once, and sends the request again if that can
   /// help.
   package func exchange(
-    _ request: HTTPRequest, behind response: HTTPResponse, to first: AddressedToken
-  ) async throws(ResourceFailure) -> HTTPResponse {
+    _ request: WebRequest, behind response: WebResponse, to first: AddressedToken
+  ) async throws(ResourceFailure) -> WebResponse {
     guard let refusal = ResourceRefusal(response, of: first.token) else { return response }
     guard refusal.isWorthRefresh else { throw .refused(refusal.error, response) }
     let replacement: AddressedToken?
@@ -102,17 +102,17 @@ extension AuthorizationModule {
 
   /// Sends a request with a token, once.
   package func response(
-    to request: HTTPRequest, with use: AddressedToken, _ interruption: Interruption? = nil
-  ) async throws(ResourceFailure) -> HTTPResponse {
+    to request: WebRequest, with use: AddressedToken, _ interruption: Interruption? = nil
+  ) async throws(ResourceFailure) -> WebResponse {
     do throws(SQOAuthError) {
-      return try await environment.httpClient.exchange(
+      return try await environment.transport.exchange(
         authenticated(request, with: use), interruption)
     } catch {
       throw .noAnswer(error)
     }
   }
 
-  fileprivate func authenticated(_ request: HTTPRequest, with use: AddressedToken) -> HTTPRequest {
+  fileprivate func authenticated(_ request: WebRequest, with use: AddressedToken) -> WebRequest {
     var request = request
     for field in use.fields { request.headers[field.name] = field.value }
     return request
@@ -120,7 +120,7 @@ extension AuthorizationModule {
 
   /// Returns the server of a request that the app made; throws if that server may not get the
   /// token.
-  fileprivate func originOfApps(_ request: HTTPRequest) throws(SQOAuthError) -> ResourceOrigin {
+  fileprivate func originOfApps(_ request: WebRequest) throws(SQOAuthError) -> ResourceOrigin {
     let origin = try ResourceOrigin(request.url)
     try context.check(origin, namedByApp: true)
     return origin

@@ -60,7 +60,7 @@ public struct ClientRegistrar: Sendable {
     let request = try self.request(
       "POST", endpoint, token: initialAccessToken, members: chosen.members)
     let reader = reader(at: endpoint, hiding: [initialAccessToken])
-    let response = try await environment.httpClient.exchange(request)
+    let response = try await environment.transport.exchange(request)
     do throws(SQOAuthError) {
       let registration = try reader.registration(
         in: try reader.members(of: response), for: chosen)
@@ -79,15 +79,15 @@ public struct ClientRegistrar: Sendable {
   func serverMetadata() async throws(SQOAuthError) -> ProviderMetadata {
     let discovery = Discovery(issuer: issuer, timeout: timeout, clock: environment.clock)
     return try await environment.metadata.metadata(
-      by: discovery, environment.httpClient, isFresh: false)
+      by: discovery, environment.transport, isFresh: false)
   }
 
   // MARK: Requests
 
   func request(
     _ method: String, _ url: URL, token: String?, members: [String: JSONValue]?
-  ) throws(SQOAuthError) -> HTTPRequest {
-    var request = HTTPRequest(
+  ) throws(SQOAuthError) -> WebRequest {
+    var request = WebRequest(
       method: method, url: url, headers: ["Accept": "application/json"])
     if let token { request.headers["Authorization"] = "Bearer \(token)" }
     if let members {

@@ -22,7 +22,7 @@ struct RegistrationResponse {
   private static let endpoint = "the registration endpoint"
 
   /// Returns the members of a successful response.
-  func members(of response: HTTPResponse) throws(SQOAuthError) -> [String: JSONValue] {
+  func members(of response: WebResponse) throws(SQOAuthError) -> [String: JSONValue] {
     guard [200, 201].contains(response.status) else { throw failure(response) }
     guard JSONMessage.isJSON(response) else {
       throw SQOAuthError(
@@ -33,7 +33,7 @@ struct RegistrationResponse {
     return try JSONMessage.members(of: response.body, as: "registration response")
   }
 
-  func failure(_ response: HTTPResponse) -> SQOAuthError {
+  func failure(_ response: WebResponse) -> SQOAuthError {
     guard response.status >= 400,
       let error = ErrorResponse(body: response.body, removing: secrets)
     else { return .failure(of: Self.endpoint, response, now: now, removing: secrets) }
@@ -124,7 +124,7 @@ struct RegistrationResponse {
   // MARK: Managing
 
   /// Returns the address for deleting a rejected registration; `nil` if the response has none.
-  func management(ofRefused response: HTTPResponse) -> ClientRegistration.Management? {
+  func management(ofRefused response: WebResponse) -> ClientRegistration.Management? {
     guard [200, 201].contains(response.status),
       let members = JSONMessage.members(of: response.body)
     else { return nil }

@@ -9,7 +9,7 @@ package struct AddressedToken: Sendable {
   let mark: SignInMark?
 
   /// The header fields that carry the token.
-  package var fields: HTTPFields {
+  package var fields: HeaderFields {
     module.requestAuthenticator.headerFields(for: token)
   }
 

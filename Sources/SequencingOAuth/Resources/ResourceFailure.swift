@@ -3,7 +3,7 @@ package enum ResourceFailure: Error {
   /// No other token is available after the server refused one.
   case noAccess(SQOAuthError)
   /// The server refused the token or its scope.
-  case refused(SQOAuthError, HTTPResponse)
+  case refused(SQOAuthError, WebResponse)
   /// The request did not reach the server, or no response came back.
   case noAnswer(SQOAuthError)
 

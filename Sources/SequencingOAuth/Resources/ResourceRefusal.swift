@@ -5,7 +5,7 @@ struct ResourceRefusal {
   let isWorthRefresh: Bool
 
   /// Interprets a response; `nil` if the response is not a refusal of the token.
-  init?(_ response: HTTPResponse, of token: SQToken) {
+  init?(_ response: WebResponse, of token: SQToken) {
     // Servers repeat what clients send, so the token is removed from the challenge.
     let challenge = response.bearerChallenge?.removing(SentSecrets([token.accessToken]))
     switch (response.status, challenge?.error) {

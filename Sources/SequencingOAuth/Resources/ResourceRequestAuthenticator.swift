@@ -4,7 +4,7 @@
 /// in a URL would appear in logs and browser histories (RFC 9700, section 4.3.2).
 public protocol ResourceRequestAuthenticator: Sendable {
   /// Returns the header fields for a request with this token; they replace fields with these names.
-  func headerFields(for token: SQToken) -> HTTPFields
+  func headerFields(for token: SQToken) -> HeaderFields
 }
 
 /// An authenticator that sends the token in an `Authorization: Bearer` field.
@@ -17,7 +17,7 @@ public struct BearerAuthenticator: ResourceRequestAuthenticator {
   /// Returns the `Authorization` field with the token.
   ///
   /// Its scheme is always spelled `Bearer`, even if the server used another spelling.
-  public func headerFields(for token: SQToken) -> HTTPFields {
+  public func headerFields(for token: SQToken) -> HeaderFields {
     ["Authorization": "Bearer \(token.accessToken)"]
   }
 }

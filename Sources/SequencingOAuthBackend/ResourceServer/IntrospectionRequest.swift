@@ -41,7 +41,7 @@ struct IntrospectionRequest: Sendable {
   static let signedType = "application/token-introspection+jwt"
 
   /// Returns the HTTP request.
-  func httpRequest() -> HTTPRequest {
+  func httpRequest() -> WebRequest {
     var request = client.form(
       [.init("token", token), .init("token_type_hint", "access_token")], to: endpoint,
       timeout: timeout)

@@ -21,7 +21,7 @@ struct IntrospectionResponse: Sendable {
 
   /// Returns the claims of the token; `nil` if it is not active.
   func read(
-    _ response: HTTPResponse, signatures: IssuerSignatures?
+    _ response: WebResponse, signatures: IssuerSignatures?
   ) async throws(SQOAuthError) -> AccessTokenClaims? {
     let now = client.environment.clock.now
     guard response.status == 200 else {
@@ -43,7 +43,7 @@ struct IntrospectionResponse: Sendable {
       try JSONMessage.members(of: response.body, as: Self.name))
   }
 
-  private func failure(_ response: HTTPResponse, at now: Date) -> SQOAuthError {
+  private func failure(_ response: WebResponse, at now: Date) -> SQOAuthError {
     guard response.status >= 400,
       let error = ErrorResponse(body: response.body, removing: request.secrets)
     else {
@@ -55,7 +55,7 @@ struct IntrospectionResponse: Sendable {
   /// Returns the members of a signed response, which must be for this resource server and this
   /// request.
   private func content(
-    of response: HTTPResponse, _ signatures: IssuerSignatures, at now: Date
+    of response: WebResponse, _ signatures: IssuerSignatures, at now: Date
   ) async throws(SQOAuthError) -> [String: JSONValue] {
     guard MediaType.essence(of: response.headers["Content-Type"]) == IntrospectionRequest.signedType
     else {

@@ -141,7 +141,7 @@ public final class TokenIntrospector: Sendable {
       }
     let request = try await IntrospectionRequest(
       token, by: client, wantsSignature: signatures != nil)
-    let answer = try await client.environment.httpClient.exchange(request.httpRequest())
+    let answer = try await client.environment.transport.exchange(request.httpRequest())
     let response = IntrospectionResponse(
       request: request, client: client, requiresTokenType: requiresTokenType)
     return try await response.read(answer, signatures: signatures)

@@ -9,7 +9,7 @@ final class MessageInbox: Sendable {
     var frames: [MessageFrame] = []
     /// The messages to read after ``frames``, in order.
     var arrived: [MessageFrame] = []
-    var end: Result<Void, RPCError>?
+    var end: Result<Void, RPCCallError>?
     var readers: [CheckedContinuation<Void, Never>] = []
     /// The bytes that the app has read since ``tell`` was last called.
     var read = 0
@@ -44,7 +44,7 @@ final class MessageInbox: Sendable {
   ///
   /// If `end` is an error of this side, unread messages are dropped. After an error from the
   /// server, they can still be read.
-  func finish(_ end: Result<Void, RPCError>) {
+  func finish(_ end: Result<Void, RPCCallError>) {
     let readers = state.withLock { state in
       if state.end == nil { state.end = end }
       state.tell = nil
@@ -59,7 +59,7 @@ final class MessageInbox: Sendable {
   // MARK: The reader's side
 
   /// Waits for the next message or the end; returns `nil` if the waiting task is cancelled.
-  func next() async -> Result<MessageFrame?, RPCError>? {
+  func next() async -> Result<MessageFrame?, RPCCallError>? {
     while true {
       let (answer, read, tell) = state.withLock { Self.take(&$0) }
       if read > 0 { tell?(read) }
@@ -71,7 +71,7 @@ final class MessageInbox: Sendable {
 
   private static func take(
     _ state: inout State
-  ) -> (Result<MessageFrame?, RPCError>?, read: Int, tell: (@Sendable (Int) -> Void)?) {
+  ) -> (Result<MessageFrame?, RPCCallError>?, read: Int, tell: (@Sendable (Int) -> Void)?) {
     if state.frames.isEmpty {
       // Each message is moved only once, even if many are unread.
       state.frames = state.arrived.reversed()

@@ -12,8 +12,8 @@ import SequencingOAuth
 extension RPCCall {
   /// Sends the call once and returns its result; the fields replace metadata with the same names.
   func attempt(
-    _ metadata: RPCMetadata, _ fields: HTTPFields = [:]
-  ) async throws(RPCError) -> Data {
+    _ metadata: RPCMetadata, _ fields: HeaderFields = [:]
+  ) async throws(RPCCallError) -> Data {
     let stream = try stream(metadata, fields)
     let answer = try await answer(of: stream)
     let head = RPCResponseHead(answer.head, removing: CallSecrets(fields, metadata))
@@ -25,8 +25,8 @@ extension RPCCall {
   // MARK: Sending
 
   private func stream(
-    _ metadata: RPCMetadata, _ fields: HTTPFields
-  ) throws(RPCError) -> RPCStream {
+    _ metadata: RPCMetadata, _ fields: HeaderFields
+  ) throws(RPCCallError) -> RPCStream {
     var block = block
     var deadline = UInt64.max
     if let end = state.withLock(\.deadline) {
@@ -42,7 +42,7 @@ extension RPCCall {
     ) { self.take(RPCResponseHead($0, removing: CallSecrets(fields, metadata))) }
   }
 
-  private func content() throws(RPCError) -> RPCStream.Content {
+  private func content() throws(RPCCallError) -> RPCStream.Content {
     if let outbox { return .outbox(outbox) }
     let options = channel.options
     return .message(
@@ -51,7 +51,7 @@ extension RPCCall {
       ).bytes)
   }
 
-  private func answer(of stream: RPCStream) async throws(RPCError) -> RPCStream.Answer {
+  private func answer(of stream: RPCStream) async throws(RPCCallError) -> RPCStream.Answer {
     let peer = channel.peer
     outbox?.whenFilled { [weak stream] in if let stream { peer.resume(stream) } }
     inbox?.whenRead { [weak stream] count in if let stream { peer.consume(count, of: stream) } }
@@ -76,9 +76,9 @@ extension RPCCall {
   /// Returns the only message of a successful answer.
   private func message(
     of answer: RPCStream.Answer, _ head: RPCResponseHead
-  ) throws(RPCError) -> Data {
+  ) throws(RPCCallError) -> Data {
     guard let frame = answer.frames.first, answer.isAtEnd else {
-      throw RPCError(
+      throw RPCCallError(
         .internal,
         answer.isAtEnd ? "the server sent no message" : "the server sent only a part of a message",
         metadata: responseMetadata)
@@ -88,9 +88,9 @@ extension RPCCall {
   }
 
   /// Returns empty data for a call whose messages went to the inbox.
-  private func end(of answer: RPCStream.Answer) throws(RPCError) -> Data {
+  private func end(of answer: RPCStream.Answer) throws(RPCCallError) -> Data {
     guard answer.isAtEnd else {
-      throw RPCError(
+      throw RPCCallError(
         .internal, "the server ended the call inside a message", metadata: responseMetadata)
     }
     return Data()

@@ -10,8 +10,8 @@ import SequencingOAuth
 /// Performs a call after its start.
 extension RPCCall {
   func run() async {
-    let result: Result<Data, RPCError>
-    do throws(RPCError) {
+    let result: Result<Data, RPCCallError>
+    do throws(RPCCallError) {
       result = .success(try await perform())
     } catch {
       result = .failure(error)
@@ -19,7 +19,7 @@ extension RPCCall {
     end(result)
   }
 
-  private func perform() async throws(RPCError) -> Data {
+  private func perform() async throws(RPCCallError) -> Data {
     let metadata = requestMetadata
     try metadata.checkSendable()
     if metadata["authorization"] != nil {
@@ -41,11 +41,11 @@ extension RPCCall {
   }
 
   /// Throws if the server must not get a token, for example because the connection has no TLS.
-  private func checkOrigin() throws(RPCError) {
+  private func checkOrigin() throws(RPCCallError) {
     do throws(SQOAuthError) {
       _ = try channel.origin.get()
     } catch {
-      throw RPCError(credential: error)
+      throw RPCCallError(credential: error)
     }
   }
 
@@ -53,9 +53,9 @@ extension RPCCall {
 
   private func perform(
     for module: AuthorizationModule, _ metadata: RPCMetadata
-  ) async throws(RPCError) -> Data {
+  ) async throws(RPCCallError) -> Data {
     let use = try await token(of: module)
-    do throws(RPCError) {
+    do throws(RPCCallError) {
       return try await attempt(metadata, use.fields)
     } catch {
       guard kind == .unary, error.refusesToken else { throw error }
@@ -67,8 +67,8 @@ extension RPCCall {
 
   private func second(
     _ metadata: RPCMetadata, _ use: AddressedToken
-  ) async throws(RPCError) -> Data {
-    do throws(RPCError) {
+  ) async throws(RPCCallError) -> Data {
+    do throws(RPCCallError) {
       return try await attempt(metadata, use.fields)
     } catch {
       if error.refusesToken {
@@ -78,7 +78,7 @@ extension RPCCall {
     }
   }
 
-  private func token(of module: AuthorizationModule) async throws(RPCError) -> AddressedToken {
+  private func token(of module: AuthorizationModule) async throws(RPCCallError) -> AddressedToken {
     do throws(SQOAuthError) {
       let origin = try channel.origin.get()
       if let use = try module.addressedToken(at: origin) { return use }
@@ -87,16 +87,16 @@ extension RPCCall {
         try await module.addressedToken(for: origin)
       }
     } catch {
-      throw RPCError(credential: error)
+      throw RPCCallError(credential: error)
     }
   }
 
   /// Waits for a new token after the server rejected the call's; returns `nil` if there is none.
-  private func replacement(of use: AddressedToken) async throws(RPCError) -> AddressedToken? {
+  private func replacement(of use: AddressedToken) async throws(RPCCallError) -> AddressedToken? {
     do throws(SQOAuthError) {
       return try await inTime { () throws(SQOAuthError) in try await use.replaced() }
     } catch {
-      throw RPCError(credential: error)
+      throw RPCCallError(credential: error)
     }
   }
 
@@ -115,7 +115,7 @@ extension RPCCall {
   }
 }
 
-extension RPCError {
+extension RPCCallError {
   /// Whether the server may accept the call with another token.
   var refusesToken: Bool {
     guard isFromServer, status == .unauthenticated else { return false }

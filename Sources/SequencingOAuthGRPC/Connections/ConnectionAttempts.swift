@@ -12,7 +12,7 @@ struct ConnectionAttempts {
   var isUnderWay = false
   private var failures = 0
   private var pauseEnd: UInt64 = 0
-  private var lastFailure: RPCError?
+  private var lastFailure: RPCCallError?
 
   /// The end of the current pause; never if there is none.
   var due: UInt64 { pauseEnd == 0 ? .max : pauseEnd }
@@ -33,7 +33,7 @@ struct ConnectionAttempts {
   }
 
   /// Records that no connection could be opened, or that the connection carried no call.
-  mutating func failed(_ error: RPCError?, at now: UInt64) {
+  mutating func failed(_ error: RPCCallError?, at now: UInt64) {
     isUnderWay = false
     lastFailure = error
     let pause = min(Self.shortestPause << UInt64(min(failures, 10)), Self.longestPause)
@@ -43,12 +43,12 @@ struct ConnectionAttempts {
   }
 
   /// The error of a call that timed out before there was a connection.
-  var timeIsUp: RPCError {
+  var timeIsUp: RPCCallError {
     guard let lastFailure else {
-      return RPCError(
+      return RPCCallError(
         .deadlineExceeded, "the call took longer than its timeout: there was no connection yet")
     }
-    return RPCError(
+    return RPCCallError(
       .deadlineExceeded,
       "the call took longer than its timeout: there was no connection; the last attempt failed: "
         + lastFailure.message, cause: lastFailure.cause)

@@ -15,7 +15,7 @@ extension RPCConnection {
     } catch {
       // Sends the TLS alert that tells the server why.
       flush()
-      fail(RPCError(transport: error))
+      fail(RPCCallError(transport: error))
     }
   }
 
@@ -61,7 +61,7 @@ extension RPCConnection {
   /// Ends the connection because TLS has ended.
   private func end(_ tls: TLSLayer, _ reason: String?) {
     guard let reason else { return failBroken("was closed by the server") }
-    if !pulse.isProven { return fail(RPCError(transport: tls.failure(reason))) }
+    if !pulse.isProven { return fail(RPCCallError(transport: tls.failure(reason))) }
     failBroken("broke: \(reason)")
   }
 
@@ -69,7 +69,7 @@ extension RPCConnection {
     if !hasReceived {
       hasReceived = true
       if content.starts(with: "HTTP/1".utf8) {
-        return fail(RPCError(transport: .noHTTP2(authority)))
+        return fail(RPCCallError(transport: .noHTTP2(authority)))
       }
     }
     do throws(HTTP2Session.Failure) {
@@ -93,7 +93,7 @@ extension RPCConnection {
     fill()
     if !bytes.isSent { _ = bytes.send() }
     fail(
-      RPCError(
+      RPCCallError(
         .resourceExhausted,
         "\(authority) sent far more bytes than the content of its answers needs: more than "
           + "\(ContentMeter.allowance) bytes plus \(ContentMeter.bytesEach) for each byte of content"

@@ -59,7 +59,8 @@ extension RPCConnection: HTTP2SessionOwner {
     guard let attempt = streams[stream] else { return }
     if isTooLarge {
       attempt.end(
-        RPCError(.resourceExhausted, "the call was not sent: its metadata is larger than 64 KiB"))
+        RPCCallError(
+          .resourceExhausted, "the call was not sent: its metadata is larger than 64 KiB"))
       return forget(attempt)
     }
     streams[stream] = nil
@@ -80,19 +81,19 @@ extension RPCConnection: HTTP2SessionOwner {
 
   private func error(
     of attempt: RPCStream, _ code: HTTP2ErrorCode, isRemote: Bool
-  ) -> RPCError {
+  ) -> RPCCallError {
     if isRemote {
-      return RPCError(
+      return RPCCallError(
         HTTPMapping.status(ofReset: code), "\(authority) reset the call: \(code)",
         isFromServer: true)
     }
     if code == .refusedStream {
-      return RPCError(
+      return RPCCallError(
         .unavailable,
         "\(authority) closes the connection and did not take the call: \(farewell ?? "\(code)")")
     }
     let rule = attempt.brokenRule ?? "\(code)"
-    return RPCError(.internal, "the answer of \(authority) does not keep to HTTP/2: \(rule)")
+    return RPCCallError(.internal, "the answer of \(authority) does not keep to HTTP/2: \(rule)")
   }
 
   func receivedSettings() {

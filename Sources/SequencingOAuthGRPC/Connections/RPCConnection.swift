@@ -20,7 +20,7 @@ final class RPCConnection {
   /// Whether the connection accepts no further attempts.
   private(set) var isDraining = false
   /// The reason why the connection ended; `nil` while it is open.
-  private(set) var failure: RPCError?
+  private(set) var failure: RPCCallError?
   /// The server's reason when it announced the end of the connection (GOAWAY).
   private(set) var farewell: String?
   /// Whether a byte of HTTP/2 has arrived.
@@ -73,7 +73,7 @@ final class RPCConnection {
   }
 
   /// Ends an attempt with an error, and tells the server.
-  func end(_ stream: RPCStream, _ error: RPCError) {
+  func end(_ stream: RPCStream, _ error: RPCCallError) {
     guard streams[stream.id] === stream else { return }
     stream.end(error)
     drop(stream)
@@ -113,7 +113,7 @@ final class RPCConnection {
   // MARK: The end
 
   /// Ends the connection and its attempts; moves those that the server cannot have seen.
-  func fail(_ error: RPCError) {
+  func fail(_ error: RPCCallError) {
     guard failure == nil else { return }
     failure = error
     isDraining = true
@@ -133,10 +133,10 @@ final class RPCConnection {
     if let tls = bytes.tls, !pulse.isProven {
       let moment = session == nil ? "in" : "after"
       return fail(
-        RPCError(transport: tls.failure("\(moment) the handshake, the connection \(reason)")))
+        RPCCallError(transport: tls.failure("\(moment) the handshake, the connection \(reason)")))
     }
     let words = farewell.map { "; it had announced: \($0)" } ?? ""
-    fail(RPCError(.unavailable, "the connection to \(authority) \(reason)\(words)"))
+    fail(RPCCallError(.unavailable, "the connection to \(authority) \(reason)\(words)"))
   }
 
   func sayGoodbye(_ farewell: String) {
@@ -154,9 +154,9 @@ final class RPCConnection {
   /// Ends the connection because the server broke a protocol rule.
   func fail(breaking rule: String) {
     if pulse.isProven {
-      fail(RPCError(.unavailable, "\(authority) does not keep to HTTP/2: \(rule)"))
+      fail(RPCCallError(.unavailable, "\(authority) does not keep to HTTP/2: \(rule)"))
     } else {
-      fail(RPCError(transport: .noHTTP2(authority, rule)))
+      fail(RPCCallError(transport: .noHTTP2(authority, rule)))
     }
   }
 

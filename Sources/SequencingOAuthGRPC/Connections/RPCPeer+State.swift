@@ -41,7 +41,7 @@ extension RPCPeer.State {
     opening.isUnderWay = false
     guard SocketLoop.shared?.watch(connection.socket, for: peer) == true else {
       return cannotOpen(
-        RPCError(.unavailable, "the system cannot watch another connection"))
+        RPCCallError(.unavailable, "the system cannot watch another connection"))
     }
     connection.pulse.slowDown(to: pingInterval)
     current = connection
@@ -50,7 +50,7 @@ extension RPCPeer.State {
   }
 
   /// Ends the waiting attempts because no connection could be opened.
-  mutating func cannotOpen(_ error: RPCError) {
+  mutating func cannotOpen(_ error: RPCCallError) {
     opening.failed(error, at: SocketLoop.now())
     for stream in waiting { stream.end(error) }
     ended += waiting
@@ -108,7 +108,7 @@ extension RPCPeer.State {
     } else {
       stream.end(
         connection.failure
-          ?? RPCError(
+          ?? RPCCallError(
             .unavailable,
             "\(connection.authority) refused the call repeatedly: "
               + (connection.farewell ?? "REFUSED_STREAM")))

@@ -16,7 +16,7 @@ final class RPCPeer: SocketOwner {
   /// The settings that two channels must have in common to share a connection.
   struct Key: Hashable {
     let url: URL
-    let configuration: HTTPClientConfiguration
+    let configuration: HTTPTransportConfiguration
     let keepAlive: Duration?
   }
 
@@ -52,14 +52,14 @@ final class RPCPeer: SocketOwner {
 
   private let key: Key
   private let target: RequestTarget
-  private let client: CurlHTTPClient
+  private let client: CurlTransport
   private let state = Locked(State())
   private let arrivals = Locked(Arrivals())
 
   private init(_ key: Key, _ target: RequestTarget) {
     self.key = key
     self.target = target
-    client = CurlHTTPClient(configuration: key.configuration)
+    client = CurlTransport(configuration: key.configuration)
   }
 
   // MARK: Sharing
@@ -107,7 +107,7 @@ final class RPCPeer: SocketOwner {
   /// Ends an attempt with an error, unless it has ended.
   ///
   /// An attempt that has not started ends as soon as it starts.
-  func end(_ stream: RPCStream, _ error: RPCError) {
+  func end(_ stream: RPCStream, _ error: RPCCallError) {
     act { state in
       if let index = state.waiting.firstIndex(where: { $0 === stream }) {
         state.ended.append(state.waiting.remove(at: index))
@@ -193,7 +193,7 @@ final class RPCPeer: SocketOwner {
       act { state in
         switch opened {
         case .success(let connection): state.begin(connection, for: self)
-        case .failure(let error): state.cannotOpen(RPCError(transport: error))
+        case .failure(let error): state.cannotOpen(RPCCallError(transport: error))
         }
       }
     }

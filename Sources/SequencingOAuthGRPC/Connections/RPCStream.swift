@@ -22,8 +22,8 @@ final class RPCStream: @unchecked Sendable {
 
   /// The answer of a server that ended the stream normally.
   struct Answer {
-    let head: HTTPResponseHead
-    let trailers: HTTPFields
+    let head: WebResponseHead
+    let trailers: HeaderFields
     /// The messages; empty if they went to an inbox.
     let frames: [MessageFrame]
     /// Whether the last message is complete.
@@ -35,13 +35,13 @@ final class RPCStream: @unchecked Sendable {
   /// The inbox that gets messages as they arrive; `nil` to keep them for the answer.
   private let inbox: MessageInbox?
   /// Called with the head when it arrives.
-  private let onHead: (HTTPResponseHead) -> Void
+  private let onHead: (WebResponseHead) -> Void
   /// The time at which the attempt must end, on the clock of `SocketLoop`.
   let deadline: UInt64
 
   /// Resumed with the result of the attempt.
-  var continuation: CheckedContinuation<Result<Answer, RPCError>, Never>?
-  var result: Result<Answer, RPCError>?
+  var continuation: CheckedContinuation<Result<Answer, RPCCallError>, Never>?
+  var result: Result<Answer, RPCCallError>?
 
   /// The number of the stream on its connection; 0 while it has none.
   var id: Int32 = 0
@@ -61,8 +61,8 @@ final class RPCStream: @unchecked Sendable {
   private static let replayLimit = 256 * 1024
 
   private var section = ReceivedSection()
-  private(set) var head: HTTPResponseHead?
-  private var trailers = HTTPFields()
+  private(set) var head: WebResponseHead?
+  private var trailers = HeaderFields()
   private var hasMessages = false
   private var parser: FrameParser
   private var frames: [MessageFrame] = []
@@ -74,7 +74,7 @@ final class RPCStream: @unchecked Sendable {
 
   init(
     _ block: HeaderBlock, content: Content, limit: Int, inbox: MessageInbox?, deadline: UInt64,
-    onHead: @escaping (HTTPResponseHead) -> Void
+    onHead: @escaping (WebResponseHead) -> Void
   ) {
     self.block = block
     self.content = content
@@ -184,7 +184,7 @@ final class RPCStream: @unchecked Sendable {
     }
     // Informational heads (status 1xx) come before the final head.
     guard section.status >= 200 else { return }
-    let head = HTTPResponseHead(status: section.status, headers: section.fields)
+    let head = WebResponseHead(status: section.status, headers: section.fields)
     self.head = head
     endReplay()
     hasMessages = head.hasMessages
@@ -196,7 +196,7 @@ final class RPCStream: @unchecked Sendable {
     guard result == nil else { return bytes.count }
     guard hasMessages else { return discard(bytes.count) }
     received += bytes.count
-    do throws(RPCError) {
+    do throws(RPCCallError) {
       let frames = try parser.take(bytes)
       if let inbox {
         unread += frames.reduce(0) { $0 + $1.wireLength }
@@ -240,7 +240,7 @@ final class RPCStream: @unchecked Sendable {
   /// Ends the attempt with the server's answer.
   func finish() {
     guard let head else {
-      return end(RPCError(.internal, "the server ended the call without an answer"))
+      return end(RPCCallError(.internal, "the server ended the call without an answer"))
     }
     end(
       with: .success(
@@ -250,11 +250,11 @@ final class RPCStream: @unchecked Sendable {
   }
 
   /// Ends the attempt with an error, unless it has a result.
-  func end(_ error: RPCError) {
+  func end(_ error: RPCCallError) {
     end(with: .failure(error))
   }
 
-  private func end(with result: Result<Answer, RPCError>) {
+  private func end(with result: Result<Answer, RPCCallError>) {
     if self.result == nil { self.result = result }
   }
 
@@ -265,6 +265,6 @@ final class RPCStream: @unchecked Sendable {
   }
 }
 
-extension RPCError {
-  static let notOneMessage = RPCError(.internal, "the server sent more than one message")
+extension RPCCallError {
+  static let notOneMessage = RPCCallError(.internal, "the server sent more than one message")
 }

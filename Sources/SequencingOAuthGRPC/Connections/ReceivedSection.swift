@@ -3,7 +3,7 @@ import SequencingOAuth
 /// The header section of a response that is being received: a head or trailers, within limits.
 struct ReceivedSection {
   private(set) var status = 0
-  private(set) var fields = HTTPFields()
+  private(set) var fields = HeaderFields()
   /// The bytes of all sections of the response so far, plus 32 bytes for each field.
   private var bytes = 0
 
@@ -14,7 +14,7 @@ struct ReceivedSection {
 
   /// Begins the next section of the same response.
   mutating func begin() {
-    fields = HTTPFields()
+    fields = HeaderFields()
   }
 
   /// Adds a field; returns `false` if the response has too many fields or bytes.
@@ -26,14 +26,14 @@ struct ReceivedSection {
       // nghttp2 passes on only sections with one valid status or, for trailers, none.
       status = Int(text) ?? 0
     } else {
-      fields.append(HTTPFields.Field(name: String(decoding: name, as: UTF8.self), value: text))
+      fields.append(HeaderFields.Field(name: String(decoding: name, as: UTF8.self), value: text))
     }
     return true
   }
 }
 
-extension RPCError {
-  static let tooManyFields = RPCError(
+extension RPCCallError {
+  static let tooManyFields = RPCCallError(
     .resourceExhausted,
     "the server sent more than \(ReceivedSection.maximumFields) metadata fields or "
       + "\(ReceivedSection.maximumBytes) bytes of them")

@@ -29,7 +29,7 @@ struct FrameParser {
   var isAtEnd: Bool { prefixCount == 0 }
 
   /// Adds a piece and returns the messages that it completes.
-  mutating func take(_ piece: UnsafeRawBufferPointer) throws(RPCError) -> [MessageFrame] {
+  mutating func take(_ piece: UnsafeRawBufferPointer) throws(RPCCallError) -> [MessageFrame] {
     var frames: [MessageFrame] = []
     var position = 0
     while position < piece.count {
@@ -47,11 +47,11 @@ struct FrameParser {
     return frames
   }
 
-  private mutating func takePrefix(_ byte: UInt8) throws(RPCError) {
+  private mutating func takePrefix(_ byte: UInt8) throws(RPCCallError) {
     prefixCount += 1
     if prefixCount == 1 {
       guard byte <= 1 else {
-        throw RPCError(.internal, "the server sent bytes that are not a gRPC message")
+        throw RPCCallError(.internal, "the server sent bytes that are not a gRPC message")
       }
       isCompressed = byte == 1
       return
@@ -59,7 +59,7 @@ struct FrameParser {
     missing = missing << 8 | Int(byte)
     guard prefixCount == MessageFrame.prefixLength else { return }
     guard missing <= limit else {
-      throw RPCError(
+      throw RPCCallError(
         .resourceExhausted,
         "the server sent a message of \(missing) bytes; the limit is \(limit) bytes")
     }

@@ -28,11 +28,11 @@ enum Gzip {
   ///
   /// The limit is checked after each piece, so a small message that expands to a huge one uses no
   /// more memory than the limit allows.
-  static func decode(_ data: Data, limit: Int) throws(RPCError) -> Data {
+  static func decode(_ data: Data, limit: Int) throws(RPCCallError) -> Data {
     var stream = z_stream()
     let limit = max(limit, 0)
     guard sq_inflate_init(&stream) == Z_OK else {
-      throw RPCError(.resourceExhausted, "zlib has no memory for a compressed message")
+      throw RPCCallError(.resourceExhausted, "zlib has no memory for a compressed message")
     }
     defer { inflateEnd(&stream) }
     var output = Data()
@@ -46,13 +46,14 @@ enum Gzip {
       position += piece.consumed
       output += piece.output
       guard output.count <= limit else {
-        throw RPCError(
+        throw RPCCallError(
           .resourceExhausted,
           "the server sent a compressed message that is longer than the limit of \(limit) bytes")
       }
       if piece.code == Z_STREAM_END, position == data.count { return output }
       guard piece.code == Z_OK, piece.consumed > 0 || !piece.output.isEmpty else {
-        throw RPCError(.internal, "the server sent a damaged message: it is not complete gzip data")
+        throw RPCCallError(
+          .internal, "the server sent a damaged message: it is not complete gzip data")
       }
     }
   }

@@ -16,9 +16,9 @@ struct MessageFrame: Sendable, Equatable {
   let content: Data
 
   /// Creates the frame of a message; compresses the message if allowed and if it becomes smaller.
-  init(_ message: Data, compression: RPCCompression, limit: Int) throws(RPCError) {
+  init(_ message: Data, compression: RPCCompression, limit: Int) throws(RPCCallError) {
     guard message.count <= limit, message.count <= UInt32.max else {
-      throw RPCError(
+      throw RPCCallError(
         .resourceExhausted,
         "the message was not sent: it has \(message.count) bytes, and the limit is \(limit) bytes")
     }
@@ -47,10 +47,10 @@ struct MessageFrame: Sendable, Equatable {
   }
 
   /// Returns the message, decompressed if necessary; `encoding` is the response's `grpc-encoding`.
-  func message(encoding: String?, limit: Int) throws(RPCError) -> Data {
+  func message(encoding: String?, limit: Int) throws(RPCCallError) -> Data {
     if !isCompressed { return content }
     guard encoding == "gzip" else {
-      throw RPCError(
+      throw RPCCallError(
         .internal,
         "the server compressed a message, but its grpc-encoding does not say gzip")
     }

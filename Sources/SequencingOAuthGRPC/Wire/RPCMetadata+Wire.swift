@@ -20,7 +20,7 @@ extension RPCMetadata {
   ///
   /// The field of a `-bin` name may contain several values separated by commas, as HTTP allows,
   /// with or without padding. A value that is not base64 is left out.
-  package init(fields: HTTPFields, removing secrets: SentSecrets = SentSecrets([])) {
+  package init(fields: HeaderFields, removing secrets: SentSecrets = SentSecrets([])) {
     var entries: [Entry] = []
     for field in fields {
       let name = field.name.lowercased()
@@ -41,7 +41,7 @@ extension RPCMetadata {
   }
 
   /// Appends the metadata to a header block; `others` replace entries with the same names.
-  package func write(to block: inout HeaderBlock, replacing others: HTTPFields = [:]) {
+  package func write(to block: inout HeaderBlock, replacing others: HeaderFields = [:]) {
     for entry in entries where others[entry.name] == nil {
       switch entry.value {
       case .text(let text): block.append(entry.name, text)

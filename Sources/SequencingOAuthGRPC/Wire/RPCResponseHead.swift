@@ -3,11 +3,11 @@ import SequencingOAuth
 
 /// The head of a response, which tells how to read the rest.
 struct RPCResponseHead {
-  let head: HTTPResponseHead
+  let head: WebResponseHead
   private let secrets: CallSecrets
 
   /// Wraps a head; the request's secrets are removed from the server's texts.
-  init(_ head: HTTPResponseHead, removing secrets: CallSecrets) {
+  init(_ head: WebResponseHead, removing secrets: CallSecrets) {
     self.head = head
     self.secrets = secrets
   }
@@ -24,19 +24,19 @@ struct RPCResponseHead {
 
   var metadata: RPCMetadata { RPCMetadata(fields: head.headers, removing: secrets.sent) }
 
-  func trailers(_ fields: HTTPFields) -> RPCMetadata {
+  func trailers(_ fields: HeaderFields) -> RPCMetadata {
     RPCMetadata(fields: fields, removing: secrets.sent)
   }
 
   /// Returns the metadata of the head and the trailers together.
-  func metadata(with trailers: HTTPFields) -> RPCMetadata {
+  func metadata(with trailers: HeaderFields) -> RPCMetadata {
     metadata.merged(with: self.trailers(trailers))
   }
 
   /// Returns the error that the response reports; `nil` if the call succeeded.
   ///
   /// The status is in the trailers or, if the response has no messages, possibly in the head.
-  func failure(_ trailers: HTTPFields) -> RPCError? {
+  func failure(_ trailers: HeaderFields) -> RPCCallError? {
     let last = trailers["grpc-status"]
     guard let text = last ?? head.headers["grpc-status"] else {
       return withoutStatus(metadata(with: trailers))
@@ -44,20 +44,20 @@ struct RPCResponseHead {
     if text == "0" { return nil }
     let metadata = metadata(with: trailers)
     guard let number = Int(text), number != 0 else {
-      return RPCError(
+      return RPCCallError(
         .unknown, "the server sent a grpc-status that is not a number", metadata: metadata,
         isFromServer: true)
     }
     let status = RPCStatus(rawValue: number)
     let message = (last == nil ? head.headers : trailers)["grpc-message"]
     let words = secrets.sent.removed(from: PercentCoding.decode(message ?? ""))
-    return RPCError(
+    return RPCCallError(
       status.isKnown ? status : .unknown,
       status.isKnown ? words : "the server sent status \(number), unknown to gRPC: \(words)",
       metadata: metadata, isFromServer: true)
   }
 
-  private func withoutStatus(_ metadata: RPCMetadata) -> RPCError {
+  private func withoutStatus(_ metadata: RPCMetadata) -> RPCCallError {
     let status = HTTPMapping.status(ofHTTP: head.status)
     let message: String
     if head.status != 200 {
@@ -67,11 +67,11 @@ struct RPCResponseHead {
     } else {
       message = "the server's response is not gRPC: its content type is not application/grpc"
     }
-    return RPCError(status, message, metadata: metadata, isFromServer: true)
+    return RPCCallError(status, message, metadata: metadata, isFromServer: true)
   }
 }
 
-extension HTTPResponseHead {
+extension WebResponseHead {
   /// Whether gRPC messages follow the head; after an HTTP error, a page may follow instead.
   var hasMessages: Bool {
     guard status == 200, let type = headers["content-type"] else { return false }
@@ -84,10 +84,10 @@ extension HTTPResponseHead {
 
 /// The secrets that a call sends, collected only when a text from the server is used.
 struct CallSecrets {
-  private let fields: HTTPFields
+  private let fields: HeaderFields
   private let metadata: RPCMetadata
 
-  init(_ fields: HTTPFields = [:], _ metadata: RPCMetadata = RPCMetadata()) {
+  init(_ fields: HeaderFields = [:], _ metadata: RPCMetadata = RPCMetadata()) {
     self.fields = fields
     self.metadata = metadata
   }

@@ -38,7 +38,7 @@ final class DownloadAttempt: @unchecked Sendable {
   /// The position of the first requested byte.
   private let start: Int64
   private var answer = Answer.none
-  private var head: HTTPResponseHead?
+  private var head: WebResponseHead?
   /// The length of the whole file.
   private var total: Int64?
 
@@ -74,8 +74,8 @@ final class DownloadAttempt: @unchecked Sendable {
   var isContinuation: Bool { head?.status == 206 }
 
   /// Sends the request and returns its response, which completes the file or refuses the request.
-  func run(_ send: ResumableDownload.Send) async throws(SQOAuthError) -> HTTPResponse {
-    var response: HTTPResponse
+  func run(_ send: ResumableDownload.Send) async throws(SQOAuthError) -> WebResponse {
+    var response: WebResponse
     do throws(SQOAuthError) {
       response = try await send(request())
     } catch {
@@ -86,7 +86,7 @@ final class DownloadAttempt: @unchecked Sendable {
     switch answer {
     case .refusal where start > 0 && response.status == 416 && isWhole(response.head):
       answer = .complete
-      return HTTPResponse(status: 200, headers: response.headers)
+      return WebResponse(status: 200, headers: response.headers)
     case .refusal where start > 0 && Self.refusesPart(response.status):
       throw misfit()
     case .refusal(let body):
@@ -102,7 +102,7 @@ final class DownloadAttempt: @unchecked Sendable {
   }
 
   /// Creates the request for the whole resource, or for its missing bytes if it has not changed.
-  private func request() -> HTTPRequest {
+  private func request() -> WebRequest {
     var request = download.request
     // Positions count bytes of the file, so the server must not encode them.
     request.headers["Accept-Encoding"] = "identity"
@@ -118,7 +118,7 @@ final class DownloadAttempt: @unchecked Sendable {
 
   // MARK: The response
 
-  private func take(_ head: HTTPResponseHead, _ data: Data) async throws(SQOAuthError) {
+  private func take(_ head: WebResponseHead, _ data: Data) async throws(SQOAuthError) {
     do throws(SQOAuthError) {
       if !data.isEmpty {
         try await append(data)
@@ -134,7 +134,7 @@ final class DownloadAttempt: @unchecked Sendable {
     }
   }
 
-  private func begin(_ head: HTTPResponseHead) async throws(SQOAuthError) {
+  private func begin(_ head: WebResponseHead) async throws(SQOAuthError) {
     self.head = head
     switch head.status {
     case 206 where start > 0: try await beginPart(head)
@@ -146,7 +146,7 @@ final class DownloadAttempt: @unchecked Sendable {
     }
   }
 
-  private func beginWhole(_ head: HTTPResponseHead) async throws(SQOAuthError) {
+  private func beginWhole(_ head: WebResponseHead) async throws(SQOAuthError) {
     let announced = head.headers["Content-Length"].flatMap { ContentRange.number($0) }
     total = head.isUncoded ? announced : nil
     try checkSize(total ?? 0)
@@ -155,7 +155,7 @@ final class DownloadAttempt: @unchecked Sendable {
     meter?.advance(to: 0, of: total)
   }
 
-  private func beginPart(_ head: HTTPResponseHead) async throws(SQOAuthError) {
+  private func beginPart(_ head: WebResponseHead) async throws(SQOAuthError) {
     guard case .part(start, let last, let total)? = ContentRange(head.headers["Content-Range"]),
       let record = partial.record, record.matches(head), total == record.total ?? total
     else { throw misfit() }
@@ -209,7 +209,7 @@ final class DownloadAttempt: @unchecked Sendable {
   }
 
   /// Whether a response with status 416 means that the partial file has all bytes of the resource.
-  private func isWhole(_ head: HTTPResponseHead) -> Bool {
+  private func isWhole(_ head: WebResponseHead) -> Bool {
     ContentRange(head.headers["Content-Range"]) == .unsatisfied(total: partial.length)
       && [head.headers["ETag"], head.headers["Last-Modified"]].contains(partial.record?.validator)
   }

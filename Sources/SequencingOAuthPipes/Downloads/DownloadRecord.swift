@@ -34,7 +34,7 @@ struct DownloadRecord: Codable, Hashable, Sendable {
   ///
   /// A download can be resumed only if the SDK can recognize that a later response has the same
   /// bytes.
-  init?(_ head: HTTPResponseHead, url: URL, total: Int64?, now: Date = Date()) {
+  init?(_ head: WebResponseHead, url: URL, total: Int64?, now: Date = Date()) {
     let acceptsRanges = head.headers["Accept-Ranges"]?.asciiLowercased() != "none"
     // Ranges would count the bytes of the encoded form.
     guard acceptsRanges, head.isUncoded, let validator = head.strongValidator(now) else {
@@ -75,7 +75,7 @@ struct DownloadRecord: Codable, Hashable, Sendable {
   /// Whether a response with status 206 is part of this record's resource.
   ///
   /// - SeeAlso: RFC 9110, section 15.3.7: a 206 has the entity tag that a 200 would have
-  func matches(_ head: HTTPResponseHead) -> Bool {
+  func matches(_ head: WebResponseHead) -> Bool {
     guard head.isUncoded else { return false }
     guard let validator else { return false }
     if validator.hasPrefix("\"") { return head.headers.values(for: "ETag") == [validator] }
@@ -110,7 +110,7 @@ struct DownloadRecord: Codable, Hashable, Sendable {
   }
 }
 
-extension HTTPResponseHead {
+extension WebResponseHead {
   /// Whether the content is not encoded, and so consists of the resource's own bytes.
   var isUncoded: Bool {
     headers.values(for: "Content-Encoding").allSatisfy { $0.asciiLowercased() == "identity" }

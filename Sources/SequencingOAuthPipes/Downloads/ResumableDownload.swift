@@ -27,12 +27,12 @@ package import SequencingOAuth
 /// - SeeAlso: RFC 9110, section 14
 package struct ResumableDownload: Sendable {
   /// Sends one request, with a token if it needs one.
-  package typealias Send = @Sendable (HTTPRequest) async throws(SQOAuthError) -> HTTPResponse
+  package typealias Send = @Sendable (WebRequest) async throws(SQOAuthError) -> WebResponse
 
   /// A GET request without `Range`, whose `maximumResponseBytes` limits only an error response.
   ///
   /// Its `progress` closure receives the progress of each attempt separately.
-  package var request: HTTPRequest
+  package var request: WebRequest
   /// The URL of the file to write; its folder must exist.
   package var destination: URL
   /// Whether to replace a file at the destination; if `false`, the call fails if there is one.
@@ -43,7 +43,7 @@ package struct ResumableDownload: Sendable {
   package var progress: (@Sendable (TransferProgress) -> Void)?
 
   package init(
-    _ request: HTTPRequest, to destination: URL, maximumBytes: Int64? = nil,
+    _ request: WebRequest, to destination: URL, maximumBytes: Int64? = nil,
     replacesFile: Bool = true, progress: (@Sendable (TransferProgress) -> Void)? = nil
   ) {
     self.request = request
@@ -63,7 +63,7 @@ package struct ResumableDownload: Sendable {
   ///   the disk is full or a file of the user is in the way; `SQOAuthError.Code.fileInUse` if
   ///   another download to the same file is running; `SQOAuthError.Code.responseTooLarge` if the
   ///   file is too long.
-  package func run(_ send: Send) async throws(SQOAuthError) -> HTTPResponse {
+  package func run(_ send: Send) async throws(SQOAuthError) -> WebResponse {
     try checkRequest()
     let partial = try await PartialFile.locked(self)
     do throws(SQOAuthError) {
@@ -90,7 +90,7 @@ package struct ResumableDownload: Sendable {
 
   private func fetch(
     into partial: PartialFile, _ send: Send
-  ) async throws(SQOAuthError) -> HTTPResponse {
+  ) async throws(SQOAuthError) -> WebResponse {
     let meter = progress.map { TransferMeter($0) }
     var patience = DownloadPatience(timeout: request.timeout, length: partial.length)
     var mayRestart = true

@@ -48,7 +48,7 @@ struct MultipartBody: Sendable {
     for piece in pieces { try count(piece) }
   }
 
-  var httpBody: HTTPRequestBody {
+  var httpBody: WebRequestBody {
     if pieces.count == 1, case .bytes(let data) = pieces[0] { return .bytes(data) }
     return .stream(length: length) { [pieces] in
       let reader = MultipartReader(pieces)

@@ -11,7 +11,7 @@ extension MultipartForm {
   /// A part of a form: a text field, a file, bytes in memory or a stream.
   ///
   /// In names and file names, `"`, CR and LF are percent-encoded, as HTML requires; all other
-  /// characters are sent as UTF-8. ``SequencingOAuth/HTTPRequest/setForm(_:)`` rejects other
+  /// characters are sent as UTF-8. ``SequencingOAuth/WebRequest/setForm(_:)`` rejects other
   /// control characters. Avoid names that end with a backslash: some servers read the backslash and
   /// the following quote as an escaped quote.
   ///
@@ -47,7 +47,7 @@ extension MultipartForm {
     /// Creates a part from a file, which is read while it is sent.
     ///
     /// Without a `filename`, the server gets the last component of the file's path.
-    /// ``SequencingOAuth/HTTPRequest/setForm(_:)`` determines the file's length. If the file grows
+    /// ``SequencingOAuth/WebRequest/setForm(_:)`` determines the file's length. If the file grows
     /// after that, its first bytes up to that length are sent; if it shrinks, the request fails.
     public static func file(
       _ name: String, _ url: URL, filename: String? = nil,

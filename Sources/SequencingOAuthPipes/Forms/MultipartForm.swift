@@ -7,7 +7,7 @@ public import SQBasics
 ///   .field("title", "Holiday"),
 ///   .file("photo", URL(filePath: "/home/me/photo.jpg"), contentType: "image/jpeg"),
 /// ]
-/// var request = HTTPRequest(method: "POST", url: url)
+/// var request = WebRequest(method: "POST", url: url)
 /// try request.setForm(form)
 /// ```
 ///

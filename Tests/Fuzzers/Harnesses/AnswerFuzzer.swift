@@ -17,7 +17,7 @@ extension Fuzzer {
     let secrets = CallSecrets(["authorization": "Bearer \(secret)"])
     for status in [200, 401, 503] {
       let head = RPCResponseHead(
-        HTTPResponseHead(status: status, headers: headers), removing: secrets)
+        WebResponseHead(status: status, headers: headers), removing: secrets)
       try check(head, trailers)
     }
     try checkMetadata(headers)
@@ -26,18 +26,18 @@ extension Fuzzer {
 
   private static let secret = "s3cr3t-token"
 
-  private static func fields(_ lines: ArraySlice<Substring>) -> HTTPFields {
-    HTTPFields(
+  private static func fields(_ lines: ArraySlice<Substring>) -> HeaderFields {
+    HeaderFields(
       lines.compactMap { line in
         let parts = line.split(separator: ":", maxSplits: 1)
         guard parts.count == 2 else { return nil }
         // As from the transport, without spaces in front.
         let value = String(parts[1]).drop { $0 == " " }
-        return HTTPFields.Field(name: String(parts[0]), value: String(value))
+        return HeaderFields.Field(name: String(parts[0]), value: String(value))
       })
   }
 
-  private static func check(_ head: RPCResponseHead, _ trailers: HTTPFields) throws {
+  private static func check(_ head: RPCResponseHead, _ trailers: HeaderFields) throws {
     let status = trailers["grpc-status"] ?? head.head.headers["grpc-status"]
     guard let error = head.failure(trailers) else {
       return try require(Int(status ?? "") == 0, "a call with status \(status ?? "") succeeded")
@@ -48,7 +48,7 @@ extension Fuzzer {
     try require(!challenge.contains(secret), "the challenge repeats a secret")
   }
 
-  private static func checkMetadata(_ fields: HTTPFields) throws {
+  private static func checkMetadata(_ fields: HeaderFields) throws {
     let metadata = RPCMetadata(fields: fields)
     for entry in metadata {
       try require(entry.name == entry.name.lowercased(), "a name \(entry.name)")
@@ -57,7 +57,8 @@ extension Fuzzer {
     }
     var written = HeaderBlock()
     metadata.write(to: &written)
-    let read = HTTPFields(written.fields.map { HTTPFields.Field(name: $0.name, value: $0.value) })
+    let read = HeaderFields(
+      written.fields.map { HeaderFields.Field(name: $0.name, value: $0.value) })
     try require(RPCMetadata(fields: read) == metadata, "metadata reads differently when written")
   }
 

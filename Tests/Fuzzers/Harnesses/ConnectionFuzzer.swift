@@ -67,7 +67,7 @@ final class FuzzedClient {
     }
     for wire in wires { wire.isEnding = true }
     for connection in [state.current].compactMap(\.self) + state.draining { step(connection) }
-    state.cannotOpen(RPCError(.unavailable, "there is no further connection"))
+    state.cannotOpen(RPCCallError(.unavailable, "there is no further connection"))
   }
 
   /// Returns the connection for the next bytes, or `nil` if all were sent or no call needs another
@@ -115,7 +115,7 @@ final class FuzzedClient {
     }
   }
 
-  private func check(_ error: RPCError) throws {
+  private func check(_ error: RPCCallError) throws {
     try require(error.message.isHarmless, "a message that cannot be shown")
     try require(error.message.count < 400, "a message of \(error.message.count) characters")
     try require(error.status != .ok && error.status.isKnown, "a failure with \(error.status)")

@@ -13,7 +13,7 @@ extension Fuzzer {
     let response: DeviceAuthorizationResponse
     do throws(SQOAuthError) {
       response = try DeviceAuthorizationResponse(
-        HTTPResponse(status: 200, headers: ["Content-Type": "application/json"], body: input),
+        WebResponse(status: 200, headers: ["Content-Type": "application/json"], body: input),
         to: request, receivedAt: now)
     } catch {
       try require(error.description.isHarmless, "the error shows as \(error.description)")
@@ -65,7 +65,7 @@ extension Fuzzer {
       authorization.verificationURIComplete.map { .string($0.absoluteString) }
     let body = try JSONEncoder().encode(JSONValue.object(members))
     let again = try? DeviceAuthorizationResponse(
-      HTTPResponse(status: 200, headers: [:], body: body), to: request, receivedAt: now)
+      WebResponse(status: 200, headers: [:], body: body), to: request, receivedAt: now)
     try require(
       again?.authorization == authorization && again?.deviceCode == response.deviceCode
         && again?.interval == response.interval,

@@ -7,7 +7,7 @@ extension Fuzzer {
   /// The record next to an interrupted download.
   static let downloadRecord = Fuzzer("download-record") { input in
     // The seeds name the digest of this URL.
-    let url = try HTTPRequest(url: "https://api.example.com/file").url
+    let url = try WebRequest(url: "https://api.example.com/file").url
     guard let record = DownloadRecord(input, url: url) else { return }
     try requireCodable(record, "the record")
     for size in [0, 1, 1_000, Int64.max] {
@@ -19,7 +19,7 @@ extension Fuzzer {
     }
     try require(again == record, "the record reads differently when it is written again")
     // The validator is sent back to the server in a header field, which the transport must accept.
-    var request = HTTPRequest(url: url)
+    var request = WebRequest(url: url)
     request.headers["If-Range"] = record.validator
     try request.validate()
   }

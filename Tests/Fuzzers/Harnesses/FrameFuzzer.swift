@@ -52,10 +52,10 @@ private struct Frames {
   init(_ input: Data, piece: Int, limit: Int = limit) {
     var parser = FrameParser(limit: limit)
     var rest = input
-    do throws(RPCError) {
+    do throws(RPCCallError) {
       while !rest.isEmpty {
         frames += try rest.prefix(piece).withUnsafeBytes { bytes in
-          Result { () throws(RPCError) in try parser.take(bytes) }
+          Result { () throws(RPCCallError) in try parser.take(bytes) }
         }.get()
         rest = rest.dropFirst(piece)
       }

@@ -7,7 +7,7 @@ extension Fuzzer {
   static let gzip = Fuzzer("gzip") { input in
     for limit in [0, 100, 64 * 1024] {
       let output: Data
-      do throws(RPCError) {
+      do throws(RPCCallError) {
         output = try Gzip.decode(input, limit: limit)
       } catch {
         try require(

@@ -17,7 +17,7 @@ extension Fuzzer {
         (-62_200_000_000...253_500_000_000).contains(seconds) && seconds == seconds.rounded(),
         "\(text) is \(seconds)")
     }
-    for headers in [["Retry-After": text], ["Retry-After": text, "Date": text]] as [HTTPFields] {
+    for headers in [["Retry-After": text], ["Retry-After": text, "Date": text]] as [HeaderFields] {
       guard let delay = RetryAfter.delay(in: headers, now: now) else { continue }
       try require((.zero ... .seconds(RetryAfter.maximum)).contains(delay), "a delay of \(delay)")
     }
@@ -26,12 +26,12 @@ extension Fuzzer {
   /// Requires that the validator of a download can be sent in a request, which allows less than a
   /// response.
   private static func checkValidators(_ text: String) throws {
-    let url = try HTTPRequest(url: "https://api.example.com/file").url
+    let url = try WebRequest(url: "https://api.example.com/file").url
     let date = "Thu, 31 Dec 2099 23:59:59 GMT"
-    for headers in [["ETag": text], ["Last-Modified": text, "Date": date]] as [HTTPFields] {
-      let head = HTTPResponseHead(status: 200, headers: headers)
+    for headers in [["ETag": text], ["Last-Modified": text, "Date": date]] as [HeaderFields] {
+      let head = WebResponseHead(status: 200, headers: headers)
       guard let record = DownloadRecord(head, url: url, total: nil) else { continue }
-      var request = HTTPRequest(url: url)
+      var request = WebRequest(url: url)
       request.headers["If-Range"] = record.validator
       try request.validate()
       try require(DownloadRecord(record.json, url: url) == record, "the record is not read again")

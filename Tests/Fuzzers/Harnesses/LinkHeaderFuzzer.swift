@@ -17,17 +17,17 @@ extension Fuzzer {
         "a relation \(relation)")
       try requireReadAgain(relation, target)
     }
-    let page = try HTTPRequest(url: "https://api.example.com/items?page=2").url
+    let page = try WebRequest(url: "https://api.example.com/items?page=2").url
     let json = try? JSONReader.value(of: input, .answer)
     for paging in pagings {
-      let response = HTTPResponse(
+      let response = WebResponse(
         status: 200, headers: ["Link": text, "next": text], body: input)
       let (next, previous) = paging.neighbours(of: response, json, at: page)
       for url in [next, previous].compactMap(\.self) { try check(url) }
     }
     // A token from the body leads to a URL at the same address.
     let tokens = Paging.tokens(next: "next", parameter: "page")
-    if let next = tokens.neighbours(of: HTTPResponse(status: 200), json, at: page).next {
+    if let next = tokens.neighbours(of: WebResponse(status: 200), json, at: page).next {
       try require(next.absoluteString.hasPrefix("https://api.example.com/items?page="), "\(next)")
       try require(next.absoluteString.isASCII(withSpaces: false), "\(next)")
     }

@@ -12,7 +12,7 @@ extension Fuzzer {
     let registration: ClientRegistration
     do throws(SQOAuthError) {
       let members = try reader.members(
-        of: HTTPResponse(
+        of: WebResponse(
           status: 201, headers: ["Content-Type": "application/json"], body: input))
       registration = try reader.registration(in: members)
     } catch {

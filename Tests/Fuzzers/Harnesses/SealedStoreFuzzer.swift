@@ -47,9 +47,9 @@ extension Fuzzer {
   }
 
   private static func checkHeader(_ bytes: Data) throws {
-    guard let fields = try? HeaderFields(decoding: bytes, version: 1) else { return }
+    guard let fields = try? SealHeaderFields(decoding: bytes, version: 1) else { return }
     let encoded = try fields.encoded()
-    let again = try HeaderFields(decoding: encoded, version: 1)
+    let again = try SealHeaderFields(decoding: encoded, version: 1)
     let encodedAgain = try again.encoded()
     try require(encodedAgain == encoded, "the header reads differently when it is written again")
     guard let derivation = try? fields.derivation() else { return }

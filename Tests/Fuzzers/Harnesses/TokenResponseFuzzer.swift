@@ -45,7 +45,7 @@ extension Fuzzer {
       timeout: .seconds(1))
     let reader = TokenResponse(
       parser: StandardTokenResponseParser(), context: context, request: request)
-    let response = HTTPResponse(status: status, headers: ["Content-Type": type], body: body)
+    let response = WebResponse(status: status, headers: ["Content-Type": type], body: body)
     return Result { () throws(SQOAuthError) in try reader.read(response) }
   }
 

@@ -10,15 +10,15 @@ import Testing
 /// How a client interprets HTTP responses to a call, including those no gRPC server would send.
 @Suite(.timeLimit(.minutes(1))) struct AnswerTests {
   struct Row: Sendable {
-    let answer: HTTPResponse
+    let answer: WebResponse
     let status: RPCStatus
     var message: String?
     /// Whether the call ends before the trailers.
     var isBroken = false
   }
 
-  private static func page(_ status: Int, _ fields: HTTPFields = [:]) -> HTTPResponse {
-    HTTPResponse(
+  private static func page(_ status: Int, _ fields: HeaderFields = [:]) -> WebResponse {
+    WebResponse(
       status: status, headers: ["content-type": "text/html"], body: Data("<p>".utf8),
       trailers: fields)
   }
@@ -73,7 +73,7 @@ import Testing
 
   @Test(arguments: ["application/grpc", "application/grpc+proto", "APPLICATION/GRPC;x=y"])
   func `every content type of gRPC is accepted`(type: String) async throws {
-    let answer = HTTPResponse.grpc([0, 0, 0, 0, 1, 9], headers: ["content-type": type])
+    let answer = WebResponse.grpc([0, 0, 0, 0, 1, 9], headers: ["content-type": type])
     try await ScriptedServer.answering(answer) { server in
       let response = try await server.channel().call(method("X")).response()
       #expect(response == Data([9]))
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test func `headers and trailers merge, and trailers override headers`() async throws {
-    let answer = HTTPResponse.grpc(
+    let answer = WebResponse.grpc(
       headers: ["x-a": "h", "x-b": "h"],
       trailers: ["grpc-status": "0", "x-b": "t1", "x-b": "t2", "x-c": "t"])
     try await ScriptedServer.answering(answer) { server in
@@ -103,7 +103,7 @@ import Testing
       (.invalidResponse, .unavailable), (.invalidConfiguration, .failedPrecondition),
     ] as [(SQOAuthError.Code, RPCStatus)])
   func `a transport error becomes a gRPC status`(code: SQOAuthError.Code, status: RPCStatus) {
-    let error = RPCError(transport: SQOAuthError(code, "words"))
+    let error = RPCCallError(transport: SQOAuthError(code, "words"))
     #expect(error.status == status && error.message == "words")
     #expect(!error.isFromServer && error.oauthError?.code == code)
   }

@@ -9,7 +9,7 @@ import Testing
 /// Extreme values of a channel's options never crash the process.
 @Suite(.timeLimit(.minutes(1))) struct OptionTests {
   private func withChannel(
-    _ answer: HTTPResponse, _ change: (inout RPCOptions) -> Void,
+    _ answer: WebResponse, _ change: (inout RPCOptions) -> Void,
     _ body: (RPCChannel) async throws -> Void
   ) async throws {
     var options = RPCOptions()
@@ -52,7 +52,7 @@ import Testing
       try await withChannel(.grpc(Array(frame.bytes), headers: ["grpc-encoding": "gzip"])) {
         $0.maximumResponseBytes = limit
       } _: { channel in
-        await rpcFailure(.resourceExhausted) { () async throws(RPCError) in
+        await rpcFailure(.resourceExhausted) { () async throws(RPCCallError) in
           let call = try channel.call(method("X"), kind: kind)
           if kind == .unary { return try await call.response() }
           return try await call.nextMessage() ?? Data()

@@ -63,7 +63,7 @@ struct ThreadSanitizerTests {
           for _ in 0..<10 {
             if number.isMultiple(of: 8) { _ = try await account.refresh() }
             _ = try await account.token()
-            let answer = try await account.send(HTTPRequest(url: sandbox.url(.me)))
+            let answer = try await account.send(WebRequest(url: sandbox.url(.me)))
             precondition(answer.status == 200)
           }
         }

@@ -43,11 +43,11 @@ import Testing
 
     var requested: [String?] { ranges.withLock(\.self) }
 
-    func send(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPResponse {
+    func send(_ request: WebRequest) async throws(SQOAuthError) -> WebResponse {
       let range = request.headers["Range"]
       ranges.withLock { $0.append(range) }
       let start = range == "bytes=10-" && request.headers["If-Range"] == "\"v1\"" ? 10 : 0
-      let head = HTTPResponseHead(
+      let head = WebResponseHead(
         status: start == 0 ? 200 : 206,
         headers: start == 0
           ? ["ETag": "\"v1\""] : ["ETag": "\"v1\"", "Content-Range": "bytes 10-19/20"])
@@ -60,7 +60,7 @@ import Testing
       } catch {
         throw SQOAuthError(.fileFailed, "the content was not taken", cause: error)
       }
-      return HTTPResponse(status: head.status, headers: head.headers)
+      return WebResponse(status: head.status, headers: head.headers)
     }
   }
 
@@ -73,7 +73,7 @@ import Testing
     if let record { try StoredForms.copy(record, to: "\(destination).partial.info") }
     let resource = Resource()
     let download = ResumableDownload(
-      HTTPRequest(method: "GET", url: try StoredForms.url), to: URL(filePath: destination))
+      WebRequest(method: "GET", url: try StoredForms.url), to: URL(filePath: destination))
     _ = try await download.run { request throws(SQOAuthError) in
       try await resource.send(request)
     }

@@ -179,19 +179,19 @@ import Testing
   /// Returns the redirect, which that browser cannot follow.
   private func redirect(at address: String, _ sandbox: SandboxServer) async throws -> String {
     var cookie: String?
-    func send(_ address: String, _ form: [(String, String)]? = nil) async throws -> HTTPResponse {
-      var request = HTTPRequest(
+    func send(_ address: String, _ form: [(String, String)]? = nil) async throws -> WebResponse {
+      var request = WebRequest(
         method: form == nil ? "GET" : "POST", url: try #require(URL(string: address)))
       request.headers["Cookie"] = cookie
       if let form {
         request.headers["Content-Type"] = "application/x-www-form-urlencoded"
         request.body = .bytes(Data(form.map { "\($0)=\($1)" }.joined(separator: "&").utf8))
       }
-      let response = try await CurlHTTPClient.shared.send(request)
+      let response = try await CurlTransport.shared.send(request)
       cookie = response.headers["Set-Cookie"].map { String($0.prefix { $0 != ";" }) } ?? cookie
       return response
     }
-    func fields(_ page: HTTPResponse) throws -> [(String, String)] {
+    func fields(_ page: WebResponse) throws -> [(String, String)] {
       try ["request", "form_token"].map { name in
         let pattern = try Regex(#"name="\#(name)" value="([^"]*)""#)
         let match = try #require(String(decoding: page.body, as: UTF8.self).firstMatch(of: pattern))

@@ -278,8 +278,8 @@ import Testing
     }
     let address = try #require(terminal.everything.firstMatch(of: /redirect_uri=([^&\s]+)&/)?.1)
     let redirect = try #require(String(address).removingPercentEncoding)
-    _ = try await CurlHTTPClient.shared.send(
-      HTTPRequest(url: redirect + "?error=access_denied&error_description=Not%20you"))
+    _ = try await CurlTransport.shared.send(
+      WebRequest(url: redirect + "?error=access_denied&error_description=Not%20you"))
     try await eventually("it is told") {
       terminal.everything.contains("a redirect without a state said: access_denied (Not you)")
     }

@@ -34,8 +34,8 @@ import Testing
 
   @Test func `an error of another type matches no code, and an empty list matches nothing`() {
     let error = SQOAuthError(.cancelled, "as asked")
-    #expect(!error.is() && !RPCError(.ok, "").is())
-    let others: [any Error] = [PipeError.failed(error), RPCError(.cancelled, "", cause: error)]
+    #expect(!error.is() && !RPCCallError(.ok, "").is())
+    let others: [any Error] = [PipeError.failed(error), RPCCallError(.cancelled, "", cause: error)]
     for other in others { #expect(!(SQOAuthError.Code.cancelled ~= other)) }
     #expect(!(RPCStatus.cancelled ~= (error as any Error)))
   }

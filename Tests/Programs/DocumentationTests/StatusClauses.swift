@@ -42,11 +42,11 @@ struct StatusClauses: Sendable, CustomStringConvertible {
     } catch RPCStatus.unauthenticated, RPCStatus.permissionDenied {
       return "sign in"
     } catch {
-      return "\((error as? RPCError)?.status ?? .ok)"
+      return "\((error as? RPCCallError)?.status ?? .ok)"
     }
   }
 
-  private static func fail(_ status: RPCStatus) async throws(RPCError) -> String {
-    throw RPCError(status, "as asked")
+  private static func fail(_ status: RPCStatus) async throws(RPCCallError) -> String {
+    throw RPCCallError(status, "as asked")
   }
 }

@@ -45,7 +45,7 @@ import Testing
 
   @Test func `a second rejection is final`() async throws {
     try await CallFixture.running { fixture in
-      let answer = HTTPResponse.grpc(
+      let answer = WebResponse.grpc(
         [],
         headers: [
           "grpc-status": "16", "www-authenticate": #"Bearer realm="r", error="invalid_token""#,
@@ -66,7 +66,7 @@ import Testing
       let clock = ManualClock(now: Date())
       fixture.module.environment.clock = clock
       let challenge = #"Bearer error="invalid_token""#
-      let answer = HTTPResponse.grpc(
+      let answer = WebResponse.grpc(
         [], trailers: ["grpc-status": "16", "www-authenticate": challenge])
       try await ScriptedServer.answering(answer) { server in
         let channel = try server.channel(credential: .account(fixture.module))
@@ -91,7 +91,7 @@ import Testing
     status: Int, challenge: String?, count: Int
   ) async throws {
     try await CallFixture.running { fixture in
-      var trailers: HTTPFields = ["grpc-status": "\(status)"]
+      var trailers: HeaderFields = ["grpc-status": "\(status)"]
       trailers["www-authenticate"] = challenge
       try await ScriptedServer.answering(.grpc([], trailers: trailers)) { server in
         let channel = try server.channel(credential: .account(fixture.module))
@@ -181,7 +181,7 @@ import Testing
         let channel = try server.channel(credential: .account(fixture.module))
         #expect(try await channel.test("X").response().isEmpty)
       }
-      let request = HTTPRequest(url: try #require(URL(string: "https://evil.example/")))
+      let request = WebRequest(url: try #require(URL(string: "https://evil.example/")))
       let error = await #expect(throws: SQOAuthError.self) {
         try await fixture.module.authenticate(request)
       }
@@ -205,7 +205,7 @@ import Testing
   @Test func `waiting for a token counts towards the call's time limit`() async throws {
     try await CallFixture.running { fixture in
       let gate = Gate(isOpen: false)
-      fixture.module.environment.httpClient = WaitingClient(gate: gate)
+      fixture.module.environment.transport = WaitingClient(gate: gate)
       fixture.module.invalidateAccessToken()
       let call = try fixture.unaryCall()
       try call.setTimeout(.milliseconds(200))
@@ -218,7 +218,7 @@ import Testing
 
   @Test func `a token repeated by the server is removed from the error`() async throws {
     let secret = "c4n4ry-token"
-    let answer = HTTPResponse.grpc(
+    let answer = WebResponse.grpc(
       [],
       headers: [
         "grpc-status": "16", "grpc-message": "bad c4n4ry%2Dtoken",
@@ -243,10 +243,10 @@ import Testing
 }
 
 /// An HTTP client that answers only after a gate has opened.
-private struct WaitingClient: HTTPClient {
+private struct WaitingClient: HTTPTransport {
   let gate: Gate
 
-  func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+  func send(_ request: WebRequest) async throws -> WebResponse {
     await gate.opened()
     throw CancellationError()
   }

@@ -20,7 +20,7 @@ struct Crowd: Sendable {
     self.store = store
     var environment = ClientEnvironment()
     environment.tokenStore = store
-    environment.httpClient = requests
+    environment.transport = requests
     environment.userAgent = CustomUserAgent { url in
       try await server.visit(url, as: .alice, granting: ["read", "write"], to: .public)
     }

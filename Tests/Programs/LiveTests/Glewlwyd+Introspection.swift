@@ -24,12 +24,12 @@ extension Glewlwyd {
   /// Its scope `read` is also the permission to do so.
   func introspect(_ token: String) async throws -> Introspection {
     guard let url = URL(string: issuer + "/introspect") else { throw URLError(.badURL) }
-    let request = HTTPRequest(
+    let request = WebRequest(
       method: "POST", url: url,
       headers: [
         "Authorization": "Bearer \(token)", "Content-Type": "application/x-www-form-urlencoded",
       ], body: .bytes(Data("token=\(token)".utf8)))
-    let response = try await CurlHTTPClient.shared.send(request)
+    let response = try await CurlTransport.shared.send(request)
     return try JSONDecoder().decode(Introspection.self, from: response.body)
   }
 }

@@ -56,15 +56,15 @@ extension Glewlwyd {
   private func send(
     _ method: String, _ address: String, cookie: String? = nil, json: [String: String]? = nil,
     status: Int = 200
-  ) async throws -> HTTPResponse {
+  ) async throws -> WebResponse {
     guard let url = URL(string: address) else { throw URLError(.badURL) }
-    var request = HTTPRequest(method: method, url: url)
+    var request = WebRequest(method: method, url: url)
     request.headers["Cookie"] = cookie
     if let json {
       request.headers["Content-Type"] = "application/json"
       request.body = .bytes(try JSONEncoder().encode(json))
     }
-    let response = try await CurlHTTPClient.shared.send(request)
+    let response = try await CurlTransport.shared.send(request)
     guard response.status == status else {
       throw VisitError(step: "\(method) \(url.path())", status: response.status)
     }

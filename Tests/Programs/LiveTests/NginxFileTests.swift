@@ -14,13 +14,13 @@ import Testing
     try await NginxFixture.running { fixture in
       func send(
         _ method: String, _ path: String, to destination: String? = nil,
-        _ body: HTTPRequestBody = .empty
-      ) async throws -> HTTPResponse {
+        _ body: WebRequestBody = .empty
+      ) async throws -> WebResponse {
         var request = try fixture.request(method, "/files/\(path)", way, body: body)
         request.headers["Destination"] = destination.map { "/files/\($0)" }
         return try await fixture.module.send(request)
       }
-      let text = HTTPRequestBody.bytes(Data("hello".utf8))
+      let text = WebRequestBody.bytes(Data("hello".utf8))
       #expect(try await send("MKCOL", "d/").status == 201)
       #expect(try await send("PUT", "d/a.txt", text).status == 201)
       #expect(try await send("PUT", "d/a.txt", text).status == 204)
@@ -46,7 +46,7 @@ import Testing
   /// The sources of a request body.
   enum Source: CaseIterable, Sendable { case memory, file, stream, streamOfUnknownLength }
 
-  private static func body(_ source: Source, in folder: TemporaryFolder) throws -> HTTPRequestBody {
+  private static func body(_ source: Source, in folder: TemporaryFolder) throws -> WebRequestBody {
     switch source {
     case .memory: return .bytes(content)
     case .file:

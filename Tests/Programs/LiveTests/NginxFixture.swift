@@ -12,7 +12,7 @@ struct NginxFixture: Sendable {
   let nginx: Nginx
   let module: AuthorizationModule
   /// An HTTP client that trusts the server's private authority.
-  let client: CurlHTTPClient
+  let client: CurlTransport
   /// The app's clock.
   let clock = ManualClock(now: Date())
 
@@ -41,12 +41,12 @@ struct NginxFixture: Sendable {
   private init(sandbox: SandboxServer, nginx: Nginx, scope: String) throws {
     self.sandbox = sandbox
     self.nginx = nginx
-    var configuration = HTTPClientConfiguration()
+    var configuration = HTTPTransportConfiguration()
     configuration.additionalAuthorities = try nginx.authority
-    client = CurlHTTPClient(configuration: configuration)
+    client = CurlTransport(configuration: configuration)
     let visitor = SandboxVisitor()
     var environment = ClientEnvironment()
-    environment.httpClient = client
+    environment.transport = client
     environment.clock = clock
     environment.userAgent = CustomUserAgent { url in _ = try await visitor.visit(url) }
     module = AuthorizationModule(
@@ -61,11 +61,11 @@ struct NginxFixture: Sendable {
 
   /// Returns a request for a path.
   func request(
-    _ method: String, _ path: String, _ way: Way = .http1, body: HTTPRequestBody = .empty
-  ) throws -> HTTPRequest {
+    _ method: String, _ path: String, _ way: Way = .http1, body: WebRequestBody = .empty
+  ) throws -> WebRequest {
     let base = way == .http1 ? nginx.url : nginx.secureURL
     let url = try #require(URL(string: base.absoluteString + path))
-    var request = HTTPRequest(method: method, url: url, body: body)
+    var request = WebRequest(method: method, url: url, body: body)
     request.maximumResponseBytes = 1 << 30
     return request
   }
@@ -82,7 +82,7 @@ struct NginxFixture: Sendable {
 
   /// Sends a request that must fail with an error of the SDK.
   func failure(
-    _ request: HTTPRequest, sourceLocation: SourceLocation = #_sourceLocation
+    _ request: WebRequest, sourceLocation: SourceLocation = #_sourceLocation
   ) async -> SQOAuthError? {
     await #expect(throws: SQOAuthError.self, sourceLocation: sourceLocation) {
       try await module.send(request)
@@ -98,7 +98,7 @@ struct NginxFixture: Sendable {
   /// Revokes the access token at the sandbox, as its user could.
   func revokeAccessToken() async throws {
     let token = try #require(module.currentToken?.accessToken)
-    var request = HTTPRequest(method: "POST", url: sandbox.revocationEndpoint)
+    var request = WebRequest(method: "POST", url: sandbox.revocationEndpoint)
     request.headers["Content-Type"] = "application/x-www-form-urlencoded"
     request.body = .bytes(Data("client_id=\(SandboxClient.app.id)&token=\(token)".utf8))
     #expect(try await client.send(request).status == 200)

@@ -10,7 +10,7 @@ import Testing
   /// Sends `count` requests, `width` at a time, and returns how often each status was returned.
   private func statuses(
     _ count: Int, atOnce width: Int, _ fixture: NginxFixture,
-    _ makeRequest: (Int) throws -> HTTPRequest
+    _ makeRequest: (Int) throws -> WebRequest
   ) async throws -> [Int: Int] {
     var rest = try (0..<count).map(makeRequest)[...]
     return try await withThrowingTaskGroup(of: Int.self) { group in

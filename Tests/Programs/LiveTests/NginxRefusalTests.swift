@@ -30,7 +30,7 @@ import Testing
     try Data(count: 50_000_000).write(to: file)
     try await NginxFixture.running { fixture in
       let piece = Data(count: 200_000)
-      let body: HTTPRequestBody =
+      let body: WebRequestBody =
         row.isAnnounced
         ? .file(file) : .stream(length: nil) { { piece } }
       let request = try fixture.request("PUT", row.path + "a.bin", row.way, body: body)

@@ -3,7 +3,7 @@ import SQBasics
 import SequencingOAuth
 
 /// Sends requests as the SDK does, and counts the token requests among them.
-final class TokenRequestCount: HTTPClient {
+final class TokenRequestCount: HTTPTransport {
   private struct State {
     var sent = 0
     var underWay = 0
@@ -20,15 +20,15 @@ final class TokenRequestCount: HTTPClient {
   /// How often each status was returned.
   var statuses: [Int: Int] { state.withLock(\.statuses) }
 
-  func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-    guard request.method == "POST" else { return try await CurlHTTPClient.shared.send(request) }
+  func send(_ request: WebRequest) async throws -> WebResponse {
+    guard request.method == "POST" else { return try await CurlTransport.shared.send(request) }
     state.withLock { state in
       state.sent += 1
       state.underWay += 1
       state.mostAtOnce = max(state.mostAtOnce, state.underWay)
     }
     defer { state.withLock { $0.underWay -= 1 } }
-    let response = try await CurlHTTPClient.shared.send(request)
+    let response = try await CurlTransport.shared.send(request)
     state.withLock { $0.statuses[response.status, default: 0] += 1 }
     return response
   }

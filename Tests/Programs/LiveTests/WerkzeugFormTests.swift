@@ -29,16 +29,16 @@ struct WerkzeugFormTests {
 
   private func send(
     _ form: MultipartForm, times: Int = 1
-  ) async throws -> (found: Found, request: HTTPRequest) {
+  ) async throws -> (found: Found, request: WebRequest) {
     let script = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "Servers/werkzeug/forms").path
     let server = try ChildProcess([script], input: .open)
     let port = try await server.line(after: "PORT=")
     let url = try #require(URL(string: "http://127.0.0.1:\(port)/"))
-    var request = HTTPRequest(method: "POST", url: url)
+    var request = WebRequest(method: "POST", url: url)
     try request.setForm(form)
-    var response = HTTPResponse(status: 500)
-    for _ in 0..<times { response = try await CurlHTTPClient.shared.send(request) }
+    var response = WebResponse(status: 500)
+    for _ in 0..<times { response = try await CurlTransport.shared.send(request) }
     #expect(response.status == 200, "\(server.errors)")
     await server.stop()
     return (try JSONDecoder().decode(Found.self, from: response.body), request)

@@ -34,9 +34,9 @@ import Testing
       let call = try channel.call(Method.unaryCall, request: everything)
       let error = try await rpcFailure(.unauthenticated) { try await call.response() }
       let url = try #require(URL(string: sandbox.issuer.absoluteString + "/api/me"))
-      var request = HTTPRequest(url: url)
+      var request = WebRequest(url: url)
       if let token { request.headers["authorization"] = "Bearer " + token }
-      let answer = try await CurlHTTPClient().send(request)
+      let answer = try await CurlTransport().send(request)
       let challenge = try #require(answer.headers["www-authenticate"])
       #expect(answer.status == 401 && error.oauth2ChallengeHeader == challenge)
       #expect(challenge == (token == nil ? "Bearer realm=\"sandbox\"" : Self.invalid))

@@ -95,7 +95,7 @@ import Testing
     .hkdf(salt: Data(count: 15)),
   ])
   func `a header with unreasonable parameters is damaged`(derivation: KeyDerivation) throws {
-    let header = try HeaderFields(derivation, verifier: Data(count: 32), version: 1).encoded()
+    let header = try SealHeaderFields(derivation, verifier: Data(count: 32), version: 1).encoded()
     failure(.storeDamaged) { try RecordSealer(.passphrase("p"), header: header) }
     failure(.storeDamaged) { try RecordSealer(Self.raw, header: header) }
   }
@@ -103,7 +103,7 @@ import Testing
   @Test func `a header at the bounds is accepted`() throws {
     let derivation = KeyDerivation.scrypt(
       cost: 1 << 14, blockSize: 8, parallelism: 1, salt: Data(count: 16))
-    let header = try HeaderFields(derivation, verifier: Data(count: 32), version: 1).encoded()
+    let header = try SealHeaderFields(derivation, verifier: Data(count: 32), version: 1).encoded()
     failure(.wrongPassphrase) { try RecordSealer(.passphrase("p"), header: header) }
   }
 }

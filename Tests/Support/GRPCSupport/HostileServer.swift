@@ -70,7 +70,7 @@ final class HostileServer: Sendable {
 
   func channel(
     scheme: String = "http", options: RPCOptions = .short,
-    configuration: HTTPClientConfiguration = .direct
+    configuration: HTTPTransportConfiguration = .direct
   ) throws -> RPCChannel {
     guard let url = URL(string: "\(scheme)://\(authority)") else { throw URLError(.badURL) }
     return try RPCChannel(url: url, options: options, configuration: configuration)

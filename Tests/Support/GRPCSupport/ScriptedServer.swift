@@ -11,7 +11,7 @@ import SequencingOAuth
 final class ScriptedServer: Sendable {
   /// A request that the server received.
   struct Request: Sendable {
-    let headers: HTTPFields
+    let headers: HeaderFields
     let body: Data
   }
 
@@ -22,13 +22,13 @@ final class ScriptedServer: Sendable {
   private let server: HTTP2Server
   private let log = Log()
 
-  private init(_ answer: @escaping @Sendable (Request) -> HTTPResponse) throws {
+  private init(_ answer: @escaping @Sendable (Request) -> WebResponse) throws {
     server = try HTTP2Server { [log] exchange in
       Task {
         guard case .whole(let body) = await exchange.content.wait() else { return }
         let request = Request(
-          headers: HTTPFields(
-            exchange.fields.map { HTTPFields.Field(name: $0.name, value: $0.value) }),
+          headers: HeaderFields(
+            exchange.fields.map { HeaderFields.Field(name: $0.name, value: $0.value) }),
           body: Data(body))
         log.requests.withLock { $0.append(request) }
         exchange.send(answer(request))
@@ -38,7 +38,7 @@ final class ScriptedServer: Sendable {
 
   /// Runs a body with a server, and stops the server afterwards.
   static func running(
-    _ answer: @escaping @Sendable (Request) -> HTTPResponse,
+    _ answer: @escaping @Sendable (Request) -> WebResponse,
     isolation: isolated (any Actor)? = #isolation,
     _ body: (ScriptedServer) async throws -> Void
   ) async throws {
@@ -49,7 +49,7 @@ final class ScriptedServer: Sendable {
 
   /// Runs a body with a server that gives the same answer to every request.
   static func answering(
-    _ response: HTTPResponse, isolation: isolated (any Actor)? = #isolation,
+    _ response: WebResponse, isolation: isolated (any Actor)? = #isolation,
     _ body: (ScriptedServer) async throws -> Void
   ) async throws {
     try await running({ _ in response }, body)
@@ -72,7 +72,7 @@ final class ScriptedServer: Sendable {
 
 extension HTTP2Exchange {
   /// Sends a complete answer.
-  func send(_ response: HTTPResponse) {
+  func send(_ response: WebResponse) {
     var head = HeaderBlock([":status": "\(response.status)"])
     for field in response.headers { head.append(field.name.lowercased(), field.value) }
     if response.body.isEmpty, response.trailers.isEmpty {
@@ -91,14 +91,14 @@ extension HTTP2Exchange {
   }
 }
 
-extension HTTPResponse {
+extension WebResponse {
   /// Returns a gRPC answer with these trailers.
   static func grpc(
-    _ body: [UInt8] = [0, 0, 0, 0, 0], headers: HTTPFields = [:],
-    trailers: HTTPFields = ["grpc-status": "0"]
-  ) -> HTTPResponse {
-    var all: HTTPFields = ["content-type": "application/grpc"]
+    _ body: [UInt8] = [0, 0, 0, 0, 0], headers: HeaderFields = [:],
+    trailers: HeaderFields = ["grpc-status": "0"]
+  ) -> WebResponse {
+    var all: HeaderFields = ["content-type": "application/grpc"]
     for field in headers { all[field.name] = field.value }
-    return HTTPResponse(status: 200, headers: all, body: Data(body), trailers: trailers)
+    return WebResponse(status: 200, headers: all, body: Data(body), trailers: trailers)
   }
 }

@@ -2,26 +2,26 @@ package import SequencingOAuthGRPC
 import TestSupport
 package import Testing
 
-/// Runs a body that must fail with an ``RPCError``, and returns the error for further checks.
+/// Runs a body that must fail with an ``RPCCallError``, and returns the error for further checks.
 @discardableResult
 package func rpcFailure<Value>(
   _ status: RPCStatus? = nil, sourceLocation: SourceLocation = #_sourceLocation,
   isolation: isolated (any Actor)? = #isolation, of body: () async throws -> Value
-) async -> RPCError? {
-  let error = await failure(as: RPCError.self, sourceLocation: sourceLocation, of: body)
+) async -> RPCCallError? {
+  let error = await failure(as: RPCCallError.self, sourceLocation: sourceLocation, of: body)
   if let status, let error {
     #expect(error.status == status, "\(error)", sourceLocation: sourceLocation)
   }
   return error
 }
 
-/// Runs a body without `async` that must fail with an ``RPCError``, and returns the error.
+/// Runs a body without `async` that must fail with an ``RPCCallError``, and returns the error.
 @discardableResult
 package func rpcFailure<Value>(
   _ status: RPCStatus? = nil, sourceLocation: SourceLocation = #_sourceLocation,
   of body: () throws -> Value
-) -> RPCError? {
-  let error = #expect(throws: RPCError.self, sourceLocation: sourceLocation) { _ = try body() }
+) -> RPCCallError? {
+  let error = #expect(throws: RPCCallError.self, sourceLocation: sourceLocation) { _ = try body() }
   if let status, let error {
     #expect(error.status == status, "\(error)", sourceLocation: sourceLocation)
   }

@@ -58,7 +58,7 @@ package final class Browser: Sendable {
   ) async throws -> Result {
     let line = try await process.line(after: "ChromeDriver was started successfully on port ")
     let base = "http://127.0.0.1:\(line.prefix(while: \.isNumber))"
-    let client = CurlHTTPClient.shared
+    let client = CurlTransport.shared
     let session = try await WebDriver(base: base, client: client).send(
       "POST", "/session", NewSession(profile: folder.path, width: width, height: height),
       as: Session.self)

@@ -130,9 +130,9 @@ package final class Nginx: Sendable {
   package func requests() async throws -> [NginxRequest] {
     let marker = "/marker?\(UUID().uuidString)"
     guard let url = URL(string: url.absoluteString + marker) else { throw URLError(.badURL) }
-    var request = HTTPRequest(url: url)
+    var request = WebRequest(url: url)
     request.timeout = .seconds(20)
-    _ = try await CurlHTTPClient.shared.send(request)
+    _ = try await CurlTransport.shared.send(request)
     return try await eventually("nginx logs a request") {
       let all = try log()
       return all.contains { $0.target == marker }

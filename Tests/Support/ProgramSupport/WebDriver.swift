@@ -6,7 +6,7 @@ import SequencingOAuth
 struct WebDriver: Sendable {
   /// `http://127.0.0.1:PORT`, followed by `/session/ID` once there is a session.
   let base: String
-  let client: any HTTPClient
+  let client: any HTTPTransport
 
   /// Sends a command and decodes its value.
   func send<Value: Decodable & Sendable>(
@@ -14,7 +14,7 @@ struct WebDriver: Sendable {
     as type: Value.Type
   ) async throws -> Value {
     guard let url = URL(string: base + path) else { throw URLError(.badURL) }
-    var request = HTTPRequest(method: method, url: url)
+    var request = WebRequest(method: method, url: url)
     request.maximumResponseBytes = 32 << 20
     // Chromedriver answers late if a page loads slowly.
     request.idleTimeout = .seconds(60)

@@ -89,7 +89,7 @@ import Testing
   @Test func `no printed text shows a value`() throws {
     var metadata = RPCMetadata()
     try metadata.setOAuth2AccessToken("c4n4ry")
-    let error = RPCError(.unknown, "words", metadata: metadata)
+    let error = RPCCallError(.unknown, "words", metadata: metadata)
     let credential = RPCCredential.accessToken("c4n4ry")
     for value in [metadata, metadata[0], metadata[0].value, error, credential] as [Any] {
       var texts = "\(value) \(String(reflecting: value))"

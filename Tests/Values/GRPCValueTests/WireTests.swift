@@ -45,6 +45,6 @@ import Testing
   @Test func `a status prints its name`() {
     #expect("\(RPCStatus.ok) \(RPCStatus.unauthenticated)" == "OK UNAUTHENTICATED")
     #expect("\(RPCStatus(rawValue: 17))" == "CODE_17")
-    #expect("\(RPCError(.deadlineExceeded, "late"))" == "DEADLINE_EXCEEDED (4): late")
+    #expect("\(RPCCallError(.deadlineExceeded, "late"))" == "DEADLINE_EXCEEDED (4): late")
   }
 }

@@ -36,7 +36,7 @@ extension CurlHandle {
   /// folder of authorities stays in use; then the file is added only if `SSL_CERT_FILE` names it,
   /// because the system's file has the same authorities as its folder and takes milliseconds to
   /// read.
-  func setAuthorities(_ configuration: HTTPClientConfiguration) -> Bool {
+  func setAuthorities(_ configuration: HTTPTransportConfiguration) -> Bool {
     trustsSystemAuthorities = configuration.trustsSystemAuthorities
     let (file, folder) = trustsSystemAuthorities ? system : (nil, nil)
     guard set(CURLOPT_CAINFO, text: file), set(CURLOPT_CAPATH, text: folder) else { return false }

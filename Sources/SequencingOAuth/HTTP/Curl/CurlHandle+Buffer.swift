@@ -27,7 +27,7 @@ extension CurlHandle {
   ///
   /// Returns `false` if libcurl has kept a buffer that is too small, which may happen after a
   /// request on a shared connection.
-  func setBuffer(for request: HTTPRequest, to target: RequestTarget) -> Bool {
+  func setBuffer(for request: WebRequest, to target: RequestTarget) -> Bool {
     let size = Self.bufferSize(request, maySpeakHTTP2(to: target))
     if size == bufferSize { return true }
     guard set(CURLOPT_BUFFERSIZE, size) else { return size <= bufferSize }
@@ -35,7 +35,7 @@ extension CurlHandle {
     return true
   }
 
-  private static func bufferSize(_ request: HTTPRequest, _ maySpeakHTTP2: Bool) -> Int {
+  private static func bufferSize(_ request: WebRequest, _ maySpeakHTTP2: Bool) -> Int {
     guard case .memory = request.destination else {
       return maySpeakHTTP2 ? oneRead + largestHead : manyReads
     }

@@ -57,8 +57,8 @@ extension CurlHandle {
     ReadingTurn.limit(self)
   }
 
-  func setConnection(_ configuration: HTTPClientConfiguration) throws(SQOAuthError) {
-    let name = configuration.userAgent.map { HTTPFields.Field(name: "User-Agent", value: $0) }
+  func setConnection(_ configuration: HTTPTransportConfiguration) throws(SQOAuthError) {
+    let name = configuration.userAgent.map { HeaderFields.Field(name: "User-Agent", value: $0) }
     if let flaw = name?.flaw {
       throw SQOAuthError(.invalidConfiguration, "in the HTTP client's configuration, \(flaw)")
     }
@@ -86,7 +86,8 @@ extension CurlHandle {
   ///
   /// libcurl shares a connection between handles with equal certificates and does not compare their
   /// keys. With one blob for both, it compares the keys too.
-  private func setCertificate(_ certificate: HTTPClientConfiguration.ClientCertificate?) -> Bool {
+  private func setCertificate(_ certificate: HTTPTransportConfiguration.ClientCertificate?) -> Bool
+  {
     guard let certificate else { return true }
     let both = certificate.chain + Data("\n".utf8) + certificate.privateKey
     return setBlob(CURLOPT_SSLCERT_BLOB, both) && setBlob(CURLOPT_SSLKEY_BLOB, both)

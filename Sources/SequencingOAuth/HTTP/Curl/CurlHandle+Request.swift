@@ -16,7 +16,7 @@ extension CurlHandle {
   private static let copiedBodyLimit = 64 * 1024
 
   func prepare(
-    _ transfer: CurlTransfer, _ configuration: HTTPClientConfiguration
+    _ transfer: CurlTransfer, _ configuration: HTTPTransportConfiguration
   ) throws(SQOAuthError) {
     let target = transfer.target
     ignoreErrors()
@@ -77,7 +77,7 @@ extension CurlHandle {
 
   /// Sets the URL and its proxy, unless the last request had the same URL.
   private func setURL(
-    _ target: RequestTarget, _ configuration: HTTPClientConfiguration
+    _ target: RequestTarget, _ configuration: HTTPTransportConfiguration
   ) -> Bool {
     if url == target.url { return true }
     guard set(CURLOPT_URL, text: target.url), setProxy(target, configuration.proxy) else {
@@ -89,7 +89,7 @@ extension CurlHandle {
   }
 
   private func setProxy(
-    _ target: RequestTarget, _ proxy: HTTPClientConfiguration.Proxy
+    _ target: RequestTarget, _ proxy: HTTPTransportConfiguration.Proxy
   ) -> Bool {
     if target.mayBeLoopback { return set(CURLOPT_PROXY, text: "") }
     switch proxy {
@@ -101,7 +101,7 @@ extension CurlHandle {
   }
 
   /// Sets the header lines, and removes the lines that libcurl would add by itself.
-  private func setFields(_ request: HTTPRequest) -> Bool {
+  private func setFields(_ request: WebRequest) -> Bool {
     var list: UnsafeMutablePointer<curl_slist>?
     var hasContentType = false
     var hasExpect = false

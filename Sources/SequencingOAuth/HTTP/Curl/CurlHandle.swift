@@ -16,8 +16,8 @@ final class CurlHandle: @unchecked Sendable {
   let easy: UnsafeMutableRawPointer
   /// The pointer to the ``CurlMulti``, for libcurl's callbacks.
   let multiContext: UnsafeMutableRawPointer
-  private let version: HTTPClientConfiguration.Version
-  let proxy: HTTPClientConfiguration.Proxy
+  private let version: HTTPTransportConfiguration.Version
+  let proxy: HTTPTransportConfiguration.Proxy
   /// The transfer that runs on this handle; the event loop keeps it alive while it runs.
   unowned(unsafe) var transfer: CurlTransfer?
   /// The size of libcurl's buffer for a response, in bytes.
@@ -39,7 +39,7 @@ final class CurlHandle: @unchecked Sendable {
   private var fields: UnsafeMutablePointer<curl_slist>?
 
   /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if libcurl does not support an option.
-  init(_ configuration: HTTPClientConfiguration, _ loop: CurlEventLoop) throws(SQOAuthError) {
+  init(_ configuration: HTTPTransportConfiguration, _ loop: CurlEventLoop) throws(SQOAuthError) {
     guard let easy = curl_easy_init() else {
       throw SQOAuthError(.connectionFailed, "libcurl has no memory for another request")
     }

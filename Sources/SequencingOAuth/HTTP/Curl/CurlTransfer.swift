@@ -14,7 +14,7 @@ import SQBasics
 /// loop's lock. After its continuation is resumed, it belongs to the caller again. In the meantime,
 /// both use the queues of a streamed body and the number of attempts, which have their own locks.
 final class CurlTransfer: @unchecked Sendable, Redacted {
-  let request: HTTPRequest
+  let request: WebRequest
   let target: RequestTarget
   let handle: CurlHandle
   /// The queue for a body from a file or a stream; `nil` for a body in memory.
@@ -56,7 +56,7 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
   private(set) var isAnswered = false
 
   init(
-    _ request: HTTPRequest, _ target: RequestTarget, _ handle: CurlHandle,
+    _ request: WebRequest, _ target: RequestTarget, _ handle: CurlHandle,
     upload: UploadQueue? = nil, download: DownloadQueue? = nil,
     opening: ConnectionOpening? = nil, lead: TimeLead? = nil
   ) {
@@ -97,11 +97,11 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
   var isWatched: Bool { progress != nil || upload != nil || download != nil }
 
   /// Returns the response of an ended transfer; throws the transfer's failure.
-  func response() throws(SQOAuthError) -> HTTPResponse {
+  func response() throws(SQOAuthError) -> WebResponse {
     if let failure { throw failure }
     guard let head = reader.head(), let trailers = reader.trailers() else { throw malformedHead }
     handle.usualLength = min(body.count, CurlHandle.largestUsualLength)
-    return HTTPResponse(
+    return WebResponse(
       status: head.status, headers: head.headers, body: body, trailers: trailers)
   }
 

@@ -8,7 +8,7 @@ struct ProgressMeter {
   private var knowsLength = false
 
   init(
-    _ report: @escaping @Sendable (HTTPProgress) -> Void, _ body: HTTPRequestBody,
+    _ report: @escaping @Sendable (HTTPProgress) -> Void, _ body: WebRequestBody,
     _ upload: UploadQueue?
   ) {
     self.report = report

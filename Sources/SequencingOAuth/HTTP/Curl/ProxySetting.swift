@@ -18,15 +18,15 @@ struct ProxySetting {
 
   /// Finds the setting that applies to a request, even if it names no proxy.
   init(
-    _ proxy: HTTPClientConfiguration.Proxy, isSecure: Bool,
+    _ proxy: HTTPTransportConfiguration.Proxy, isSecure: Bool,
     environment: [String: String] = ProcessInfo.processInfo.environment
   ) {
     switch proxy {
     case .url(let url):
-      name = "HTTPClientConfiguration.proxy"
+      name = "HTTPTransportConfiguration.proxy"
       fault = Self.fault(of: url.absoluteString)
     case .none:
-      name = "HTTPClientConfiguration.proxy"
+      name = "HTTPTransportConfiguration.proxy"
       fault = nil
     case .environment:
       // libcurl's order. It omits HTTP_PROXY, which in a CGI program is a field of the web request.

@@ -54,15 +54,15 @@ struct ResponseReader {
   }
 
   /// Returns the head, or `nil` if it is incomplete or malformed.
-  func head() -> HTTPResponseHead? {
+  func head() -> WebResponseHead? {
     guard isHeadComplete, (200...599).contains(status) else { return nil }
-    guard let headers = HTTPFields(lines: headLines), headers.haveOneLength else { return nil }
-    return HTTPResponseHead(status: status, headers: headers)
+    guard let headers = HeaderFields(lines: headLines), headers.haveOneLength else { return nil }
+    return WebResponseHead(status: status, headers: headers)
   }
 
   /// Returns the trailer fields, or `nil` if they are malformed.
-  func trailers() -> HTTPFields? {
-    trailerLines.isEmpty ? [:] : HTTPFields(lines: trailerLines)
+  func trailers() -> HeaderFields? {
+    trailerLines.isEmpty ? [:] : HeaderFields(lines: trailerLines)
   }
 
   /// Returns the three digits after the first space (RFC 9112, section 4), or 0.
@@ -73,7 +73,7 @@ struct ResponseReader {
   }
 }
 
-extension HTTPFields {
+extension HeaderFields {
   /// Whether `Content-Length` is missing or has a single value, which may be repeated.
   ///
   /// libcurl would accept any digits that it finds in the last of the fields.

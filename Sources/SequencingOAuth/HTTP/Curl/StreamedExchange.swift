@@ -15,7 +15,7 @@ struct StreamedExchange {
   let loop: CurlEventLoop
 
   /// Runs the request; `wait` must start the transfer and return when it has ended.
-  func run(_ wait: @Sendable () async -> Void) async throws(SQOAuthError) -> HTTPResponse {
+  func run(_ wait: @Sendable () async -> Void) async throws(SQOAuthError) -> WebResponse {
     async let _: Void = produce()
     async let consumed = consume()
     await wait()
@@ -72,7 +72,7 @@ struct StreamedExchange {
 /// Writes the content of one response to its file, its closure or memory.
 private struct ResponseSink {
   private let destination: HTTPDestination
-  private var head: HTTPResponseHead?
+  private var head: WebResponseHead?
   private var file: OpenFile?
   /// The content that stays in memory, because a status other than 2xx must not overwrite a file.
   private(set) var body = Data()
@@ -81,7 +81,7 @@ private struct ResponseSink {
     self.destination = destination
   }
 
-  mutating func begin(_ head: HTTPResponseHead) async throws {
+  mutating func begin(_ head: WebResponseHead) async throws {
     self.head = head
     switch destination {
     case .memory: break

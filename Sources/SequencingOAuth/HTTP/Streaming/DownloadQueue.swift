@@ -15,7 +15,7 @@ final class DownloadQueue: Sendable {
 
   /// The next step for the consumer: the head first, then pieces of content.
   enum Event {
-    case head(HTTPResponseHead)
+    case head(WebResponseHead)
     /// All content that has arrived since the last event.
     ///
     /// If `wasHalted` is true, libcurl has stopped reading, and the consumer must make it continue.
@@ -23,7 +23,7 @@ final class DownloadQueue: Sendable {
   }
 
   private struct State {
-    var head: HTTPResponseHead?
+    var head: WebResponseHead?
     var content = Data()
     var isHalted = false
     var isClosed = false
@@ -39,7 +39,7 @@ final class DownloadQueue: Sendable {
 
   // MARK: libcurl's side
 
-  func begin(_ head: HTTPResponseHead) {
+  func begin(_ head: WebResponseHead) {
     let consumer = state.withLock { state in
       state.head = head
       return state.consumer.take()

@@ -77,7 +77,7 @@ package final class OpenFile: @unchecked Sendable {
 
 extension UploadQueue {
   /// Creates a queue for a body from a file or a stream; returns `nil` for a body in memory.
-  static func make(_ body: HTTPRequestBody) async throws(SQOAuthError) -> UploadQueue? {
+  static func make(_ body: WebRequestBody) async throws(SQOAuthError) -> UploadQueue? {
     switch body {
     case .empty, .bytes: return nil
     case .stream(let length, let makeChunks):

@@ -32,7 +32,7 @@ struct SealHeader: Sendable {
       throw SQOAuthError(.storeFailed, "the key derivation does not fit the kind of key")
     }
     service = try EncryptionService(key: derived.prefix(EncryptionService.keySize))
-    let fields = HeaderFields(
+    let fields = SealHeaderFields(
       derivation, verifier: derived.suffix(EncryptionService.keySize), version: Self.currentVersion)
     bytes = try fields.encoded()
   }
@@ -42,7 +42,7 @@ struct SealHeader: Sendable {
   /// - Throws: ``SQOAuthError/Code/storeTooNew``, ``SQOAuthError/Code/storeDamaged`` or
   ///   ``SQOAuthError/Code/wrongPassphrase``.
   init(_ bytes: Data, secret: KeyDerivation.Secret) throws(SQOAuthError) {
-    let fields = try HeaderFields(decoding: bytes, version: Self.currentVersion)
+    let fields = try SealHeaderFields(decoding: bytes, version: Self.currentVersion)
     let derivation = try fields.derivation()
     let derived = try CryptoFailure.reported { () throws(CryptoFailure) in
       try derivation.derive(2 * EncryptionService.keySize, from: secret)
@@ -59,7 +59,7 @@ struct SealHeader: Sendable {
 }
 
 /// The fields of a header, as in its JSON.
-struct HeaderFields: Codable, Redacted {
+struct SealHeaderFields: Codable, Redacted {
   private struct Derivation: Codable {
     let name: String
     let salt: String

@@ -66,7 +66,7 @@ import Testing
     try await HostileServer.once(steps) { server in
       let channel = try server.channel()
       let call = try channel.test("X")
-      do throws(RPCError) {
+      do throws(RPCCallError) {
         _ = try await call.response()
       } catch {
         Self.expectFlooded(error)
@@ -106,7 +106,7 @@ import Testing
     return count
   }
 
-  private static func expectFlooded(_ error: RPCError?) {
+  private static func expectFlooded(_ error: RPCCallError?) {
     // nghttp2 counts the replies that the server has not read.
     if error?.status == .unavailable {
       #expect(error?.message.contains("Flooding") == true, "\(error?.message ?? "")")

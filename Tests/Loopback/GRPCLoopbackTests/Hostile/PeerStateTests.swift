@@ -74,7 +74,7 @@ import Testing
       #expect(state.current == nil)
     }
     #expect(state.waiting.isEmpty && state.ended.count == 1)
-    #expect(throws: RPCError.self) { try stream.result?.get() }
+    #expect(throws: RPCCallError.self) { try stream.result?.get() }
   }
 
   @Test func `a connection that can start no stream is closed before it fills the memory`() throws {
@@ -98,7 +98,7 @@ import Testing
     connection.flush()
     #expect(try answered.result?.get().frames.first?.content == Data([1, 2, 3]))
     #expect(connection.failure?.message.contains("broke: ") == true)
-    let error = #expect(throws: RPCError.self) { _ = try other.result?.get() }
+    let error = #expect(throws: RPCCallError.self) { _ = try other.result?.get() }
     #expect(error?.status == .unavailable)
   }
 

@@ -42,7 +42,7 @@ import Testing
     #expect(party.oauth.currentToken == nil)
     #expect(await store.load("default") == nil)
     await failure(.notAuthorized) {
-      try await party.oauth.send(HTTPRequest(url: party.sandbox.url(.me)))
+      try await party.oauth.send(WebRequest(url: party.sandbox.url(.me)))
     }
     #expect(party.fixture.endpoints == [.token], "nothing follows the refusal")
     try await eventually { recorder.words == ["ended refused \(code)"] }

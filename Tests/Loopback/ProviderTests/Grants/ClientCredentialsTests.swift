@@ -78,7 +78,7 @@ import Testing
 
   @Test func `a rejected client is not retried for a second, for all callers`() async throws {
     let fixture = try ownFixture()
-    fixture.server.next(ScriptedHTTPClient.json(#"{"error":"invalid_client"}"#, status: 401))
+    fixture.server.next(ScriptedTransport.json(#"{"error":"invalid_client"}"#, status: 401))
     for _ in 0..<3 { await failure(.invalidClient) { try await fixture.module.token() } }
     await failure(.invalidClient) { try await fixture.module.requestAccess() }
     #expect(fixture.requests.count == 1 && fixture.fixture.opened.isEmpty)
@@ -149,7 +149,7 @@ import Testing
     let fixture = try fixture()
     try await fixture.module.requestAccessTokenAsClient()
     fixture.clock.advance(by: 3600)
-    fixture.server.next(ScriptedHTTPClient.json(#"{"error":"invalid_client"}"#, status: 401))
+    fixture.server.next(ScriptedTransport.json(#"{"error":"invalid_client"}"#, status: 401))
     await failure(.invalidClient) { try await fixture.module.token() }
     #expect(fixture.memory == "T1 -")
     fixture.clock.advance(by: 1)
@@ -200,7 +200,7 @@ import Testing
     fixture.clock.advance(by: 3600)
     let second = try await module.token()
     #expect(first != second && second.refreshToken == nil && second.scope == "demo")
-    let request = HTTPRequest(url: fixture.sandbox.url(.me))
+    let request = WebRequest(url: fixture.sandbox.url(.me))
     let response = try await module.send(request)
     #expect(response.status == 200)
     #expect(String(decoding: response.body, as: UTF8.self).contains("sandbox-service"))

@@ -81,7 +81,7 @@ import Testing
   @Test func `the error of a rejected request does not repeat the parameters`() async throws {
     let fixture = try SessionFixture()
     fixture.server.always(
-      ScriptedHTTPClient.json(
+      ScriptedTransport.json(
         #"{"error":"invalid_grant","error_description":"no c4n4ry.b.c"}"#, status: 400))
     let error = await failure(.invalidGrant) {
       try await fixture.module.requestAccessToken(

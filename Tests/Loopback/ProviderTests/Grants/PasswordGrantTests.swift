@@ -61,7 +61,7 @@ import Testing
     password: String, body: String, hasDescription: Bool
   ) async throws {
     let fixture = try SessionFixture(change: { $0.allowsPasswordGrant = true })
-    fixture.server.next(ScriptedHTTPClient.json(body, status: 400))
+    fixture.server.next(ScriptedTransport.json(body, status: 400))
     let error = await failure(.invalidGrant) {
       try await fixture.module.requestAccessToken(username: "u", password: password)
     }
@@ -89,7 +89,7 @@ import Testing
   ) async throws {
     let fixture = try await SessionFixture(change: { $0.allowsPasswordGrant = true }).restored()
     fixture.server.next(
-      ScriptedHTTPClient.json(
+      ScriptedTransport.json(
         #"{"error":"\#(error)","error_description":"not \#("p")!"}"#, status: 400))
     let error = await failure(code) {
       try await fixture.module.requestAccessToken(username: "u", password: "p")

@@ -35,7 +35,7 @@ import Testing
     let user = try #require(party.oauth.currentToken?.idToken)
     let restarted = SQOAuth()
     restarted.environment.tokenStore = store
-    restarted.environment.httpClient = ScriptedHTTPClient { _ in
+    restarted.environment.transport = ScriptedTransport { _ in
       throw SQOAuthError(.connectionFailed, "there is no network")
     }
     let configuration = try #require(party.oauth.module.configuration)

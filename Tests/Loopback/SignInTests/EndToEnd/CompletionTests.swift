@@ -21,8 +21,8 @@ import Testing
     let password: (String, String, @escaping Done<SQToken>) -> Void
     let asClient: (@escaping Done<SQToken>) -> Void
     let grant: (String, @escaping Done<SQToken>) -> Void
-    let authenticate: (HTTPRequest, @escaping Done<HTTPRequest>) -> Void
-    let send: (HTTPRequest, @escaping Done<HTTPResponse>) -> Void
+    let authenticate: (WebRequest, @escaping Done<WebRequest>) -> Void
+    let send: (WebRequest, @escaping Done<WebResponse>) -> Void
     let adopt: (SQToken, @escaping Done<SQToken>) -> Void
     let signOut: (@escaping Done<Void>) -> Void
     let clear: (@escaping Done<Void>) -> Void
@@ -91,7 +91,7 @@ import Testing
     #expect(try await result(acts.restore).get())
     let second = try await result(acts.refresh).get()
     #expect(second != first && fixture.oauth.currentToken == second)
-    let request = HTTPRequest(url: fixture.sandbox.url(.me))
+    let request = WebRequest(url: fixture.sandbox.url(.me))
     let authenticated = try await result { acts.authenticate(request, $0) }.get()
     #expect(authenticated.headers["Authorization"] == "Bearer \(second.accessToken)")
     #expect(try await result { acts.send(request, $0) }.get().status == 200)
@@ -115,7 +115,7 @@ import Testing
   ) async throws {
     let fixture = try await SandboxFixture().register(clientID: "nobody")
     let acts = acts(fixture.oauth, isModule: isModule)
-    let request = HTTPRequest(url: fixture.sandbox.url(.me))
+    let request = WebRequest(url: fixture.sandbox.url(.me))
     for act in [acts.token, acts.refresh] {
       #expect(await result(act).error?.code == .notAuthorized)
     }

@@ -11,7 +11,7 @@ import Testing
     let sandbox: SandboxServer
     let configuration: ClientConfiguration
     let metadata: ProviderMetadata
-    let client = CurlHTTPClient()
+    let client = CurlTransport()
 
     init(_ id: String = "sandbox-app", secret: String? = nil) async throws {
       sandbox = try await SandboxServer.start()
@@ -94,7 +94,7 @@ import Testing
     let fixture = try await RevokingClient()
     let token = fixture.sandbox.issueTokens(scopes: ["profile"]).accessToken
     func challenge(_ endpoint: SandboxEndpoint, _ token: String?) async throws -> BearerChallenge? {
-      var request = HTTPRequest(url: fixture.sandbox.url(endpoint))
+      var request = WebRequest(url: fixture.sandbox.url(endpoint))
       request.headers["Authorization"] = token.map { "Bearer \($0)" }
       return try await fixture.client.exchange(request).bearerChallenge
     }

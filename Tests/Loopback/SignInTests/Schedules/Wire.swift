@@ -140,16 +140,16 @@ extension Wire.State {
 }
 
 /// The real client, which reports its refreshes to a `Wire`.
-struct WiredClient: HTTPClient {
+struct WiredClient: HTTPTransport {
   let wire: Wire
   let sender: String
-  let client: any HTTPClient
+  let client: any HTTPTransport
 
-  func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+  func send(_ request: WebRequest) async throws -> WebResponse {
     var request = request
     // Connections to hundreds of servers would push out the connections of other tests.
     request.headers["Connection"] = "close"
-    guard let form = ScriptedHTTPClient.form(of: request), form["grant_type"] == "refresh_token"
+    guard let form = ScriptedTransport.form(of: request), form["grant_type"] == "refresh_token"
     else { return try await client.send(request) }
     let id = wire.begin(sender, form["refresh_token"] ?? "")
     return try await withTaskCancellationHandler {
@@ -178,7 +178,7 @@ struct WiredClient: HTTPClient {
     }
   }
 
-  private static func outcome(_ response: HTTPResponse) -> Wire.Outcome {
+  private static func outcome(_ response: WebResponse) -> Wire.Outcome {
     guard let body = try? JSONDecoder().decode(Body.self, from: response.body) else { return .lost }
     if let error = body.error { return error == "invalid_grant" ? .refused : .failed }
     guard response.status == 200, body.accessToken != nil, body.tokenType != nil else {

@@ -124,9 +124,9 @@ extension World {
   }
 
   private func checkThatItWorks() async throws {
-    let response: HTTPResponse
+    let response: WebResponse
     do throws(SQOAuthError) {
-      response = try await module.send(HTTPRequest(url: sandbox.url(.me)))
+      response = try await module.send(WebRequest(url: sandbox.url(.me)))
     } catch {
       try await check()
       if oauth.result.token != nil { report.add("a session is there and does not work: \(error)") }

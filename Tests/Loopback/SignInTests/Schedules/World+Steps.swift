@@ -41,7 +41,7 @@ extension World {
 
   private func start(_ call: Schedule.Call) {
     let (oauth, module) = (oauth, module)
-    let me = HTTPRequest(url: sandbox.url(.me))
+    let me = WebRequest(url: sandbox.url(.me))
     switch call {
     case .token: callers.start(call) { try await oauth.token() }
     case .completion: callers.start(call) { oauth.token($0) }

@@ -92,8 +92,8 @@ final class World {
     _ clock: ManualClock
   ) -> ClientEnvironment {
     var environment = ClientEnvironment()
-    environment.httpClient = WiredClient(
-      wire: wire, sender: name, client: CurlHTTPClient.shared)
+    environment.transport = WiredClient(
+      wire: wire, sender: name, client: CurlTransport.shared)
     environment.tokenStore = store
     environment.clock = clock
     environment.userAgent = CustomUserAgent { _ = try await SandboxVisitor().visit($0) }

@@ -20,7 +20,7 @@ import Testing
     return fixture
   }
 
-  func me(_ fixture: SandboxFixture) -> HTTPRequest { HTTPRequest(url: fixture.sandbox.url(.me)) }
+  func me(_ fixture: SandboxFixture) -> WebRequest { WebRequest(url: fixture.sandbox.url(.me)) }
 
   @Test(arguments: [true, false])
   func `64 callers at each of twenty expiries lose no token`(rotates: Bool) async throws {
@@ -69,7 +69,7 @@ import Testing
     let fixture = try await SandboxFixture().register(scope: "profile")
     _ = try await fixture.oauth.signIn()
     fixture.sandbox.forgetRequests()
-    let request = HTTPRequest(url: fixture.sandbox.url(.files))
+    let request = WebRequest(url: fixture.sandbox.url(.files))
     let error = await failure(.insufficientScope) { try await fixture.oauth.module.send(request) }
     #expect(error?.status == 403 && error?.challenge?.scope == "demo")
     #expect(error?.challenge?.scheme == "Bearer" && fixture.endpoints == [.files])

@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test func `without the openid scope there is no nonce`() async throws {
-    let answer = ScriptedHTTPClient.token(members: #""refresh_token":"R","id_token":"j.w.t""#)
+    let answer = ScriptedTransport.token(members: #""refresh_token":"R","id_token":"j.w.t""#)
     let fixture = try OAuthFixture(answer: answer).register()
     let token = try await fixture.oauth.signIn()
     #expect(token.nonce == nil && token.idToken == nil)

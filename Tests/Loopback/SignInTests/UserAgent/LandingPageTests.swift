@@ -85,7 +85,7 @@ import Testing
     let success = try await RawClient.get(try goodPage.redirect("code=abc"))
     #expect(good.http.requests.count == 1, "the page waited for the token")
     let (_, badPage, _) = try await LoopbackRedirectTests.waiting(
-      answer: ScriptedHTTPClient.json(#"{"error":"invalid_grant"}"#, status: 400))
+      answer: ScriptedTransport.json(#"{"error":"invalid_grant"}"#, status: 400))
     let failed = try await RawClient.get(try badPage.redirect("code=abc"))
     let (_, deniedPage, _) = try await LoopbackRedirectTests.waiting()
     let denied = try await RawClient.get(try deniedPage.redirect("error=access_denied"))
@@ -96,7 +96,7 @@ import Testing
 
   @Test func `a user who granted too few scopes is told so`() async throws {
     let (fixture, page, _) = try await LoopbackRedirectTests.waiting(
-      answer: ScriptedHTTPClient.token(members: #""scope":"demo""#),
+      answer: ScriptedTransport.token(members: #""scope":"demo""#),
       change: { $0.requiredScopes = ["demo", "C4N4RY"] })
     let answer = try await RawClient.get(try page.redirect("code=abc"))
     #expect(answer.contains("The app needs more than you allowed."))
@@ -114,8 +114,8 @@ import Testing
     let server = Gate(isOpen: false)
     let answer =
       isGood
-      ? ScriptedHTTPClient.token()
-      : ScriptedHTTPClient.json(#"{"error":"invalid_grant"}"#, status: 400)
+      ? ScriptedTransport.token()
+      : ScriptedTransport.json(#"{"error":"invalid_grant"}"#, status: 400)
     let (fixture, page, _) = try await LoopbackRedirectTests.waiting(answer: { request in
       await server.pass()
       return try await answer(request)
@@ -144,7 +144,7 @@ import Testing
     let server = Gate(isOpen: false)
     let (fixture, page, _) = try await LoopbackRedirectTests.waiting(answer: { request in
       await server.pass()
-      return try await ScriptedHTTPClient.token()(request)
+      return try await ScriptedTransport.token()(request)
     })
     let redirect = try page.redirect("code=abc")
     async let first = RawClient.get(redirect)
@@ -166,7 +166,7 @@ import Testing
     let server = Gate(isOpen: false)
     let (fixture, page, _) = try await LoopbackRedirectTests.waiting(answer: { request in
       await server.pass()
-      return try await ScriptedHTTPClient.token()(request)
+      return try await ScriptedTransport.token()(request)
     })
     async let answer = RawClient.get(try page.redirect("code=abc"))
     try await server.isHolding()

@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct LoopbackRedirectTests {
   static func waiting(
     _ redirectURI: String = "http://127.0.0.1/cb",
-    answer: @escaping ScriptedHTTPClient.Answer = ScriptedHTTPClient.token(),
+    answer: @escaping ScriptedTransport.Answer = ScriptedTransport.token(),
     change: (inout ClientConfiguration) -> Void = { _ in }
   ) async throws -> (OAuthFixture, AuthorizationURL, UInt16) {
     let fixture = try OAuthFixture(answer: answer, browser: OAuthFixture.idle)
@@ -112,9 +112,9 @@ import Testing
 
   @Test(arguments: End.allCases)
   func `the port is closed when the sign-in has ended`(end: End) async throws {
-    let failing = ScriptedHTTPClient.json("{}", status: 500)
+    let failing = ScriptedTransport.json("{}", status: 500)
     let (fixture, page, port) = try await Self.waiting(
-      answer: end == .tokenFailure ? failing : ScriptedHTTPClient.token())
+      answer: end == .tokenFailure ? failing : ScriptedTransport.token())
     switch end {
     case .answer, .tokenFailure: _ = try await RawClient.get(try page.redirect("code=abc"))
     case .denial: _ = try await RawClient.get(try page.redirect("error=access_denied"))

@@ -45,7 +45,7 @@ import Testing
   ) throws -> AuthorizationModule {
     var environment = ClientEnvironment()
     environment.userAgent = agent
-    environment.httpClient = ScriptedHTTPClient(ScriptedHTTPClient.token(answer))
+    environment.transport = ScriptedTransport(ScriptedTransport.token(answer))
     return AuthorizationModule(
       configuration: try ClientConfiguration(
         clientID: "client of \(accountID)", redirectURI: redirectURI, scope: "demo",

@@ -11,7 +11,7 @@ import Testing
 ///
 /// It soon gives one result and leaves nothing behind.
 @Suite(.timeLimit(.minutes(3))) struct HTTPCancellationTests {
-  let client = CurlHTTPClient()
+  let client = CurlTransport()
 
   @Test func `a request of a cancelled task is not sent`() async throws {
     let server = try Server.answering()
@@ -38,10 +38,10 @@ import Testing
   }
 
   @Test func `cancelling does not wait for a name's resolution`() async throws {
-    let client = CurlHTTPClient(configuration: .direct)
+    let client = CurlTransport(configuration: .direct)
     for _ in 0..<20 {
       let url = try #require(URL(string: "http://no-such-host.invalid/"))
-      let task = Task { try await client.send(HTTPRequest(url: url)) }
+      let task = Task { try await client.send(WebRequest(url: url)) }
       await Task.yield()
       task.cancel()
       await failure { try await task.value }
@@ -68,7 +68,7 @@ import Testing
   /// Sends requests one after another and cancels each after a random time.
   ///
   /// - Returns: An error that is neither an answer nor a cancellation.
-  private func surprise(in count: Int, _ request: HTTPRequest, seed: UInt64) async -> String? {
+  private func surprise(in count: Int, _ request: WebRequest, seed: UInt64) async -> String? {
     var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
     for _ in 0..<count {
       state ^= state << 13

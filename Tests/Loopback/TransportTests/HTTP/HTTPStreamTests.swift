@@ -13,10 +13,10 @@ import Testing
   ///
   /// A limit is an hour, and a pause is two hours.
   let time = TimeLead()
-  let client: CurlHTTPClient
+  let client: CurlTransport
 
   init() {
-    client = CurlHTTPClient(lead: time)
+    client = CurlTransport(lead: time)
   }
 
   private struct Stop: Error {}
@@ -154,7 +154,7 @@ import Testing
     }
     defer { server.stop() }
     let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/"))
-    var request = HTTPRequest(url: url)
+    var request = WebRequest(url: url)
     request.maximumResponseBytes = 100_000_000
     request.timeout = nil
     request.idleTimeout = .seconds(3600)
@@ -259,7 +259,7 @@ import Testing
     let echo = AsyncStream.makeStream(of: Void.self)
     let steps = Locked(0)
     let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/"))
-    var request = HTTPRequest(method: "POST", url: url)
+    var request = WebRequest(method: "POST", url: url)
     request.body = .stream(length: nil) {
       {
         let step = steps.withLock {

@@ -14,13 +14,13 @@ import Testing
     case stream
   }
 
-  let client = CurlHTTPClient()
+  let client = CurlTransport()
 
   /// Returns a request that accepts any amount of content for one of three destinations.
   private func request(
     _ url: URL, to destination: Destination, in folder: TemporaryFolder
-  ) -> HTTPRequest {
-    var request = HTTPRequest(url: url)
+  ) -> WebRequest {
+    var request = WebRequest(url: url)
     request.maximumResponseBytes = .max
     request.timeout = .seconds(30)
     switch destination {
@@ -185,7 +185,7 @@ import Testing
     }
     defer { server.stop() }
     let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/"))
-    var request = HTTPRequest(method: "POST", url: url)
+    var request = WebRequest(method: "POST", url: url)
     request.body = .stream(length: .max) { { nil } }
     await failure(.malformedRequest) { [request] in try await client.send(request) }
   }

@@ -192,7 +192,7 @@ import Testing
   @Test func `a server that is silent before the first byte causes a timeout`() async throws {
     let place = try await Place(pattern(1000))
     let time = TimeLead()
-    place.drive.fixture.oauth.environment.httpClient = CurlHTTPClient(lead: time)
+    place.drive.fixture.oauth.environment.transport = CurlTransport(lead: time)
     place.drive.sandbox.misbehave(at: .driveContent, .stall(afterBodyBytes: 0))
     async let isOver: Void = {
       try await eventually("it is asked") { place.ranges.count == 1 }
@@ -210,7 +210,7 @@ import Testing
   @Test func `after a silence in the middle the rest is requested`() async throws {
     let place = try await Place(pattern(1_000_000))
     let time = TimeLead()
-    place.drive.fixture.oauth.environment.httpClient = CurlHTTPClient(lead: time)
+    place.drive.fixture.oauth.environment.transport = CurlTransport(lead: time)
     place.drive.sandbox.misbehave(at: .driveContent, .stall(afterBodyBytes: 500_000))
     async let isOver: Void = {
       try await eventually("it halts") { place.progress.all.last?.completed == 500_000 }

@@ -52,7 +52,7 @@ import Testing
       }
     }
 
-    func send(_ request: HTTPRequest, by oauth: SQOAuth?) async throws -> Int {
+    func send(_ request: WebRequest, by oauth: SQOAuth?) async throws -> Int {
       var request = request
       request.onProgress {
         MainActor.assertIsolated()
@@ -60,7 +60,7 @@ import Testing
       }
       let response =
         if let oauth { try await oauth.send(request) } else {
-          try await CurlHTTPClient.shared.send(request)
+          try await CurlTransport.shared.send(request)
         }
       return response.body.count
     }
@@ -114,7 +114,7 @@ import Testing
     let content = pattern(800_000)
     let file = drive.sandbox.addFile("f", content: content)
     let token = try #require(drive.fixture.oauth.currentToken)
-    var request = try HTTPRequest(
+    var request = try WebRequest(
       url: drive.sandbox.issuer.absoluteString + "/drive/v2/files/\(file.id)?alt=media")
     if isDirect { request.headers["Authorization"] = "Bearer \(token.accessToken)" }
     let screen = Screen()

@@ -18,19 +18,19 @@ import Testing
       authorization: "https://id.example/authorize", token: "https://id.example/token",
       revocation: "https://id.example/revoke"),
     _ act: (SessionFixture) async throws -> Void
-  ) async throws -> [HTTPRequest] {
+  ) async throws -> [WebRequest] {
     let fixture = try SessionFixture()
     var configuration = try ClientConfiguration(
       clientID: "client", clientSecret: "s", redirectURI: "com.example.app:/cb",
       provider: provider)
     configuration.timeout = Self.limit
     fixture.oauth.register(configuration)
-    fixture.api { _ in HTTPResponse(status: 200, body: Data("{}".utf8)) }
+    fixture.api { _ in WebResponse(status: 200, body: Data("{}".utf8)) }
     try await act(fixture)
     return fixture.fixture.http.requests
   }
 
-  private func expect(_ request: HTTPRequest, total: Duration, idle: Duration? = nil) {
+  private func expect(_ request: WebRequest, total: Duration, idle: Duration? = nil) {
     #expect(request.timeout == total)
     #expect(request.idleTimeout == idle)
   }
@@ -86,7 +86,7 @@ import Testing
   @Test func `an authorized request keeps its own time limits`() async throws {
     let sent = try await requests { fixture in
       try await fixture.restored()
-      var request = try HTTPRequest.get("https://api.example/files")
+      var request = try WebRequest.get("https://api.example/files")
       request.timeout = .seconds(7)
       request.idleTimeout = .seconds(3)
       _ = try await fixture.module.send(request)
@@ -119,7 +119,7 @@ import Testing
   }
 
   @Test func `a request without a limit gets 60 s in total and 60 s of idle time`() throws {
-    var request = try HTTPRequest.get("https://api.example/")
+    var request = try WebRequest.get("https://api.example/")
     expect(request, total: .seconds(60))
     request.timeout = nil
     #expect(request.timeout == nil && request.idleTimeout == .seconds(60))
@@ -151,7 +151,7 @@ import Testing
     }
     let fixture = try SessionFixture(change: { $0.timeout = Self.limit })
     try await fixture.restored()
-    fixture.oauth.environment.httpClient = CurlHTTPClient(lead: time)
+    fixture.oauth.environment.transport = CurlTransport(lead: time)
     let request = try server.request()
     let error = await failure(.requestTimedOut) { try await fixture.module.send(request) }
     #expect(error?.message.contains("45.0 s") == true)
@@ -173,7 +173,7 @@ import Testing
     configuration.timeout = Self.limit
     fixture.oauth.register(configuration)
     try await fixture.restored()
-    fixture.oauth.environment.httpClient = CurlHTTPClient(lead: time)
+    fixture.oauth.environment.transport = CurlTransport(lead: time)
     #expect(try await fixture.module.refresh().accessToken == "T2")
     #expect(server.requests.count == 1)
   }
@@ -186,11 +186,11 @@ import Testing
     }
     defer { server.stop() }
     let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/token"))
-    var request = HTTPRequest(method: "POST", url: url, body: .bytes(Data("x=y".utf8)))
+    var request = WebRequest(method: "POST", url: url, body: .bytes(Data("x=y".utf8)))
     request.timeout = .seconds(3600)
     request.limits.connection = Self.limit
     let error = await failure(.requestTimedOut) { [request] in
-      try await CurlHTTPClient(lead: time).send(request)
+      try await CurlTransport(lead: time).send(request)
     }
     #expect(error?.message.contains("was not sent") == true)
   }

@@ -77,7 +77,7 @@ import Testing
     let url = try #require(URL(string: "https://127.0.0.1/file"))
     let download = ResumableDownload(try server.request(), to: url)
     await failure(.fileFailed) {
-      try await download.run { _ throws(SQOAuthError) in HTTPResponse(status: 200) }
+      try await download.run { _ throws(SQOAuthError) in WebResponse(status: 200) }
     }
   }
 }

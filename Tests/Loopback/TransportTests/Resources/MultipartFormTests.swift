@@ -10,7 +10,7 @@ import Testing
 
 /// Multipart forms as sent, byte by byte.
 @Suite(.timeLimit(.minutes(1))) struct MultipartFormTests {
-  let client = CurlHTTPClient()
+  let client = CurlTransport()
   let folder: TemporaryFolder
   let server: Server
 
@@ -25,7 +25,7 @@ import Testing
     return url
   }
 
-  private func request(_ form: MultipartForm) throws -> HTTPRequest {
+  private func request(_ form: MultipartForm) throws -> WebRequest {
     var request = try server.request("POST")
     try request.setForm(form)
     return request

@@ -10,14 +10,14 @@ import Testing
 
 /// Multipart forms that are sent again.
 @Suite(.timeLimit(.minutes(1))) struct MultipartReplayTests {
-  let client = CurlHTTPClient()
+  let client = CurlTransport()
   let server: Server
 
   init() throws {
     server = try Server.answering()
   }
 
-  private func request(_ form: MultipartForm, _ method: String = "POST") throws -> HTTPRequest {
+  private func request(_ form: MultipartForm, _ method: String = "POST") throws -> WebRequest {
     var request = try server.request(method)
     try request.setForm(form)
     return request
@@ -113,8 +113,8 @@ import Testing
     }
     defer { raw.stop() }
     let url = try #require(URL(string: "http://127.0.0.1:\(raw.port)/"))
-    _ = try await client.send(HTTPRequest(url: url))
-    var request = HTTPRequest(method: "PUT", url: url)
+    _ = try await client.send(WebRequest(url: url))
+    var request = WebRequest(method: "PUT", url: url)
     let asked = Locked(0)
     try request.setForm([
       .stream(

@@ -63,7 +63,7 @@ import Testing
     try request.setForm([.data("a", Data(count: 700_000)), .field("b", "c")])
     let meter = meter
     meter.followUpload(of: &request)
-    let client = CurlHTTPClient()
+    let client = CurlTransport()
     while try await client.send(request).status == 401 {}
     meter.finish()
     let seen = told.all

@@ -64,7 +64,7 @@ import Testing
   @Test func `the next call waits until an async method has returned`() async throws {
     let slow = Slow()
     let fixture = try OAuthFixture(
-      answer: ScriptedHTTPClient.token(members: #""refresh_token":"R""#)
+      answer: ScriptedTransport.token(members: #""refresh_token":"R""#)
     )
     .register()
     fixture.oauth.authorizationDelegate = slow

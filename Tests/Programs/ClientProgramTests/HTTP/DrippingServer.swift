@@ -36,8 +36,8 @@ final class DrippingServer: Sendable {
   }
 
   /// Returns a request whose progress closure lets the server send the next byte.
-  func request() throws -> HTTPRequest {
-    var request = HTTPRequest(
+  func request() throws -> WebRequest {
+    var request = WebRequest(
       url: try #require(URL(string: "http://127.0.0.1:\(server.port)/")))
     request.progress = { [self] progress in
       let isNew = received.withLock { received in

@@ -69,9 +69,9 @@ import Testing
   }
 
   @discardableResult
-  private static func post(to server: RawServer) async throws -> HTTPResponse {
+  private static func post(to server: RawServer) async throws -> WebResponse {
     let front = try await TLSFront(before: server)
     return try await front.client().send(
-      HTTPRequest(method: "POST", url: try #require(front.url)))
+      WebRequest(method: "POST", url: try #require(front.url)))
   }
 }

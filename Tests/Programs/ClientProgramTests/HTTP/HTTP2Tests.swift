@@ -11,8 +11,8 @@ import Testing
 @Suite(.timeLimit(.minutes(3)), .requires(ProgramRequirement(programs: ["nghttpd", "openssl"])))
 struct HTTP2Tests {
   private func withServer(
-    _ options: [String], version: HTTPClientConfiguration.Version = .automatic,
-    _ body: (CurlHTTPClient, URL, Program) async throws -> Void
+    _ options: [String], version: HTTPTransportConfiguration.Version = .automatic,
+    _ body: (CurlTransport, URL, Program) async throws -> Void
   ) async throws {
     let certificates = try await Certificates()
     try Data("hello".utf8).write(to: certificates.folder.appending(path: "small"))
@@ -21,11 +21,11 @@ struct HTTP2Tests {
       ["nghttpd", "--address=127.0.0.1", "--htdocs=\(certificates.folder.path)", "-v"] + options
         + ["\(port)", certificates.path("server.key"), certificates.path("server.pem")]
     }
-    var configuration = HTTPClientConfiguration.direct
+    var configuration = HTTPTransportConfiguration.direct
     configuration.additionalAuthorities = try certificates.data("ca.pem")
     configuration.version = version
     try await body(
-      CurlHTTPClient(configuration: configuration),
+      CurlTransport(configuration: configuration),
       try #require(URL(string: "https://127.0.0.1:\(server.port)/small")), server)
   }
 
@@ -40,7 +40,7 @@ struct HTTP2Tests {
 
   @Test func `a request is answered`() async throws {
     try await withServer(["--echo-upload"]) { client, url, _ in
-      let request = HTTPRequest(method: "POST", url: url, body: .bytes(Data("hello".utf8)))
+      let request = WebRequest(method: "POST", url: url, body: .bytes(Data("hello".utf8)))
       let response = try await client.send(request)
       #expect(response.status == 200)
       #expect(response.text == "hello")
@@ -49,7 +49,7 @@ struct HTTP2Tests {
 
   @Test func `an HTTP 1 client and an HTTP 2 server have no common protocol`() async throws {
     try await withServer([], version: .http1) { client, url, _ in
-      let error = await failure { try await client.send(HTTPRequest(url: url)) }
+      let error = await failure { try await client.send(WebRequest(url: url)) }
       #expect(error?.code != .tlsFailed || error?.message.contains("alert") == true)
     }
   }
@@ -63,7 +63,7 @@ struct HTTP2Tests {
         for _ in 0..<2 {
           try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<90 {
-              group.addTask { try await client.send(HTTPRequest(url: url)).body.count }
+              group.addTask { try await client.send(WebRequest(url: url)).body.count }
             }
             for try await count in group { try #require(count == 5) }
           }
@@ -77,7 +77,7 @@ struct HTTP2Tests {
     try await withServer(["--echo-upload"]) { client, url, _ in
       for size in [0, 1, 100_000, 2_000_000] {
         let content = pattern(size)
-        var request = HTTPRequest(method: "POST", url: url, body: .bytes(content))
+        var request = WebRequest(method: "POST", url: url, body: .bytes(content))
         request.maximumResponseBytes = 10_000_000
         if size > 0 { #expect(try await client.send(request).body == content) }
         let offset = Locked(0)
@@ -102,7 +102,7 @@ struct HTTP2Tests {
       let isFirst = Locked(true)
       let gate = AsyncStream.makeStream(of: Void.self)
       let started = AsyncStream.makeStream(of: Void.self)
-      var request = HTTPRequest(url: large(url))
+      var request = WebRequest(url: large(url))
       request.maximumResponseBytes = 3_000_000
       request.destination = .stream { _, data in
         received.withLock { $0 += data.count }
@@ -121,7 +121,7 @@ struct HTTP2Tests {
       // Some of the body arrives before the consumer holds the rest back. From then on requests use
       // another connection, because reading them would mean storing the body.
       repeat {
-        let text = try await client.send(HTTPRequest(url: url)).text
+        let text = try await client.send(WebRequest(url: url)).text
         #expect(text == "hello")
       } while connectionCount(server) < 2
       gate.continuation.yield()
@@ -147,7 +147,7 @@ struct HTTP2Tests {
       }
     } body: { client, url in
       for _ in 0..<5 {
-        let response = try await client.send(HTTPRequest(url: url))
+        let response = try await client.send(WebRequest(url: url))
         #expect(response.body == Data(piece + piece))
       }
       #expect(usedConnections.withLock(\.self) == 1)
@@ -156,7 +156,7 @@ struct HTTP2Tests {
 
   private func withRawServer(
     _ serve: @escaping @Sendable (HTTP2Connection, RawConnection) -> Void,
-    body: (CurlHTTPClient, URL) async throws -> Void
+    body: (CurlTransport, URL) async throws -> Void
   ) async throws {
     let server = try RawServer { raw in
       if let connection = HTTP2Connection(raw) { serve(connection, raw) }
@@ -177,7 +177,7 @@ struct HTTP2Tests {
       connection.answer(stream)
       if connection.readRequest() != nil { requests.withLock { $0 += 1 } }
     } body: { client, url in
-      let request = HTTPRequest(method: "POST", url: url)
+      let request = WebRequest(method: "POST", url: url)
       let response = try await client.send(request)
       #expect(response.status == 200)
       await failure(.connectionFailed) { try await client.send(request) }
@@ -187,7 +187,7 @@ struct HTTP2Tests {
 
   @Test func `parallel responses all end`() async throws {
     try await withServer([]) { client, url, _ in
-      var request = HTTPRequest(url: large(url))
+      var request = WebRequest(url: large(url))
       request.maximumResponseBytes = 3_000_000
       let large = request
       for _ in 0..<10 {
@@ -206,11 +206,11 @@ struct HTTP2Tests {
       for _ in 0..<30 {
         let large = large(url)
         let task = Task {
-          var request = HTTPRequest(url: large)
+          var request = WebRequest(url: large)
           request.maximumResponseBytes = 3_000_000
           return try await client.send(request)
         }
-        async let other = client.send(HTTPRequest(url: url))
+        async let other = client.send(WebRequest(url: url))
         await Task.yield()
         task.cancel()
         let text = try await other.text

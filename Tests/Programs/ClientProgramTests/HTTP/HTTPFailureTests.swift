@@ -10,21 +10,21 @@ import Testing
 
 /// Every kind of network failure, as the caller sees it.
 @Suite(.timeLimit(.minutes(3))) struct HTTPFailureTests {
-  let client = CurlHTTPClient.shared
+  let client = CurlTransport.shared
   /// How far the clock of ``timed`` is ahead.
   ///
   /// A limit is an hour, and a silence two hours.
   let time = TimeLead()
-  let timed: CurlHTTPClient
+  let timed: CurlTransport
 
   init() {
-    timed = CurlHTTPClient(lead: time)
+    timed = CurlTransport(lead: time)
   }
 
   @Test func `a closed port is a failed connection with its reason`() async throws {
     let port = try ClosedPort()
     let url = try #require(URL(string: "http://127.0.0.1:\(port.number)/?code=canary"))
-    var request = HTTPRequest(method: "POST", url: url, headers: ["Authorization": "canary"])
+    var request = WebRequest(method: "POST", url: url, headers: ["Authorization": "canary"])
     request.body = .bytes(Data("canary".utf8))
     let error = try #require(await failure(.connectionFailed) { try await client.send(request) })
     #expect(error.message.contains("127.0.0.1:\(port.number)"))
@@ -49,18 +49,18 @@ import Testing
       none.rlim_cur = rlim_t(lowest)
       try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &none) == 0)
       let error = await failure(.connectionFailed) {
-        try await CurlHTTPClient.shared.send(try server.request())
+        try await CurlTransport.shared.send(try server.request())
       }
       try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
       try #require(error?.message.contains("Too many open files") == true)
-      try #require(try await CurlHTTPClient.shared.send(try server.request()).text == "hello")
+      try #require(try await CurlTransport.shared.send(try server.request()).text == "hello")
     }
   }
 
   @Test func `an unknown host is reported as not found`() async throws {
-    let client = CurlHTTPClient(configuration: .direct)
+    let client = CurlTransport(configuration: .direct)
     let url = try #require(URL(string: "http://no-such-host.invalid/"))
-    let error = await failure(.connectionFailed) { try await client.send(HTTPRequest(url: url)) }
+    let error = await failure(.connectionFailed) { try await client.send(WebRequest(url: url)) }
     #expect((error?.cause as? CurlError)?.code == 6)
   }
 
@@ -97,7 +97,7 @@ import Testing
     }
     defer { server.stop() }
     let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/"))
-    var request = HTTPRequest(method: "POST", url: url)
+    var request = WebRequest(method: "POST", url: url)
     request.body = .bytes(Data(count: 50_000_000))
     request.timeout = nil
     request.idleTimeout = .seconds(3600)
@@ -150,10 +150,10 @@ import Testing
     let server = try Self.forgetfulServer()
     defer { server.stop() }
     let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/"))
-    let client = CurlHTTPClient()
+    let client = CurlTransport()
     // The request is repeated every time.
     for _ in 0..<20 {
-      #expect(try await client.send(HTTPRequest(method: method, url: url)).text == "ok")
+      #expect(try await client.send(WebRequest(method: method, url: url)).text == "ok")
     }
     #expect(server.connectionCount == 20)
   }
@@ -165,9 +165,9 @@ import Testing
       let server = try Self.forgetfulServer()
       defer { server.stop() }
       let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/"))
-      let client = CurlHTTPClient()
-      try #require(try await client.send(HTTPRequest(url: url)).text == "ok")
-      var request = HTTPRequest(method: method, url: url)
+      let client = CurlTransport()
+      try #require(try await client.send(WebRequest(url: url)).text == "ok")
+      var request = WebRequest(method: method, url: url)
       request.body = .bytes(Data(count: size))
       await failure(.connectionFailed) { try await client.send(request) }
       try #require(server.connectionCount <= 2)

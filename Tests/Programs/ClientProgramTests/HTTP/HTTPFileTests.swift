@@ -10,7 +10,7 @@ import Testing
 
 /// Bodies that are read from files or written to files.
 @Suite(.timeLimit(.minutes(3))) struct HTTPFileTests {
-  let client = CurlHTTPClient()
+  let client = CurlTransport()
   let folder: URL
 
   init() throws {
@@ -80,9 +80,9 @@ import Testing
       let (url, file) = (try server.request().url, folder.appending(path: "new"))
       await #expect(processExitsWith: .success) { [url = url as URL, file = file as URL] in
         umask(0o777)
-        var request = HTTPRequest(url: url)
+        var request = WebRequest(url: url)
         request.destination = .file(file)
-        _ = try await CurlHTTPClient().send(request)
+        _ = try await CurlTransport().send(request)
       }
       #expect(try mode(file) == 0o600)
     }

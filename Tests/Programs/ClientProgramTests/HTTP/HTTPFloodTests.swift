@@ -39,7 +39,7 @@ struct HTTPFloodTests {
     let server = try Self.flooding(flood)
     defer { server.stop() }
     let front = try await TLSFront(before: server)
-    var request = HTTPRequest(url: try #require(front.url))
+    var request = WebRequest(url: try #require(front.url))
     request.timeout = nil
     request.idleTimeout = nil
     let error = await failure(.responseTooLarge) { [request] in

@@ -32,11 +32,11 @@ struct HTTPMemoryTests {
           }
         }
       }
-      var request = HTTPRequest(url: try #require(URL(string: "http://127.0.0.1:\(server.port)/")))
+      var request = WebRequest(url: try #require(URL(string: "http://127.0.0.1:\(server.port)/")))
       request.maximumResponseBytes = Self.gigabyte
       request.destination = .file(URL(filePath: "/dev/null"))
       let before = try Self.peak()
-      _ = try await CurlHTTPClient.shared.send(request)
+      _ = try await CurlTransport.shared.send(request)
       try #require(try Self.peak() - before < 20_000)
     }
   }
@@ -58,11 +58,11 @@ struct HTTPMemoryTests {
       defer { try? FileManager.default.removeItem(at: file) }
       try Data().write(to: file)
       try #require(truncate(file.path, off_t(Self.gigabyte)) == 0)
-      var request = HTTPRequest(
+      var request = WebRequest(
         method: "PUT", url: try #require(URL(string: "http://127.0.0.1:\(server.port)/")))
       request.body = .file(file)
       let before = try Self.peak()
-      try #require(try await CurlHTTPClient.shared.send(request).status == 204)
+      try #require(try await CurlTransport.shared.send(request).status == 204)
       try #require(try Self.peak() - before < 20_000)
     }
   }

@@ -11,7 +11,7 @@ import Testing
 /// What fails with `URLSession` on Linux: it hangs, crashes, forwards credentials or buffers
 /// everything.
 @Suite(.timeLimit(.minutes(3))) struct HTTPPlatformTests {
-  let client = CurlHTTPClient.shared
+  let client = CurlTransport.shared
 
   @Test func `a 401 with a Basic challenge is returned with its body`() async throws {
     let server = try Server.answering(
@@ -117,7 +117,7 @@ import Testing
     request.timeout = .seconds(2000)
     request.idleTimeout = .seconds(1000)
     let error = await failure(.requestTimedOut) {
-      try await CurlHTTPClient(lead: time).send(request)
+      try await CurlTransport(lead: time).send(request)
     }
     #expect(error?.message.contains("did not complete its answer") == true)
   }

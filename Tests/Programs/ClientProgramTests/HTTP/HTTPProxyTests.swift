@@ -18,18 +18,18 @@ import Testing
     }
   }
 
-  private func client(through proxy: Server) throws -> CurlHTTPClient {
-    var configuration = HTTPClientConfiguration()
+  private func client(through proxy: Server) throws -> CurlTransport {
+    var configuration = HTTPTransportConfiguration()
     configuration.proxy = .url(
       try #require(URL(string: "http://user:canary@\(proxy.loopback.authority)")))
     #expect(!everyText(of: configuration).contains("canary"))
-    return CurlHTTPClient(configuration: configuration)
+    return CurlTransport(configuration: configuration)
   }
 
   @Test func `a plain http request is sent to the proxy completely`() async throws {
     let proxy = try proxy()
     let url = try #require(URL(string: "http://server.example:81/path?q=1"))
-    #expect(try await client(through: proxy).send(HTTPRequest(url: url)).text == "from the proxy")
+    #expect(try await client(through: proxy).send(WebRequest(url: url)).text == "from the proxy")
     let seen = try #require(proxy.requests.first)
     #expect(seen.target == "http://server.example:81/path?q=1")
     #expect(seen.header("proxy-authorization") == "Basic dXNlcjpjYW5hcnk=")
@@ -38,7 +38,7 @@ import Testing
   @Test func `an https request asks the proxy for a tunnel and shows it no secret`() async throws {
     let proxy = try proxy()
     let url = try #require(URL(string: "https://server.example/path?q=canary"))
-    let request = HTTPRequest(url: url, headers: ["Authorization": "Bearer token"])
+    let request = WebRequest(url: url, headers: ["Authorization": "Bearer token"])
     let error = await failure(.connectionFailed) {
       try await client(through: proxy).send(request)
     }
@@ -59,19 +59,19 @@ import Testing
     let server = try Server.answering()
     let url = try #require(URL(string: "http://\(host):\(server.loopback.port)/"))
     // Some spellings reach the server and some reach nothing; none may reach the proxy.
-    _ = try? await client(through: proxy).send(HTTPRequest(url: url))
+    _ = try? await client(through: proxy).send(WebRequest(url: url))
     #expect(proxy.requests.isEmpty)
   }
 
   @Test(arguments: ["http", "https"])
   func `an unreachable proxy is named in the error`(scheme: String) async throws {
     let closed = try ClosedPort()
-    var configuration = HTTPClientConfiguration()
+    var configuration = HTTPTransportConfiguration()
     configuration.proxy = .url(
       try #require(URL(string: "http://user:canary@127.0.0.1:\(closed.number)")))
-    let client = CurlHTTPClient(configuration: configuration)
+    let client = CurlTransport(configuration: configuration)
     let url = try #require(URL(string: "\(scheme)://server.example/"))
-    let error = await failure(.connectionFailed) { try await client.send(HTTPRequest(url: url)) }
+    let error = await failure(.connectionFailed) { try await client.send(WebRequest(url: url)) }
     #expect(
       error?.message.contains("the proxy 127.0.0.1:\(closed.number), through which") == true
         && error?.message.contains("server.example") == true, "\(String(describing: error))")
@@ -110,7 +110,7 @@ import Testing
       setenv("https_proxy", proxy, 1)
       let url = try #require(URL(string: "https://server.example/"))
       let error = await failure(.connectionFailed) {
-        try await CurlHTTPClient.shared.send(HTTPRequest(url: url))
+        try await CurlTransport.shared.send(WebRequest(url: url))
       }
       let message = try #require(error?.message)
       try #require(message.hasPrefix("the proxy setting, the variable https_proxy, "))
@@ -119,12 +119,12 @@ import Testing
   }
 
   @Test func `the error for an invalid configured proxy names the property`() async throws {
-    var configuration = HTTPClientConfiguration()
+    var configuration = HTTPTransportConfiguration()
     configuration.proxy = .url(try #require(URL(string: "ftp://proxy.example")))
-    let client = CurlHTTPClient(configuration: configuration)
+    let client = CurlTransport(configuration: configuration)
     let url = try #require(URL(string: "https://server.example/"))
-    let error = await failure(.connectionFailed) { try await client.send(HTTPRequest(url: url)) }
-    let start = "the proxy setting, HTTPClientConfiguration.proxy, has a scheme"
+    let error = await failure(.connectionFailed) { try await client.send(WebRequest(url: url)) }
+    let start = "the proxy setting, HTTPTransportConfiguration.proxy, has a scheme"
     #expect(error?.message.hasPrefix(start) == true, "\(String(describing: error))")
   }
 
@@ -133,7 +133,7 @@ import Testing
     for host in ["127.0.0.1", "LOCALHOST"] {
       let url = try #require(URL(string: "http://\(host):\(closed.number)/"))
       let error = await failure(.connectionFailed) {
-        try await CurlHTTPClient.shared.send(HTTPRequest(url: url))
+        try await CurlTransport.shared.send(WebRequest(url: url))
       }
       #expect(error?.message.contains("proxy") == false, "\(String(describing: error))")
     }
@@ -148,19 +148,19 @@ import Testing
         setenv(name, "http://\(proxy.loopback.authority)", 1)
       }
       setenv("no_proxy", "direct.invalid", 1)
-      let client = CurlHTTPClient.shared
+      let client = CurlTransport.shared
       let remote = try #require(URL(string: "http://server.example/"))
-      try #require(try await client.send(HTTPRequest(url: remote)).text == "from the proxy")
+      try #require(try await client.send(WebRequest(url: remote)).text == "from the proxy")
       let server = try Server.answering()
       try #require(try await client.send(try server.request()).text == "hello")
       let excepted = try #require(URL(string: "http://direct.invalid/"))
-      try #require((try? await client.send(HTTPRequest(url: excepted))) == nil)
+      try #require((try? await client.send(WebRequest(url: excepted))) == nil)
       try #require(proxy.requests.count == 1)
-      var configuration = HTTPClientConfiguration()
+      var configuration = HTTPTransportConfiguration()
       configuration.proxy = .none
-      let direct = CurlHTTPClient(configuration: configuration)
+      let direct = CurlTransport(configuration: configuration)
       let unknown = try #require(URL(string: "http://server.invalid/"))
-      try #require((try? await direct.send(HTTPRequest(url: unknown))) == nil)
+      try #require((try? await direct.send(WebRequest(url: unknown))) == nil)
       try #require(proxy.requests.count == 1)
     }
   }

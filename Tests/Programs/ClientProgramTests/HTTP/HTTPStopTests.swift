@@ -138,7 +138,7 @@ import Testing
         let start = Data("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nx".utf8)
         return .script([.send(start), .wait(.seconds(50))])
       }
-      let client = CurlHTTPClient()
+      let client = CurlTransport()
       let hold = Hold()
       var slow = try server.request("GET", "/slow")
       slow.progress = { _ in hold.pass() }
@@ -153,7 +153,7 @@ import Testing
       // The request's time limit passes before the event loop gets it.
       let time = TimeLead()
       let error = await failure(.requestTimedOut) { [late] in
-        try await CurlHTTPClient(lead: time).send(late) { _ in
+        try await CurlTransport(lead: time).send(late) { _ in
           time.skip(.seconds(7200))
           hold.end()
         }

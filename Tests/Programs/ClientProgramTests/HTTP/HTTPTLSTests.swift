@@ -33,8 +33,8 @@ struct HTTPTLSTests {
     withExtendedLifetime(server) {}
   }
 
-  private func configuration() throws -> HTTPClientConfiguration {
-    var configuration = HTTPClientConfiguration.direct
+  private func configuration() throws -> HTTPTransportConfiguration {
+    var configuration = HTTPTransportConfiguration.direct
     configuration.additionalAuthorities = try certificates.data("ca.pem")
     return configuration
   }
@@ -42,7 +42,7 @@ struct HTTPTLSTests {
   @Test func `an untrusted authority is rejected, and nothing is sent`() async throws {
     try await withServer { url in
       let error = try #require(
-        await failure(.tlsFailed) { try await CurlHTTPClient.shared.send(HTTPRequest(url: url)) })
+        await failure(.tlsFailed) { try await CurlTransport.shared.send(WebRequest(url: url)) })
       #expect(error.message.contains(url.host() ?? "?"))
       #expect((error.cause as? CurlError)?.code == 60)
       #expect((error.cause as? CurlError)?.text.contains("certificate") == true)
@@ -54,8 +54,8 @@ struct HTTPTLSTests {
     try await withServer { url in
       var configuration = try configuration()
       configuration.trustsSystemAuthorities = besidesSystem
-      let client = CurlHTTPClient(configuration: configuration)
-      #expect(try await client.send(HTTPRequest(url: url)).status == 200)
+      let client = CurlTransport(configuration: configuration)
+      #expect(try await client.send(WebRequest(url: url)).status == 200)
     }
   }
 
@@ -63,19 +63,19 @@ struct HTTPTLSTests {
     await #expect(processExitsWith: .success) {
       let tests = try await HTTPTLSTests()
       try await tests.withServer { url in
-        let request = HTTPRequest(url: url)
-        await failure(.tlsFailed) { try await CurlHTTPClient().send(request) }
+        let request = WebRequest(url: url)
+        await failure(.tlsFailed) { try await CurlTransport().send(request) }
         setenv("SSL_CERT_FILE", tests.certificates.path("ca.pem"), 1)
-        try #require(try await CurlHTTPClient().send(request).status == 200)
+        try #require(try await CurlTransport().send(request).status == 200)
         // A client without system authorities does not trust them either.
-        var configuration = HTTPClientConfiguration.direct
+        var configuration = HTTPTransportConfiguration.direct
         configuration.trustsSystemAuthorities = false
-        let strict = CurlHTTPClient(configuration: configuration)
+        let strict = CurlTransport(configuration: configuration)
         try #require(await failure(.tlsFailed) { try await strict.send(request) } != nil)
         // The same holds beside additional authorities.
         configuration.trustsSystemAuthorities = true
         configuration.additionalAuthorities = try tests.certificates.data("other.pem")
-        let both = CurlHTTPClient(configuration: configuration)
+        let both = CurlTransport(configuration: configuration)
         try #require(try await both.send(request).status == 200)
       }
     }
@@ -83,19 +83,19 @@ struct HTTPTLSTests {
 
   @Test func `a client can trust no authority at all`() async throws {
     try await withServer { url in
-      var configuration = HTTPClientConfiguration.direct
+      var configuration = HTTPTransportConfiguration.direct
       configuration.trustsSystemAuthorities = false
-      let client = CurlHTTPClient(configuration: configuration)
-      await failure(.tlsFailed) { try await client.send(HTTPRequest(url: url)) }
+      let client = CurlTransport(configuration: configuration)
+      await failure(.tlsFailed) { try await client.send(WebRequest(url: url)) }
     }
   }
 
   @Test func `an invalid certificate adds no authority`() async throws {
     try await withServer { url in
-      var configuration = HTTPClientConfiguration.direct
+      var configuration = HTTPTransportConfiguration.direct
       configuration.additionalAuthorities = Data("nonsense".utf8)
-      let client = CurlHTTPClient(configuration: configuration)
-      await failure(.tlsFailed) { try await client.send(HTTPRequest(url: url)) }
+      let client = CurlTransport(configuration: configuration)
+      await failure(.tlsFailed) { try await client.send(WebRequest(url: url)) }
     }
   }
 
@@ -104,8 +104,8 @@ struct HTTPTLSTests {
     certificate: String
   ) async throws {
     try await withServer(certificate) { url in
-      let client = CurlHTTPClient(configuration: try configuration())
-      await failure(.tlsFailed) { try await client.send(HTTPRequest(url: url)) }
+      let client = CurlTransport(configuration: try configuration())
+      await failure(.tlsFailed) { try await client.send(WebRequest(url: url)) }
     }
   }
 
@@ -116,14 +116,14 @@ struct HTTPTLSTests {
     ]
     try await withServer("server", options) { url in
       var configuration = try configuration()
-      let without = CurlHTTPClient(configuration: configuration)
-      await failure(.tlsFailed) { try await without.send(HTTPRequest(url: url)) }
+      let without = CurlTransport(configuration: configuration)
+      await failure(.tlsFailed) { try await without.send(WebRequest(url: url)) }
       configuration.clientCertificate = .init(
         chain: try certificates.data("client.pem"), privateKey: try certificates.data("client.key"))
-      let with = CurlHTTPClient(configuration: configuration)
-      #expect(try await with.send(HTTPRequest(url: url)).status == 200)
+      let with = CurlTransport(configuration: configuration)
+      #expect(try await with.send(WebRequest(url: url)).status == 200)
       // A client without a certificate does not reuse this connection.
-      await failure(.tlsFailed) { try await without.send(HTTPRequest(url: url)) }
+      await failure(.tlsFailed) { try await without.send(WebRequest(url: url)) }
       #expect(!everyText(of: configuration).contains("PRIVATE KEY"))
     }
   }
@@ -133,40 +133,40 @@ struct HTTPTLSTests {
       var configuration = try configuration()
       configuration.clientCertificate = .init(
         chain: try certificates.data("client.pem"), privateKey: try certificates.data("other.key"))
-      let client = CurlHTTPClient(configuration: configuration)
-      await failure(.tlsFailed) { try await client.send(HTTPRequest(url: url)) }
+      let client = CurlTransport(configuration: configuration)
+      await failure(.tlsFailed) { try await client.send(WebRequest(url: url)) }
     }
   }
 
   @Test func `a connection is not shared with a client that trusts other authorities`() async throws
   {
     try await withServer { url in
-      let trusting = CurlHTTPClient(configuration: try configuration())
-      #expect(try await trusting.send(HTTPRequest(url: url)).status == 200)
-      await failure(.tlsFailed) { try await CurlHTTPClient.shared.send(HTTPRequest(url: url)) }
-      #expect(try await trusting.send(HTTPRequest(url: url)).status == 200)
+      let trusting = CurlTransport(configuration: try configuration())
+      #expect(try await trusting.send(WebRequest(url: url)).status == 200)
+      await failure(.tlsFailed) { try await CurlTransport.shared.send(WebRequest(url: url)) }
+      #expect(try await trusting.send(WebRequest(url: url)).status == 200)
     }
   }
 
   @Test func `a TLS version below the minimum is rejected`() async throws {
     try await withServer("server", ["-tls1_1", "-cipher", "DEFAULT@SECLEVEL=0"]) { url in
-      let client = CurlHTTPClient(configuration: try configuration())
-      await failure(.tlsFailed) { try await client.send(HTTPRequest(url: url)) }
+      let client = CurlTransport(configuration: try configuration())
+      await failure(.tlsFailed) { try await client.send(WebRequest(url: url)) }
     }
     try await withServer("server", ["-tls1_2"]) { url in
       var configuration = try configuration()
-      let modern = CurlHTTPClient(configuration: configuration)
-      #expect(try await modern.send(HTTPRequest(url: url)).status == 200)
+      let modern = CurlTransport(configuration: configuration)
+      #expect(try await modern.send(WebRequest(url: url)).status == 200)
       configuration.minimumTLSVersion = .tls13
-      let strict = CurlHTTPClient(configuration: configuration)
-      await failure(.tlsFailed) { try await strict.send(HTTPRequest(url: url)) }
+      let strict = CurlTransport(configuration: configuration)
+      await failure(.tlsFailed) { try await strict.send(WebRequest(url: url)) }
     }
   }
 
   @Test func `a server without TLS is a TLS failure`() async throws {
     let server = try Server.saying("HTTP/1.1 400 Bad Request\r\n\r\n")
     let url = try #require(URL(string: "https://\(server.loopback.authority)/"))
-    await failure(.tlsFailed) { try await CurlHTTPClient.shared.send(HTTPRequest(url: url)) }
+    await failure(.tlsFailed) { try await CurlTransport.shared.send(WebRequest(url: url)) }
   }
 
   @Test(.ownThreads) func `a process can end in the middle of handshakes`() async throws {
@@ -177,14 +177,14 @@ struct HTTPTLSTests {
             text = url.absoluteString as String, authority = certificates.path("ca.pem") as String,
             milliseconds = milliseconds as Int
           ] in
-          var configuration = HTTPClientConfiguration.direct
+          var configuration = HTTPTransportConfiguration.direct
           configuration.additionalAuthorities = try Data(contentsOf: URL(filePath: authority))
-          let client = CurlHTTPClient(configuration: configuration)
+          let client = CurlTransport(configuration: configuration)
           let url = try #require(URL(string: text))
           for _ in 0..<8 {
             Task {
               for _ in 0..<10_000 {
-                _ = try? await client.send(HTTPRequest(url: url, headers: ["Connection": "close"]))
+                _ = try? await client.send(WebRequest(url: url, headers: ["Connection": "close"]))
               }
             }
           }
@@ -210,7 +210,7 @@ struct HTTPTLSTests {
     }
     defer { server.stop() }
     let front = try await TLSFront(before: server, speaking: "http/1.1")
-    let request = HTTPRequest(url: try #require(front.url))
+    let request = WebRequest(url: try #require(front.url))
     if isWhole {
       #expect(try await front.client().send(request).text == "part")
     } else {
@@ -222,7 +222,7 @@ struct HTTPTLSTests {
   @Test func `the error for a plain http server suggests that cause`() async throws {
     let server = try LoopbackServer { _ in .response(LoopbackResponse(status: 200)) }
     let error = await failure(.tlsFailed) {
-      try await CurlHTTPClient.shared.send(HTTPRequest(url: "https://127.0.0.1:\(server.port)/"))
+      try await CurlTransport.shared.send(WebRequest(url: "https://127.0.0.1:\(server.port)/"))
     }
     #expect(error?.message.contains("perhaps the server speaks http there") == true)
     await server.stop()

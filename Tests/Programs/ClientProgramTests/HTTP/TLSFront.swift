@@ -62,9 +62,9 @@ struct TLSFront {
   var url: URL? { URL(string: "https://127.0.0.1:\(program.port)/") }
 
   /// Returns a client that trusts the proxy's certificate.
-  func client() throws -> CurlHTTPClient {
-    var configuration = HTTPClientConfiguration.direct
+  func client() throws -> CurlTransport {
+    var configuration = HTTPTransportConfiguration.direct
     configuration.additionalAuthorities = try certificates.data("ca.pem")
-    return CurlHTTPClient(configuration: configuration)
+    return CurlTransport(configuration: configuration)
   }
 }

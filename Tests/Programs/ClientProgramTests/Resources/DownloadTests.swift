@@ -196,7 +196,7 @@ import Testing
     let request = try server.request()
     let second = ResumableDownload(request, to: fixture.destination)
     let error = await failure(.fileInUse) {
-      try await second.run { _ throws(SQOAuthError) in HTTPResponse(status: 200) }
+      try await second.run { _ throws(SQOAuthError) in WebResponse(status: 200) }
     }
     #expect(error?.message.contains("file.bin.partial") == true)
     rest.open()

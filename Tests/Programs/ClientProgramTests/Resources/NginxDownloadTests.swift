@@ -53,8 +53,8 @@ struct NginxDownloadTests {
     withExtendedLifetime((server, folder)) {}
   }
 
-  private func request(_ url: String) throws -> HTTPRequest {
-    HTTPRequest(url: try #require(URL(string: url)))
+  private func request(_ url: String) throws -> WebRequest {
+    WebRequest(url: try #require(URL(string: url)))
   }
 
   @Test func `a file that nginx would compress arrives unchanged`() async throws {
@@ -70,7 +70,7 @@ struct NginxDownloadTests {
   {
     try await withServer { base, file in
       func cancelled() async throws {
-        let task = Locked<Task<HTTPResponse, any Error>?>(nil)
+        let task = Locked<Task<WebResponse, any Error>?>(nil)
         let isKnown = Gate(isOpen: false)
         let download = Task {
           await isKnown.pass()

@@ -290,8 +290,8 @@ import Testing
     let page = try AuthorizationURL(try #require(URL(string: address)))
     switch leaving {
     case .afterAnswer:
-      let answer = try await CurlHTTPClient.shared.send(
-        HTTPRequest(url: try page.redirect("code=abc")))
+      let answer = try await CurlTransport.shared.send(
+        WebRequest(url: try page.redirect("code=abc")))
       #expect(answer.status == 200 && fixture.http.requests.count == 1)
       // The receiver closes its port first, so the wait for the browser has begun.
       let port = UInt16(try #require(try page.redirect("").port))

@@ -20,7 +20,7 @@ struct ProxyTests {
     _ url: String, through proxy: HostileServer, scheme: String = "http",
     certificates: Certificates? = nil
   ) throws -> RPCChannel {
-    var configuration = try HTTPClientConfiguration.trusting(certificates)
+    var configuration = try HTTPTransportConfiguration.trusting(certificates)
     configuration.proxy = .url(
       try #require(URL(string: "\(scheme)://user:canary@\(proxy.authority)")))
     return try RPCChannel(

@@ -35,7 +35,7 @@ final class TLSRelay: Sendable {
     self.port = try #require(UInt16(try await process.line(after: "PORT=")))
   }
 
-  func channel(_ configuration: HTTPClientConfiguration) throws -> RPCChannel {
+  func channel(_ configuration: HTTPTransportConfiguration) throws -> RPCChannel {
     let url = try #require(URL(string: "https://127.0.0.1:\(port)"))
     return try RPCChannel(url: url, options: .short, configuration: configuration)
   }

@@ -105,7 +105,7 @@ struct TLSTests {
         try await relay.channel(.trusting(certificates)).test("X").response()
       }
       #expect(error?.oauthError?.code == .tlsFailed, "\(String(describing: error))")
-      var configuration = try HTTPClientConfiguration.trusting(certificates)
+      var configuration = try HTTPTransportConfiguration.trusting(certificates)
       configuration.clientCertificate = .init(
         chain: try certificates.data("client.pem"), privateKey: try certificates.data("client.key"))
       let channel = try relay.channel(configuration)
@@ -136,7 +136,7 @@ struct TLSTests {
         certificates.path("server.pem"), "-key", certificates.path("server.key"), "-quiet",
       ], input: .open)
     let url = try #require(URL(string: "https://127.0.0.1:\(socket.port)"))
-    let error = try await eventually("the server runs") { () -> RPCError? in
+    let error = try await eventually("the server runs") { () -> RPCCallError? in
       let channel = try RPCChannel(
         url: url, options: .short, configuration: try .trusting(certificates))
       let error = await rpcFailure { try await channel.test("X").response() }

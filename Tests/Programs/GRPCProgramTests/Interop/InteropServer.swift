@@ -38,7 +38,7 @@ struct InteropKind: Sendable, CustomTestStringConvertible {
 /// A running server, and how a client reaches it.
 struct InteropServer: Sendable {
   let process: GRPCServer
-  let configuration: HTTPClientConfiguration
+  let configuration: HTTPTransportConfiguration
 
   func channel(
     credential: RPCCredential = .none, _ change: (inout RPCOptions) -> Void = { _ in }

@@ -317,7 +317,7 @@ import Testing
     let sandbox = try await SandboxServer.start()
     try await stopping({ await sandbox.stop() }) {
       var environment = ClientEnvironment()
-      environment.httpClient = CurlHTTPClient(configuration: .direct)
+      environment.transport = CurlTransport(configuration: .direct)
       let configuration = try ClientConfiguration(
         clientID: "sandbox-app", redirectURI: "http://127.0.0.1/callback", scope: "demo",
         provider: .issuer(sandbox.issuer.absoluteString))

@@ -26,7 +26,7 @@ final class CallFixture: Sendable {
       provider: .issuer(sandbox.issuer.absoluteString))
     change(&configuration)
     var environment = ClientEnvironment()
-    environment.httpClient = CurlHTTPClient(configuration: .direct)
+    environment.transport = CurlTransport(configuration: .direct)
     module = AuthorizationModule(configuration: configuration, environment: environment)
     channel = try RPCChannel(
       url: server.url, credential: .account(module), options: options,
@@ -75,7 +75,7 @@ final class CallFixture: Sendable {
   }
 }
 
-extension HTTPClientConfiguration {
+extension HTTPTransportConfiguration {
   /// Returns a direct configuration that also trusts these certificates.
   static func trusting(_ certificates: Certificates?) throws -> Self {
     var configuration = direct

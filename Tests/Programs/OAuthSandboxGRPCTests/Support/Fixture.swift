@@ -35,7 +35,7 @@ struct Fixture: Sendable {
   func channel(
     _ credential: RPCCredential = .none, options: RPCOptions = RPCOptions()
   ) throws -> RPCChannel {
-    var configuration = HTTPClientConfiguration()
+    var configuration = HTTPTransportConfiguration()
     configuration.proxy = .none
     return try RPCChannel(
       url: server.url, credential: credential, options: options, configuration: configuration)
@@ -121,13 +121,13 @@ struct Answer: Equatable {
   struct NotAnAnswer: Error {}
 }
 
-/// Runs a closure that must fail with an ``RPCError`` of a status, and returns the error.
+/// Runs a closure that must fail with an ``RPCCallError`` of a status, and returns the error.
 @discardableResult
 func rpcFailure<Value>(
   _ status: RPCStatus, isolation: isolated (any Actor)? = #isolation,
   of body: () async throws -> Value
-) async throws -> RPCError {
-  guard let error = await failure(as: RPCError.self, of: body) else { throw NoFailure() }
+) async throws -> RPCCallError {
+  guard let error = await failure(as: RPCCallError.self, of: body) else { throw NoFailure() }
   guard error.status == status else { throw error }
   return error
 }

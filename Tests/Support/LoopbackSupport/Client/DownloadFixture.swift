@@ -12,12 +12,12 @@ final class DownloadFixture: Sendable {
   let folder: TemporaryFolder
   /// The time by which the clock of the client's requests is ahead.
   let time = TimeLead()
-  let client: CurlHTTPClient
+  let client: CurlTransport
   private let told = Locked<[TransferProgress]>([])
 
   init() throws {
     folder = try TemporaryFolder()
-    client = CurlHTTPClient(lead: time)
+    client = CurlTransport(lead: time)
   }
 
   var destination: URL { URL(filePath: folder.file("file.bin")) }
@@ -32,17 +32,17 @@ final class DownloadFixture: Sendable {
 
   func download(
     _ server: RangeServer, maximumBytes: Int64? = nil,
-    change: (inout HTTPRequest) -> Void = { _ in }
-  ) async throws -> HTTPResponse {
+    change: (inout WebRequest) -> Void = { _ in }
+  ) async throws -> WebResponse {
     var request = try server.request()
     change(&request)
     return try await download(request, maximumBytes: maximumBytes)
   }
 
   func download(
-    _ request: HTTPRequest, maximumBytes: Int64? = nil, replacesFile: Bool = true,
+    _ request: WebRequest, maximumBytes: Int64? = nil, replacesFile: Bool = true,
     progress watch: (@Sendable (TransferProgress) -> Void)? = nil
-  ) async throws -> HTTPResponse {
+  ) async throws -> WebResponse {
     forgetProgress()
     let download = ResumableDownload(
       request, to: destination, maximumBytes: maximumBytes, replacesFile: replacesFile

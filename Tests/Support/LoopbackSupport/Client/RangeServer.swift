@@ -55,7 +55,7 @@ final class RangeServer: Sendable {
 
   var requests: [LoopbackRequest] { server.requests }
   var ranges: [String?] { requests.map { $0.header("range") } }
-  func request(_ path: String = "/file?key=SECRET") throws -> HTTPRequest {
+  func request(_ path: String = "/file?key=SECRET") throws -> WebRequest {
     try server.request("GET", path)
   }
 

@@ -66,7 +66,7 @@ final class SandboxFixture: Sendable {
   /// cancelled.
   func outlastRequests(to endpoint: SandboxEndpoint) -> Task<Void, Never> {
     let time = TimeLead()
-    oauth.environment.httpClient = CurlHTTPClient(lead: time)
+    oauth.environment.transport = CurlTransport(lead: time)
     return Task { [sandbox] in
       var known = 0
       while !Task.isCancelled {

@@ -53,8 +53,8 @@ final class Server: Sendable {
     try #require(URL(string: "http://\(loopback.authority)\(path)"))
   }
 
-  func request(_ method: String = "GET", _ path: String = "/") throws -> HTTPRequest {
-    HTTPRequest(method: method, url: try url(path))
+  func request(_ method: String = "GET", _ path: String = "/") throws -> WebRequest {
+    WebRequest(method: method, url: try url(path))
   }
 
   private final class Recorder: Sendable {
@@ -71,6 +71,6 @@ final class Server: Sendable {
   }
 }
 
-extension HTTPResponse {
+extension WebResponse {
   var text: String { String(decoding: body, as: UTF8.self) }
 }

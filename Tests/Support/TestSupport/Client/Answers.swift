@@ -8,10 +8,10 @@ enum Answer {
 
   static func http(
     _ body: String, status: Int = 200, type: String? = "application/json"
-  ) -> HTTPResponse {
-    var headers: HTTPFields = ["Cache-Control": "no-store"]
+  ) -> WebResponse {
+    var headers: HeaderFields = ["Cache-Control": "no-store"]
     headers["Content-Type"] = type
-    return HTTPResponse(status: status, headers: headers, body: Data(body.utf8))
+    return WebResponse(status: status, headers: headers, body: Data(body.utf8))
   }
 
   static func read(

@@ -14,7 +14,7 @@ final class OAuthFixture: Sendable {
 
   let oauth: SQOAuth
   let delegate = RecordingDelegate()
-  let http: ScriptedHTTPClient
+  let http: ScriptedTransport
   let clock = ManualClock()
   let store = MemoryTokenStore()
   private let pages = Locked<[AuthorizationURL]>([])
@@ -23,13 +23,13 @@ final class OAuthFixture: Sendable {
   var opened: [AuthorizationURL] { pages.withLock(\.self) }
 
   init(
-    answer: @escaping ScriptedHTTPClient.Answer = ScriptedHTTPClient.token(),
+    answer: @escaping ScriptedTransport.Answer = ScriptedTransport.token(),
     accountID: String = "default", browser: @escaping Browser = OAuthFixture.allow
   ) {
-    http = ScriptedHTTPClient(answer)
+    http = ScriptedTransport(answer)
     oauth = SQOAuth(accountID: accountID)
     var environment = ClientEnvironment()
-    environment.httpClient = http
+    environment.transport = http
     environment.clock = clock
     environment.tokenStore = store
     // A store that fails in a test never recovers, so a retry would be useless.

@@ -20,15 +20,15 @@ struct PipeFixture: Sendable {
     if isSignedIn { try await session.restored() }
     pipeline = try Pipeline("https://api.example/v2/", module: session.module)
     pipe = try pipeline.add("files", configuration)
-    session.api { _ in HTTPResponse(status: 200, body: Data("{}".utf8)) }
+    session.api { _ in WebResponse(status: 200, body: Data("{}".utf8)) }
   }
 
   /// Answers every request to the API with one status and body.
   @discardableResult
   func answering(
-    _ body: String, status: Int = 200, headers: HTTPFields = ["Content-Type": "application/json"]
+    _ body: String, status: Int = 200, headers: HeaderFields = ["Content-Type": "application/json"]
   ) -> Self {
-    session.api { _ in HTTPResponse(status: status, headers: headers, body: Data(body.utf8)) }
+    session.api { _ in WebResponse(status: status, headers: headers, body: Data(body.utf8)) }
     return self
   }
 
@@ -37,7 +37,7 @@ struct PipeFixture: Sendable {
     let hold = Hold()
     session.api { _ in
       while hold.isHeld { try await Task.sleep(for: .milliseconds(2)) }
-      return HTTPResponse(status: 200)
+      return WebResponse(status: 200)
     }
     return hold
   }

@@ -2,17 +2,17 @@ import Foundation
 import SQBasics
 import SequencingOAuth
 
-extension HTTPRequest {
+extension WebRequest {
   /// Returns a request for a URL.
-  static func get(_ url: String) throws -> HTTPRequest {
+  static func get(_ url: String) throws -> WebRequest {
     guard let url = URL(string: url) else { throw URLError(.badURL) }
-    return HTTPRequest(url: url)
+    return WebRequest(url: url)
   }
 }
 
 extension SessionFixture {
   /// Answers all requests except those to the token endpoint with a closure.
-  func api(_ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) {
+  func api(_ answer: @escaping @Sendable (WebRequest) async throws -> WebResponse) {
     let server = server
     fixture.http.answer { request in
       request.url.path() == "/token"
@@ -21,7 +21,7 @@ extension SessionFixture {
   }
 
   /// The requests that were sent to an API.
-  var apiRequests: [HTTPRequest] {
+  var apiRequests: [WebRequest] {
     fixture.http.requests.filter { $0.url.path() != "/token" }
   }
 }

@@ -30,7 +30,7 @@ final class SessionFixture: Sendable {
   /// Every request, in order: `refresh R1`, `GET /files T1`.
   var requests: [String] {
     fixture.http.requests.map { request in
-      let form = ScriptedHTTPClient.form(of: request) ?? [:]
+      let form = ScriptedTransport.form(of: request) ?? [:]
       switch form["grant_type"] {
       case "refresh_token"?: return "refresh \(form["refresh_token"] ?? "-")"
       case let grant?: return grant

@@ -2,11 +2,11 @@ import Foundation
 import SQBasics
 import SequencingOAuth
 
-/// An authorization server and an API for a ``ScriptedHTTPClient``.
+/// An authorization server and an API for a ``ScriptedTransport``.
 ///
 /// It issues tokens T1, T2, … with refresh tokens R1, R2, …, and accepts only the newest ones.
 final class TokenServer: Sendable {
-  typealias Answer = ScriptedHTTPClient.Answer
+  typealias Answer = ScriptedTransport.Answer
 
   /// The properties of the next tokens.
   struct Manners: Sendable {
@@ -63,15 +63,15 @@ final class TokenServer: Sendable {
   }
 
   /// Answers a request, unless the client has given up.
-  func answer(_ request: HTTPRequest) async throws -> HTTPResponse {
+  func answer(_ request: WebRequest) async throws -> WebResponse {
     let response = try await reply(to: request)
     try Task.checkCancellation()
     return response
   }
 
-  private func reply(to request: HTTPRequest) async throws -> HTTPResponse {
+  private func reply(to request: WebRequest) async throws -> WebResponse {
     guard request.url.path() == "/token" else { return api(request) }
-    let form = ScriptedHTTPClient.form(of: request) ?? [:]
+    let form = ScriptedTransport.form(of: request) ?? [:]
     await (form["grant_type"] == "refresh_token" ? gate : signInGate).pass()
     let scripted = state.withLock { state in
       state.always ?? (state.script.isEmpty ? nil : state.script.removeFirst())
@@ -81,22 +81,22 @@ final class TokenServer: Sendable {
     return try await body(request)
   }
 
-  private func api(_ request: HTTPRequest) -> HTTPResponse {
+  private func api(_ request: WebRequest) -> WebResponse {
     let token = request.headers["Authorization"]?.dropFirst("Bearer ".count)
     let isAccepted = state.withLock { state in
       token.map { state.accepted.contains(String($0)) } ?? false
     }
     guard !isAccepted else {
-      return HTTPResponse(status: 200, body: Data("hello".utf8))
+      return WebResponse(status: 200, body: Data("hello".utf8))
     }
     return Self.challenge(#"Bearer realm="r", error="invalid_token""#)
   }
 
   /// Returns a rejection of an API.
-  static func challenge(_ challenge: String?, status: Int = 401) -> HTTPResponse {
-    var headers: HTTPFields = [:]
+  static func challenge(_ challenge: String?, status: Int = 401) -> WebResponse {
+    var headers: HeaderFields = [:]
     headers["WWW-Authenticate"] = challenge
-    return HTTPResponse(status: status, headers: headers)
+    return WebResponse(status: status, headers: headers)
   }
 }
 
@@ -110,7 +110,7 @@ extension TokenServer.State {
 
   fileprivate mutating func token(_ form: [String: String]) -> TokenServer.Answer {
     if form["grant_type"] == "refresh_token", form["refresh_token"] != refreshToken {
-      return ScriptedHTTPClient.json(#"{"error":"invalid_grant"}"#, status: 400)
+      return ScriptedTransport.json(#"{"error":"invalid_grant"}"#, status: 400)
     }
     let (count, manners) = issue()
     var members = #""scope":"demo""#
@@ -121,6 +121,6 @@ extension TokenServer.State {
     case let json?: members += #","refresh_token":\#(json)"#
     }
     if !manners.more.isEmpty { members += ",\(manners.more)" }
-    return ScriptedHTTPClient.token("T\(count)", members: members)
+    return ScriptedTransport.token("T\(count)", members: members)
   }
 }

@@ -8,12 +8,12 @@ import Testing
 /// How long a cached introspection response is used.
 @Suite(.timeLimit(.minutes(1))) struct IntrospectionTimeTests {
   private let clock = ManualClock()
-  private let http = ScriptedHTTPClient()
+  private let http = ScriptedTransport()
 
   private func introspector(cacheTime: Duration) throws -> TokenIntrospector {
     var environment = ClientEnvironment()
     environment.clock = clock
-    environment.httpClient = http
+    environment.transport = http
     return TokenIntrospector(
       try ClientConfiguration(
         clientID: "service", clientSecret: "secret",
@@ -23,8 +23,8 @@ import Testing
       environment: environment)
   }
 
-  private static func answer(_ isActive: Bool) -> ScriptedHTTPClient.Answer {
-    ScriptedHTTPClient.json(#"{"active":\#(isActive),"sub":"alice"}"#)
+  private static func answer(_ isActive: Bool) -> ScriptedTransport.Answer {
+    ScriptedTransport.json(#"{"active":\#(isActive),"sub":"alice"}"#)
   }
 
   /// Makes the server answer at once, and the answer arrive ten seconds later.

@@ -16,7 +16,7 @@ import Testing
 
   @Test(arguments: [SQOAuthError.Code.requestTimedOut, .connectionFailed, .tlsFailed])
   func `a server that does not answer gets one request`(code: SQOAuthError.Code) async throws {
-    let http = ScriptedHTTPClient { _ in throw SQOAuthError(code, "no answer") }
+    let http = ScriptedTransport { _ in throw SQOAuthError(code, "no answer") }
     await failure(code) { try await discovery().fetch(with: http) }
     #expect(http.requests.count == 1)
   }
@@ -26,11 +26,11 @@ import Testing
     code: SQOAuthError.Code
   ) async throws {
     let body = #"{"issuer":"\#(Self.issuer)","token_endpoint":"https://id.example/token"}"#
-    let http = ScriptedHTTPClient { request in
+    let http = ScriptedTransport { request in
       guard request.url.path().contains("oauth-authorization-server") else {
         throw SQOAuthError(code, "no answer")
       }
-      return HTTPResponse(
+      return WebResponse(
         status: 200, headers: ["Content-Type": "application/json"], body: Data(body.utf8))
     }
     let found = try await discovery().fetch(with: http)
@@ -40,9 +40,9 @@ import Testing
 
   @Test func `all addresses share one time limit`() async throws {
     let clock = clock
-    let http = ScriptedHTTPClient { _ in
+    let http = ScriptedTransport { _ in
       clock.advance(by: 25)
-      return HTTPResponse(status: 404)
+      return WebResponse(status: 404)
     }
     await failure(.invalidResponse) { try await discovery().fetch(with: http) }
     #expect(http.requests.map(\.timeout) == [.seconds(60), .seconds(35), .seconds(10)])
@@ -50,9 +50,9 @@ import Testing
 
   @Test func `an address gets no request if no time is left`() async throws {
     let clock = clock
-    let http = ScriptedHTTPClient { _ in
+    let http = ScriptedTransport { _ in
       clock.advance(by: 30)
-      return HTTPResponse(status: 404)
+      return WebResponse(status: 404)
     }
     let error = await failure(.requestTimedOut) { try await discovery().fetch(with: http) }
     #expect(http.requests.count == 2 && error?.message.contains("within 60 s") == true)

@@ -11,7 +11,7 @@ import Testing
   /// Holds every request, even a cancelled one.
   let server = Gate(isOpen: false)
   let wasCancelled = OneShot<Bool>()
-  let http = ScriptedHTTPClient()
+  let http = ScriptedTransport()
   let clock = ManualClock()
 
   init() {
@@ -21,11 +21,11 @@ import Testing
       } onCancel: {
         wasCancelled.resolve(true)
       }
-      return try await Self.document(HTTPRequest(url: URL(filePath: "/")))
+      return try await Self.document(WebRequest(url: URL(filePath: "/")))
     }
   }
 
-  static let document = ScriptedHTTPClient.json(
+  static let document = ScriptedTransport.json(
     #"{"issuer":"https://id.example","token_endpoint":"https://id.example/token"}"#)
 
   /// Starts a caller, and returns once it waits together with all others.
@@ -83,7 +83,7 @@ import Testing
     }
     let requests = http.requests.count
     http.answer { _ in
-      HTTPResponse(status: 503, headers: ["Retry-After": "2"], body: Data())
+      WebResponse(status: 503, headers: ["Retry-After": "2"], body: Data())
     }
     clock.advance(by: 1)
     await failure(.temporarilyUnavailable) { try await caller(for: .app).value }
@@ -102,9 +102,9 @@ import Testing
     asked: Double?, rest: Double
   ) async throws {
     http.answer { _ in
-      var headers: HTTPFields = ["Content-Type": "text/plain"]
+      var headers: HeaderFields = ["Content-Type": "text/plain"]
       if let asked { headers["Retry-After"] = "\(Int(asked.rounded(.up)))" }
-      return HTTPResponse(status: 503, headers: headers, body: Data())
+      return WebResponse(status: 503, headers: headers, body: Data())
     }
     await failure(.temporarilyUnavailable) { try await caller().value }
     let requests = http.requests.count
@@ -130,7 +130,7 @@ import Testing
     http.answer { request in
       guard isKnown else { throw SQOAuthError(.connectionFailed, "x") }
       let issuer = "https://\(request.url.host() ?? "")"
-      return try await ScriptedHTTPClient.json(
+      return try await ScriptedTransport.json(
         #"{"issuer":"\#(issuer)","token_endpoint":"\#(issuer)/token"}"#)(request)
     }
     func ask(_ name: String) async throws {

@@ -9,23 +9,23 @@ import Testing
 @Suite("Freshness of metadata", .timeLimit(.minutes(1))) struct MetadataFreshnessTests {
   private let cache = MetadataCache()
   private let clock = ManualClock()
-  private let http = ScriptedHTTPClient(document("one"))
+  private let http = ScriptedTransport(document("one"))
 
   /// Returns a document whose token endpoint has the given path.
   private static func document(
-    _ path: String, _ headers: HTTPFields = [:]
-  ) -> ScriptedHTTPClient.Answer {
+    _ path: String, _ headers: HeaderFields = [:]
+  ) -> ScriptedTransport.Answer {
     let body = """
       {"issuer":"https://id.example","token_endpoint":"https://id.example/\(path)"}
       """
     var headers = headers
     headers["Content-Type"] = "application/json"
     return { [headers] _ in
-      HTTPResponse(status: 200, headers: headers, body: Data(body.utf8))
+      WebResponse(status: 200, headers: headers, body: Data(body.utf8))
     }
   }
 
-  private static let outage: ScriptedHTTPClient.Answer = { _ in
+  private static let outage: ScriptedTransport.Answer = { _ in
     throw SQOAuthError(.connectionFailed, "x")
   }
 
@@ -38,7 +38,7 @@ import Testing
 
   @Test(arguments: [(nil, 3600), ("max-age=600", 600), ("no-store", 300)])
   func `old metadata is fetched again`(cacheControl: String?, lifetime: Double) async throws {
-    let headers: HTTPFields = cacheControl.map { ["Cache-Control": $0] } ?? [:]
+    let headers: HeaderFields = cacheControl.map { ["Cache-Control": $0] } ?? [:]
     http.answer(Self.document("one", headers))
     #expect(try await path() == "one")
     http.answer(Self.document("two", headers))
@@ -65,7 +65,7 @@ import Testing
     isOutage: Bool
   ) async throws {
     #expect(try await path() == "one")
-    http.answer(isOutage ? Self.outage : ScriptedHTTPClient.json("{"))
+    http.answer(isOutage ? Self.outage : ScriptedTransport.json("{"))
     clock.advance(by: 3600)
     #expect(try await path() == "one")
     let count = http.requests.count

@@ -32,7 +32,7 @@ import Testing
       client: ClientCredentials(id: "client", secret: "the-secret", authentication: .basic),
       timeout: .seconds(1))
     return try DeviceAuthorizationResponse(
-      HTTPResponse(
+      WebResponse(
         status: status, headers: ["Content-Type": "application/json"], body: Data(body.utf8)),
       to: request, receivedAt: now)
   }

@@ -7,12 +7,12 @@ import Testing
 /// An issuer's key address, and the keys that a client has fetched from it.
 struct KeyServer {
   let clock = ManualClock()
-  let http = ScriptedHTTPClient(keys("A"))
+  let http = ScriptedTransport(keys("A"))
   let keys = SigningKeys()
 
   var environment: ClientEnvironment {
     var environment = ClientEnvironment()
-    environment.httpClient = http
+    environment.transport = http
     environment.clock = clock
     return environment
   }
@@ -25,10 +25,10 @@ struct KeyServer {
 
   /// Returns a set with one Ed25519 key, for which any 32 bytes will do.
   static func keys(
-    _ letter: String, _ headers: HTTPFields = ["Content-Type": "application/json"]
-  ) -> ScriptedHTTPClient.Answer {
+    _ letter: String, _ headers: HeaderFields = ["Content-Type": "application/json"]
+  ) -> ScriptedTransport.Answer {
     let x = String(repeating: letter, count: 42) + "A"
     let body = #"{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"\#(letter)","x":"\#(x)"}]}"#
-    return { _ in HTTPResponse(status: 200, headers: headers, body: Data(body.utf8)) }
+    return { _ in WebResponse(status: 200, headers: headers, body: Data(body.utf8)) }
   }
 }

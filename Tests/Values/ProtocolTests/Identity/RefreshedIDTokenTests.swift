@@ -22,7 +22,7 @@ import Testing
         "jwks_uri": "https://id.example/keys",
       ], issuer: "https://id.example")
     var environment = ClientEnvironment()
-    environment.httpClient = ScriptedHTTPClient { _ in
+    environment.transport = ScriptedTransport { _ in
       throw SQOAuthError(.connectionFailed, "no key is needed")
     }
     let configuration = try ClientConfiguration(

@@ -11,17 +11,17 @@ import Testing
   struct Outage: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let code: SQOAuthError.Code
-    let answer: @Sendable (HTTPRequest) async throws -> HTTPResponse
+    let answer: @Sendable (WebRequest) async throws -> WebResponse
 
     static func failure(_ code: SQOAuthError.Code) -> Self {
       Self(testDescription: "\(code)", code: code) { _ in throw SQOAuthError(code, "x") }
     }
 
     static func status(
-      _ status: Int, _ code: SQOAuthError.Code, _ headers: HTTPFields = [:]
+      _ status: Int, _ code: SQOAuthError.Code, _ headers: HeaderFields = [:]
     ) -> Self {
       Self(testDescription: "status \(status)", code: code) { _ in
-        HTTPResponse(status: status, headers: headers, body: Data())
+        WebResponse(status: status, headers: headers, body: Data())
       }
     }
 
@@ -34,7 +34,7 @@ import Testing
     static let answers = [
       status(404, .invalidResponse), status(410, .invalidResponse), status(302, .redirectRefused),
       Self(
-        testDescription: "no keys", code: .invalidResponse, answer: ScriptedHTTPClient.json("{")),
+        testDescription: "no keys", code: .invalidResponse, answer: ScriptedTransport.json("{")),
     ]
   }
 

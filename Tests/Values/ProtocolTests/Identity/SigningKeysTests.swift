@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct SigningKeysTests {
   private let server = KeyServer()
   private var clock: ManualClock { server.clock }
-  private var http: ScriptedHTTPClient { server.http }
+  private var http: ScriptedTransport { server.http }
   private var keys: SigningKeys { server.keys }
   private var environment: ClientEnvironment { server.environment }
 
@@ -96,12 +96,12 @@ import Testing
       try await keys.keys(of: source(), environment)
     }
     #expect(error?.message.contains("the issuer's keys could not be fetched") == true)
-    http.answer(ScriptedHTTPClient.json("{}", status: 503))
+    http.answer(ScriptedTransport.json("{}", status: 503))
     await failure(.connectionFailed) { try await keys.keys(of: source(), environment) }
     #expect(http.requests.count == 1)
     clock.advance(by: 1)
     await failure(.temporarilyUnavailable) { try await keys.keys(of: source(), environment) }
-    http.answer(ScriptedHTTPClient.json("<html>"))
+    http.answer(ScriptedTransport.json("<html>"))
     clock.advance(by: 1)
     await failure(.invalidResponse) { try await keys.keys(of: source(), environment) }
     http.answer(KeyServer.keys("A"))
@@ -119,9 +119,9 @@ import Testing
       (["Cache-Control": "max-age=soon"], 300), (["Cache-Control": "max-age=nan"], 300),
       (["Cache-Control": "max-age=31536000"], 86_400), (["Cache-Control": "max-age=1e999"], 300),
       (["Cache-Control": "max-age=900", "Age": "-5"], 900),
-    ] as [(HTTPFields, Double)])
+    ] as [(HeaderFields, Double)])
   func `the header fields determine how long keys are fresh, within bounds`(
-    headers: HTTPFields, seconds: Double
+    headers: HeaderFields, seconds: Double
   ) {
     #expect(HTTPFreshness.seconds(headers) == seconds)
   }

@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test func `a date counts from the date of the response`() {
-    let headers: HTTPFields = [
+    let headers: HeaderFields = [
       "Date": "Sun, 06 Nov 1994 08:49:37 GMT", "Retry-After": "Sun, 06 Nov 1994 08:50:07 GMT",
     ]
     let wrongClock = Self.example.addingTimeInterval(3_000_000)

@@ -12,7 +12,7 @@ import Testing
       .init("grant_type", "authorization_code"), .init("code", "SplxlOBeZQQYbYS6WxSbIA"),
       .init("redirect_uri", "https://client.example.com/cb"),
     ]
-  ) throws -> HTTPRequest {
+  ) throws -> WebRequest {
     TokenRequest(
       endpoint: try #require(URL(string: "https://server.example.com/token")),
       parameters: parameters,
@@ -21,7 +21,7 @@ import Testing
     ).httpRequest()
   }
 
-  static func body(_ request: HTTPRequest) throws -> String {
+  static func body(_ request: WebRequest) throws -> String {
     guard case .bytes(let data) = request.body else {
       Issue.record("no body")
       return ""

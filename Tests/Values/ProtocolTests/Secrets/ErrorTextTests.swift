@@ -51,8 +51,8 @@ import Testing
   }
 
   @Test func `the error of a custom HTTP client is not printed`() async {
-    struct Client: HTTPClient {
-      func send(_ request: HTTPRequest) async throws -> HTTPResponse { throw Talkative() }
+    struct Client: HTTPTransport {
+      func send(_ request: WebRequest) async throws -> WebResponse { throw Talkative() }
     }
     let error = await failure(.connectionFailed) {
       try await Client().exchange(PrintingTests.request)

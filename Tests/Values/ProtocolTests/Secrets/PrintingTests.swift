@@ -16,15 +16,15 @@ import Testing
       "id_token": .string(canary), canary: .null,
       "more": .object(["deep": .array([.string(canary)])]),
     ], nonce: canary)
-  static let request: HTTPRequest = {
-    var request = HTTPRequest(
+  static let request: WebRequest = {
+    var request = WebRequest(
       method: "POST", url: URL(filePath: "/"), headers: ["Authorization": "Basic \(canary)"],
       body: .bytes(Data(canary.utf8)))
     if let url = URL(string: "https://s.example/t?code=\(canary)#\(canary)") { request.url = url }
     request.headers.append(.init(name: "X-Secret", value: canary))
     return request
   }()
-  static let response = HTTPResponse(
+  static let response = WebResponse(
     status: 200, headers: ["X-Token": canary, "Set-Cookie": canary], body: Data(canary.utf8),
     trailers: ["X-Trailer": canary])
 
@@ -76,7 +76,7 @@ import Testing
     Self.expectSilence(Self.request.body)
     Self.expectSilence(Self.request.headers)
     Self.expectSilence(Self.request.headers[Self.request.headers.startIndex])
-    Self.expectSilence(HTTPRequestBody.stream(length: nil) { { Data(Self.canary.utf8) } })
+    Self.expectSilence(WebRequestBody.stream(length: nil) { { Data(Self.canary.utf8) } })
   }
 
   @Test func `a printed response shows none of its parts`() {

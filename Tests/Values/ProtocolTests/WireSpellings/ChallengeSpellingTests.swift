@@ -11,7 +11,7 @@ import Testing
   ///
   /// A missing challenge is an error here.
   static func read(_ message: WireMessage) throws(SQOAuthError) -> String {
-    let response = HTTPResponse(status: 401, headers: ["WWW-Authenticate": message.text])
+    let response = WebResponse(status: 401, headers: ["WWW-Authenticate": message.text])
     guard let challenge = response.bearerChallenge else {
       throw SQOAuthError(.invalidToken, "there is no challenge")
     }

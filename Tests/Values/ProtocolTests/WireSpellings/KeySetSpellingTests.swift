@@ -21,7 +21,7 @@ import Testing
   /// Fetches the set, and verifies a text that its key signed.
   static func read(_ message: WireMessage) async throws(SQOAuthError) -> String {
     var environment = ClientEnvironment()
-    environment.httpClient = ScriptedHTTPClient { _ in message.response }
+    environment.transport = ScriptedTransport { _ in message.response }
     guard let uri = URL(string: "https://id.example/keys"), let vector else { return "no vector" }
     let source = SigningKeys.Source(
       issuer: "https://id.example", uri: uri, timeout: .seconds(1))

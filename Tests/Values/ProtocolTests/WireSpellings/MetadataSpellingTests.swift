@@ -23,7 +23,7 @@ import Testing
     let discovery = Discovery(
       issuer: "https://id.example", timeout: .seconds(1), clock: ManualClock())
     let metadata = try await discovery.fetch(
-      with: ScriptedHTTPClient { _ in message.response }
+      with: ScriptedTransport { _ in message.response }
     ).metadata
     let methods = metadata.codeChallengeMethods.map { "\($0)" } ?? "-"
     return "authorization \(metadata.authorizationEndpoint?.path ?? "-"); "

@@ -10,7 +10,7 @@ import Testing
 
   /// Reads the lines of a response's head.
   static func read(_ message: WireMessage) throws(SQOAuthError) -> String {
-    var headers: HTTPFields = [:]
+    var headers: HeaderFields = [:]
     for line in message.text.split(separator: "\n") {
       let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
       headers.append(

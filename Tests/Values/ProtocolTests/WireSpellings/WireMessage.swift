@@ -22,10 +22,10 @@ struct WireMessage: Sendable {
 
   var text: String { String(decoding: body, as: UTF8.self) }
 
-  var response: HTTPResponse {
-    var headers: HTTPFields = [:]
+  var response: WebResponse {
+    var headers: HeaderFields = [:]
     headers["Content-Type"] = type
-    return HTTPResponse(status: status, headers: headers, body: body)
+    return WebResponse(status: status, headers: headers, body: body)
   }
 
   /// The message without the differing member.

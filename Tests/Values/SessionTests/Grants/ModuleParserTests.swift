@@ -8,7 +8,7 @@ import Testing
 /// An app's own parser and HTTP client, in every grant and every refresh.
 @Suite("An app's own parser and HTTP client", .timeLimit(.minutes(1))) struct ModuleParserTests {
   struct Own: TokenResponseParser {
-    func token(from response: HTTPResponse, context: TokenResponseContext) throws -> SQToken {
+    func token(from response: WebResponse, context: TokenResponseContext) throws -> SQToken {
       struct Body: Decodable {
         let ticket: String
         let next: String
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  static let answer = ScriptedHTTPClient.json(#"{"ticket":"A","next":"B"}"#)
+  static let answer = ScriptedTransport.json(#"{"ticket":"A","next":"B"}"#)
 
   @Test func `the parser reads the tokens of grants and refreshes`() async throws {
     let fixture = try SessionFixture()
@@ -29,7 +29,7 @@ import Testing
     fixture.server.always(Self.answer)
     let token = try await fixture.oauth.signIn()
     #expect(token.accessToken == "A" && token.additionalFields["example_parameter"] == .string("B"))
-    fixture.server.always(ScriptedHTTPClient.json(#"{"ticket":"C","next":"D"}"#))
+    fixture.server.always(ScriptedTransport.json(#"{"ticket":"C","next":"D"}"#))
     fixture.clock.advance(by: 100)
     #expect(try await fixture.module.token().accessToken == "C")
     #expect(fixture.refreshes == ["B"])
@@ -50,7 +50,7 @@ import Testing
   @Test func `a parser that throws stores nothing and does not end the session`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.oauth.environment.tokenResponseParser = Own()
-    fixture.server.always(ScriptedHTTPClient.json(#"{"ticket":1}"#))
+    fixture.server.always(ScriptedTransport.json(#"{"ticket":1}"#))
     let error = await failure(.invalidResponse) { try await fixture.module.refresh() }
     #expect(error?.cause is DecodingError)
     #expect(fixture.memory == "T1 R1" && fixture.store.saves.isEmpty)
@@ -71,12 +71,12 @@ import Testing
   @Test func `an HTTP client with an invalid status does not crash the SDK`() async throws {
     let fixture = try await SessionFixture().restored()
     for status in [0, -1, 99, 600, 1_000] {
-      fixture.server.next { _ in HTTPResponse(status: status) }
+      fixture.server.next { _ in WebResponse(status: status) }
       await failure(.invalidResponse) { try await fixture.module.refresh() }
       fixture.clock.advance(by: 100)
     }
     fixture.server.next { _ in
-      HTTPResponse(status: 200, body: Data(repeating: 0x20, count: 2 << 20))
+      WebResponse(status: 200, body: Data(repeating: 0x20, count: 2 << 20))
     }
     await failure(.responseTooLarge) { try await fixture.module.refresh() }
     #expect(fixture.memory == "T1 R1")

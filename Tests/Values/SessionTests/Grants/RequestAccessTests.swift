@@ -38,7 +38,7 @@ import Testing
   @Test func `a refresh that fails for another reason does not open the browser`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.clock.advance(by: 3600)
-    fixture.server.always(ScriptedHTTPClient.json("", status: 500))
+    fixture.server.always(ScriptedTransport.json("", status: 500))
     await failure(.serverError) { try await fixture.module.requestAccess() }
     #expect(fixture.fixture.opened.isEmpty && fixture.memory == "T1 R1")
   }

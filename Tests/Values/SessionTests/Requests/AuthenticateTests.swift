@@ -9,7 +9,7 @@ import Testing
 @Suite("authenticate(request)", .timeLimit(.minutes(1))) struct AuthenticateTests {
   @Test func `the façade sends and authenticates with its module`() async throws {
     let fixture = try await SessionFixture().restored()
-    let request = try HTTPRequest.get("https://api.example/x")
+    let request = try WebRequest.get("https://api.example/x")
     #expect(try await fixture.oauth.authenticate(request).headers["Authorization"] == "Bearer T1")
     #expect(try await fixture.oauth.send(request).status == 200)
     #expect(fixture.requests == ["GET /x T1"])
@@ -17,7 +17,7 @@ import Testing
 
   @Test func `the copy gets the token, and the original does not change`() async throws {
     let fixture = try await SessionFixture().restored()
-    var request = HTTPRequest(
+    var request = WebRequest(
       method: "PUT", url: try #require(URL(string: "https://api.example:8443/a%2Fb?x=1#f")),
       headers: ["X-One": "1", "Accept": "a/b"], body: .bytes(Data("body".utf8)))
     request.timeout = .seconds(7)
@@ -38,7 +38,7 @@ import Testing
   @Test(arguments: ["Authorization", "authorization", "AUTHORIZATION", "aUTHORIZATION"])
   func `an existing Authorization field is replaced`(name: String) async throws {
     let fixture = try await SessionFixture().restored()
-    var request = try HTTPRequest.get("https://api.example/")
+    var request = try WebRequest.get("https://api.example/")
     request.headers.append(.init(name: name, value: "Basic x"))
     request.headers.append(.init(name: "X", value: "y"))
     request.headers.append(.init(name: name.lowercased(), value: "Bearer old"))
@@ -67,7 +67,7 @@ import Testing
     async throws
   {
     let fixture = try SessionFixture()
-    let request = try HTTPRequest.get("https://api.example/")
+    let request = try WebRequest.get("https://api.example/")
     await failure(.notAuthorized) { try await fixture.module.authenticate(request) }
     await failure(.notAuthorized) { try await fixture.module.send(request) }
     fixture.oauth.launchTokenTimerUpdate(
@@ -126,19 +126,19 @@ import Testing
 
   @Test func `an app's own authenticator replaces the standard one`() async throws {
     struct Own: ResourceRequestAuthenticator {
-      func headerFields(for token: SQToken) -> HTTPFields {
+      func headerFields(for token: SQToken) -> HeaderFields {
         ["X-Auth": token.accessToken, "X-Kind": token.tokenType]
       }
     }
     let fixture = try await SessionFixture().restored()
     fixture.oauth.environment.requestAuthenticator = Own()
-    var request = try HTTPRequest.get("https://api.example/")
+    var request = try WebRequest.get("https://api.example/")
     request.headers["x-auth"] = "old"
     let copy = try await fixture.module.authenticate(request)
     #expect(copy.headers["X-Auth"] == "T1" && copy.headers["X-Kind"] == "Bearer")
     #expect(copy.headers["Authorization"] == nil && copy.headers.values(for: "X-Auth").count == 1)
     #expect(fixture.module.authorizationFields == ["X-Auth": "T1", "X-Kind": "Bearer"])
-    fixture.api { _ in HTTPResponse(status: 200) }
+    fixture.api { _ in WebResponse(status: 200) }
     _ = try await fixture.module.send(request)
     #expect(fixture.apiRequests.last?.headers["X-Auth"] == "T1")
     #expect(fixture.apiRequests.last?.headers["Authorization"] == nil)

@@ -9,14 +9,14 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct ForeignClientTests {
   private struct Broken: Error {}
 
-  private func request(timeout: Duration?) throws -> HTTPRequest {
-    var request = HTTPRequest(url: try #require(URL(string: "https://api.example/")))
+  private func request(timeout: Duration?) throws -> WebRequest {
+    var request = WebRequest(url: try #require(URL(string: "https://api.example/")))
     request.timeout = timeout
     return request
   }
 
   /// A client that returns only when its task is cancelled.
-  private let endless = ScriptedHTTPClient { _ in
+  private let endless = ScriptedTransport { _ in
     while !Task.isCancelled { await Task.yield() }
     throw CancellationError()
   }
@@ -43,7 +43,7 @@ import Testing
 
   @Test func `the error contains the type of the client's error`() async throws {
     let request = try request(timeout: .seconds(3600))
-    let client = ScriptedHTTPClient { _ in throw Broken() }
+    let client = ScriptedTransport { _ in throw Broken() }
     let error = await failure(.connectionFailed) { try await client.exchange(request) }
     #expect(error?.message == "the HTTP client failed with Broken" && error?.cause is Broken)
   }

@@ -48,7 +48,7 @@ import Testing
     failure(code) { try ResourceOrigin(url) }
     let fixture = try await SessionFixture().restored()
     fixture.clock.advance(by: 3600)
-    let request = try HTTPRequest.get(url)
+    let request = try WebRequest.get(url)
     let error = await failure(code) { try await fixture.module.authenticate(request) }
     await failure(code) { try await fixture.module.send(request) }
     #expect(fixture.requests.isEmpty, "the token is not even refreshed for it")
@@ -72,7 +72,7 @@ import Testing
       ResourceOrigin("https://api.example"), ResourceOrigin("http://127.0.0.1:8080"),
     ]
     let fixture = try await SessionFixture(change: { $0.resourceOrigins = allowed }).restored()
-    fixture.api { _ in HTTPResponse(status: 200) }
+    fixture.api { _ in WebResponse(status: 200) }
     for url in [
       "https://api.example/a", "https://API.example:443/", "https://api.example?x",
       "http://127.0.0.1:8080/",
@@ -102,7 +102,7 @@ import Testing
   @Test func `a redirect of an API is returned and not followed`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.api { _ in
-      HTTPResponse(status: 302, headers: ["Location": "https://evil.example/"])
+      WebResponse(status: 302, headers: ["Location": "https://evil.example/"])
     }
     let response = try await fixture.module.send(.get("https://api.example/"))
     #expect(response.status == 302 && fixture.apiRequests.count == 1)

@@ -7,7 +7,7 @@ import Testing
 
 /// The decoding of an API's answer with 50,000 values.
 @Suite struct PipeAnswerTests {
-  private static let long = HTTPResponse(
+  private static let long = WebResponse(
     status: 200,
     body: Data(("[" + String(repeating: "1,", count: 49_999) + "1]").utf8))
 

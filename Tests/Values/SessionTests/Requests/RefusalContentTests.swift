@@ -15,9 +15,9 @@ import Testing
     _ challenge: String? = SendTests.invalid, status: Int = 401, content: String = problem
   ) async throws -> SessionFixture {
     let fixture = try await SessionFixture().restored()
-    var headers: HTTPFields = ["Content-Type": "application/problem+json", "X-Request-ID": "r1"]
+    var headers: HeaderFields = ["Content-Type": "application/problem+json", "X-Request-ID": "r1"]
     headers["WWW-Authenticate"] = challenge
-    let answer = HTTPResponse(status: status, headers: headers, body: Data(content.utf8))
+    let answer = WebResponse(status: status, headers: headers, body: Data(content.utf8))
     fixture.api { _ in answer }
     return fixture
   }
@@ -42,7 +42,7 @@ import Testing
     let fixture = try await SessionFixture().restored()
     fixture.api { request in
       let token = request.headers["Authorization"] ?? ""
-      return HTTPResponse(status: 401, body: Data("no \(token)".utf8))
+      return WebResponse(status: 401, body: Data("no \(token)".utf8))
     }
     let error = await failure(.invalidToken) {
       try await fixture.oauth.send(.get("https://api.example/x"))
@@ -65,7 +65,7 @@ import Testing
   @Test func `no text of the error shows the answer`() async throws {
     let fixture = try await fixture(content: "C4N4RY")
     fixture.api { _ in
-      HTTPResponse(
+      WebResponse(
         status: 401, headers: ["Set-Cookie": "C4N4RY", "C4N4RY": "a"], body: Data("C4N4RY".utf8))
     }
     let error = try #require(
@@ -77,7 +77,7 @@ import Testing
 
   @Test func `an error that is not the API's rejection has no answer`() async throws {
     let fixture = try await fixture()
-    fixture.server.always(ScriptedHTTPClient.json(#"{"error":"server_error"}"#, status: 500))
+    fixture.server.always(ScriptedTransport.json(#"{"error":"server_error"}"#, status: 500))
     let error = await failure(.serverError) {
       try await fixture.module.send(.get("https://api.example/x"))
     }

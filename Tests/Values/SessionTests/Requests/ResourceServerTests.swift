@@ -14,7 +14,7 @@ import Testing
   ) async throws -> SessionFixture {
     let fixture = try await SessionFixture(change: change).restored()
     fixture.api { _ in
-      HTTPResponse(status: 200, body: Data(#"{"next":"https://evil.example/2"}"#.utf8))
+      WebResponse(status: 200, body: Data(#"{"next":"https://evil.example/2"}"#.utf8))
     }
     return fixture
   }
@@ -82,13 +82,13 @@ import Testing
   @Test(arguments: [false, true])
   func `a request to the provider's own API counts as the first one`(isSent: Bool) async throws {
     let fixture = try await fixture()
-    let api = try HTTPRequest.get("https://id.example/api/me")
+    let api = try WebRequest.get("https://id.example/api/me")
     if isSent {
       _ = try await fixture.module.send(api)
     } else {
       _ = try await fixture.module.authenticate(api)
     }
-    let next = try HTTPRequest.get("https://evil.example/2")
+    let next = try WebRequest.get("https://evil.example/2")
     let error = await failure(.originNotAllowed) { try await fixture.module.send(next) }
     await failure(.originNotAllowed) { try await fixture.module.authenticate(next) }
     // The provider's server needs no permission of the app.

@@ -10,16 +10,16 @@ import Testing
   static let invalid = #"Bearer realm="r", error="invalid_token", error_description="old""#
 
   /// Returns a session whose API gives these answers in turn, and then status 200.
-  func fixture(_ answers: HTTPResponse...) async throws -> SessionFixture {
+  func fixture(_ answers: WebResponse...) async throws -> SessionFixture {
     let fixture = try await SessionFixture().restored()
     let script = Locked(answers)
     fixture.api { _ in
-      script.withLock { $0.isEmpty ? HTTPResponse(status: 200) : $0.removeFirst() }
+      script.withLock { $0.isEmpty ? WebResponse(status: 200) : $0.removeFirst() }
     }
     return fixture
   }
 
-  func send(_ fixture: SessionFixture) async throws -> HTTPResponse {
+  func send(_ fixture: SessionFixture) async throws -> WebResponse {
     try await fixture.module.send(.get("https://api.example/x"))
   }
 
@@ -117,7 +117,7 @@ import Testing
   @Test func `if the refresh fails, its error is thrown and stays in force`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.api { _ in TokenServer.challenge(Self.invalid) }
-    fixture.server.always(ScriptedHTTPClient.json("", status: 503))
+    fixture.server.always(ScriptedTransport.json("", status: 503))
     await failure(.temporarilyUnavailable) { try await send(fixture) }
     await failure(.temporarilyUnavailable) { try await send(fixture) }
     #expect(fixture.requests == ["GET /x T1", "refresh R1", "GET /x T1"])
@@ -138,7 +138,7 @@ import Testing
   {
     let fixture = try await SessionFixture().restored()
     fixture.api { _ in TokenServer.challenge(Self.invalid) }
-    fixture.server.always(ScriptedHTTPClient.token("T1"))
+    fixture.server.always(ScriptedTransport.token("T1"))
     await failure(.invalidToken) { try await send(fixture) }
     #expect(fixture.requests == ["GET /x T1", "refresh R1", "GET /x T1"])
   }
@@ -153,7 +153,7 @@ import Testing
   @Test func `the second request differs only in its token`() async throws {
     let fixture = try await fixture(TokenServer.challenge(Self.invalid))
     let made = Locked(0)
-    var request = try HTTPRequest.get("https://api.example/x?y=1")
+    var request = try WebRequest.get("https://api.example/x?y=1")
     request.method = "POST"
     request.headers["X"] = "y"
     request.body = .stream(length: 3) {
@@ -176,7 +176,7 @@ import Testing
     slow.close()
     fixture.api { _ in
       await slow.pass()
-      return HTTPResponse(status: 200)
+      return WebResponse(status: 200)
     }
     let caller = begin { try await module.send(.get("https://api.example/x")) }
     try await slow.isHolding()
@@ -231,7 +231,7 @@ import Testing
     await store(fixture.server.issue(at: fixture.clock.now), "first")
     fixture.api { request in
       request.headers["Authorization"] == "Bearer T1"
-        ? TokenServer.challenge(Self.invalid) : HTTPResponse(status: 200)
+        ? TokenServer.challenge(Self.invalid) : WebResponse(status: 200)
     }
     #expect(try await fixture.module.restore())
     await store(fixture.server.issue(at: fixture.clock.now + 1), isSame ? "first" : "second")
@@ -250,7 +250,7 @@ import Testing
     let fixture = try await SessionFixture().restored()
     fixture.api { request in
       request.url.host() == "bad.example"
-        ? TokenServer.challenge(Self.invalid) : HTTPResponse(status: 200)
+        ? TokenServer.challenge(Self.invalid) : WebResponse(status: 200)
     }
     func ask() async throws {
       await failure(.invalidToken) {
@@ -286,7 +286,7 @@ import Testing
     // The other server has not seen the token that the first one got.
     fixture.api { request in
       request.headers["Authorization"] == "Bearer T2"
-        ? TokenServer.challenge(Self.invalid) : HTTPResponse(status: 200)
+        ? TokenServer.challenge(Self.invalid) : WebResponse(status: 200)
     }
     #expect(try await send(fixture).status == 200)
     #expect(fixture.refreshes.count == count + 1)

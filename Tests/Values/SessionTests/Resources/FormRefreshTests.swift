@@ -16,19 +16,19 @@ import Testing
       let isRefused = bodies.all.isEmpty
       bodies.add(reads || !isRefused ? try await Self.read(request.body) : Data())
       return isRefused
-        ? TokenServer.challenge(#"Bearer error="invalid_token""#) : HTTPResponse(status: 200)
+        ? TokenServer.challenge(#"Bearer error="invalid_token""#) : WebResponse(status: 200)
     }
     return (fixture, bodies)
   }
 
-  private func request(_ form: MultipartForm) throws -> HTTPRequest {
-    var request = try HTTPRequest.get("https://api.example/x")
+  private func request(_ form: MultipartForm) throws -> WebRequest {
+    var request = try WebRequest.get("https://api.example/x")
     request.method = "POST"
     try request.setForm(form)
     return request
   }
 
-  private static func read(_ body: HTTPRequestBody) async throws -> Data {
+  private static func read(_ body: WebRequestBody) async throws -> Data {
     guard case .stream(_, let makeChunks) = body else { throw Unexpected() }
     let next = makeChunks()
     var all = Data()

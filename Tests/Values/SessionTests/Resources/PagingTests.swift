@@ -13,7 +13,7 @@ import Testing
   /// Returns an API of three pages that names their neighbours in one way.
   func fixture(
     _ paging: Paging, change: (inout ClientConfiguration) -> Void = { _ in },
-    naming: @escaping @Sendable (_ page: Int) -> (headers: HTTPFields, members: String)
+    naming: @escaping @Sendable (_ page: Int) -> (headers: HeaderFields, members: String)
   ) async throws -> PipeFixture {
     var configuration = PipeConfiguration()
     configuration.paging = paging
@@ -22,7 +22,7 @@ import Testing
       let items = URLComponents(url: request.url, resolvingAgainstBaseURL: false)?.queryItems
       let page = items?.first { $0.name == "page" }?.value.flatMap { Int($0) } ?? 1
       let (headers, members) = naming(page)
-      return HTTPResponse(
+      return WebResponse(
         status: 200, headers: headers,
         body: Data(#"{"items":[\#(page)]\#(members.isEmpty ? "" : "," + members)}"#.utf8))
     }
@@ -62,7 +62,7 @@ import Testing
   @Test func `neighbours are found in other header fields`() async throws {
     try await check(
       fixture(.headers(next: "X-Next", previous: "X-Previous")) { page in
-        var fields = HTTPFields()
+        var fields = HeaderFields()
         if page < 3 { fields["x-next"] = "files?page=\(page + 1)" }
         if page > 1 { fields["x-previous"] = "/v2/files?page=\(page - 1)" }
         return (fields, "")
@@ -215,8 +215,8 @@ import Testing
   func next(_ fields: [String]) async throws -> String? {
     let fixture = try await PipeFixture()
     fixture.session.api { _ in
-      HTTPResponse(
-        status: 200, headers: HTTPFields(fields.map { .init(name: "Link", value: $0) }),
+      WebResponse(
+        status: 200, headers: HeaderFields(fields.map { .init(name: "Link", value: $0) }),
         body: Data("{}".utf8))
     }
     return try await fixture.pipe.pages().first().nextURL?.absoluteString

@@ -35,14 +35,14 @@ import Testing
     let fixture = try await PipeFixture()
     fixture.session.clock.advance(by: 3600)
     fixture.session.server.next(
-      ScriptedHTTPClient.json(#"{"error":"invalid_grant"}"#, status: 400))
+      ScriptedTransport.json(#"{"error":"invalid_grant"}"#, status: 400))
     _ = try await fixture.pipe.read()
     #expect(
       fixture.session.requests == ["refresh R1", "authorization_code", "GET /v2/files T2"])
     // The following requests use that session, even if its token is rejected.
     fixture.session.api { request in
       request.headers["Authorization"] == "Bearer T2"
-        ? TokenServer.challenge(SendTests.invalid) : HTTPResponse(status: 200)
+        ? TokenServer.challenge(SendTests.invalid) : WebResponse(status: 200)
     }
     _ = try await fixture.pipe.read()
     #expect(fixture.session.requests.suffix(2) == ["refresh R2", "GET /v2/files T3"])
@@ -52,7 +52,7 @@ import Testing
     let fixture = try await PipeFixture()
     fixture.session.api { request in
       request.headers["Authorization"] == "Bearer T1"
-        ? TokenServer.challenge(SendTests.invalid) : HTTPResponse(status: 201)
+        ? TokenServer.challenge(SendTests.invalid) : WebResponse(status: 201)
     }
     try await fixture.pipe.save(JSONValue.object([:]))
     #expect(fixture.session.requests == ["POST /v2/files T1", "refresh R1", "POST /v2/files T2"])

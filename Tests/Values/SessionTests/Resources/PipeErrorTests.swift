@@ -130,7 +130,7 @@ import Testing
       // The call that created the operation has not yet returned from creating its task.
       fixture.pipe.cancel()
       try await Task.sleep(for: .seconds(10))
-      return HTTPResponse(status: 200)
+      return WebResponse(status: 200)
     }
     let error = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }
     guard case .cancelled? = error else {
@@ -213,7 +213,7 @@ import Testing
 
   @Test func `completion handlers keep their queue after the pipeline is released`() async throws {
     let session = try await SessionFixture().restored()
-    session.api { _ in HTTPResponse(status: 200) }
+    session.api { _ in WebResponse(status: 200) }
     let queue = DispatchQueue(label: "test")
     let key = DispatchSpecificKey<Bool>()
     queue.setSpecific(key: key, value: true)

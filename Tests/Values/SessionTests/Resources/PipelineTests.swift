@@ -74,7 +74,7 @@ import Testing
   @Test func `a pipe may use another module's token`() async throws {
     let fixture = try await PipeFixture()
     let other = try await SessionFixture().restored()
-    other.api { _ in HTTPResponse(status: 200) }
+    other.api { _ in WebResponse(status: 200) }
     var configuration = PipeConfiguration()
     configuration.module = other.module
     let pipe = try fixture.pipeline.add("theirs", configuration)

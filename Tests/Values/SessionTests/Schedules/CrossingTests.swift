@@ -7,7 +7,7 @@ import Testing
 
 /// Ends of sessions, sign-ins and renewals that run at the same time.
 @Suite(.timeLimit(.minutes(1))) struct CrossingTests {
-  static let refused = ScriptedHTTPClient.json(#"{"error":"invalid_grant"}"#, status: 400)
+  static let refused = ScriptedTransport.json(#"{"error":"invalid_grant"}"#, status: 400)
 
   @Test func `a session that ends by itself does not end a running sign-in`() async throws {
     let fixture = try await SessionFixture(browser: OAuthFixture.idle).restored()
@@ -77,7 +77,7 @@ import Testing
       try await module.requestAccessToken(grantType: "urn:example:grant")
       return TokenServer.challenge(#"Bearer error="invalid_token""#)
     }
-    await failure(.invalidToken) { try await module.send(HTTPRequest(url: url)) }
+    await failure(.invalidToken) { try await module.send(WebRequest(url: url)) }
     #expect(fixture.requests == ["GET /upload T1", "urn:example:grant"])
     #expect(fixture.memory == "T2 R2")
   }

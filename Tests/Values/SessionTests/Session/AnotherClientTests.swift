@@ -27,7 +27,7 @@ import Testing
 
   @Test func `a rejection of the previous client does not affect the next one`() async throws {
     let fixture = try await SessionFixture().restored()
-    fixture.server.next(ScriptedHTTPClient.json(#"{"error":"invalid_client"}"#, status: 401))
+    fixture.server.next(ScriptedTransport.json(#"{"error":"invalid_client"}"#, status: 401))
     await failure(.invalidClient) { try await fixture.module.refresh() }
     await failure(.invalidClient) { try await fixture.module.refresh() }
     #expect(fixture.refreshes == ["R1"], "the failure stands")
@@ -39,7 +39,7 @@ import Testing
   @Test func `a delay that the server asked for still applies`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.server.next({ _ in
-      HTTPResponse(status: 429, headers: ["Retry-After": "60"])
+      WebResponse(status: 429, headers: ["Retry-After": "60"])
     })
     let error = await failure { try await fixture.module.refresh() }
     #expect(error?.retryAfter == .seconds(60))

@@ -9,7 +9,7 @@ import Testing
 ///
 /// The refresh itself goes on.
 @Suite(.timeLimit(.minutes(1))) struct CallerTimeTests {
-  static let files = HTTPRequest(url: URL(filePath: "/files").inAPI)
+  static let files = WebRequest(url: URL(filePath: "/files").inAPI)
 
   private static func fixture(
     change: (inout ClientConfiguration) -> Void = { _ in }

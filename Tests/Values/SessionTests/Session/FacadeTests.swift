@@ -129,7 +129,7 @@ import Testing
     let fixture = try await SessionFixture().restored()
     let delegate = Small()
     fixture.oauth.tokenRefreshDelegate = delegate
-    fixture.server.next(ScriptedHTTPClient.json("", status: 500))
+    fixture.server.next(ScriptedTransport.json("", status: 500))
     await failure { try await fixture.module.refresh() }
     fixture.clock.advance(by: 1)
     try await fixture.module.refresh()

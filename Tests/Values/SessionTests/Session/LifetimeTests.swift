@@ -12,11 +12,11 @@ import Testing
     let clock = ManualClock()
     let store = ScriptedStore()
     let server = TokenServer()
-    let http: ScriptedHTTPClient
+    let http: ScriptedTransport
 
     init() {
       let server = server
-      http = ScriptedHTTPClient { try await server.answer($0) }
+      http = ScriptedTransport { try await server.answer($0) }
     }
 
     func module() throws -> AuthorizationModule {
@@ -42,7 +42,7 @@ import Testing
       var environment = ClientEnvironment()
       environment.clock = clock
       environment.tokenStore = store
-      environment.httpClient = http
+      environment.transport = http
       return environment
     }
 

@@ -7,7 +7,7 @@ import Testing
 
 /// Many callers share one token request.
 @Suite("One refresh for many callers", .timeLimit(.minutes(1))) struct OneRefreshTests {
-  static let files = HTTPRequest(url: URL(filePath: "/files").inAPI)
+  static let files = WebRequest(url: URL(filePath: "/files").inAPI)
 
   @Test func `a task that begins has done all it can when begin returns`() async throws {
     let fixture = try await SessionFixture().restored()
@@ -49,7 +49,7 @@ import Testing
     let module = fixture.module
     fixture.server.gate.close()
     fixture.server.refuse("T1")
-    fixture.server.always(ScriptedHTTPClient.json("", status: 500))
+    fixture.server.always(ScriptedTransport.json("", status: 500))
     let refused = (0..<count / 3).map { _ in begin { try await module.send(Self.files) } }
     let forced = (0..<count / 3).map { _ in begin { try await module.refresh() } }
     fixture.clock.advance(by: 3600)
@@ -94,7 +94,7 @@ import Testing
       return response
     }
     server.refuse("T1")
-    let slow = HTTPRequest(url: URL(filePath: "/slow").inAPI)
+    let slow = WebRequest(url: URL(filePath: "/slow").inAPI)
     let first = begin { try await module.send(slow) }
     try await late.isHolding()
     #expect(try await module.send(Self.files).status == 200)

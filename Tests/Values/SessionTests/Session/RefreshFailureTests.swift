@@ -83,7 +83,7 @@ import Testing
     json("request_timed_out", .requestRefused, error("request_timed_out"), 400),
     Row(
       testDescription: "400 without an error", code: .requestRefused,
-      answer: ScriptedHTTPClient.json("", status: 400), requiresSignIn: true),
+      answer: ScriptedTransport.json("", status: 400), requiresSignIn: true),
   ]
 
   static func error(_ code: String) -> String { #"{"error":"\#(code)"}"# }
@@ -93,7 +93,7 @@ import Testing
     type: String = "application/json", requiresSignIn: Bool = false
   ) -> Row {
     let answer: TokenServer.Answer = { _ in
-      HTTPResponse(status: status, headers: ["Content-Type": type], body: Data(body.utf8))
+      WebResponse(status: status, headers: ["Content-Type": type], body: Data(body.utf8))
     }
     return Row(
       testDescription: name, code: code, answer: answer, requiresSignIn: requiresSignIn)
@@ -131,7 +131,7 @@ import Testing
   @Test func `a failing server gets one request per back-off`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.clock.advance(by: 3600)
-    fixture.server.always(ScriptedHTTPClient.json("", status: 500))
+    fixture.server.always(ScriptedTransport.json("", status: 500))
     var seen: [Int] = []
     for second in 0..<250 {
       let before = fixture.refreshes.count
@@ -153,7 +153,7 @@ import Testing
     let fixture = try await SessionFixture().restored()
     fixture.clock.advance(by: 3600)
     fixture.server.next { _ in
-      HTTPResponse(status: status, headers: ["Retry-After": text])
+      WebResponse(status: status, headers: ["Retry-After": text])
     }
     await failure { try await fixture.module.token() }
     fixture.clock.advance(by: window - 0.1)
@@ -167,7 +167,7 @@ import Testing
     let fixture = try await SessionFixture().restored()
     fixture.clock.advance(by: 3600)
     fixture.server.next { _ in
-      HTTPResponse(status: 503, headers: ["Retry-After": "3600"])
+      WebResponse(status: 503, headers: ["Retry-After": "3600"])
     }
     await failure(.temporarilyUnavailable) { try await fixture.module.token() }
     fixture.clock.advance(by: -86_400)
@@ -181,7 +181,7 @@ import Testing
     #expect(try await fixture.module.token().accessToken == "T1")
     #expect(fixture.refreshes.isEmpty)
     fixture.clock.advance(by: 1)
-    fixture.server.always(ScriptedHTTPClient.json("", status: 500))
+    fixture.server.always(ScriptedTransport.json("", status: 500))
     #expect(fixture.module.validToken == nil && fixture.module.isAuthorized)
     #expect(try await fixture.module.token().accessToken == "T1", "the request failed")
     #expect(try await fixture.module.token().accessToken == "T1", "the failure stands")

@@ -13,7 +13,7 @@ import Testing
   ]
 
   static func refuses(_ code: String, status: Int = 400) -> TokenServer.Answer {
-    ScriptedHTTPClient.json(#"{"error":"\#(code)"}"#, status: status)
+    ScriptedTransport.json(#"{"error":"\#(code)"}"#, status: status)
   }
 
   @Test(arguments: endings)
@@ -99,7 +99,7 @@ import Testing
     fixture.fixture.http.answer { _ in challenge }
     let url = try #require(URL(string: "https://api.example/files"))
     do throws(SQOAuthError) {
-      let response = try await fixture.module.send(HTTPRequest(url: url))
+      let response = try await fixture.module.send(WebRequest(url: url))
       #expect(response.status == 403)
     } catch {
       #expect(!error.requiresSignIn)

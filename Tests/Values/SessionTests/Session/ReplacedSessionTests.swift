@@ -47,12 +47,12 @@ struct ReplacedSessionTests {
     let fixture = try await replaced()
     let url = try #require(URL(string: "https://api.example/files"))
     let error = await failure(.sessionReplaced) {
-      try await fixture.module.send(HTTPRequest(url: url))
+      try await fixture.module.send(WebRequest(url: url))
     }
     #expect(error?.requiresSignIn == false && error?.message.contains("\"default\"") == true)
     #expect(fixture.requests.isEmpty)
     // The new user's requests are sent.
-    #expect(try await fixture.module.send(HTTPRequest(url: url)).status == 200)
+    #expect(try await fixture.module.send(WebRequest(url: url)).status == 200)
     #expect(fixture.requests == ["GET /files T2"])
   }
 
@@ -61,7 +61,7 @@ struct ReplacedSessionTests {
   {
     let fixture = try await replaced()
     let url = try #require(URL(string: "https://api.example/files"))
-    await failure(.sessionReplaced) { try await fixture.module.authenticate(HTTPRequest(url: url)) }
+    await failure(.sessionReplaced) { try await fixture.module.authenticate(WebRequest(url: url)) }
     let other = try await replaced()
     let pipe = try Pipeline("https://api.example", module: other.module).add("files")
     let error = await #expect(throws: PipeError.self) { try await pipe.read() }
@@ -79,7 +79,7 @@ struct ReplacedSessionTests {
   ) async throws {
     let fixture = try await replaced(first: first, second: second)
     let url = try #require(URL(string: "https://api.example/files"))
-    #expect(try await fixture.module.send(HTTPRequest(url: url)).status == 200)
+    #expect(try await fixture.module.send(WebRequest(url: url)).status == 200)
     #expect(await fixture.observer.words(1) == ["taken over T2"])
   }
 

@@ -73,7 +73,7 @@ import Testing
   @Test func `a refresh with a stored token reports its failure and keeps the token`() async throws
   {
     let fixture = try SessionFixture()
-    fixture.server.next(ScriptedHTTPClient.json("", status: 500))
+    fixture.server.next(ScriptedTransport.json("", status: 500))
     let saved = fixture.server.issue(at: fixture.clock.now)
     let result = await fixture.completion { $0.refresh(with: saved, completion: $1) }
     failure(.serverError) { try result.get() }
@@ -92,7 +92,7 @@ import Testing
       await fixture.completion { $0.withRefreshToken(token, updateAccessToken: $1) }
     }
     #expect(await refresh(saved)?.accessToken == "T2")
-    fixture.server.next(ScriptedHTTPClient.json("", status: 500))
+    fixture.server.next(ScriptedTransport.json("", status: 500))
     #expect(await refresh(saved) == nil)
     #expect(await refresh(nil) == nil && fixture.memory == "T2 R2")
   }

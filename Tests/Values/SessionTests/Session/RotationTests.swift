@@ -57,7 +57,7 @@ import Testing
     let fixture = try await SessionFixture().restored()
     fixture.server.refuse("T1")
     fixture.module.invalidateAccessToken()
-    fixture.server.next(ScriptedHTTPClient.json(body))
+    fixture.server.next(ScriptedTransport.json(body))
     let error = await failure { try await fixture.module.token() }
     #expect(error?.code == .invalidResponse || error?.code == .unexpectedTokenType)
     #expect(await fixture.store.content() == "T1 R9")
@@ -75,14 +75,14 @@ import Testing
   ])
   func `an invalid or empty refresh token does not replace the old one`(body: String) async throws {
     let fixture = try await SessionFixture().restored()
-    fixture.server.next(ScriptedHTTPClient.json(body))
+    fixture.server.next(ScriptedTransport.json(body))
     await failure { try await fixture.module.refresh() }
     #expect(await fixture.store.content() == "T1 R1")
   }
 
   @Test func `a scope that is missing in the response stays the same`() async throws {
     let fixture = try await SessionFixture().restored()
-    fixture.server.next(ScriptedHTTPClient.token("N", members: #""expires_in":60"#))
+    fixture.server.next(ScriptedTransport.token("N", members: #""expires_in":60"#))
     let token = try await fixture.module.refresh()
     #expect(token.scope == "demo" && token.accessToken == "N" && token.refreshToken == "R1")
     #expect(token.issueDate == fixture.clock.now && token.expirationDate == fixture.clock.now + 60)
@@ -93,11 +93,11 @@ import Testing
     value: String, scope: String?
   ) async throws {
     let fixture = try await SessionFixture().restored()
-    fixture.server.next(ScriptedHTTPClient.token("N", members: #""scope":\#(value)"#))
+    fixture.server.next(ScriptedTransport.token("N", members: #""scope":\#(value)"#))
     #expect(try await fixture.module.refresh().scope == scope)
-    fixture.server.next(ScriptedHTTPClient.token("N2"))
+    fixture.server.next(ScriptedTransport.token("N2"))
     #expect(try await fixture.module.refresh().scope == scope, "a later response says no more")
-    fixture.server.next(ScriptedHTTPClient.token("N3", members: #""scope":"read""#))
+    fixture.server.next(ScriptedTransport.token("N3", members: #""scope":"read""#))
     let token = try await fixture.module.refresh()
     #expect(token.scope == "read" && token.additionalFields["scope"] == nil)
   }

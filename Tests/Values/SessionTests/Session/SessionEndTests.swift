@@ -7,7 +7,7 @@ import Testing
 
 /// How a session ends, and how it uses another process's refresh.
 @Suite("The end of a session", .timeLimit(.minutes(1))) struct SessionEndTests {
-  static let invalidGrant = ScriptedHTTPClient.json(#"{"error":"invalid_grant"}"#, status: 400)
+  static let invalidGrant = ScriptedTransport.json(#"{"error":"invalid_grant"}"#, status: 400)
 
   @Test func `invalid_grant ends the session, and every observer is notified once`() async throws {
     let fixture = try await SessionFixture().updating()

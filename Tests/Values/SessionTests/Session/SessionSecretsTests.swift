@@ -45,7 +45,7 @@ import Testing
     let fixture = try SessionFixture()
     let secret = "\(Self.canary)-refresh"
     fixture.server.always(
-      ScriptedHTTPClient.json(
+      ScriptedTransport.json(
         #"{"error":"invalid_grant","error_description":"no token \#(secret) here"}"#, status: 400))
     let recorder = RefreshRecorder.listening(to: fixture.module.events)
     let error = await failure { try await fixture.oauth.refresh(with: token("sent")) }

@@ -40,7 +40,7 @@ import Testing
     await other.store.memory.save(record)
     try await other.module.restore()
     other.server.next { _ in
-      HTTPResponse(
+      WebResponse(
         status: 200, headers: ["Content-Type": "application/json"],
         body: Data(
           #"{"access_token":"O","token_type":"Bearer","refresh_token":"P","expires_in":60}"#.utf8))

@@ -82,7 +82,7 @@ import Testing
     late.close()
     fixture.server.next { _ in
       await late.pass()
-      return HTTPResponse(
+      return WebResponse(
         status: body.contains("error") ? 400 : 200,
         headers: ["Content-Type": "application/json"], body: Data(body.utf8))
     }

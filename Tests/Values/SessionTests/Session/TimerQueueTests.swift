@@ -10,7 +10,7 @@ import Testing
   let clock = ManualClock()
   let store = MemoryTokenStore()
   /// Sends tokens that never expire, so each session is renewed once.
-  let http = ScriptedHTTPClient(ScriptedHTTPClient.token(members: #""scope":"demo""#))
+  let http = ScriptedTransport(ScriptedTransport.token(members: #""scope":"demo""#))
 
   /// The numbers of the renewed sessions, in order.
   var renewed: [Int] {
@@ -26,7 +26,7 @@ import Testing
     var environment = ClientEnvironment()
     environment.clock = clock ?? self.clock
     environment.tokenStore = store
-    environment.httpClient = http
+    environment.transport = http
     let configuration = try ClientConfiguration(
       clientID: "client", redirectURI: "com.example.app:/cb",
       provider: .endpoints(

@@ -87,7 +87,7 @@ import Testing
   @Test func `a failure is reported, and the refresh is repeated after its back-off`() async throws
   {
     let fixture = try await SessionFixture().updating()
-    fixture.server.always(ScriptedHTTPClient.json("", status: 500))
+    fixture.server.always(ScriptedTransport.json("", status: 500))
     fixture.clock.advance(by: 3204)
     for (attempts, seconds) in [(1, 1.0), (2, 2), (3, 4), (4, 8)] {
       #expect(await fixture.observer.words(attempts).last == "failed server_error")

@@ -159,7 +159,7 @@ import Testing
     let stuck = try OAuthFixture(
       answer: { request in
         try await Task.sleep(for: .seconds(600))
-        return HTTPResponse(status: 500)
+        return WebResponse(status: 500)
       }, browser: OAuthFixture.allow
     ).register()
     stuck.oauth.authorizeUser()

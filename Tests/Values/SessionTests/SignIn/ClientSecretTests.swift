@@ -13,7 +13,7 @@ import Testing
   static func fixture(
     id: String = "client", secret: String, methods: [String]? = nil,
     authentication: ClientAuthentication? = nil,
-    answer: @escaping ScriptedHTTPClient.Answer = ScriptedHTTPClient.token()
+    answer: @escaping ScriptedTransport.Answer = ScriptedTransport.token()
   ) throws -> OAuthFixture {
     let list = methods.map { $0.map { "\"\($0)\"" }.joined(separator: ",") }
     let document = DiscoverySignInTests.document(
@@ -121,7 +121,7 @@ import Testing
       fixture.http.answer(DiscoverySignInTests.server(document))
       _ = try await fixture.oauth.signIn()
       fixture.http.answer(
-        DiscoverySignInTests.server(document, token: ScriptedHTTPClient.json("", status: 401)))
+        DiscoverySignInTests.server(document, token: ScriptedTransport.json("", status: 401)))
       let error = await failure { try await fixture.oauth.module.revoke() }
       #expect(error?.message.contains(".basicUnescaped") == isBasic)
       fixture.http.answer(DiscoverySignInTests.server(document))
@@ -134,11 +134,11 @@ import Testing
 
   // MARK: - A rejected client
 
-  static let refusals: [ScriptedHTTPClient.Answer] = [
-    ScriptedHTTPClient.json(#"{"error":"invalid_client"}"#, status: 401),
-    ScriptedHTTPClient.json(#"{"error":"invalid_client"}"#, status: 400),
-    ScriptedHTTPClient.json(#"{"error":"invalid_client","error_description":"no"}"#),
-    ScriptedHTTPClient.json("", status: 401), ScriptedHTTPClient.json("", status: 403),
+  static let refusals: [ScriptedTransport.Answer] = [
+    ScriptedTransport.json(#"{"error":"invalid_client"}"#, status: 401),
+    ScriptedTransport.json(#"{"error":"invalid_client"}"#, status: 400),
+    ScriptedTransport.json(#"{"error":"invalid_client","error_description":"no"}"#),
+    ScriptedTransport.json("", status: 401), ScriptedTransport.json("", status: 403),
   ]
 
   @Test(arguments: refusals.indices)
@@ -170,7 +170,7 @@ import Testing
   func `the error of a rejected secret names the other method and how to choose it`(
     code: String?, status: Int
   ) async throws {
-    let refuses = ScriptedHTTPClient.json(
+    let refuses = ScriptedTransport.json(
       code.map { #"{"error":"\#($0)"}"# } ?? "", status: status)
     for (secret, method, other) in [
       ("s3cr3t", nil, "client_secret_post"), ("a/b", nil, "client_secret_post"),
@@ -186,14 +186,14 @@ import Testing
   @Test(arguments: ["server_error", "invalid_client"])
   func `the error of a failing server does not blame the secret`(code: String) async throws {
     let fixture = try Self.fixture(
-      secret: "a/b", answer: ScriptedHTTPClient.json(#"{"error":"\#(code)"}"#, status: 503))
+      secret: "a/b", answer: ScriptedTransport.json(#"{"error":"\#(code)"}"#, status: 503))
     let error = await failure { try await fixture.oauth.signIn() }
     #expect(error?.message.contains("client_secret_post") == false)
   }
 
   @Test func `another rejection does not mention Basic`() async throws {
     let fixture = try Self.fixture(
-      secret: "a/b", answer: ScriptedHTTPClient.json(#"{"error":"invalid_grant"}"#, status: 401))
+      secret: "a/b", answer: ScriptedTransport.json(#"{"error":"invalid_grant"}"#, status: 401))
     let error = await failure(.invalidGrant) { try await fixture.oauth.signIn() }
     #expect(error?.message.contains("Basic") == false)
   }

@@ -8,7 +8,7 @@ import Testing
 /// Every outcome of a sign-in, which the delegate gets once.
 @Suite(.timeLimit(.minutes(1))) struct DelegateOutcomeTests {
   typealias Row = (
-    name: String, answer: ScriptedHTTPClient.Answer, browser: OAuthFixture.Browser,
+    name: String, answer: ScriptedTransport.Answer, browser: OAuthFixture.Browser,
     event: RecordingDelegate.Event, requests: Int
   )
 
@@ -16,7 +16,7 @@ import Testing
     { fixture, page in fixture.oauth.handleRedirect(try page.redirect(query)) }
   }
 
-  static let ok = ScriptedHTTPClient.token()
+  static let ok = ScriptedTransport.token()
 
   static let table: [Row] = [
     ("success", ok, OAuthFixture.allow, .authorized("T"), 1),
@@ -31,27 +31,27 @@ import Testing
     ),
     // Failures that the token endpoint reports.
     (
-      "invalid_grant", ScriptedHTTPClient.json(#"{"error":"invalid_grant"}"#, status: 400),
+      "invalid_grant", ScriptedTransport.json(#"{"error":"invalid_grant"}"#, status: 400),
       OAuthFixture.allow, .failed(.invalidGrant), 1
     ),
     (
-      "error with status 200", ScriptedHTTPClient.json(#"{"error":"invalid_client"}"#),
+      "error with status 200", ScriptedTransport.json(#"{"error":"invalid_client"}"#),
       OAuthFixture.allow, .failed(.invalidClient), 1
     ),
     (
       "HTML with status 500",
       { _ in
-        HTTPResponse(
+        WebResponse(
           status: 500, headers: ["Content-Type": "text/html"], body: Data("<html>".utf8))
       }, OAuthFixture.allow, .failed(.serverError), 1
     ),
     (
-      "malformed JSON", ScriptedHTTPClient.json("{"), OAuthFixture.allow, .failed(.invalidResponse),
+      "malformed JSON", ScriptedTransport.json("{"), OAuthFixture.allow, .failed(.invalidResponse),
       1
     ),
-    ("no token", ScriptedHTTPClient.json("{}"), OAuthFixture.allow, .failed(.invalidResponse), 1),
+    ("no token", ScriptedTransport.json("{}"), OAuthFixture.allow, .failed(.invalidResponse), 1),
     (
-      "redirect", { _ in HTTPResponse(status: 307, headers: ["Location": "https://evil.example"]) },
+      "redirect", { _ in WebResponse(status: 307, headers: ["Location": "https://evil.example"]) },
       OAuthFixture.allow, .failed(.redirectRefused), 1
     ),
     (
@@ -146,7 +146,7 @@ import Testing
   }
 
   @Test func `a rejected token leaves nothing in memory and store`() async throws {
-    let fixture = try OAuthFixture(answer: ScriptedHTTPClient.json("{}", status: 400)).register()
+    let fixture = try OAuthFixture(answer: ScriptedTransport.json("{}", status: 400)).register()
     await failure { try await fixture.oauth.signIn() }
     #expect(fixture.oauth.result.token == nil)
     #expect(await fixture.store.list().isEmpty)

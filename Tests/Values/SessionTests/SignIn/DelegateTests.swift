@@ -112,7 +112,7 @@ import Testing
     fixture.oauth.callbackQueue = queue
     #expect(fixture.oauth.callbackQueue === queue)
     for browser in ["yes", "no"] {
-      if browser == "no" { fixture.http.answer(ScriptedHTTPClient.json("{}")) }
+      if browser == "no" { fixture.http.answer(ScriptedTransport.json("{}")) }
       _ = try? await fixture.oauth.signIn()
     }
     try await eventually { asking.places.withLock(\.count) == 2 }

@@ -15,13 +15,13 @@ import Testing
     DiscoverySignInTests.document(issuer: issuer)
   }
 
-  func fixture(_ answer: @escaping ScriptedHTTPClient.Answer) throws -> OAuthFixture {
+  func fixture(_ answer: @escaping ScriptedTransport.Answer) throws -> OAuthFixture {
     try OAuthFixture(answer: answer, browser: DelegateOutcomeTests.answers("code=abc"))
       .register(provider: .issuer(Self.issuer))
   }
 
   /// Responses of an address without metadata for this issuer.
-  static let nonsense: [HTTPResponse] = [
+  static let nonsense: [WebResponse] = [
     page("<!doctype html>", type: "text/html"), page(""), page("[]"), page("{"), page("{}"),
     page(#"{"error":"not found"}"#), page(#"{"issuer":"\#(issuer)"}"#),
     page(#"{"issuer":"\#(issuer)","token_endpoint":"/token"}"#),
@@ -31,8 +31,8 @@ import Testing
 
   static func page(
     _ body: String, status: Int = 200, type: String = "application/json"
-  ) -> HTTPResponse {
-    HTTPResponse(status: status, headers: ["Content-Type": type], body: Data(body.utf8))
+  ) -> WebResponse {
+    WebResponse(status: status, headers: ["Content-Type": type], body: Data(body.utf8))
   }
 
   @Test(arguments: nonsense.indices)
@@ -49,7 +49,7 @@ import Testing
     #expect(urls == Self.addresses.prefix(2) + ["https://id.example/token"])
   }
 
-  typealias Choice = (answers: [HTTPResponse], code: SQOAuthError.Code, status: Int?)
+  typealias Choice = (answers: [WebResponse], code: SQOAuthError.Code, status: Int?)
 
   static let choices: [Choice] = [
     // A failing server may have the document at another time.
@@ -88,7 +88,7 @@ import Testing
     let row = Self.choices[index]
     let fixture = try fixture { request in
       let place = Self.addresses.firstIndex(of: request.url.absoluteString)
-      return place.flatMap { row.answers.dropFirst($0).first } ?? HTTPResponse(status: 404)
+      return place.flatMap { row.answers.dropFirst($0).first } ?? WebResponse(status: 404)
     }
     let error = await failure(row.code) { try await fixture.oauth.signIn() }
     #expect(error?.status == row.status)
@@ -107,7 +107,7 @@ import Testing
       answer: { request in
         let place = Self.addresses.firstIndex(of: request.url.absoluteString)
         let document = [short, nil, DiscoverySignInTests.document(keys)]
-        return place.flatMap { document[$0] }.map { Self.page($0) } ?? HTTPResponse(status: 404)
+        return place.flatMap { document[$0] }.map { Self.page($0) } ?? WebResponse(status: 404)
       }
     ).register(scope: scope, provider: .issuer(Self.issuer))
     let metadata = try await fixture.oauth.module.providerMetadata()
@@ -132,7 +132,7 @@ import Testing
   @Test func `a document with a wrong content type is reported with that type`() async throws {
     let fixture = try fixture { request in
       request.url.absoluteString == Self.addresses[1]
-        ? Self.page(Self.document(), type: "application/octet-stream") : HTTPResponse(status: 404)
+        ? Self.page(Self.document(), type: "application/octet-stream") : WebResponse(status: 404)
     }
     let error = await failure(.invalidResponse) { try await fixture.oauth.signIn() }
     #expect(error?.message.contains(#""application/octet-stream""#) == true)
@@ -141,7 +141,7 @@ import Testing
 
   @Test func `the error of a redirected document names the target`() async throws {
     let fixture = try fixture { _ in
-      HTTPResponse(status: 301, headers: ["Location": "https://new.example/.well-known/x?C4N4RY"])
+      WebResponse(status: 301, headers: ["Location": "https://new.example/.well-known/x?C4N4RY"])
     }
     let error = await failure(.redirectRefused) { try await fixture.oauth.signIn() }
     #expect(error?.message.contains("https://new.example/.well-known/x,") == true)
@@ -149,7 +149,7 @@ import Testing
   }
 
   @Test func `the error of a busy server has the delay that it asks for`() async throws {
-    let fixture = try fixture { _ in HTTPResponse(status: 503, headers: ["Retry-After": "7"]) }
+    let fixture = try fixture { _ in WebResponse(status: 503, headers: ["Retry-After": "7"]) }
     let error = await failure(.temporarilyUnavailable) { try await fixture.oauth.signIn() }
     #expect(error?.retryAfter == .seconds(7))
   }

@@ -24,17 +24,17 @@ import Testing
   /// Serves the document at one address, the status at all others, and tokens.
   static func server(
     _ document: String = document(), at address: String = addresses[0], else status: Int = 404,
-    token: @escaping ScriptedHTTPClient.Answer = ScriptedHTTPClient.token()
-  ) -> ScriptedHTTPClient.Answer {
+    token: @escaping ScriptedTransport.Answer = ScriptedTransport.token()
+  ) -> ScriptedTransport.Answer {
     { request in
       if request.method == "POST" { return try await token(request) }
-      guard request.url.absoluteString == address else { return HTTPResponse(status: status) }
-      return try await ScriptedHTTPClient.json(document)(request)
+      guard request.url.absoluteString == address else { return WebResponse(status: status) }
+      return try await ScriptedTransport.json(document)(request)
     }
   }
 
   func fixture(
-    _ answer: @escaping ScriptedHTTPClient.Answer, query: String = "code=abc",
+    _ answer: @escaping ScriptedTransport.Answer, query: String = "code=abc",
     change: (inout ClientConfiguration) -> Void = { _ in }
   ) throws -> OAuthFixture {
     try OAuthFixture(answer: answer, browser: DelegateOutcomeTests.answers(query))
@@ -88,7 +88,7 @@ import Testing
   @Test(arguments: [301, 302, 307, 308])
   func `a redirect of the document is rejected`(status: Int) async throws {
     let fixture = try fixture { _ in
-      HTTPResponse(status: status, headers: ["Location": "https://evil.example/"])
+      WebResponse(status: status, headers: ["Location": "https://evil.example/"])
     }
     await failure(.redirectRefused) { try await fixture.oauth.signIn() }
     #expect(fixture.opened.isEmpty)
@@ -97,14 +97,14 @@ import Testing
 
   @Test(arguments: ["<html>", "[]", "{", "{}"])
   func `a body that is not metadata ends the sign-in`(body: String) async throws {
-    let fixture = try fixture(ScriptedHTTPClient.json(body))
+    let fixture = try fixture(ScriptedTransport.json(body))
     await failure { try await fixture.oauth.signIn() }
     #expect(fixture.opened.isEmpty)
     #expect(await fixture.delegate.events(1).count == 1)
   }
 
   @Test func `a server without a document causes a typed error`() async throws {
-    let fixture = try fixture { _ in HTTPResponse(status: 404) }
+    let fixture = try fixture { _ in WebResponse(status: 404) }
     await failure { try await fixture.oauth.signIn() }
     #expect(fixture.http.requests.map(\.url.absoluteString).sorted() == Self.addresses.sorted())
     #expect(fixture.opened.isEmpty)

@@ -128,7 +128,7 @@ import Testing
   ) async throws {
     let gate = Gate()
     gate.close()
-    let token = ScriptedHTTPClient.token()
+    let token = ScriptedTransport.token()
     let fixture = try OAuthFixture(
       answer: {
         await gate.pass()

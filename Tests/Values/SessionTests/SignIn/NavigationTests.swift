@@ -29,14 +29,14 @@ import Testing
     fixture.oauth.authorizeUser()
     try await eventually { coordinator.screens.count == 2 }
 
-    fixture.http.answer(ScriptedHTTPClient.json("{", status: 500))
+    fixture.http.answer(ScriptedTransport.json("{", status: 500))
     fixture.oauth.environment.userAgent = CustomUserAgent { url in
       fixture.oauth.handleRedirect(try AuthorizationURL(url).redirect("code=abc"))
     }
     fixture.oauth.authorizeUser()
     try await eventually { coordinator.screens.count == 3 }
 
-    fixture.http.answer(ScriptedHTTPClient.token())
+    fixture.http.answer(ScriptedTransport.token())
     fixture.oauth.authorizeUser()
     try await eventually { coordinator.screens.count == 4 }
     #expect(fixture.oauth.result.token != nil)

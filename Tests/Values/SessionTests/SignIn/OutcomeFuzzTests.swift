@@ -13,15 +13,15 @@ import Testing
     case cancel, signOut, advanceABit, advanceBeyond, joinPlainly, joinAndLeave, join, yield
   }
 
-  static let answers: [ScriptedHTTPClient.Answer] = [
-    ScriptedHTTPClient.token(), ScriptedHTTPClient.json(#"{"error":"invalid_grant"}"#, status: 400),
-    ScriptedHTTPClient.json("{"), { _ in HTTPResponse(status: 500) },
-    { _ in HTTPResponse(status: 302) }, { _ in throw URLError(.timedOut) },
+  static let answers: [ScriptedTransport.Answer] = [
+    ScriptedTransport.token(), ScriptedTransport.json(#"{"error":"invalid_grant"}"#, status: 400),
+    ScriptedTransport.json("{"), { _ in WebResponse(status: 500) },
+    { _ in WebResponse(status: 302) }, { _ in throw URLError(.timedOut) },
     { _ in throw CancellationError() },
     { _ in
       await Task.yield()
-      return try await ScriptedHTTPClient.token()(
-        HTTPRequest(url: URL(filePath: "/")))
+      return try await ScriptedTransport.token()(
+        WebRequest(url: URL(filePath: "/")))
     },
   ]
 
@@ -57,7 +57,7 @@ import Testing
       Step.allCases.filter { ![.join, .joinAndLeave, .joinPlainly].contains($0) }
         .randomElement(using: &generator)
     }
-    let answer = answers.randomElement(using: &generator) ?? ScriptedHTTPClient.token()
+    let answer = answers.randomElement(using: &generator) ?? ScriptedTransport.token()
     let failsToOpen = Int.random(in: 0..<12, using: &generator) == 0
     let browserIsDone = Locked(false)
     let fixture = try OAuthFixture(
@@ -84,7 +84,7 @@ import Testing
     #expect(await fixture.delegate.events(1) == [outcome], "seed \(seed): \(steps)")
 
     // A further successful sign-in shows that the first one was reported once.
-    fixture.http.answer(ScriptedHTTPClient.token("after"))
+    fixture.http.answer(ScriptedTransport.token("after"))
     fixture.oauth.environment.userAgent = CustomUserAgent { url in
       fixture.oauth.handleRedirect(try AuthorizationURL(url).redirect("code=abc"))
     }
@@ -137,7 +137,7 @@ import Testing
         count += 1
         return count
       }
-      return try await ScriptedHTTPClient.token("T\(number)")(request)
+      return try await ScriptedTransport.token("T\(number)")(request)
     }).register()
     let callers = (0..<10).compactMap { _ in Caller.allCases.randomElement(using: &generator) }
     let outcomes = await withTaskGroup(of: RecordingDelegate.Event?.self) { group in

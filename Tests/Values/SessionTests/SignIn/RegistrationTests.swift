@@ -52,7 +52,7 @@ import Testing
     }
     #expect(token?.accessToken == "T2")
     #expect(await recorder.words(1) == ["refreshed T2"])
-    fixture.server.next(ScriptedHTTPClient.json("", status: 500))
+    fixture.server.next(ScriptedTransport.json("", status: 500))
     let none: SQToken? = await fixture.completion {
       $0.updateAccessTokenWithRefreshToken(saved, tokenResult: $1)
     }
@@ -97,9 +97,9 @@ import Testing
   /// Mix-up by registration: the metadata of one issuer must not be used for the next.
   @Test func `another issuer's metadata is fetched for its sign-in`() async throws {
     let fixture = OAuthFixture(answer: { request in
-      if request.method == "POST" { return try await ScriptedHTTPClient.token()(request) }
+      if request.method == "POST" { return try await ScriptedTransport.token()(request) }
       let origin = "https://\(request.url.host() ?? "")"
-      return try await ScriptedHTTPClient.json(
+      return try await ScriptedTransport.json(
         """
         {"issuer":"\(origin)","authorization_endpoint":"\(origin)/a","token_endpoint":"\(origin)/t"}
         """)(request)

@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct StoreTests {
   @Test func `a sign-in saves its complete token once under the account's name`() async throws {
     let fixture = try OAuthFixture(
-      answer: ScriptedHTTPClient.token(members: #""refresh_token":"R""#), accountID: "alice"
+      answer: ScriptedTransport.token(members: #""refresh_token":"R""#), accountID: "alice"
     ).register(
       provider: .endpoints(
         authorization: "https://id.example/a", token: "https://id.example/t",
@@ -56,7 +56,7 @@ import Testing
 
   @Test func `signing out empties memory and store for good`() async throws {
     let fixture = try OAuthFixture(
-      answer: ScriptedHTTPClient.token(members: #""refresh_token":"R""#)
+      answer: ScriptedTransport.token(members: #""refresh_token":"R""#)
     )
     .register()
     _ = try await fixture.oauth.signIn()
@@ -65,7 +65,7 @@ import Testing
     #expect(await fixture.store.list().isEmpty)
     #expect(fixture.http.requests.count == 1, "the server is not told")
     // The second user's server sends no refresh token, and the first user's must not come back.
-    fixture.http.answer(ScriptedHTTPClient.token("second"))
+    fixture.http.answer(ScriptedTransport.token("second"))
     let token = try await fixture.oauth.signIn()
     #expect(token.accessToken == "second" && token.refreshToken == nil)
     #expect(await fixture.store.load("default")?.token.refreshToken == nil)
@@ -98,7 +98,7 @@ import Testing
     try await store.erasing.isHolding()
     let session = fixture.oauth.module.session
     let erase = session.account.lastWrite
-    fixture.http.answer(ScriptedHTTPClient.token("second"))
+    fixture.http.answer(ScriptedTransport.token("second"))
     let signIn = begin { try await fixture.oauth.signIn() }
     try await eventually { session.account.lastWrite !== erase }
     store.erasing.open()

@@ -75,7 +75,7 @@ import Testing
     async throws
   {
     let fixture = try OAuthFixture(
-      answer: ScriptedHTTPClient.token(
+      answer: ScriptedTransport.token(
         members: #""expires_in":"3600","refresh_token":"R","scope":"a b","example_parameter":1"#)
     ).register()
     let token = try await fixture.oauth.signIn()
@@ -114,7 +114,7 @@ import Testing
     granted: String, required: Set<String>, scope: String?
   ) async throws {
     let fixture = try OAuthFixture(
-      answer: ScriptedHTTPClient.token(members: #""scope":\#(granted)"#)
+      answer: ScriptedTransport.token(members: #""scope":\#(granted)"#)
     )
     .register { $0.requiredScopes = required }
     if let scope {
@@ -128,7 +128,7 @@ import Testing
   @Test func `a failed sign-in keeps the previous token`() async throws {
     let fixture = try OAuthFixture().register()
     _ = try await fixture.oauth.signIn()
-    fixture.http.answer(ScriptedHTTPClient.json(#"{"error":"invalid_grant"}"#, status: 400))
+    fixture.http.answer(ScriptedTransport.json(#"{"error":"invalid_grant"}"#, status: 400))
     await failure(.invalidGrant) { try await fixture.oauth.signIn() }
     #expect(fixture.oauth.result.token?.accessToken == "T")
     #expect(await fixture.store.load("default")?.token.accessToken == "T")
@@ -158,7 +158,7 @@ import Testing
           hasCode
           ? ["error": "invalid_grant", "error_description": text, "error_uri": text]
           : ["message": text]
-        return HTTPResponse(
+        return WebResponse(
           status: status, headers: ["Content-Type": "application/json"],
           body: try JSONEncoder().encode(answer))
       },
@@ -188,7 +188,7 @@ import Testing
   /// The useful parts of the description stay.
   @Test func `a short secret is not removed from inside other words`() async throws {
     let fixture = try OAuthFixture(
-      answer: ScriptedHTTPClient.json(
+      answer: ScriptedTransport.json(
         #"{"error":"invalid_grant","error_description":"a code was used before"}"#, status: 400),
       browser: DelegateOutcomeTests.answers("code=a")
     ).register(secret: "e")

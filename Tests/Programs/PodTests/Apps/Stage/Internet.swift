@@ -3,13 +3,13 @@ import OAuthSandbox
 import SequencingOAuth
 
 /// A network and a browser in which Sequencing.com is a sandbox.
-nonisolated struct Internet: HTTPClient, UserAgent {
+nonisolated struct Internet: HTTPTransport, UserAgent {
   let sandbox: SandboxServer
 
-  func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+  func send(_ request: WebRequest) async throws -> WebResponse {
     var request = request
     request.url = sandboxed(request.url)
-    return try await CurlHTTPClient.shared.send(request)
+    return try await CurlTransport.shared.send(request)
   }
 
   func open(_ url: URL) async throws {

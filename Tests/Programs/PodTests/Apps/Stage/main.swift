@@ -10,7 +10,7 @@ options.clients = [
     redirectURIs: ["authapp://Default/Authcallback"])
 ]
 let internet = Internet(sandbox: try await SandboxServer.start(options))
-SQOAuth.shared.environment.httpClient = internet
+SQOAuth.shared.environment.transport = internet
 SQOAuth.shared.environment.userAgent = internet
 storyboard["GOTO_MAIN_SCREEN"] = { StartViewController() }
 let login = LoginViewController()

@@ -86,15 +86,15 @@ import Testing
   // MARK: Challenges of a response
 
   @Test func `a response has the challenges of all its header fields`() {
-    var headers: HTTPFields = ["www-authenticate": #"Basic realm="b", Bearer realm="r""#]
+    var headers: HeaderFields = ["www-authenticate": #"Basic realm="b", Bearer realm="r""#]
     headers.append(.init(name: "X-Other", value: "Bearer error=x"))
     headers.append(.init(name: "WWW-AUTHENTICATE", value: "Bearer error=invalid_token"))
-    let response = HTTPResponse(status: 401, headers: headers)
+    let response = WebResponse(status: 401, headers: headers)
     #expect(response.headers.bearerChallenges.map(\.realm) == ["r", nil])
     #expect(response.bearerChallenge?.error == .invalidToken, "the one that names an error")
     #expect(
-      HTTPResponse(status: 401, headers: ["WWW-Authenticate": "Bearer"]).bearerChallenge != nil)
-    #expect(HTTPResponse(status: 401).bearerChallenge == nil)
+      WebResponse(status: 401, headers: ["WWW-Authenticate": "Bearer"]).bearerChallenge != nil)
+    #expect(WebResponse(status: 401).bearerChallenge == nil)
   }
 
   @Test func `an error keeps its challenge and its delay when it gets a status`() {

@@ -171,7 +171,7 @@ import Testing
 
   @Test func `a folded header line is one field`() throws {
     let lines = "WWW-Authenticate: Basic\r\n realm=\"foo\"\r\nWWW-Authenticate: Newauth\r\n"
-    let fields = try #require(HTTPFields(lines: Array(lines.utf8)))
+    let fields = try #require(HeaderFields(lines: Array(lines.utf8)))
     #expect(
       AuthenticationChallenge.challenges(in: fields.values(for: "www-authenticate"))
         == [Self.basic(["realm": "foo"]), Self.new()])

@@ -8,7 +8,7 @@ import Testing
 /// How a revocation response is judged (RFC 7009, section 2.2).
 @Suite struct RevocationResponseTests {
   static func check(
-    _ body: String = "", status: Int, headers: HTTPFields = [:], _ provider: Provider? = nil
+    _ body: String = "", status: Int, headers: HeaderFields = [:], _ provider: Provider? = nil
   ) throws {
     let request = try RevocationRequestTests.all(
       provider ?? RevocationRequestTests.standard, secret: "C4N4RY-secret")[0]

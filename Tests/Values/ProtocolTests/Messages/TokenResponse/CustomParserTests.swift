@@ -7,8 +7,8 @@ import Testing
 
 @Suite struct CustomParserTests {
   struct Parser: TokenResponseParser {
-    let body: @Sendable (HTTPResponse, TokenResponseContext) throws -> SQToken
-    func token(from response: HTTPResponse, context: TokenResponseContext) throws -> SQToken {
+    let body: @Sendable (WebResponse, TokenResponseContext) throws -> SQToken
+    func token(from response: WebResponse, context: TokenResponseContext) throws -> SQToken {
       try body(response, context)
     }
   }
@@ -29,11 +29,11 @@ import Testing
 
   @Test func `a parser may use the decoded members`() throws {
     struct MembersParser: TokenResponseParser {
-      func token(from response: HTTPResponse, context: TokenResponseContext) -> SQToken {
+      func token(from response: WebResponse, context: TokenResponseContext) -> SQToken {
         SQToken(accessToken: "decoded again")
       }
       func token(
-        from response: HTTPResponse, members: [String: JSONValue]?, context: TokenResponseContext
+        from response: WebResponse, members: [String: JSONValue]?, context: TokenResponseContext
       ) -> SQToken {
         SQToken(accessToken: members?["access_token"].string ?? "no members")
       }

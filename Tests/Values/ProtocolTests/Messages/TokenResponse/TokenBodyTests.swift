@@ -52,7 +52,7 @@ import Testing
     return try TokenResponse(
       parser: StandardTokenResponseParser(),
       context: .init(receivedAt: Answer.now, requestedScope: nil)
-    ).read(HTTPResponse(status: 200, headers: ["Content-Type": "application/json"], body: body))
+    ).read(WebResponse(status: 200, headers: ["Content-Type": "application/json"], body: body))
   }
 
   @Test func `bytes that are not UTF-8 spoil only the text that contains them`() throws {

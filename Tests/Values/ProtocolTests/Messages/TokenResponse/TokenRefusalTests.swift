@@ -147,7 +147,7 @@ import Testing
       try TokenResponse(
         parser: StandardTokenResponseParser(),
         context: .init(receivedAt: Answer.now, requestedScope: nil)
-      ).read(HTTPResponse(status: 307, headers: ["Location": location]))
+      ).read(WebResponse(status: 307, headers: ["Location": location]))
     }
     #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
     #expect(error?.message.contains("C4N4RY") == false)

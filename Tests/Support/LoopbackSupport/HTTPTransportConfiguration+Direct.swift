@@ -1,6 +1,6 @@
 package import SequencingOAuth
 
-extension HTTPClientConfiguration {
+extension HTTPTransportConfiguration {
   /// The default configuration, but without the proxies of the environment.
   package static var direct: Self {
     var configuration = Self()

@@ -4,7 +4,7 @@ public import SQBasics
 ///
 /// Values are not changed. A printed list shows only the names, because a value may be a
 /// credential.
-public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
+public struct HeaderFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   /// One header or trailer field: a name and a value.
   public struct Field: Sendable, Hashable {
     /// The name as written.
@@ -70,7 +70,7 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   }
 }
 
-extension HTTPFields: RandomAccessCollection {
+extension HeaderFields: RandomAccessCollection {
   /// The position of the first field.
   public var startIndex: Int { fields.startIndex }
   /// The position after the last field.
@@ -79,12 +79,12 @@ extension HTTPFields: RandomAccessCollection {
   public subscript(position: Int) -> Field { fields[position] }
 }
 
-extension HTTPFields: Redacted {
+extension HeaderFields: Redacted {
   /// The names of the fields, without their values.
   public var description: String { "[" + fields.map(\.name).joined(separator: ", ") + "]" }
 }
 
-extension HTTPFields.Field: Redacted {
+extension HeaderFields.Field: Redacted {
   /// The name of the field, without its value.
   public var description: String { name }
 }

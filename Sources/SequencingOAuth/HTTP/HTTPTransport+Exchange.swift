@@ -1,20 +1,20 @@
 package import SQBasics
 
 /// A client that enforces each request's time limit itself.
-protocol PunctualHTTPClient: HTTPClient {}
+protocol TimeLimitingTransport: HTTPTransport {}
 
-extension HTTPClient {
+extension HTTPTransport {
   /// Sends a request through any client, checks the response's status and size, and throws only
   /// typed errors.
   ///
   /// Both the interruption and the cancellation of the task end the request with
   /// ``SQOAuthError/Code/cancelled``.
   package func exchange(
-    _ request: HTTPRequest, _ interruption: Interruption? = nil
-  ) async throws(SQOAuthError) -> HTTPResponse {
+    _ request: WebRequest, _ interruption: Interruption? = nil
+  ) async throws(SQOAuthError) -> WebResponse {
     // An app's own client does not know that some bodies can be read only once.
     try request.checkNotSpent()
-    let response: HTTPResponse
+    let response: WebResponse
     do {
       response = try await answer(to: request, interruption)
     } catch let error as SQOAuthError {
@@ -37,9 +37,9 @@ extension HTTPClient {
 
   /// Sends a request, and cancels an app's own client when the request's time limit has passed.
   private func answer(
-    to request: HTTPRequest, _ interruption: Interruption?
-  ) async throws -> HTTPResponse {
-    guard !(self is any PunctualHTTPClient), let limit = request.timeout else {
+    to request: WebRequest, _ interruption: Interruption?
+  ) async throws -> WebResponse {
+    guard !(self is any TimeLimitingTransport), let limit = request.timeout else {
       guard let interruption else { return try await send(request) }
       return try await send(request, whenStarted: interruption.whenRaised)
     }

@@ -1,6 +1,6 @@
 import SQBasics
 
-extension HTTPRequest {
+extension WebRequest {
   /// Throws if the request cannot be sent unchanged.
   ///
   /// A method or a field that could end its line early is refused, and so is a field that could
@@ -48,7 +48,7 @@ extension HTTPRequest {
   }
 }
 
-extension HTTPRequestBody {
+extension WebRequestBody {
   package var isEmpty: Bool {
     if case .empty = self { true } else { false }
   }

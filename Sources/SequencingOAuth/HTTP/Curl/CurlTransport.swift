@@ -18,12 +18,12 @@ import SQBasics
 ///
 /// - Note: If a request's body or its response is a stream, the app's closures run in tasks that
 ///   end before ``send(_:)`` returns. If the request fails, these tasks are cancelled.
-public final class CurlHTTPClient: HTTPClient, PunctualHTTPClient {
+public final class CurlTransport: HTTPTransport, TimeLimitingTransport {
   /// The client that the SDK uses by default.
-  public static let shared = CurlHTTPClient()
+  public static let shared = CurlTransport()
 
   /// The configuration of the client's connections.
-  public let configuration: HTTPClientConfiguration
+  public let configuration: HTTPTransportConfiguration
   /// How far the clock of the client's requests is ahead; `nil` except in tests.
   let lead: TimeLead?
   private let pool = CurlHandlePool()
@@ -31,14 +31,14 @@ public final class CurlHTTPClient: HTTPClient, PunctualHTTPClient {
   private let lastTarget = Locked<RequestTarget?>(nil)
 
   /// Creates a client, which opens no connection before its first request.
-  public init(configuration: HTTPClientConfiguration = HTTPClientConfiguration()) {
+  public init(configuration: HTTPTransportConfiguration = HTTPTransportConfiguration()) {
     self.configuration = configuration
     lead = nil
   }
 
   /// Creates a client whose clock a test can move ahead.
   package init(
-    configuration: HTTPClientConfiguration = HTTPClientConfiguration(), lead: TimeLead
+    configuration: HTTPTransportConfiguration = HTTPTransportConfiguration(), lead: TimeLead
   ) {
     self.configuration = configuration
     self.lead = lead
@@ -50,7 +50,7 @@ public final class CurlHTTPClient: HTTPClient, PunctualHTTPClient {
   ///   `connectionFailed`, `tlsFailed`, `requestTimedOut`, `cancelled`, `responseTooLarge`,
   ///   `invalidResponse`. If a closure of the request throws an ``SQOAuthError``, this method
   ///   throws the same error.
-  public func send(_ request: HTTPRequest) async throws(SQOAuthError) -> HTTPResponse {
+  public func send(_ request: WebRequest) async throws(SQOAuthError) -> WebResponse {
     try await request.reportingProgress(by: Callbacks()) { request throws(SQOAuthError) in
       try await transfer(request) { _, _ in }
     }
@@ -61,8 +61,8 @@ public final class CurlHTTPClient: HTTPClient, PunctualHTTPClient {
   /// It throws the same errors as ``send(_:)``. The closure that `whenStarted` receives ends the
   /// request with ``SQOAuthError/Code/cancelled``, and may be called on any thread.
   public func send(
-    _ request: HTTPRequest, whenStarted: (_ end: @escaping @Sendable () -> Void) -> Void
-  ) async throws(SQOAuthError) -> HTTPResponse {
+    _ request: WebRequest, whenStarted: (_ end: @escaping @Sendable () -> Void) -> Void
+  ) async throws(SQOAuthError) -> WebResponse {
     try await request.reportingProgress(by: Callbacks()) { request throws(SQOAuthError) in
       try await transfer(request) { transfer, loop in
         whenStarted { loop.end(transfer, Self.cancelled(transfer.target)) }
@@ -72,8 +72,8 @@ public final class CurlHTTPClient: HTTPClient, PunctualHTTPClient {
 
   /// Sends a request; `willStart` receives the transfer before it starts.
   private func transfer(
-    _ request: HTTPRequest, willStart: (CurlTransfer, CurlEventLoop) -> Void
-  ) async throws(SQOAuthError) -> HTTPResponse {
+    _ request: WebRequest, willStart: (CurlTransfer, CurlEventLoop) -> Void
+  ) async throws(SQOAuthError) -> WebResponse {
     try request.validate()
     let target = try target(request.url)
     // A transfer may be sent immediately, before a cancellation reaches the event loop.
@@ -111,7 +111,7 @@ public final class CurlHTTPClient: HTTPClient, PunctualHTTPClient {
   /// A kept handle's buffer may be too small and unable to grow, if the handle's last request ended
   /// while it waited for a connection. Such a handle is dropped.
   private func handle(
-    _ request: HTTPRequest, _ target: RequestTarget, _ loop: CurlEventLoop
+    _ request: WebRequest, _ target: RequestTarget, _ loop: CurlEventLoop
   ) throws(SQOAuthError) -> CurlHandle {
     while let handle = pool.take() {
       if handle.setBuffer(for: request, to: target) { return handle }

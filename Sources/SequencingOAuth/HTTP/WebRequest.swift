@@ -7,15 +7,15 @@ public import SQBasics
 #endif
 
 /// An HTTP request: its method, URL, fields and body, its limits, and the response's destination.
-public struct HTTPRequest: Sendable {
+public struct WebRequest: Sendable {
   /// The method in upper case, such as `GET` (RFC 9110, section 9.1).
   public var method: String
   /// The absolute http or https URL of the request.
   public var url: URL
   /// The header fields, to which the client adds `Host`, `Content-Length` and `Accept-Encoding`.
-  public var headers: HTTPFields
+  public var headers: HeaderFields
   /// The content to send.
-  public var body: HTTPRequestBody {
+  public var body: WebRequestBody {
     didSet { oneTimeStreams = [] }
   }
   /// The parts of the body that can be read only once; see `setForm(_:)`.
@@ -28,8 +28,8 @@ public struct HTTPRequest: Sendable {
   /// 1 MiB.
   public var maximumResponseBytes: Int64 = 1 << 20
   /// The stored values of ``timeout`` and ``idleTimeout``.
-  var limits = HTTPRequestLimits()
-  /// The closure that receives the progress of the transfer from an ``HTTPClient``.
+  var limits = WebRequestLimits()
+  /// The closure that receives the progress of the transfer from an ``HTTPTransport``.
   ///
   /// The client calls it on its own thread, so it must return immediately. To show progress in an
   /// app, use ``onProgress(_:)`` instead.
@@ -39,7 +39,7 @@ public struct HTTPRequest: Sendable {
 
   /// Creates a request with the default limits: 60 s, and a response of at most 1 MiB.
   public init(
-    method: String = "GET", url: URL, headers: HTTPFields = [:], body: HTTPRequestBody = .empty
+    method: String = "GET", url: URL, headers: HeaderFields = [:], body: WebRequestBody = .empty
   ) {
     self.method = method
     self.url = url
@@ -51,7 +51,7 @@ public struct HTTPRequest: Sendable {
   ///
   /// - Throws: ``SQOAuthError/Code/malformedRequest`` if the text is not an http or https URL.
   public init(
-    method: String = "GET", url: String, headers: HTTPFields = [:], body: HTTPRequestBody = .empty
+    method: String = "GET", url: String, headers: HeaderFields = [:], body: WebRequestBody = .empty
   ) throws(SQOAuthError) {
     let target = try RequestTarget(text: url)
     guard let url = URL(string: target.text) else {
@@ -61,13 +61,13 @@ public struct HTTPRequest: Sendable {
   }
 }
 
-extension HTTPRequest {
+extension WebRequest {
   /// Sets a closure that receives the progress of the transfer, for example to show it on a screen.
   ///
   /// A closure that is isolated to an actor, such as one in a `@MainActor` view, runs on that
   /// actor. Any other closure runs on the callback queue of the object that sends the request:
   /// an account's ``AccountOperations/callbackQueue``, or the main queue for
-  /// ``CurlHTTPClient/send(_:)``. Calls do not overlap, and no call follows the end of `send`. The
+  /// ``CurlTransport/send(_:)``. Calls do not overlap, and no call follows the end of `send`. The
   /// transfer does not wait for the closure: while the closure is busy, a newer value replaces an
   /// older one. The closure gets the last value before `send` returns a response.
   ///
@@ -81,7 +81,7 @@ extension HTTPRequest {
   /// `callbacks` calls the closure on its actor or on a queue.
   func reportingProgress<Value, Failure>(
     by callbacks: @autoclosure () -> Callbacks,
-    _ send: (HTTPRequest) async throws(Failure) -> Value
+    _ send: (WebRequest) async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
     guard let progressClosure else { return try await send(self) }
     let relay = ProgressRelay(progressClosure, callbacks())
@@ -96,7 +96,7 @@ extension HTTPRequest {
 }
 
 /// The content of a request: nothing, bytes in memory, a file or a stream.
-public enum HTTPRequestBody: Sendable {
+public enum WebRequestBody: Sendable {
   /// No content.
   case empty
   /// Bytes in memory.
@@ -113,20 +113,20 @@ public enum HTTPRequestBody: Sendable {
 
 /// A place for a response's content: memory, a file or a closure.
 public enum HTTPDestination: Sendable {
-  /// The content goes into ``HTTPResponse/body``.
+  /// The content goes into ``WebResponse/body``.
   case memory
   /// The content of a 2xx response goes into a file, which is created with mode 0600 or emptied.
   ///
-  /// The content of a response with any other status goes into ``HTTPResponse/body``. If the
+  /// The content of a response with any other status goes into ``WebResponse/body``. If the
   /// transfer fails, the file contains only part of the content. The path must not be a link, a
   /// folder or a pipe. `Pipeline.Pipe.download(id:parameters:to:replacing:progress:)` replaces a
   /// file only when the download is complete.
   case file(URL)
   /// The content goes to a closure, in order and in pieces; the client buffers a limited amount.
   ///
-  /// The first call has the head and no bytes. ``HTTPResponse/body`` stays empty, whatever the
+  /// The first call has the head and no bytes. ``WebResponse/body`` stays empty, whatever the
   /// status.
-  case stream(@Sendable (HTTPResponseHead, Data) async throws -> Void)
+  case stream(@Sendable (WebResponseHead, Data) async throws -> Void)
 }
 
 /// The progress of a transfer, in bytes of content.
@@ -153,7 +153,7 @@ public struct HTTPProgress: Sendable, Hashable {
   }
 }
 
-extension HTTPRequest: Redacted {
+extension WebRequest: Redacted {
   /// The method and the URL without its query, which may contain secrets.
   public var description: String {
     "\(method) \(url.withoutQuery)"
@@ -165,7 +165,7 @@ extension URL {
   package var withoutQuery: Substring { absoluteString.prefix { $0 != "?" && $0 != "#" } }
 }
 
-extension HTTPRequestBody: Redacted {
+extension WebRequestBody: Redacted {
   /// The kind of body, without its content.
   public var description: String {
     switch self {

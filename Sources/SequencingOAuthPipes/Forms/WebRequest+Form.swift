@@ -1,6 +1,6 @@
 public import SequencingOAuth
 
-extension HTTPRequest {
+extension WebRequest {
   /// Sets a form as the request's body, with the matching `Content-Type` field.
   ///
   /// If the lengths of all parts are known, the request announces its length.

@@ -9,8 +9,8 @@ import Testing
 @testable import TestSupport
 
 /// Responses as real servers write them, valid and broken.
-@Suite(.timeLimit(.minutes(3))) struct HTTPResponseTests {
-  let client = CurlHTTPClient.shared
+@Suite(.timeLimit(.minutes(3))) struct WebResponseTests {
+  let client = CurlTransport.shared
 
   @Test func `interim responses are skipped`() async throws {
     let server = try Server.saying(
@@ -111,7 +111,7 @@ import Testing
     // A separate process: connections of other tests could push out a kept one.
     await #expect(processExitsWith: .success) {
       let server = try Server.answering()
-      for _ in 0..<20 { _ = try await CurlHTTPClient.shared.send(try server.request()) }
+      for _ in 0..<20 { _ = try await CurlTransport.shared.send(try server.request()) }
       try #require(Set(server.requests.map(\.peerPort)).count == 1)
     }
   }

@@ -7,14 +7,14 @@ public import SQBasics
 #endif
 
 /// The status and the header fields of a response.
-public struct HTTPResponseHead: Sendable, Hashable {
+public struct WebResponseHead: Sendable, Hashable {
   /// The status code, from 200 to 599.
   public var status: Int
   /// The header fields, as received.
-  public var headers: HTTPFields
+  public var headers: HeaderFields
 
   /// Creates a head from a status and header fields.
-  public init(status: Int, headers: HTTPFields = [:]) {
+  public init(status: Int, headers: HeaderFields = [:]) {
     self.status = status
     self.headers = headers
   }
@@ -24,21 +24,21 @@ public struct HTTPResponseHead: Sendable, Hashable {
 ///
 /// The client does not interpret it: the caller checks the status, the content type and every
 /// field.
-public struct HTTPResponse: Sendable, Hashable {
+public struct WebResponse: Sendable, Hashable {
   /// The status and the header fields.
-  public var head: HTTPResponseHead
+  public var head: WebResponseHead
   /// The content after decompression; empty if it went to a file or a closure.
   ///
   /// If the status is not 2xx, the content is here even if the destination is a file.
   public var body: Data
   /// The trailer fields, as received.
-  public var trailers: HTTPFields
+  public var trailers: HeaderFields
 
   /// Creates a response from its parts, for example in a test.
   public init(
-    status: Int, headers: HTTPFields = [:], body: Data = Data(), trailers: HTTPFields = [:]
+    status: Int, headers: HeaderFields = [:], body: Data = Data(), trailers: HeaderFields = [:]
   ) {
-    head = HTTPResponseHead(status: status, headers: headers)
+    head = WebResponseHead(status: status, headers: headers)
     self.body = body
     self.trailers = trailers
   }
@@ -46,10 +46,10 @@ public struct HTTPResponse: Sendable, Hashable {
   /// The status code, from 200 to 599.
   public var status: Int { head.status }
   /// The header fields, as received.
-  public var headers: HTTPFields { head.headers }
+  public var headers: HeaderFields { head.headers }
 }
 
-extension HTTPResponse: Redacted {
+extension WebResponse: Redacted {
   /// The status and the size of the body, without its content.
   public var description: String { "\(status), \(body.count) bytes" }
 }

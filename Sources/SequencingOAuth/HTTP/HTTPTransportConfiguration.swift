@@ -6,12 +6,12 @@ public import SQBasics
   public import Foundation
 #endif
 
-/// The connection settings of a ``CurlHTTPClient``: authorities, client certificate, HTTP version,
+/// The connection settings of a ``CurlTransport``: authorities, client certificate, HTTP version,
 /// proxy.
 ///
 /// Certificate verification cannot be turned off. To reach a server with a certificate from a
 /// private authority, set ``additionalAuthorities``.
-public struct HTTPClientConfiguration: Sendable, Hashable {
+public struct HTTPTransportConfiguration: Sendable, Hashable {
   /// The HTTP versions that the client may use.
   public enum Version: Sendable, Hashable {
     /// HTTP/2 if the server offers it in the TLS handshake, otherwise HTTP/1.1.
@@ -86,16 +86,16 @@ public struct HTTPClientConfiguration: Sendable, Hashable {
   /// The name and version of this SDK: `SequencingOAuth/` and a number.
   public static let defaultUserAgent = "SequencingOAuth/\(Release.version)"
 
-  /// Creates the default configuration, which ``CurlHTTPClient/shared`` uses too.
+  /// Creates the default configuration, which ``CurlTransport/shared`` uses too.
   public init() {}
 }
 
-extension HTTPClientConfiguration.ClientCertificate: Redacted {
+extension HTTPTransportConfiguration.ClientCertificate: Redacted {
   /// A fixed text, without the certificate and the key.
   public var description: String { "client certificate" }
 }
 
-extension HTTPClientConfiguration.Proxy: Redacted {
+extension HTTPTransportConfiguration.Proxy: Redacted {
   /// The kind of proxy and its host, without user and password.
   public var description: String {
     switch self {

@@ -1,5 +1,5 @@
 // Whether a request can be sent again, or at all.
-extension HTTPRequest {
+extension WebRequest {
   /// Whether the request can be sent more than once, because its whole body can be read again.
   public var isReplayable: Bool { oneTimeStreams.isEmpty }
 

@@ -7,7 +7,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-extension HTTPRequestBody {
+extension WebRequestBody {
   /// The maximum number of bytes that are read into memory.
   static let mostInMemory = 64 << 20
 

@@ -2,18 +2,18 @@ import SQBasics
 
 /// A client that sends HTTP requests to servers and returns their responses.
 ///
-/// ``CurlHTTPClient`` is the default on Linux. An app may implement its own client, which needs
+/// ``CurlTransport`` is the default on Linux. An app may implement its own client, which needs
 /// only ``send(_:)``. A client follows no redirects, keeps no cookies and no cache, and returns
 /// every response, whatever its status. Several tasks may call it at the same time.
-public protocol HTTPClient: Sendable {
+public protocol HTTPTransport: Sendable {
   /// Sends a request and returns the complete response.
   ///
   /// An app's own client may throw any error. If the error is not an ``SQOAuthError``, the SDK
   /// reports ``SQOAuthError/Code/connectionFailed`` with that error as its cause.
   /// Cancelling the task ends the request with ``SQOAuthError/Code/cancelled``. A client can ignore
-  /// the request's ``HTTPRequest/timeout``: when the limit has passed, the SDK cancels the request
+  /// the request's ``WebRequest/timeout``: when the limit has passed, the SDK cancels the request
   /// and reports ``SQOAuthError/Code/requestTimedOut``.
-  func send(_ request: HTTPRequest) async throws -> HTTPResponse
+  func send(_ request: WebRequest) async throws -> WebResponse
 
   /// Sends a request that the caller can end while its task continues.
   ///
@@ -25,15 +25,15 @@ public protocol HTTPClient: Sendable {
   /// Implement the method if the client can end a request without a task; this makes small requests
   /// faster.
   func send(
-    _ request: HTTPRequest, whenStarted: (_ end: @escaping @Sendable () -> Void) -> Void
-  ) async throws -> HTTPResponse
+    _ request: WebRequest, whenStarted: (_ end: @escaping @Sendable () -> Void) -> Void
+  ) async throws -> WebResponse
 }
 
-extension HTTPClient {
+extension HTTPTransport {
   /// Sends a request in a separate task and passes `whenStarted` a closure that cancels the task.
   public func send(
-    _ request: HTTPRequest, whenStarted: (_ end: @escaping @Sendable () -> Void) -> Void
-  ) async throws -> HTTPResponse {
+    _ request: WebRequest, whenStarted: (_ end: @escaping @Sendable () -> Void) -> Void
+  ) async throws -> WebResponse {
     let interruption = Interruption()
     whenStarted(interruption.raise)
     return try await interruption.result { try await send(request) }.get()

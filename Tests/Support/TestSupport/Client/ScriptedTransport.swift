@@ -3,24 +3,24 @@ import SQBasics
 import SequencingOAuth
 
 /// An app's own HTTP client, which records the requests and answers with a closure.
-final class ScriptedHTTPClient: HTTPClient {
-  typealias Answer = @Sendable (HTTPRequest) async throws -> HTTPResponse
+final class ScriptedTransport: HTTPTransport {
+  typealias Answer = @Sendable (WebRequest) async throws -> WebResponse
 
-  private let state = Locked<[HTTPRequest]>([])
+  private let state = Locked<[WebRequest]>([])
   private let answer: Locked<Answer>
 
-  init(_ answer: @escaping Answer = ScriptedHTTPClient.token()) {
+  init(_ answer: @escaping Answer = ScriptedTransport.token()) {
     self.answer = Locked(answer)
   }
 
   /// Every request so far, in order.
-  var requests: [HTTPRequest] { state.withLock(\.self) }
+  var requests: [WebRequest] { state.withLock(\.self) }
 
   /// The forms of the requests to the token endpoint, read by Foundation and not by the SDK.
   var forms: [[String: String]] { requests.compactMap(Self.form) }
 
   /// Returns the form of a request, or `nil` if it has none.
-  static func form(of request: HTTPRequest) -> [String: String]? {
+  static func form(of request: WebRequest) -> [String: String]? {
     guard request.method == "POST", case .bytes(let data) = request.body else { return nil }
     let query = String(decoding: data, as: UTF8.self).replacingOccurrences(of: "+", with: "%20")
     let items = URLComponents(string: "?\(query)")?.queryItems ?? []
@@ -32,17 +32,17 @@ final class ScriptedHTTPClient: HTTPClient {
     self.answer.withLock { $0 = answer }
   }
 
-  func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+  func send(_ request: WebRequest) async throws -> WebResponse {
     state.withLock { $0.append(request) }
     return try await answer.withLock(\.self)(request)
   }
 }
 
-extension ScriptedHTTPClient {
+extension ScriptedTransport {
   /// Returns an answer with this JSON for every request.
   static func json(_ body: String, status: Int = 200) -> Answer {
     { _ in
-      HTTPResponse(
+      WebResponse(
         status: status, headers: ["Content-Type": "application/json"], body: Data(body.utf8))
     }
   }

@@ -7,7 +7,7 @@ import CSQTLS
   package import Foundation
 #endif
 
-extension CurlHTTPClient {
+extension CurlTransport {
   /// Opens a connection to a server for a protocol other than HTTP/1.1, without sending a request.
   ///
   /// libcurl resolves the host, tries all of its addresses, and gets through any proxy. It would
@@ -20,7 +20,7 @@ extension CurlHTTPClient {
   package func openConnection(
     to url: URL, within limit: Duration
   ) async throws(SQOAuthError) -> OpenedConnection {
-    var request = HTTPRequest(url: url)
+    var request = WebRequest(url: url)
     request.timeout = nil
     request.idleTimeout = nil
     request.limits.connection = limit

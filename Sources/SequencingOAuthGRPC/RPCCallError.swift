@@ -10,7 +10,7 @@ public import SequencingOAuth
 /// An error of a gRPC call that failed or was not made.
 ///
 /// Its texts contain no token: if the server repeats the call's token, the SDK removes it.
-public struct RPCError: Error, Sendable {
+public struct RPCCallError: Error, Sendable {
   /// The call's final status.
   public let status: RPCStatus
   /// What happened, in the server's words if it sent any, otherwise in the SDK's.
@@ -48,7 +48,7 @@ public struct RPCError: Error, Sendable {
   public var challenge: BearerChallenge? { metadata.challenge }
 }
 
-extension RPCError: Redacted {
+extension RPCCallError: Redacted {
   /// The status and the message in one line: `UNAUTHENTICATED (16): message`.
   public var description: String { "\(status) (\(status.rawValue)): \(message)" }
   /// The shown properties: of the metadata only the names, of the cause only the type.
@@ -62,14 +62,14 @@ extension RPCError: Redacted {
   }
 }
 
-extension RPCError: LocalizedError {
+extension RPCCallError: LocalizedError {
   /// The text of `localizedDescription`: ``message``, or the status if the message is empty.
   public var errorDescription: String? {
     message.isEmpty ? "the call ended with status \(status)" : message
   }
 }
 
-extension RPCError {
+extension RPCCallError {
   /// Creates the error of a call that failed because there is no usable connection.
   init(transport error: SQOAuthError) {
     let status: RPCStatus
@@ -92,8 +92,8 @@ extension RPCError {
       cause: error)
   }
 
-  static let cancelled = RPCError(.cancelled, "the call was cancelled")
-  static let timeIsUp = RPCError(.deadlineExceeded, "the call took longer than its timeout")
-  static let started = RPCError(
+  static let cancelled = RPCCallError(.cancelled, "the call was cancelled")
+  static let timeIsUp = RPCCallError(.deadlineExceeded, "the call took longer than its timeout")
+  static let started = RPCCallError(
     .failedPrecondition, "the call was started before; it cannot be changed or started again")
 }

@@ -1,5 +1,5 @@
 /// The time limits of a request, and whether each was set or is the default.
-package struct HTTPRequestLimits: Sendable {
+package struct WebRequestLimits: Sendable {
   /// The default limit, for a request that has no limit of its own.
   package var standard = Duration.seconds(60)
   /// The limit that was set for the whole request; `.some(nil)` means no limit.
@@ -12,7 +12,7 @@ package struct HTTPRequestLimits: Sendable {
   package init() {}
 }
 
-extension HTTPRequest {
+extension WebRequest {
   /// The maximum time from the call to the last byte of the response; `nil` for no limit.
   ///
   /// The default is 60 s. With ``AccountOperations/send(_:)``, the default is

@@ -8,8 +8,8 @@ import Testing
 @testable import TestSupport
 
 /// What requests contain byte for byte, and what they must never contain.
-@Suite(.timeLimit(.minutes(3))) struct HTTPRequestTests {
-  let client = CurlHTTPClient.shared
+@Suite(.timeLimit(.minutes(3))) struct WebRequestTests {
+  let client = CurlTransport.shared
 
   @Test(arguments: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND"])
   func `a method is sent unchanged and without a body`(method: String) async throws {
@@ -43,7 +43,7 @@ import Testing
 
   @Test func `no part of a request is left in the next one`() async throws {
     let server = try Server.answering(200, [], "")
-    let client = CurlHTTPClient()
+    let client = CurlTransport()
     var first = try server.request("POST")
     first.headers = ["Authorization": "Bearer canary", "X-First": "1"]
     first.body = .bytes(Data("secret".utf8))
@@ -75,15 +75,15 @@ import Testing
     if let own { request.headers["User-Agent"] = own }
     _ = try await client.send(request)
     let seen = server.requests.first?.headers.filter { $0.name == "user-agent" }.map(\.value)
-    #expect(seen == [own ?? HTTPClientConfiguration.defaultUserAgent])
+    #expect(seen == [own ?? HTTPTransportConfiguration.defaultUserAgent])
   }
 
   @Test(arguments: [nil, "MyApp/2.1"])
   func `an app can set the User-Agent of its requests`(name: String?) async throws {
     let server = try Server.answering()
-    var configuration = HTTPClientConfiguration()
+    var configuration = HTTPTransportConfiguration()
     configuration.userAgent = name
-    _ = try await CurlHTTPClient(configuration: configuration).send(try server.request())
+    _ = try await CurlTransport(configuration: configuration).send(try server.request())
     #expect(server.requests.first?.header("user-agent") == name)
   }
 
@@ -91,9 +91,9 @@ import Testing
   func `an invalid User-Agent is rejected`(name: String) async throws {
     let server = try Server.answering()
     let request = try server.request()
-    var configuration = HTTPClientConfiguration()
+    var configuration = HTTPTransportConfiguration()
     configuration.userAgent = name
-    let client = CurlHTTPClient(configuration: configuration)
+    let client = CurlTransport(configuration: configuration)
     await failure(.invalidConfiguration) { try await client.send(request) }
     #expect(server.requests.isEmpty)
   }
@@ -119,7 +119,7 @@ import Testing
     let server = try Server.answering()
     var request = try server.request("POST")
     request.body = .bytes(Data("abc".utf8))
-    request.headers = HTTPFields(fields.map { HTTPFields.Field(name: $0.0, value: $0.1) })
+    request.headers = HeaderFields(fields.map { HeaderFields.Field(name: $0.0, value: $0.1) })
     let error = await failure(.malformedRequest) { try await client.send(request) }
     #expect(error?.message.contains("Evil") == false)
     #expect(server.requests.isEmpty)
@@ -140,17 +140,17 @@ import Testing
     "http://[fe80::1%25lo]/", "http://a,b/",
   ])
   func `an ambiguous URL is rejected`(text: String) async throws {
-    let refusal = #expect(throws: SQOAuthError.self) { try HTTPRequest(url: text) }
+    let refusal = #expect(throws: SQOAuthError.self) { try WebRequest(url: text) }
     #expect(refusal?.code == .malformedRequest)
     guard let url = URL(string: text) else { return }
     let error = await failure(.malformedRequest) {
-      try await client.send(HTTPRequest(url: url))
+      try await client.send(WebRequest(url: url))
     }
     #expect(error?.message.contains("secret") == false)
   }
 
   @Test func `a URL can be given as text`() throws {
-    let request = try HTTPRequest(method: "PUT", url: "https://api.example/a%2Fb?c=d")
+    let request = try WebRequest(method: "PUT", url: "https://api.example/a%2Fb?c=d")
     #expect(request.url.absoluteString == "https://api.example/a%2Fb?c=d")
     #expect(request.method == "PUT")
   }
