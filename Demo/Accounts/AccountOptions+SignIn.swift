@@ -66,7 +66,7 @@ extension AccountOptions {
       let client = KeptClient(configuration, at: server)
       await self.remember(choice.newID, configuration.clientID, client, in: store, console)
     }
-    try await oauth.settling(console) { () throws(Failure) in
+    try await oauth.flushing(console) { () throws(Failure) in
       if signsInWhenNeeded { signIn.whenNeeded() } else { try await signIn.run() }
       await remember()
       let outcome: Result<Void, Failure>

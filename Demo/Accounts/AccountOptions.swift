@@ -107,7 +107,7 @@ extension AccountOptions {
     }
     if signsInWhenNeeded { signIn?.whenNeeded() }
     do throws(Failure) {
-      try await oauth.settling(console) { () throws(Failure) in
+      try await oauth.flushing(console) { () throws(Failure) in
         try await work(
           Account(
             oauth: oauth, server: server, place: options.configuration?.provider.name,

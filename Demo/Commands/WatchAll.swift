@@ -28,7 +28,7 @@ struct WatchAll: Sendable {
       (try? signIn.completed(by: record))?.configuration
     }
     var failure: Failure?
-    for await event in keeper.events where failure == nil {
+    for await event in keeper.events() where failure == nil {
       do throws(Failure) {
         try report(event, console)
       } catch {

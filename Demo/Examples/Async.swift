@@ -34,7 +34,7 @@ do {
   let me = try JSONDecoder().decode(Me.self, from: answer.body)
   print("Hello, \(me.name).")
   // If a refresh is in progress, its token must be stored before the program ends.
-  try await oauth.settle()
+  try await oauth.flush()
 } catch {
   print("Failed: \(error)")
   exit(1)

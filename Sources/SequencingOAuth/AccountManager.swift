@@ -111,17 +111,17 @@ public final class AccountManager: Sendable {
   ///
   /// - Throws: ``SQOAuthError``: why an account's newest token could not be stored; that token is
   ///   lost when the program ends.
-  public func settle() async throws(SQOAuthError) {
+  public func flush() async throws(SQOAuthError) {
     let failures = Locked<[SQOAuthError]>([])
-    await settle { error in failures.withLock { $0.append(error) } }
+    await flush { error in failures.withLock { $0.append(error) } }
     if let error = failures.withLock(\.first) { throw error }
   }
 
   /// Finishes the work of all accounts, and passes each error to `onFailure`.
-  func settle(_ onFailure: @escaping @Sendable (SQOAuthError) -> Void) async {
-    await all.settle(onFailure)
+  func flush(_ onFailure: @escaping @Sendable (SQOAuthError) -> Void) async {
+    await all.flush(onFailure)
     // An account without a module may have been changed too.
-    await uncancelled { [store] in await store.settle() }
+    await uncancelled { [store] in await store.flush() }
   }
 
   /// Returns the id of an account for which the app chooses none: `CLIENT at SERVER`.
@@ -147,12 +147,12 @@ public final class AccountManager: Sendable {
 extension [AuthorizationModule] {
   /// Stops the timers of the modules, waits for their refreshes and the store, and passes each
   /// error to `onFailure`.
-  func settle(_ onFailure: @escaping @Sendable (SQOAuthError) -> Void) async {
+  func flush(_ onFailure: @escaping @Sendable (SQOAuthError) -> Void) async {
     for module in self { module.refreshesAutomatically = false }
     await withTaskGroup(of: Void.self) { group in
       for module in self {
         group.addTask {
-          do throws(SQOAuthError) { try await module.settle() } catch { onFailure(error) }
+          do throws(SQOAuthError) { try await module.flush() } catch { onFailure(error) }
         }
       }
     }

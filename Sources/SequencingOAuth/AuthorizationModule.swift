@@ -18,7 +18,7 @@ public final class AuthorizationModule: Sendable {
   package let context: ClientContext
   package let session: TokenSession
   let signIns = SignIns()
-  let unclaimed = UnclaimedTokens()
+  let abandoned = AbandonedTokens()
   let refusals = Locked(FreshTokenRefusals())
   package let callbacks = Callbacks()
 

@@ -15,7 +15,7 @@ public struct ClientEnvironment: Sendable {
     var tokenResponseParser: any TokenResponseParser = StandardTokenResponseParser()
     var requestAuthenticator: any ResourceRequestAuthenticator = BearerAuthenticator()
     var refreshesWithoutStore = false
-    var patienceWithStore = Duration.seconds(30)
+    var storeRetryTime = Duration.seconds(30)
     var metadata = MetadataCache()
     var signingKeys = SigningKeys()
     var oneTimeValues: (any OneTimeValues)?
@@ -94,9 +94,9 @@ public struct ClientEnvironment: Sendable {
   }
 
   /// How long a program that is about to end tries to save a one-time token in a failing store.
-  package var patienceWithStore: Duration {
-    get { parts.value.patienceWithStore }
-    set { parts.value.patienceWithStore = newValue }
+  package var storeRetryTime: Duration {
+    get { parts.value.storeRetryTime }
+    set { parts.value.storeRetryTime = newValue }
   }
 
   /// The memory of used logout tokens and finished web sign-ins.

@@ -4,7 +4,7 @@ extension SQOAuth {
   ///
   /// The ``authorizationDelegate`` gets the result. If a sign-in is under way, this call joins it.
   public func authorizeUser() {
-    module.startSignIn(SignIn.Wish())
+    module.startSignIn(SignIn.Request())
   }
 
   /// Signs the user in with the browser, with options for this sign-in only.
@@ -12,7 +12,7 @@ extension SQOAuth {
   /// The ``authorizationDelegate`` gets the result. If a sign-in with other options is under way,
   /// the delegate gets ``SQOAuthError/Code/signInUnderWay``.
   public func authorizeUser(with options: SignInOptions) {
-    module.startSignIn(SignIn.Wish(place: .browser, options: options))
+    module.startSignIn(SignIn.Request(place: .browser, options: options))
   }
 
   /// Signs the user in on another device; the ``authorizationDelegate`` shows the code and then
@@ -24,7 +24,7 @@ extension SQOAuth {
   ///
   /// - SeeAlso: RFC 8628
   public func authorizeUserWithDeviceCode() {
-    module.startSignIn(SignIn.Wish(place: .otherDevice))
+    module.startSignIn(SignIn.Request(place: .otherDevice))
   }
 
   /// Signs the user in on another device, with options for this sign-in only.
@@ -32,6 +32,6 @@ extension SQOAuth {
   /// See ``authorizeUserWithDeviceCode()`` and
   /// ``AccountOperations/signInWithDeviceCode(with:show:)``.
   public func authorizeUserWithDeviceCode(with options: SignInOptions) {
-    module.startSignIn(SignIn.Wish(place: .otherDevice, options: options))
+    module.startSignIn(SignIn.Request(place: .otherDevice, options: options))
   }
 }

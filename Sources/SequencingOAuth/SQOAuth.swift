@@ -160,30 +160,15 @@ extension SQOAuth {
   ///
   /// Calling it again replaces the client; the current token stays. If a parameter cannot be used,
   /// the next sign-in fails, and its delegate or completion gets the reason. The initializer of
-  /// ``ClientConfiguration`` throws that reason at once.
-  public func registerApplicationParameters(
-    clientID: String, clientSecret: String? = nil, redirectURI: String, scope: String? = nil,
-    provider: Provider = .sequencing
-  ) {
-    module.configure(
-      Result { () throws(SQOAuthError) in
-        try ClientConfiguration(
-          clientID: clientID, clientSecret: clientSecret, redirectURI: redirectURI, scope: scope,
-          provider: provider)
-      })
-    resumeIfKept()
-  }
-
-  /// Sets the client that signs users in, and whether the SDK or the app receives its redirects.
+  /// ``ClientConfiguration`` throws that reason at once, and describes the parameters.
   ///
-  /// Use it with ``RedirectReceiver/app`` if the app's own web server listens on the port of a
-  /// loopback redirect URI. If a parameter cannot be used, the next sign-in fails, as for
-  /// ``registerApplicationParameters(clientID:clientSecret:redirectURI:scope:provider:)``. If the
-  /// SDK is the receiver, the browser shows a page at the end of the sign-in. The page's name and
-  /// colours come from ``ClientEnvironment/landingPage`` of the ``AccountOperations/environment``.
+  /// Use `redirectReceiver` with ``RedirectReceiver/app`` if the app's own web server listens on the
+  /// port of a loopback redirect URI. If the SDK is the receiver, the browser shows a page at the
+  /// end of the sign-in. The page's name and colours come from ``ClientEnvironment/landingPage`` of
+  /// the ``AccountOperations/environment``.
   public func registerApplicationParameters(
     clientID: String, clientSecret: String? = nil, redirectURI: String,
-    redirectReceiver: RedirectReceiver, scope: String? = nil, provider: Provider
+    redirectReceiver: RedirectReceiver? = nil, scope: String? = nil, provider: Provider
   ) {
     module.configure(
       Result { () throws(SQOAuthError) in

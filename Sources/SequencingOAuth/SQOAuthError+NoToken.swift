@@ -15,7 +15,7 @@ extension SQOAuthError {
   static let stillUnderWay = SQOAuthError(
     .requestTimedOut,
     "no new token came within the client's time limit; the request for it goes on, and the next call "
-      + "gets its token; before the program ends, wait for it: settle()")
+      + "gets its token; before the program ends, wait for it: flush()")
 
   /// The sign-in ended before it brought a token.
   static let signInCancelled = SQOAuthError(.cancelled, "the sign-in was cancelled")

@@ -10,7 +10,7 @@ import SequencingOAuth
 /// The database of a token store; the first call connects, and checks or creates the tables.
 final class AccountDatabase: Sendable {
   /// How long to repeat a call while the server cannot be reached.
-  enum Patience: Sendable {
+  enum RetryTime: Sendable {
     /// 5 s, for a call that the caller can repeat.
     case short
     /// The call's whole time limit, for a token that exists only in memory.
@@ -79,12 +79,12 @@ final class AccountDatabase: Sendable {
 
   /// Runs a body with the table of accounts; the body may run several times.
   func use<Value>(
-    _ patience: Patience = .short,
+    _ retryTime: RetryTime = .short,
     _ body: (AccountTable) async throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
     let parts = try parts.get()
     return try await parts.pool.run(
-      within: limit, retryingFor: patience.duration(within: limit)
+      within: limit, retryingFor: retryTime.duration(within: limit)
     ) { (connection, deadline) throws(SQOAuthError) in
       try await body(
         AccountTable(

@@ -54,16 +54,16 @@ final class ConnectionPool: Sendable {
   /// Runs work with a connection and returns its result.
   ///
   /// The wait for a connection and the work's statements end within `limit`, not counting the time
-  /// to connect. After a failure that may be temporary, the work is tried again for `patience`; the
+  /// to connect. After a failure that may be temporary, the work is tried again for `retryTime`; the
   /// last attempt may end later. The work may run several times, even if the server has already
   /// done it, because a connection may break before the answer arrives. A cancelled caller still
   /// waits for the end.
   func run<Value>(
-    within limit: Duration, retryingFor patience: Duration,
+    within limit: Duration, retryingFor retryTime: Duration,
     _ work: (Connection, ContinuousClock.Instant) async throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
     var deadline = ContinuousClock.now + limit
-    let end = ContinuousClock.now + min(patience, limit)
+    let end = ContinuousClock.now + min(retryTime, limit)
     var pause = Duration.zero
     guard var connection = await takePlace(until: deadline) else {
       throw PostgreSQLError.busy.reported

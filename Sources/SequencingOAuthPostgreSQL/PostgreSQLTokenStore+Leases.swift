@@ -89,9 +89,9 @@ extension PostgreSQLTokenStore {
   ///
   /// Call it before the program ends; otherwise other hosts would wait for leases of an ended
   /// program. It returns after at most 5 s, even if the database does not answer.
-  public func settle() async {
-    let deadline = ContinuousClock.now + Self.settlingTime
-    await work.settle(until: deadline)
+  public func flush() async {
+    let deadline = ContinuousClock.now + Self.flushTime
+    await work.flush(until: deadline)
     guard let notices else { return }
     await notices.sent(until: deadline)
     // The listening connection usually sends the notices, but it may not be open yet.
@@ -103,13 +103,13 @@ extension PostgreSQLTokenStore {
           notices.putBack(notice)
         }
       }
-      await work.settle(until: deadline)
+      await work.flush(until: deadline)
       guard ContinuousClock.now < deadline else { return }
     }
     await notices.sent(until: deadline)
   }
 
-  private static let settlingTime = Duration.seconds(5)
+  private static let flushTime = Duration.seconds(5)
 
   /// The name of this process for messages to others that wait for its lease.
   private static let holder: String = {

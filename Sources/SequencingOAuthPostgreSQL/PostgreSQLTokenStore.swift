@@ -113,10 +113,10 @@ public final class PostgreSQLTokenStore: TokenStore {
   /// Saves a record if the account's row still has a version.
   func replace(
     _ version: Int64, _ record: AccountRecord, _ ticket: Data,
-    _ patience: AccountDatabase.Patience = .long
+    _ retryTime: AccountDatabase.RetryTime = .long
   ) async throws(SQOAuthError) {
     var sealed: SealedRecord?
-    let isSaved = try await database.use(patience) { table throws(SQOAuthError) in
+    let isSaved = try await database.use(retryTime) { table throws(SQOAuthError) in
       try await table.replace(version: version, record, sealed: &sealed, ticket: ticket)
     }
     guard isSaved else {

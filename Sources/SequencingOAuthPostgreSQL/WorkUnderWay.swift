@@ -20,7 +20,7 @@ final class WorkUnderWay: Sendable {
   }
 
   /// Waits until all started work has ended, at most until a time.
-  func settle(until deadline: ContinuousClock.Instant) async {
+  func flush(until deadline: ContinuousClock.Instant) async {
     for end in ends.withLock({ Array($0.ends.values) }) { _ = await end.wait(until: deadline) }
   }
 }

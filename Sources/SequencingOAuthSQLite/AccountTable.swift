@@ -10,7 +10,7 @@ import SequencingOAuth
 /// The accounts in an open database, used by one thread at a time.
 final class AccountTable {
   let connection: Connection
-  private let landedRecords: LandedRecords
+  private let writeAheadCopies: WriteAheadCopies
   private(set) var coding: RecordCoding
   /// Whether the log may still contain erased records because another process was reading it.
   private(set) var logHoldsErased = false
@@ -24,7 +24,7 @@ final class AccountTable {
         try Connection(empty), header: try RecordCoding.make(key).header)
     }
     connection = try Connection(file)
-    landedRecords = LandedRecords(store: file)
+    writeAheadCopies = WriteAheadCopies(store: file)
     try DatabaseFormat.check(header: try connection.header())
     // Set before the first statement that may have to wait for another process.
     connection.setBusyTimeout(busyTimeout)
@@ -48,7 +48,7 @@ final class AccountTable {
   /// Loads the newest record of an account, from the database or from a newer write-ahead copy.
   func load(_ id: String) throws(SQOAuthError) -> AccountRecord? {
     guard let stored = try stored(id) else { return nil }
-    return try landedRecords.landed(after: stored, coding.sealer) ?? stored
+    return try writeAheadCopies.copy(after: stored, coding.sealer) ?? stored
   }
 
   private func stored(_ id: String) throws(SQOAuthError) -> AccountRecord? {
@@ -63,13 +63,13 @@ final class AccountTable {
     try put(record)
     if logHoldsErased { try emptyLog() }
     // The write-ahead copy is now outdated, so a failure to remove it does no harm.
-    try? landedRecords.remove(record.id, coding.sealer)
+    try? writeAheadCopies.remove(record.id, coding.sealer)
   }
 
   /// Returns whether the write-ahead copy contains this record, although saving it failed.
-  func hasLanded(_ record: AccountRecord) -> Bool {
+  func hasWriteAheadCopy(_ record: AccountRecord) -> Bool {
     guard let stored = try? stored(record.id) else { return false }
-    return (try? landedRecords.landed(after: stored, coding.sealer)) == record
+    return (try? writeAheadCopies.copy(after: stored, coding.sealer)) == record
   }
 
   /// Creates a file for the write-ahead copy of the next record.
@@ -85,15 +85,15 @@ final class AccountTable {
       guard record != nil, let stored = try stored(id) else { return try write() }
       newest = stored
       // The file is about to be replaced, so a write-ahead copy in it moves to the database.
-      guard let landed = try landedRecords.landed(after: stored, coding.sealer) else { return }
-      try put(landed)
-      newest = landed
+      guard let copy = try writeAheadCopies.copy(after: stored, coding.sealer) else { return }
+      try put(copy)
+      newest = copy
     }
     guard let newest else {
-      try landedRecords.check()
+      try writeAheadCopies.check()
       return AccountReservation()
     }
-    return try landedRecords.reserve(after: newest, coding.sealer, syncingOn: queue)
+    return try writeAheadCopies.reserve(after: newest, coding.sealer, syncingOn: queue)
   }
 
   /// Checks that a record can be written.
@@ -104,7 +104,7 @@ final class AccountTable {
   /// Writes as many bytes as a record needs, and removes them in the same transaction.
   private func write() throws(SQOAuthError) {
     try connection.run(
-      "INSERT INTO meta (name, value) VALUES ('check', zeroblob(\(LandedRecords.smallestRoom)))"
+      "INSERT INTO meta (name, value) VALUES ('check', zeroblob(\(WriteAheadCopies.minimumSize)))"
     ) { _ in }
     try connection.run("DELETE FROM meta WHERE name = 'check'") { _ in }
   }
@@ -139,7 +139,7 @@ final class AccountTable {
   func erase(_ id: String) throws(SQOAuthError) {
     // Remove the write-ahead copy before the record. If the process ends in between, no token of a
     // user who signed out is left.
-    try landedRecords.remove(id, coding.sealer)
+    try writeAheadCopies.remove(id, coding.sealer)
     try connection.run("DELETE FROM accounts WHERE id = ?1", .text(id)) { _ in }
     if connection.changes > 0 || logHoldsErased { try emptyLog() }
   }
@@ -215,7 +215,7 @@ final class AccountTable {
   /// Returns the newest record of a row's account, from the row or its write-ahead copy.
   func record(_ row: Statement) throws(SQOAuthError) -> AccountRecord {
     let stored = try coding.decode(row.blob(1), id: try id(row))
-    return try landedRecords.landed(after: stored, coding.sealer) ?? stored
+    return try writeAheadCopies.copy(after: stored, coding.sealer) ?? stored
   }
 
   /// Writes all records, all registrations and the header again with another key, or nothing.
@@ -228,7 +228,7 @@ final class AccountTable {
     try connection.transaction { () throws(SQOAuthError) in
       guard try DatabaseFormat.header(connection) == coding.header else { throw keyWasChanged }
       for id in try list() {
-        if landedRecords.has(id, old.sealer) {
+        if writeAheadCopies.has(id, old.sealer) {
           guard let lease = try lease(id) else { throw .isRefreshed(id) }
           lease.release()
         }
@@ -243,7 +243,7 @@ final class AccountTable {
       try DatabaseFormat.setHeader(new.header, connection)
     }
     coding = new
-    for id in try list() { try landedRecords.remove(id, old.sealer) }
+    for id in try list() { try writeAheadCopies.remove(id, old.sealer) }
     try emptyLog()
   }
 

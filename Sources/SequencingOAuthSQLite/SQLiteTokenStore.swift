@@ -39,7 +39,7 @@ public final class SQLiteTokenStore: TokenStore {
   public let path: String
   private let database: AccountDatabase
   private let locks: AccountLocks
-  private let landedRecords: LandedRecords
+  private let writeAheadCopies: WriteAheadCopies
   private let queue = BlockingQueue("SQLiteTokenStore")
 
   /// Creates a store at a path; the first call opens the database or creates it.
@@ -62,7 +62,7 @@ public final class SQLiteTokenStore: TokenStore {
     self.path = path
     database = AccountDatabase(path: path, key: key, busyTimeout: busyTimeout)
     locks = AccountLocks(folder: path + ".locks")
-    landedRecords = LandedRecords(store: path)
+    writeAheadCopies = WriteAheadCopies(store: path)
   }
 
   deinit {
@@ -82,13 +82,15 @@ public final class SQLiteTokenStore: TokenStore {
     } catch {
       // The record is safe in its write-ahead copy, and the account's next change moves it to the
       // database.
-      guard error.code == .storeFailed, await hasLanded(record) else { throw error }
+      guard error.code == .storeFailed, await hasWriteAheadCopy(record) else { throw error }
     }
   }
 
-  private func hasLanded(_ record: AccountRecord) async -> Bool {
-    let hasLanded = try? await run { table throws(SQOAuthError) in table.hasLanded(record) }
-    return hasLanded ?? false
+  private func hasWriteAheadCopy(_ record: AccountRecord) async -> Bool {
+    let hasWriteAheadCopy = try? await run { table throws(SQOAuthError) in
+      table.hasWriteAheadCopy(record)
+    }
+    return hasWriteAheadCopy ?? false
   }
 
   /// Erases the record of an account from all of the store's files.
@@ -132,10 +134,10 @@ public final class SQLiteTokenStore: TokenStore {
   public func reserve(
     _ id: String, replacing record: AccountRecord?
   ) async throws(SQOAuthError) -> AccountReservation {
-    try await queue.run { [queue, locks, database, landedRecords] () throws(SQOAuthError) in
-      try landedRecords.checkPath()
-      guard record != nil || landedRecords.hasStore else {
-        try landedRecords.check()
+    try await queue.run { [queue, locks, database, writeAheadCopies] () throws(SQOAuthError) in
+      try writeAheadCopies.checkPath()
+      guard record != nil || writeAheadCopies.hasStore else {
+        try writeAheadCopies.check()
         try database.checkMaking()
         return AccountReservation()
       }

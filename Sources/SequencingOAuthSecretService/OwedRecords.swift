@@ -15,18 +15,18 @@ final class OwedRecords: Sendable {
   }
 
   /// The time during which a save is repeated, including the user's answers.
-  private static let patience = Duration.seconds(150)
+  private static let retryTime = Duration.seconds(150)
   /// The shortest time limit of an attempt.
   private static let shortest = Duration.seconds(10)
   /// The pause before asking again after the user has refused to unlock the keyring.
   private static let rest = Duration.seconds(20)
 
   private let ids = Locked(TextDictionary<Bool>())
-  private let patience: Duration
+  private let retryTime: Duration
 
   /// Creates an empty set; a test may choose for how long a save is repeated.
-  init(patience: Duration? = nil) {
-    self.patience = patience ?? Self.patience
+  init(retryTime: Duration? = nil) {
+    self.retryTime = retryTime ?? Self.retryTime
   }
 
   /// Records that the next record of an account must not be lost.
@@ -46,7 +46,7 @@ final class OwedRecords: Sendable {
       return try await attempt(Attempt(asks: true, limit: nil))
     }
     defer { remove(id) }
-    let end = ContinuousClock.now + patience
+    let end = ContinuousClock.now + retryTime
     var pause = Duration.milliseconds(250)
     var asked = ContinuousClock.now
     var asks = true

@@ -63,20 +63,20 @@ public final class SecretServiceTokenStore: TokenStore {
   /// Creates a store with a bus, time limits and a library that a test chooses.
   package convenience init(
     service: String, folder: String, bus: String, limit: Duration = .seconds(120),
-    patience: Duration? = nil, library: String? = nil, whenWaiting: (@Sendable () -> Void)? = nil
+    retryTime: Duration? = nil, library: String? = nil, whenWaiting: (@Sendable () -> Void)? = nil
   ) {
     self.init(
       keyring: Keyring(
         service: service, address: KeyringAddress(bus: bus, library: library), limit: limit,
         whenWaiting: whenWaiting),
-      folder: folder, patience: patience)
+      folder: folder, retryTime: retryTime)
   }
 
-  init(keyring: Keyring, folder: String, patience: Duration? = nil) {
+  init(keyring: Keyring, folder: String, retryTime: Duration? = nil) {
     service = keyring.service
     self.keyring = keyring
     locks = AccountLocks(folder: folder + "/locks")
-    owed = OwedRecords(patience: patience)
+    owed = OwedRecords(retryTime: retryTime)
   }
 
   /// Returns whether a keyring answers, locked or unlocked.

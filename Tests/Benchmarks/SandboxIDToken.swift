@@ -34,7 +34,7 @@ struct SandboxIDToken: Sendable {
     configuration.idTokenAlgorithm = JWSAlgorithm(rawValue: algorithm.rawValue)
     let module = AuthorizationModule(configuration: configuration, environment: environment)
     var question = SignInOptions()
-    question.nonceThatTheAppMakesAnew = nonce
+    question.nonce = nonce
     token = try await module.signIn(with: question)
     validator = try IDTokenValidator(
       configuration, try await module.providerMetadata(), environment)

@@ -10,7 +10,7 @@ extension Probe {
     signal(SIGTERM, SIG_IGN)
     let source = DispatchSource.makeSignalSource(signal: SIGTERM)
     let keeper = AccountManager(store: store).keepFresh { _ in configuration }
-    let events = keeper.events
+    let events = keeper.events()
     source.setEventHandler { Task { await keeper.stop() } }
     source.resume()
     for await event in events {

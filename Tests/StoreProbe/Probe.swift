@@ -73,14 +73,14 @@ struct Probe {
   /// With `filler`, the disk is filled at the point where the request would be in progress.
   private func next(fillingDiskWith filler: String?) async throws {
     let record = try JSONDecoder().decode(AccountRecord.self, from: Data((readLine() ?? "").utf8))
-    let room = try await store.reserve(record.id, replacing: try await store.load(record.id))
+    let reservation = try await store.reserve(record.id, replacing: try await store.load(record.id))
     say("reserved")
     if let filler { fillDisk(filler) }
-    await room.land(record)
+    await reservation.writeAhead(record)
     say("landed")
     try await store.save(record)
     say("saved")
-    room.release()
+    reservation.release()
   }
 
   private func fillDisk(_ path: String) {
@@ -126,7 +126,7 @@ struct Probe {
     let account = try await manager.account(
       try ClientConfiguration(clientID: "sandbox-app", provider: .issuer(issuer)), id: "a")
     let token = try await account.token()
-    try await account.settle()
+    try await account.flush()
     say(token.accessToken)
   }
 
@@ -135,7 +135,7 @@ struct Probe {
   /// A signal that arrives during the refresh ends the program after it.
   private func tokenDespiteSignals(_ issuer: String) async throws {
     let manager = AccountManager(store: store)
-    let signals = TerminationSignals(settling: manager) { say("unkept: \($0.code)") }
+    let signals = TerminationSignals(flushing: manager) { say("unkept: \($0.code)") }
     defer { signals.stop() }
     let account = try await manager.account(
       try ClientConfiguration(clientID: "sandbox-app", provider: .issuer(issuer)), id: "a")

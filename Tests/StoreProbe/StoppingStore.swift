@@ -60,17 +60,17 @@ struct StoppingStore: TokenStore {
     _ id: String, replacing record: AccountRecord?
   ) async throws -> AccountReservation {
     steps.pass("reserve")
-    let room = try await store.reserve(id, replacing: record)
+    let reservation = try await store.reserve(id, replacing: record)
     steps.pass("reserved")
     return AccountReservation(
-      land: { record in
+      writeAhead: { record in
         steps.pass("land")
-        await room.land(record)
+        await reservation.writeAhead(record)
         steps.pass("landed")
       },
       release: {
         steps.pass("give back")
-        room.release()
+        reservation.release()
         steps.pass("given back")
       })
   }

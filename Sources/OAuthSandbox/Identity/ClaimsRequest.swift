@@ -5,7 +5,7 @@ import SQBasics
 /// - SeeAlso: OpenID Connect Core 1.0, section 5.5
 struct ClaimsRequest: Sendable, Redacted {
   /// The app's conditions for one claim.
-  struct Wish: Sendable {
+  struct Request: Sendable {
     var isEssential = false
     /// The values that the app accepts; `nil` for all.
     var values: [SandboxJSON]?
@@ -28,9 +28,9 @@ struct ClaimsRequest: Sendable, Redacted {
   }
 
   /// The claims requested in the ID token, by name.
-  private(set) var idToken: [String: Wish] = [:]
+  private(set) var idToken: [String: Request] = [:]
   /// The claims requested in the UserInfo response, by name.
-  private(set) var userInfo: [String: Wish] = [:]
+  private(set) var userInfo: [String: Request] = [:]
 
   init() {}
 
@@ -38,8 +38,8 @@ struct ClaimsRequest: Sendable, Redacted {
   init?(_ text: String) {
     guard case .object(let members)? = SandboxJSON(parsing: text) else { return nil }
     for member in members {
-      guard case .object(let wishes) = member.value else { return nil }
-      let read = wishes.map { ($0.name, Wish($0.value)) }
+      guard case .object(let requests) = member.value else { return nil }
+      let read = requests.map { ($0.name, Request($0.value)) }
       switch member.name {
       case "id_token": idToken = Dictionary(read) { $1 }
       case "userinfo": userInfo = Dictionary(read) { $1 }

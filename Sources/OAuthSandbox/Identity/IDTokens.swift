@@ -97,13 +97,13 @@ extension SandboxState {
   ///
   /// Leaves out a claim if the app does not accept its value.
   func adding(
-    userClaims name: String, _ scopes: [String], _ wishes: [String: ClaimsRequest.Wish],
+    userClaims name: String, _ scopes: [String], _ requests: [String: ClaimsRequest.Request],
     to claims: SandboxJSON
   ) -> SandboxJSON {
     var claims = claims
     for claim in user(name)?.profile.claims ?? [] {
-      let wish = wishes[claim.name]
-      guard scopes.contains(claim.scope) || wish != nil, wish?.allows(claim.value) ?? true,
+      let request = requests[claim.name]
+      guard scopes.contains(claim.scope) || request != nil, request?.allows(claim.value) ?? true,
         claims[claim.name] == nil
       else { continue }
       claims[claim.name] = claim.value

@@ -35,10 +35,10 @@ struct OpenIDRequest: Sendable, Redacted {
     subject = hint?.subject ?? claims.idToken["sub"]?.texts.first
     loginHint = query.value("login_hint") ?? hint?.grant.user
     let known = sandbox.options.openID.acrValues
-    let wish = claims.idToken["acr"]
-    let wanted = wish?.texts ?? query.value("acr_values")?.split(separator: " ").map(String.init)
+    let request = claims.idToken["acr"]
+    let wanted = request?.texts ?? query.value("acr_values")?.split(separator: " ").map(String.init)
     let reachable = (wanted ?? []).filter(known.contains)
-    requiresACR = wish.map { $0.isEssential && $0.values != nil } ?? false
+    requiresACR = request.map { $0.isEssential && $0.values != nil } ?? false
     guard !requiresACR || !reachable.isEmpty else {
       throw AuthorizationRefusal(
         code: "unmet_authentication_requirements", description: "No sign-in here reaches that acr.")

@@ -147,13 +147,13 @@ package final class ClientContext: Sendable {
   private func repeated(
     _ grant: AccountRecord.Grant, by client: RegisteredClient
   ) async throws(SQOAuthError) -> SQToken {
-    // A renewal is never cancelled, so it leaves no token unclaimed.
-    let unclaimed = UnclaimedTokens()
+    // A renewal is never cancelled, so it leaves no token abandoned.
+    let abandoned = AbandonedTokens()
     if let assertion = grant.assertion {
-      return try await JWTBearerGrant(client: client, unclaimed: unclaimed)
+      return try await JWTBearerGrant(client: client, abandoned: abandoned)
         .run(assertion, scope: grant.scope)
     }
-    return try await ClientCredentialsGrant(client: client, unclaimed: unclaimed)
+    return try await ClientCredentialsGrant(client: client, abandoned: abandoned)
       .run(scope: grant.scope)
   }
 

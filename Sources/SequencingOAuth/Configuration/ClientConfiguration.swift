@@ -146,6 +146,9 @@ public struct ClientConfiguration: Sendable, Hashable {
   /// A client with a `clientKey` authenticates with a signed token, unless `clientAuthentication`
   /// says otherwise.
   ///
+  /// `scope` has the scopes with spaces between them, as in requests; from a list, pass
+  /// `scopes.joined(separator: " ")`.
+  ///
   /// `provider` has no default, so that no app sends its users and its secret to a server that it
   /// did not name. The two dictionaries add parameters to the provider's parameters and override
   /// them. A name that the protocol itself uses is an error.
@@ -183,24 +186,6 @@ public struct ClientConfiguration: Sendable, Hashable {
           provider.tokenParameters.merging(tokenParameters) { $1 },
           reserved: ExtraParameters.reservedForToken, request: "token request"),
         metadata: try Self.metadata(of: provider), providerOrigins: provider.origins))
-  }
-
-  /// Creates a configuration from a client's parameters, with the scopes as a list.
-  ///
-  /// Requests send the scopes with spaces between them. The other parameters and the errors are
-  /// those of the initializer with `scope`.
-  public init(
-    clientID: String, clientSecret: String? = nil, clientKey: ClientKey? = nil,
-    redirectURI: String? = nil, redirectReceiver: RedirectReceiver? = nil, scopes: [String],
-    provider: Provider, clientAuthentication: ClientAuthentication? = nil,
-    authorizationParameters: [String: String] = [:], tokenParameters: [String: String] = [:]
-  ) throws(SQOAuthError) {
-    try self.init(
-      clientID: clientID, clientSecret: clientSecret, clientKey: clientKey,
-      redirectURI: redirectURI, redirectReceiver: redirectReceiver,
-      scope: scopes.joined(separator: " "), provider: provider,
-      clientAuthentication: clientAuthentication,
-      authorizationParameters: authorizationParameters, tokenParameters: tokenParameters)
   }
 
   /// Checks the provider's addresses, and returns the endpoints from the app, or `nil` for an

@@ -14,7 +14,7 @@ struct AuthorizationCodeGrant: Sendable {
   let accountID: String
   let options: SignInOptions
   /// The token requests of cancelled sign-ins, whose tokens are revoked.
-  let unclaimed: UnclaimedTokens
+  let abandoned: AbandonedTokens
   /// The closure that gets the sign-in before the browser opens, so that the app can pass a
   /// redirect to it.
   let isWaiting: @Sendable (PendingAuthorization) -> Void
@@ -60,7 +60,7 @@ struct AuthorizationCodeGrant: Sendable {
     let preparation = Task { await validator?.signatures.prepare() }
     defer { preparation.cancel() }
     let response = try await answer(pending, opening: url, wait)
-    return try await request.redeem(response, by: client, validator, unclaimed)
+    return try await request.redeem(response, by: client, validator, abandoned)
   }
 
   private func answer(
@@ -69,11 +69,11 @@ struct AuthorizationCodeGrant: Sendable {
     guard !Task.isCancelled else { throw .signInCancelled }
     // After this, a redirect that comes after a cancellation gets the response that it is too late.
     defer { pending.end(.signInCancelled) }
-    let telling = Task {
+    let reporting = Task {
       guard let error = await pending.unboundError.value() else { return }
       environment.userAgent.didRefuse(error, for: question(pending))
     }
-    defer { telling.cancel() }
+    defer { reporting.cancel() }
     return try await wait.response(pending.response) {
       await open(url, pending)
     } atTimeout: {

@@ -6,7 +6,7 @@ import SQBasics
 struct ClientCredentialsGrant: Sendable {
   let client: RegisteredClient
   /// The token requests of cancelled callers, whose tokens are revoked.
-  let unclaimed: UnclaimedTokens
+  let abandoned: AbandonedTokens
 
   func run(scope: String?) async throws(SQOAuthError) -> SQToken {
     let configuration = client.configuration
@@ -17,7 +17,7 @@ struct ClientCredentialsGrant: Sendable {
     var parameters: [FormCoding.Pair] = [.init("grant_type", "client_credentials")]
     if let scope { parameters.append(.init("scope", scope)) }
     let request = parameters
-    let token = try await unclaimed.token(of: client, orIfCancelled: .waitCancelled) {
+    let token = try await abandoned.token(of: client, orIfCancelled: .waitCancelled) {
       [client] () throws(SQOAuthError) in
       try await client.token(request, scope: scope)
     }.token

@@ -96,7 +96,7 @@ package struct CodeRequest: Sendable, Hashable, Codable {
   /// - SeeAlso: RFC 6749, section 4.1.3
   package func redeem(
     _ response: AuthorizationResponse, by client: RegisteredClient, _ validator: IDTokenValidator?,
-    _ unclaimed: UnclaimedTokens
+    _ abandoned: AbandonedTokens
   ) async throws(SQOAuthError) -> SQToken {
     let parameters: [FormCoding.Pair] = [
       .init("grant_type", "authorization_code"),
@@ -104,7 +104,7 @@ package struct CodeRequest: Sendable, Hashable, Codable {
       .init("redirect_uri", redirectURI),
       .init("code_verifier", verifier),
     ]
-    let issued = try await unclaimed.token(of: client) { () throws(SQOAuthError) in
+    let issued = try await abandoned.token(of: client) { () throws(SQOAuthError) in
       try await client.token(parameters, scope: identity.scope)
     }
     try client.checkScope(of: issued.token)

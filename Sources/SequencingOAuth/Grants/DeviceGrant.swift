@@ -16,7 +16,7 @@ struct DeviceGrant: Sendable {
   let client: RegisteredClient
   let options: SignInOptions
   /// The token requests of cancelled sign-ins, whose tokens are revoked.
-  let unclaimed: UnclaimedTokens
+  let abandoned: AbandonedTokens
   /// The closure that shows the code and the address to the user.
   let show: @Sendable (DeviceAuthorization) -> Void
   /// The closure that stores the token; an error that it throws is the sign-in's error.
@@ -78,7 +78,7 @@ struct DeviceGrant: Sendable {
     while next < end {
       try await sleep(until: next)
       do throws(SQOAuthError) {
-        return try await unclaimed.token(of: client) { () throws(SQOAuthError) in
+        return try await abandoned.token(of: client) { () throws(SQOAuthError) in
           try await client.token(
             [.init("grant_type", Self.grantType), .init("device_code", device.deviceCode)],
             scope: scope)

@@ -6,7 +6,7 @@ import SQBasics
 struct ExtensionGrant: Sendable {
   let client: RegisteredClient
   /// The token requests of cancelled callers, whose tokens are revoked.
-  let unclaimed: UnclaimedTokens
+  let abandoned: AbandonedTokens
 
   func run(
     grantType: String, parameters: [String: String], scope: String?
@@ -21,7 +21,7 @@ struct ExtensionGrant: Sendable {
       request: "token request")
     var pairs = [FormCoding.Pair("grant_type", grantType)] + extra
     if let scope { pairs.append(.init("scope", scope)) }
-    return try await client.token(ofUserBy: pairs, scope: scope, unclaimed)
+    return try await client.token(ofUserBy: pairs, scope: scope, abandoned)
   }
 
   /// Throws for grants that have their own method, and for grants that the SDK does not support.

@@ -4,7 +4,7 @@
 struct JWTBearerGrant: Sendable {
   let client: RegisteredClient
   /// The token requests of cancelled callers, whose tokens are revoked.
-  let unclaimed: UnclaimedTokens
+  let abandoned: AbandonedTokens
 
   func run(_ assertion: JWTAssertion, scope: String?) async throws(SQOAuthError) -> SQToken {
     var parameters: [FormCoding.Pair] = [
@@ -14,6 +14,6 @@ struct JWTBearerGrant: Sendable {
     if let scope { parameters.append(.init("scope", scope)) }
     // The assertion names the client (RFC 7521, section 4.1).
     return try await client.token(
-      ofUserBy: parameters, scope: scope, unclaimed, isAnonymous: true)
+      ofUserBy: parameters, scope: scope, abandoned, isAnonymous: true)
   }
 }

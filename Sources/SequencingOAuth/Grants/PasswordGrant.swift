@@ -7,7 +7,7 @@
 struct PasswordGrant: Sendable {
   let client: RegisteredClient
   /// The token requests of cancelled callers, whose tokens are revoked.
-  let unclaimed: UnclaimedTokens
+  let abandoned: AbandonedTokens
 
   func run(
     username: String, password: String, scope: String?
@@ -22,6 +22,6 @@ struct PasswordGrant: Sendable {
       .init("grant_type", "password"), .init("username", username), .init("password", password),
     ]
     if let scope { parameters.append(.init("scope", scope)) }
-    return try await client.token(ofUserBy: parameters, scope: scope, unclaimed)
+    return try await client.token(ofUserBy: parameters, scope: scope, abandoned)
   }
 }

@@ -72,11 +72,11 @@ package final class RegisteredClient: Sendable {
   ///
   /// If the caller is cancelled, the request continues, and its tokens are revoked.
   func token(
-    ofUserBy parameters: [FormCoding.Pair], scope: String?, _ unclaimed: UnclaimedTokens,
+    ofUserBy parameters: [FormCoding.Pair], scope: String?, _ abandoned: AbandonedTokens,
     isAnonymous: Bool = false
   ) async throws(SQOAuthError) -> SQToken {
     let validator = try idTokenValidator(scope: scope)
-    let issued = try await unclaimed.token(of: self, orIfCancelled: .waitCancelled) {
+    let issued = try await abandoned.token(of: self, orIfCancelled: .waitCancelled) {
       () throws(SQOAuthError) in
       try await self.token(parameters, scope: scope, isAnonymous: isAnonymous)
     }

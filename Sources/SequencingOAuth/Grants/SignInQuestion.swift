@@ -37,7 +37,7 @@ package struct SignInQuestion: Sendable {
       + (needsConsent && !named.contains { $0.name == "prompt" }
         ? [.init("prompt", "consent")] : [])
     validator = try client.idTokenValidator(scope: scope)
-    let chosen = options.nonceThatTheAppMakesAnew
+    let chosen = options.nonce
     // PKCE already binds the code to the client, but OpenID providers may require a nonce.
     let asksWho = RegisteredClient.asksWho(scope)
     let nonce = !asksWho ? nil : isForDevice ? chosen : chosen ?? RandomString.make()

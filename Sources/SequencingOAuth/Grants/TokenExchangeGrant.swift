@@ -12,7 +12,7 @@ import SQBasics
 struct TokenExchangeGrant: Sendable {
   let client: RegisteredClient
   /// The token requests of cancelled callers, whose tokens are revoked.
-  let unclaimed: UnclaimedTokens
+  let abandoned: AbandonedTokens
 
   func run(
     _ exchange: TokenExchange, subject: TokenExchange.Token
@@ -33,7 +33,7 @@ struct TokenExchangeGrant: Sendable {
     // Leave out the configuration's audience; otherwise the token would be valid there too.
     let isForNamed = !(exchange.audiences + exchange.resources).isEmpty
     let parameters = pairs
-    let token = try await unclaimed.token(of: client, orIfCancelled: .waitCancelled) {
+    let token = try await abandoned.token(of: client, orIfCancelled: .waitCancelled) {
       [client] () throws(SQOAuthError) in
       try await client.token(
         parameters, scope: exchange.scope,

@@ -13,7 +13,7 @@ extension HTTPTransport {
     _ request: WebRequest, _ interruption: Interruption? = nil
   ) async throws(SQOAuthError) -> WebResponse {
     // An app's own client does not know that some bodies can be read only once.
-    try request.checkNotSpent()
+    try request.checkNotConsumed()
     let response: WebResponse
     do {
       response = try await answer(to: request, interruption)

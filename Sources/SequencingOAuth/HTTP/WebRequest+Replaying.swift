@@ -4,10 +4,10 @@ extension WebRequest {
   public var isReplayable: Bool { oneTimeStreams.isEmpty }
 
   /// Whether a part of the body that can be read only once was read, so the request cannot be sent.
-  public var isSpent: Bool { oneTimeStreams.contains(where: \.wasBegun) }
+  public var isConsumed: Bool { oneTimeStreams.contains(where: \.wasBegun) }
 
   /// Throws if the body can no longer be sent, before any byte is sent.
-  package func checkNotSpent() throws(SQOAuthError) {
+  package func checkNotConsumed() throws(SQOAuthError) {
     if !oneTimeStreams.isEmpty { try Self.check(oneTimeStreams) }
   }
 

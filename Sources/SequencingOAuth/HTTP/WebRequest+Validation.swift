@@ -30,7 +30,7 @@ extension WebRequest {
     if case .stream(let length?, _) = body, length < 0 {
       throw Self.malformed("the length of the body is negative")
     }
-    try checkNotSpent()
+    try checkNotConsumed()
   }
 
   private static func malformed(_ what: String) -> SQOAuthError {

@@ -15,7 +15,7 @@ import SQBasics
 /// - SeeAlso: OpenID Connect Core 1.0, section 10.1.1
 final class SigningKeys: Sendable {
   /// An issuer's last request, if it returned no new keys.
-  private struct Vain: Sendable {
+  private struct FruitlessFetch: Sendable {
     var at: Duration
     /// Why the request failed; `nil` if the response had the known keys.
     let failure: SQOAuthError?
@@ -42,7 +42,7 @@ final class SigningKeys: Sendable {
   /// The last unsuccessful request of each issuer.
   ///
   /// It has the same limit as a `SharedFetches`, because strangers may name any issuer.
-  private let vain = Locked(RecentValues<Source, Vain>(limit: 1000))
+  private let fruitless = Locked(RecentValues<Source, FruitlessFetch>(limit: 1000))
 
   /// Returns the keys of an issuer, which are fetched if they are not in memory or no longer fresh.
   ///
@@ -52,7 +52,7 @@ final class SigningKeys: Sendable {
     of source: Source, _ environment: ClientEnvironment, isAhead: Bool = false
   ) async throws(SQOAuthError) -> JSONWebKeySet {
     let now = environment.clock.steadyTime
-    let last = vain.withLock { $0.use(source) }
+    let last = fruitless.withLock { $0.use(source) }
     let isOut = last.map { $0.failure?.isOutage == true && $0.isRecent($0.rest, at: now) } ?? false
     let isUsable = { @Sendable (known: Fetched) in
       known.isFresh(at: now) || isOut && known.survivesOutage(at: now)
@@ -63,7 +63,7 @@ final class SigningKeys: Sendable {
     }
     // In an outage one caller tries the issuer again, and the others do not wait for it.
     if last?.failure?.isOutage == true, fetches.known(source)?.survivesOutage(at: now) == true {
-      vain.withLock { $0.change(source) { $0.at = now } }
+      fruitless.withLock { $0.change(source) { $0.at = now } }
     }
     do throws(SQOAuthError) {
       return try await fetched(source, environment, notesFailure: !isAhead, if: isUsable)
@@ -87,7 +87,7 @@ final class SigningKeys: Sendable {
     isFromIssuer: Bool
   ) async throws(SQOAuthError) -> JSONWebKeySet? {
     let now = environment.clock.steadyTime
-    if let last = vain.withLock({ $0.use(source) }) {
+    if let last = fruitless.withLock({ $0.use(source) }) {
       let isUrgent = isFromIssuer && last.failure != nil
       if last.isRecent(isUrgent ? Self.sharedFailure : last.rest, at: now) {
         if let current = fetches.known(source)?.keys, current != known { return current }
@@ -113,8 +113,10 @@ final class SigningKeys: Sendable {
       let known = fetches.known(source)
       do throws(SQOAuthError) {
         let new = try await source.fetch(environment)
-        let isVain = isExtra && new.keys == known?.keys
-        vain.withLock { $0.set(source, to: isVain ? Vain(at: new.at, failure: nil) : nil) }
+        let isFruitless = isExtra && new.keys == known?.keys
+        fruitless.withLock {
+          $0.set(source, to: isFruitless ? FruitlessFetch(at: new.at, failure: nil) : nil)
+        }
         return new
       } catch {
         // A cancelled request says nothing about the issuer.
@@ -122,8 +124,8 @@ final class SigningKeys: Sendable {
           fetches.change(source) { $0.isWithdrawn = true }
         }
         if error.code != .cancelled, notesFailure || known != nil {
-          vain.withLock {
-            $0.set(source, to: Vain(at: environment.clock.steadyTime, failure: error))
+          fruitless.withLock {
+            $0.set(source, to: FruitlessFetch(at: environment.clock.steadyTime, failure: error))
           }
         }
         throw error

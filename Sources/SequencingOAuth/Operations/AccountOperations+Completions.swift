@@ -190,10 +190,10 @@ extension AccountOperations {
   /// Calls the completion when no refresh is under way and the store has the newest token.
   ///
   /// See ``settle()``.
-  public func settle(
+  public func flush(
     _ completion: @escaping @isolated(any) (Result<Void, SQOAuthError>) -> Void
   ) {
-    module.callbacks.complete(completion) { () throws(SQOAuthError) in try await self.settle() }
+    module.callbacks.complete(completion) { () throws(SQOAuthError) in try await self.flush() }
   }
 }
 

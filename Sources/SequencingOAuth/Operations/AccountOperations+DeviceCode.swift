@@ -21,7 +21,7 @@ extension AccountOperations {
   public func signInWithDeviceCode(
     show: @escaping @isolated(any) (DeviceAuthorization) -> Void
   ) async throws(SQOAuthError) -> SQToken {
-    try await module.signIn(SignIn.Wish(place: .otherDevice), on: module.screen(show))
+    try await module.signIn(SignIn.Request(place: .otherDevice), on: module.screen(show))
   }
 
   /// Signs the user in on another device, with options for this sign-in only.
@@ -34,7 +34,7 @@ extension AccountOperations {
     show: @escaping @isolated(any) (DeviceAuthorization) -> Void
   ) async throws(SQOAuthError) -> SQToken {
     try await module.signIn(
-      SignIn.Wish(place: .otherDevice, options: options), on: module.screen(show))
+      SignIn.Request(place: .otherDevice, options: options), on: module.screen(show))
   }
 
   /// Gets a valid token: the current one, a refreshed one, or one from a sign-in on another device.
@@ -45,7 +45,7 @@ extension AccountOperations {
   public func requestAccessWithDeviceCode(
     show: @escaping @isolated(any) (DeviceAuthorization) -> Void
   ) async throws(SQOAuthError) -> SQToken {
-    try await module.requestAccess(SignIn.Wish(place: .otherDevice), on: module.screen(show))
+    try await module.requestAccess(SignIn.Request(place: .otherDevice), on: module.screen(show))
   }
 
   // MARK: With completions
@@ -57,7 +57,7 @@ extension AccountOperations {
     show: @escaping @isolated(any) (DeviceAuthorization) -> Void,
     completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
   ) {
-    module.complete(SignIn.Wish(place: .otherDevice), show, completion)
+    module.complete(SignIn.Request(place: .otherDevice), show, completion)
   }
 
   /// Signs the user in on another device, with options for this sign-in only.
@@ -68,7 +68,7 @@ extension AccountOperations {
     show: @escaping @isolated(any) (DeviceAuthorization) -> Void,
     completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
   ) {
-    module.complete(SignIn.Wish(place: .otherDevice, options: options), show, completion)
+    module.complete(SignIn.Request(place: .otherDevice, options: options), show, completion)
   }
 
   /// Gets a valid token: the current one, a refreshed one, or one from a sign-in on another device.
@@ -81,19 +81,19 @@ extension AccountOperations {
   ) {
     let screen = module.screen(show)
     module.callbacks.complete(completion) { () throws(SQOAuthError) in
-      try await self.module.requestAccess(SignIn.Wish(place: .otherDevice), on: screen)
+      try await self.module.requestAccess(SignIn.Request(place: .otherDevice), on: screen)
     }
   }
 }
 
 extension AuthorizationModule {
   fileprivate func complete(
-    _ wish: SignIn.Wish, _ show: @escaping @isolated(any) (DeviceAuthorization) -> Void,
+    _ request: SignIn.Request, _ show: @escaping @isolated(any) (DeviceAuthorization) -> Void,
     _ completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
   ) {
     let screen = screen(show)
     callbacks.complete(completion) { () throws(SQOAuthError) in
-      try await self.signIn(wish, on: screen)
+      try await self.signIn(request, on: screen)
     }
   }
 

@@ -1,7 +1,7 @@
 /// Grants without a browser: password, client credentials, JWT bearer and extension grants.
 ///
 /// The new token replaces the current one. If the store cannot save it, the token is still in
-/// memory. ``TokenRefreshDelegate`` and ``events`` then get the store's error, the SDK tries again,
+/// memory. ``TokenRefreshDelegate`` and ``events()`` then get the store's error, the SDK tries again,
 /// and ``settle()`` throws while the store fails.
 ///
 /// If the task is cancelled before the server answers, the request continues in the background.
@@ -18,8 +18,8 @@ extension AccountOperations {
   public func requestAccessToken(
     username: String, password: String, scope: String? = nil
   ) async throws(SQOAuthError) -> SQToken {
-    try await module.take { [unclaimed = module.unclaimed] client throws(SQOAuthError) in
-      try await PasswordGrant(client: client, unclaimed: unclaimed)
+    try await module.take { [abandoned = module.abandoned] client throws(SQOAuthError) in
+      try await PasswordGrant(client: client, abandoned: abandoned)
         .run(username: username, password: password, scope: scope)
     }
   }
@@ -34,8 +34,8 @@ extension AccountOperations {
     scope: String? = nil
   ) async throws(SQOAuthError) -> SQToken {
     try await module.take(.clientCredentials(scope: scope)) {
-      [unclaimed = module.unclaimed] client throws(SQOAuthError) in
-      try await ClientCredentialsGrant(client: client, unclaimed: unclaimed).run(scope: scope)
+      [abandoned = module.abandoned] client throws(SQOAuthError) in
+      try await ClientCredentialsGrant(client: client, abandoned: abandoned).run(scope: scope)
     }
   }
 
@@ -57,8 +57,8 @@ extension AccountOperations {
     asserting assertion: JWTAssertion, scope: String? = nil
   ) async throws(SQOAuthError) -> SQToken {
     try await module.take(.jwtBearer(assertion, scope: scope)) {
-      [unclaimed = module.unclaimed] client throws(SQOAuthError) in
-      try await JWTBearerGrant(client: client, unclaimed: unclaimed).run(assertion, scope: scope)
+      [abandoned = module.abandoned] client throws(SQOAuthError) in
+      try await JWTBearerGrant(client: client, abandoned: abandoned).run(assertion, scope: scope)
     }
   }
 
@@ -72,8 +72,8 @@ extension AccountOperations {
   public func requestAccessToken(
     grantType: String, parameters: [String: String] = [:], scope: String? = nil
   ) async throws(SQOAuthError) -> SQToken {
-    try await module.take { [unclaimed = module.unclaimed] client throws(SQOAuthError) in
-      try await ExtensionGrant(client: client, unclaimed: unclaimed)
+    try await module.take { [abandoned = module.abandoned] client throws(SQOAuthError) in
+      try await ExtensionGrant(client: client, abandoned: abandoned)
         .run(grantType: grantType, parameters: parameters, scope: scope)
     }
   }
@@ -88,7 +88,7 @@ extension AuthorizationModule {
     _ kind: AccountRecord.Grant? = nil,
     _ grant: @escaping @Sendable (RegisteredClient) async throws(SQOAuthError) -> SQToken
   ) async throws(SQOAuthError) -> SQToken {
-    let dismissals = session.dismissals
+    let appEndCount = session.appEndCount
     let client = try await context.client()
     if kind == nil {
       try await checkStore()
@@ -97,16 +97,16 @@ extension AuthorizationModule {
       _ = await readAttributes()
     }
     let token = try await grant(client)
-    try await take(token, from: client, kind, since: dismissals)
+    try await take(token, from: client, kind, since: appEndCount)
     return token
   }
 
   /// Makes a grant's token the current one, unless the app ended the session in the meantime.
   package func take(
     _ token: SQToken, from client: RegisteredClient, _ grant: AccountRecord.Grant? = nil,
-    since dismissals: Int
+    since appEndCount: Int
   ) async throws(SQOAuthError) {
     try await session.takeOver(
-      context.record(of: token, from: client, grant, id: accountID), since: dismissals)
+      context.record(of: token, from: client, grant, id: accountID), since: appEndCount)
   }
 }

@@ -31,11 +31,12 @@ extension AccountOperations {
   public func userInfo() async throws(SQOAuthError) -> UserInfo {
     let client = try await module.context.client()
     let request = try UserInfoRequest(client)
-    let mark = module.session.mark
+    let generation = module.session.generation
     let token = try await token()
     // Without an ID token the response could be about any user.
     let idToken = try client.identity(of: token)
-    let use = try module.addressedToken(token, at: try ResourceOrigin(request.endpoint), of: mark)
+    let use = try module.addressedToken(
+      token, at: try ResourceOrigin(request.endpoint), of: generation)
     let response: WebResponse
     do throws(ResourceFailure) {
       response = try await module.exchange(request.httpRequest(), with: use)

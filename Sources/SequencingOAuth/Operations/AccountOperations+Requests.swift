@@ -32,7 +32,16 @@ extension AccountOperations {
   ///   or ``SQOAuthError/Code/malformedRequest`` for a text that is not an http or https URL. In
   ///   both cases none of the servers is allowed.
   public func allowTokens(at servers: String...) throws(SQOAuthError) {
-    try module.allowTokens(atAll: servers)
+    try allowTokens(at: servers)
+  }
+
+  /// Allows the SDK to send the account's tokens to the servers of a list, or to none of them if
+  /// one is invalid.
+  ///
+  /// The rules and errors are those of ``allowTokens(at:)-(String...)``.
+  public func allowTokens(at servers: [String]) throws(SQOAuthError) {
+    let origins = try servers.map { server throws(SQOAuthError) in try ResourceOrigin(server) }
+    module.context.allowTokens(at: origins)
   }
 
   /// Sends a request with a valid token; if the server refuses the token, it is refreshed once.
@@ -64,12 +73,6 @@ extension AccountOperations {
 }
 
 extension AuthorizationModule {
-  /// Allows the servers to get the account's tokens, or none of them if one is invalid.
-  func allowTokens(atAll servers: [String]) throws(SQOAuthError) {
-    let origins = try servers.map { server throws(SQOAuthError) in try ResourceOrigin(server) }
-    context.allowTokens(at: origins)
-  }
-
   /// Sends a request with a token, and if the server refuses that token, once more with a fresh
   /// one.
   ///

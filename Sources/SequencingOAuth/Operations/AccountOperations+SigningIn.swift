@@ -1,7 +1,7 @@
 /// Signs the user in with the browser, by the authorization code grant.
 ///
 /// The new token replaces the current one. If the store cannot save it, the token is still in
-/// memory. ``TokenRefreshDelegate`` and ``events`` then get the store's error, the SDK tries again,
+/// memory. ``TokenRefreshDelegate`` and ``events()`` then get the store's error, the SDK tries again,
 /// and ``settle()`` throws while the store fails.
 extension AccountOperations {
   /// Signs the user in with the browser, or joins the sign-in under way.
@@ -11,7 +11,7 @@ extension AccountOperations {
   /// - SeeAlso: RFC 6749, section 4.1
   @discardableResult
   public func signIn() async throws(SQOAuthError) -> SQToken {
-    try await module.signIn(SignIn.Wish())
+    try await module.signIn(SignIn.Request())
   }
 
   /// Signs the user in with the browser, with options for this sign-in only.
@@ -20,7 +20,7 @@ extension AccountOperations {
   /// with ``SQOAuthError/Code/signInUnderWay``. ``signIn()`` without options joins any sign-in.
   @discardableResult
   public func signIn(with options: SignInOptions) async throws(SQOAuthError) -> SQToken {
-    try await module.signIn(SignIn.Wish(place: .browser, options: options))
+    try await module.signIn(SignIn.Request(place: .browser, options: options))
   }
 
   /// Signs the user in without asking the user anything, if the provider still knows the user.
@@ -56,23 +56,23 @@ extension AccountOperations {
 
 extension AuthorizationModule {
   func signIn(
-    _ wish: SignIn.Wish, on screen: SignIns.Screen? = nil
+    _ request: SignIn.Request, on screen: SignIns.Screen? = nil
   ) async throws(SQOAuthError) -> SQToken {
-    try await signIns.token(wish, on: screen) { await self.outcome(of: $0) }
+    try await signIns.token(request, on: screen) { await self.outcome(of: $0) }
   }
 
   /// Signs the user in, unless a sign-in has ended since the caller read `endCount`.
   ///
   /// If one has ended, this throws its error, or returns `nil` if it brought a token.
   func signIn(
-    _ wish: SignIn.Wish, since endCount: Int, on screen: SignIns.Screen?
+    _ request: SignIn.Request, since endCount: Int, on screen: SignIns.Screen?
   ) async throws(SQOAuthError) -> SQToken? {
-    try await signIns.token(wish, since: endCount, on: screen) { await self.outcome(of: $0) }
+    try await signIns.token(request, since: endCount, on: screen) { await self.outcome(of: $0) }
   }
 
   /// Starts a sign-in that continues even if no caller waits for it.
-  func startSignIn(_ wish: SignIn.Wish) {
-    signIns.start(wish) { await self.outcome(of: $0) }
+  func startSignIn(_ request: SignIn.Request) {
+    signIns.start(request) { await self.outcome(of: $0) }
   }
 
   /// Reads the account's record with the app's attributes, and checks that the store can save a new
@@ -92,7 +92,7 @@ extension AuthorizationModule {
   }
 
   private func outcome(of signIn: SignIn) async -> SignIn.Outcome {
-    let dismissals = session.dismissals
+    let appEndCount = session.appEndCount
     do throws(SQOAuthError) {
       guard !Task.isCancelled else { throw .signInCancelled }
       _ = try context.configuration.get()
@@ -100,7 +100,7 @@ extension AuthorizationModule {
       let client = try await context.client(isFresh: true)
       return .success(
         try await run(signIn, by: client) { token throws(SQOAuthError) in
-          try await self.take(token, from: client, since: dismissals)
+          try await self.take(token, from: client, since: appEndCount)
         })
     } catch {
       return .failure(Task.isCancelled ? signIn.cancellation : error)
@@ -114,12 +114,12 @@ extension AuthorizationModule {
     switch signIn.place {
     case .browser:
       try await AuthorizationCodeGrant(
-        client: client, accountID: accountID, options: signIn.options, unclaimed: unclaimed,
+        client: client, accountID: accountID, options: signIn.options, abandoned: abandoned,
         isWaiting: { signIn.isWaiting($0) }, keep: keep
       ).run()
     case .otherDevice:
       try await DeviceGrant(
-        client: client, options: signIn.options, unclaimed: unclaimed,
+        client: client, options: signIn.options, abandoned: abandoned,
         show: { self.signIns.show($0, of: signIn) }, keep: keep
       ).run()
     }

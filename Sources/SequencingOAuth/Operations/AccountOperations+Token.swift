@@ -15,10 +15,13 @@ extension AccountOperations {
   /// Whether there is a token that has not expired.
   public var isAuthorized: Bool { module.session.isAuthorized }
 
-  /// The session's events from now on, such as refreshes; the stream ends with the module.
+  /// Returns a new stream of the session's events from now on, such as refreshes.
   ///
-  /// A slow reader keeps the newest 100 events and loses older ones.
-  public var events: AsyncStream<SessionEvent> { module.session.observers.stream(atMost: 100) }
+  /// The stream ends with the module. A slow reader keeps the newest 100 events and loses older
+  /// ones.
+  public func events() -> AsyncStream<SessionEvent> {
+    module.session.observers.stream(atMost: 100)
+  }
 }
 
 extension AuthorizationModule {
@@ -72,9 +75,9 @@ extension AccountOperations {
   ///
   /// - Throws: ``SQOAuthError``: the reason why the newest token could not be stored, which is lost
   ///   when the program ends; or why the store still has an account that was signed out.
-  public func settle() async throws(SQOAuthError) {
-    await module.unclaimed.settle()
-    try await module.session.settle()
+  public func flush() async throws(SQOAuthError) {
+    await module.abandoned.flush()
+    try await module.session.flush()
   }
 
   /// Gets a valid token: the current one, a refreshed one, or one from a sign-in in the browser.
@@ -84,7 +87,7 @@ extension AccountOperations {
   /// callers need the browser at the same time, it opens once for all of them.
   @discardableResult
   public func requestAccess() async throws(SQOAuthError) -> SQToken {
-    try await module.requestAccess(SignIn.Wish())
+    try await module.requestAccess(SignIn.Request())
   }
 
   /// Loads the account's record from the store, and returns whether there is a token now.
@@ -99,7 +102,7 @@ extension AccountOperations {
 
 extension AuthorizationModule {
   func requestAccess(
-    _ wish: SignIn.Wish, on screen: SignIns.Screen? = nil
+    _ request: SignIn.Request, on screen: SignIns.Screen? = nil
   ) async throws(SQOAuthError) -> SQToken {
     while true {
       let endCount = signIns.endCount
@@ -108,7 +111,7 @@ extension AuthorizationModule {
       } catch {
         guard error.requiresSignIn, !context.usesClientCredentials else { throw error }
         // Another caller may have signed the user in meanwhile.
-        if let token = try await signIn(wish, since: endCount, on: screen) { return token }
+        if let token = try await signIn(request, since: endCount, on: screen) { return token }
       }
     }
   }

@@ -22,7 +22,7 @@ extension AccountOperations {
         .accessToken(try await token().accessToken)
       }
     return try await TokenExchangeGrant(
-      client: try await module.context.client(), unclaimed: module.unclaimed
+      client: try await module.context.client(), abandoned: module.abandoned
     )
     .run(exchange, subject: subject)
   }

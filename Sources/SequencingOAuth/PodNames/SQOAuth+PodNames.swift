@@ -18,7 +18,7 @@ extension SQOAuth {
   // swift-format-ignore: AlwaysUseLowerCamelCase
   /// Sets the client that signs users in, under the Objective-C pod's name and with its labels.
   ///
-  /// See ``registerApplicationParameters(clientID:clientSecret:redirectURI:scope:provider:)``.
+  /// See ``registerApplicationParameters(clientID:clientSecret:redirectURI:redirectReceiver:scope:provider:)``.
   @available(
     *, deprecated,
     renamed: "registerApplicationParameters(clientID:clientSecret:redirectURI:scope:)"
@@ -28,12 +28,13 @@ extension SQOAuth {
     Scope scope: String
   ) {
     registerApplicationParameters(
-      clientID: clientID, clientSecret: clientSecret, redirectURI: redirectURI, scope: scope)
+      clientID: clientID, clientSecret: clientSecret, redirectURI: redirectURI, scope: scope,
+      provider: .sequencing)
   }
 
   /// Sets the client that signs users in, under the Objective-C pod's name as Swift imports it.
   ///
-  /// See ``registerApplicationParameters(clientID:clientSecret:redirectURI:scope:provider:)``.
+  /// See ``registerApplicationParameters(clientID:clientSecret:redirectURI:redirectReceiver:scope:provider:)``.
   @available(
     *, deprecated,
     renamed: "registerApplicationParameters(clientID:clientSecret:redirectURI:scope:)"
@@ -42,13 +43,14 @@ extension SQOAuth {
     _ clientID: String, clientSecret: String, redirectUri: String, scope: String
   ) {
     registerApplicationParameters(
-      clientID: clientID, clientSecret: clientSecret, redirectURI: redirectUri, scope: scope)
+      clientID: clientID, clientSecret: clientSecret, redirectURI: redirectUri, scope: scope,
+      provider: .sequencing)
   }
 
   // swift-format-ignore: AlwaysUseLowerCamelCase
   /// Sets the client that signs users in, under the Swift pod's name.
   ///
-  /// See ``registerApplicationParameters(clientID:clientSecret:redirectURI:scope:provider:)``.
+  /// See ``registerApplicationParameters(clientID:clientSecret:redirectURI:redirectReceiver:scope:provider:)``.
   @available(
     *, deprecated,
     renamed: "registerApplicationParameters(clientID:clientSecret:redirectURI:scope:)"
@@ -58,7 +60,8 @@ extension SQOAuth {
     Scope scope: String
   ) {
     registerApplicationParameters(
-      clientID: clientID, clientSecret: clientSecret, redirectURI: redirectURI, scope: scope)
+      clientID: clientID, clientSecret: clientSecret, redirectURI: redirectURI, scope: scope,
+      provider: .sequencing)
   }
 
   // MARK: Refreshes

@@ -53,19 +53,23 @@ public struct ClientRegistration: Sendable, Hashable, Codable {
   /// Returns the configuration of the registered client.
   ///
   /// The redirect URI is the first registered one. The scope is the given one or, by default, the
-  /// registered one. A client that was registered with a key needs that key here. If the
+  /// registered one. A client that was registered with a key needs that key here. The other
+  /// parameters are those of the initializer of ``ClientConfiguration``. If the
   /// registration comes from ``ClientRegistrar/read(_:)`` or ``ClientRegistrar/update(_:to:)``,
   /// first call ``check(against:)``.
   ///
   /// - Throws: ``SQOAuthError/Code/invalidConfiguration``, like the initializer of
   ///   ``ClientConfiguration``.
   public func configuration(
-    scope: String? = nil, clientKey: ClientKey? = nil
+    redirectReceiver: RedirectReceiver? = nil, scope: String? = nil, clientKey: ClientKey? = nil,
+    authorizationParameters: [String: String] = [:], tokenParameters: [String: String] = [:]
   ) throws(SQOAuthError) -> ClientConfiguration {
     try ClientConfiguration(
       clientID: clientID, clientSecret: clientSecret, clientKey: clientKey,
-      redirectURI: redirectURIs.first, scope: scope ?? self.scope, provider: .issuer(issuer),
-      clientAuthentication: clientAuthentication)
+      redirectURI: redirectURIs.first, redirectReceiver: redirectReceiver,
+      scope: scope ?? self.scope, provider: .issuer(issuer),
+      clientAuthentication: clientAuthentication,
+      authorizationParameters: authorizationParameters, tokenParameters: tokenParameters)
   }
 
   /// Whether the client's secret is valid at a date and for another `reserve` seconds.

@@ -6,7 +6,7 @@ package struct AddressedToken: Sendable {
   let token: SQToken
   let origin: ResourceOrigin
   /// The sign-in that the token comes from; `nil` if unknown.
-  let mark: SignInMark?
+  let generation: SignInGeneration?
 
   /// The header fields that carry the token.
   package var fields: HeaderFields {
@@ -20,7 +20,7 @@ package struct AddressedToken: Sendable {
   package func replaced() async throws(SQOAuthError) -> AddressedToken? {
     let session = module.session
     // If another user has signed in since, this request must not be sent with that user's token.
-    guard let mark, session.mark == mark else { return nil }
+    guard let generation, session.generation == generation else { return nil }
     let now = session.now
     if session.token?.accessToken == token.accessToken,
       module.refusals.withLock({ $0.holds(origin, at: now) })
@@ -36,8 +36,8 @@ package struct AddressedToken: Sendable {
       if error.code == .notAuthorized, error.response == nil { return nil }
       throw error
     }
-    guard session.mark == mark else { return nil }
-    return AddressedToken(module: module, token: second, origin: origin, mark: mark)
+    guard session.generation == generation else { return nil }
+    return AddressedToken(module: module, token: second, origin: origin, generation: generation)
   }
 
   /// Records that the server refused even this token, which was fresh.
@@ -53,8 +53,8 @@ extension AuthorizationModule {
     -> AddressedToken
   {
     try check(origin)
-    let mark = session.mark
-    return try addressedToken(try await token(), at: origin, of: mark)
+    let generation = session.generation
+    return try addressedToken(try await token(), at: origin, of: generation)
   }
 
   /// Returns the token for a request to a server if a valid one is in memory.
@@ -62,8 +62,8 @@ extension AuthorizationModule {
   /// It returns `nil` if the caller must wait for a token.
   package func addressedToken(at origin: ResourceOrigin) throws(SQOAuthError) -> AddressedToken? {
     try check(origin)
-    let mark = session.mark
-    return session.validToken.map { use($0, at: origin, since: mark) }
+    let generation = session.generation
+    return session.validToken.map { use($0, at: origin, since: generation) }
   }
 
   /// Returns a valid token: the current one, a refreshed one, or the one of a sign-in in the
@@ -73,33 +73,34 @@ extension AuthorizationModule {
   package func addressedAccess(for origin: ResourceOrigin) async throws(SQOAuthError)
     -> AddressedToken
   {
-    let mark = session.mark
-    return try addressedToken(try await requestAccess(), at: origin, of: mark)
+    let generation = session.generation
+    return try addressedToken(try await requestAccess(), at: origin, of: generation)
   }
 
   /// Adds the server to a token after a wait; throws if another process has signed in meanwhile.
   ///
   /// The caller has already checked the server.
   func addressedToken(
-    _ token: SQToken, at origin: ResourceOrigin, of mark: SignInMark?
+    _ token: SQToken, at origin: ResourceOrigin, of generation: SignInGeneration?
   ) throws(SQOAuthError) -> AddressedToken {
-    if let mark, let now = session.mark, now.replacements != mark.replacements {
+    if let generation, let now = session.generation, now.replacements != generation.replacements {
       throw SQOAuthError(
         .sessionReplaced,
         "another process signed a user in to the account \"\(accountID.printable)\" while this "
           + "request waited; the request was not sent, because it belongs to the previous user")
     }
-    return use(token, at: origin, since: mark)
+    return use(token, at: origin, since: generation)
   }
 
-  /// Adds the server to a token; `mark` is the sign-in that was current when it was requested.
+  /// Adds the server to a token; `generation` is the sign-in that was current when it was requested.
   ///
   /// A token that is no longer current belongs to that sign-in. It is replaced only while that
   /// sign-in is still the current one.
   private func use(
-    _ token: SQToken, at origin: ResourceOrigin, since mark: SignInMark?
+    _ token: SQToken, at origin: ResourceOrigin, since generation: SignInGeneration?
   ) -> AddressedToken {
     AddressedToken(
-      module: self, token: token, origin: origin, mark: session.mark(of: token) ?? mark)
+      module: self, token: token, origin: origin,
+      generation: session.generation(of: token) ?? generation)
   }
 }

@@ -29,7 +29,7 @@ struct Renewal: Sendable {
 
   /// Renews a record; the outcome has no token if the renewal was invalidated in the meantime.
   func run(_ record: AccountRecord) async -> Outcome {
-    await account.leased(isPatient: false) { noLease in
+    await account.leased(waits: false) { noLease in
       // While the renewal waited, the session may have found another process's token in the store.
       guard session.decide({ $0.stopsWaiting(change) }) else { return .success(nil) }
       do throws(SQOAuthError) {
@@ -57,11 +57,11 @@ struct Renewal: Sendable {
       // erased: if the store has a record now, it comes from a new sign-in in another process.
       session.end(.signedOut, foundBy: change, erases: false)
       return nil
-    case .void:
+    case .superseded:
       return nil
     case .older:
       // If the store cannot keep this record, it would not keep the next one either.
-      if spends(record), try await !save(record) { return nil }
+      if consumesRefreshToken(record), try await !save(record) { return nil }
     case .unreadable(let error): try refuse(record, because: error)
     // If the app set the token from its own copy, the record in memory lacks the sign-in's name.
     case .same(let stored): record = stored
@@ -69,7 +69,7 @@ struct Renewal: Sendable {
     if let token = try await identify(record, isOfAnotherProcess: isOfAnotherProcess) {
       return token
     }
-    return try await spend(record, withoutLeaseBecause: noLease)
+    return try await sendRefreshToken(record, withoutLeaseBecause: noLease)
   }
 
   // MARK: What the store has
@@ -86,12 +86,12 @@ struct Renewal: Sendable {
     case gone
     case unreadable(SQOAuthError)
     /// The renewal was invalidated, so it must not send anything.
-    case void
+    case superseded
   }
 
   private func find(besides held: AccountRecord) async -> Stored {
     let found = await account.look()
-    guard isCurrent else { return .void }
+    guard isCurrent else { return .superseded }
     switch found {
     case .failure(let error): return .unreadable(error)
     case .success(nil):
@@ -132,15 +132,15 @@ struct Renewal: Sendable {
   // MARK: The request
 
   /// Reserves space in the store for the next token, gets it from the server and stores it.
-  private func spend(
+  private func sendRefreshToken(
     _ record: AccountRecord, withoutLeaseBecause noLease: SQOAuthError?, again: Bool = false
   ) async throws(SQOAuthError) -> SQToken? {
     if let noLease { try refuse(record, because: noLease) }
     // This may fetch the server's metadata. A store measures the time of the request from its
     // reservation, so this comes first.
     let client = try await context.client(of: record)
-    let room = try await room(after: record)
-    defer { room.release() }
+    let reservation = try await reservation(after: record)
+    defer { reservation.release() }
     guard isCurrent else { return nil }
     let refreshed: RefreshedToken
     do throws(SQOAuthError) {
@@ -152,22 +152,24 @@ struct Renewal: Sendable {
         // Two processes may have sent this refresh token; the server accepted the other one's
         // request.
         if let token = takeFromStore(stored) { return token }
-        return try await spend(stored, withoutLeaseBecause: noLease, again: true)
+        return try await sendRefreshToken(stored, withoutLeaseBecause: noLease, again: true)
       case .unreadable(let failure):
         // The unreadable record may be newer, and ending the session would erase it.
         throw failure
-      case .same, .older, .gone, .void:
+      case .same, .older, .gone, .superseded:
         throw error
       }
     }
-    return try await keep(refreshed, of: record, in: room)
+    return try await keep(refreshed, of: record, in: reservation)
   }
 
   /// Reserves space in the store for the record that follows another one.
-  private func room(after record: AccountRecord) async throws(SQOAuthError) -> AccountReservation {
-    guard spends(record) else { return AccountReservation() }
+  private func reservation(after record: AccountRecord) async throws(SQOAuthError)
+    -> AccountReservation
+  {
+    guard consumesRefreshToken(record) else { return AccountReservation() }
     do throws(SQOAuthError) {
-      return try await account.room(after: record)
+      return try await account.reservation(after: record)
     } catch {
       try refuse(record, because: error)
       return AccountReservation()
@@ -175,7 +177,7 @@ struct Renewal: Sendable {
   }
 
   /// Whether a refresh consumes the record's refresh token, as the server accepts it only once.
-  private func spends(_ record: AccountRecord) -> Bool {
+  private func consumesRefreshToken(_ record: AccountRecord) -> Bool {
     record.token.refreshToken != nil && !record.reusesRefreshToken && !context.reusesRefreshTokens
   }
 
@@ -187,7 +189,8 @@ struct Renewal: Sendable {
     _ record: AccountRecord, because error: SQOAuthError
   ) throws(SQOAuthError) {
     let mayBeSentTwice = error.code == .accountChanged
-    guard spends(record), mayBeSentTwice || !context.environment.refreshesWithoutStore else {
+    guard consumesRefreshToken(record), mayBeSentTwice || !context.environment.refreshesWithoutStore
+    else {
       return
     }
     throw error.beforeSending

@@ -32,7 +32,7 @@ final class SessionLease: Sendable {
     /// The number of the session's parts that use the lease or wait for it.
     var users = 0
     /// The number of these parts that wait for the lease and must not give up.
-    var patientUsers = 0
+    var waitingUsers = 0
     /// The number of callers for which the session must not wait for another holder.
     var hurries = 0
     var lease: AccountLease?
@@ -53,19 +53,19 @@ final class SessionLease: Sendable {
 
   /// Waits until the session has the lease; the caller must call ``release()`` after each success.
   ///
-  /// A cancelled task stops waiting and gets an error. If `isPatient` is `false`, the caller also
+  /// A cancelled task stops waiting and gets an error. If `waits` is `false`, the caller also
   /// gets an error when another holder has the lease during ``hurrying(_:)``.
   func acquire(
-    from store: any TokenStore, _ clock: any WallClock, isPatient: Bool = true
+    from store: any TokenStore, _ clock: any WallClock, waits: Bool = true
   ) async -> Outcome {
     let (attempt, isFirst) = state.withLock { state -> (Attempt?, Bool) in
       state.users += 1
       if state.lease != nil { return (nil, false) }
-      if isPatient { state.patientUsers += 1 }
-      if let attempt = state.attempt, !isPatient || !state.isHurried { return (attempt, false) }
+      if waits { state.waitingUsers += 1 }
+      if let attempt = state.attempt, !waits || !state.isHurried { return (attempt, false) }
       let attempt = Attempt()
       state.attempt = attempt
-      state.isHurried = state.hurries > 0 && state.patientUsers == 0
+      state.isHurried = state.hurries > 0 && state.waitingUsers == 0
       state.attempts[ObjectIdentifier(attempt)] = attempt
       return (attempt, true)
     }
@@ -78,7 +78,7 @@ final class SessionLease: Sendable {
       attempt.interruption.whenRaised(task.cancel)
     }
     let outcome = await attempt.outcome.value() ?? .failure(.waitCancelled)
-    if isPatient { state.withLock { $0.patientUsers -= 1 } }
+    if waits { state.withLock { $0.waitingUsers -= 1 } }
     if case .failure = outcome { release() }
     return outcome
   }
@@ -101,7 +101,7 @@ final class SessionLease: Sendable {
   func hurrying<Value>(_ work: () async -> Value) async -> Value {
     let attempt = state.withLock { state -> Attempt? in
       state.hurries += 1
-      guard state.patientUsers == 0 else { return nil }
+      guard state.waitingUsers == 0 else { return nil }
       state.isHurried = true
       return state.attempt
     }
@@ -111,7 +111,7 @@ final class SessionLease: Sendable {
   }
 
   /// Waits until no abandoned wait can still acquire a lease.
-  func settle() async {
+  func flush() async {
     let end = ContinuousClock.now + Self.lastCalls
     for attempt in state.withLock({ Array($0.attempts.values) }) {
       _ = await attempt.outcome.wait(until: end)

@@ -22,7 +22,7 @@ package struct SessionState {
   /// The number of times the session has ended, for any reason.
   private(set) var ends = 0
   /// The number of times the app has ended the session, which also cancels a running sign-in.
-  private(set) var dismissals = 0
+  private(set) var appEndCount = 0
   /// The number of times the token was renewed.
   private(set) var renewals = 0
   /// The number of tokens that this process has obtained by its own refreshes.
@@ -142,12 +142,12 @@ extension SessionState {
   /// Starts to take over a token that replaces the current one.
   ///
   /// - Returns: The takeover, and the change that it invalidates, if one was running.
-  mutating func beginTakeover() -> (TokenChange, void: TokenChange?) {
-    let void = changeUnderWay
+  mutating func beginTakeover() -> (TokenChange, superseded: TokenChange?) {
+    let superseded = changeUnderWay
     let change = begin()
     // Nothing measures the duration of a takeover.
     change.isSlow()
-    return (change, void)
+    return (change, superseded)
   }
 
   private mutating func begin() -> TokenChange {
@@ -250,13 +250,13 @@ extension SessionState {
   /// Ends the session: removes the token, but keeps the counts and the events.
   ///
   /// - Returns: The change that is now invalid; `nil` if none was running.
-  mutating func end(_ reason: SessionEnd, isDismissal: Bool) -> TokenChange? {
+  mutating func end(_ reason: SessionEnd, isByApp: Bool) -> TokenChange? {
     let old = self
     self = SessionState()
     (events, ends, renewals) = (old.events, old.ends + 1, old.renewals)
     refreshes = old.refreshes
     (replacements, changes) = (old.replacements, old.changes)
-    dismissals = old.dismissals + (isDismissal ? 1 : 0)
+    appEndCount = old.appEndCount + (isByApp ? 1 : 0)
     if old.token != nil { events.append(.ended(reason)) }
     return old.changeUnderWay
   }

@@ -76,7 +76,7 @@ extension StoredAccount {
   }
 
   /// Reserves space in the store for the record that follows another one.
-  func room(after record: AccountRecord) async throws(SQOAuthError) -> AccountReservation {
+  func reservation(after record: AccountRecord) async throws(SQOAuthError) -> AccountReservation {
     try await store.attempt("reserve space for the next token") { [id] in
       try await $0.reserve(id, replacing: record)
     }
@@ -86,20 +86,20 @@ extension StoredAccount {
   ///
   /// If the session cannot get the account's lease, the work runs nevertheless and gets the reason.
   ///
-  /// If `isPatient` is `false` and another process has the lease, the work gets the reason
+  /// If `waits` is `false` and another process has the lease, the work gets the reason
   /// immediately while the session is ``hurrying(_:)``.
   func leased<Value, Failure>(
-    isPatient: Bool = true, _ work: (SQOAuthError?) async throws(Failure) -> Value
+    waits: Bool = true, _ work: (SQOAuthError?) async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
-    try await leased(from: store, isPatient: isPatient, work)
+    try await leased(from: store, waits: waits, work)
   }
 
   private func leased<Value, Failure>(
-    from store: any TokenStore, isPatient: Bool = true,
+    from store: any TokenStore, waits: Bool = true,
     _ work: (SQOAuthError?) async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
     let leased = await lease.acquire(
-      from: store, context.environment.clock, isPatient: isPatient)
+      from: store, context.environment.clock, waits: waits)
     defer { if case .success = leased { lease.release() } }
     return try await work(leased.error)
   }
@@ -110,9 +110,9 @@ extension StoredAccount {
   }
 
   /// Waits until other processes can use the account and have been notified of its changes.
-  func settle() async {
-    await lease.settle()
-    await store.settle()
+  func flush() async {
+    await lease.flush()
+    await store.flush()
   }
 }
 

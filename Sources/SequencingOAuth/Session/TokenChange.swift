@@ -38,7 +38,7 @@ struct TokenChange: Sendable {
   }
 
   /// Cancels the work and makes all waiting callers ask the session again.
-  func makeVoid() {
+  func supersede() {
     work.cancel()
     finish()
   }

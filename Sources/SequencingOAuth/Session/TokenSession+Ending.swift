@@ -8,9 +8,9 @@ extension TokenSession {
   /// session that begins after this call is not affected.
   @discardableResult
   func end(_ reason: SessionEnd) -> StoreWrites.PendingWrite {
-    let (void, write) = decide { ($0.end(reason, isDismissal: true), account.add(.erase)) }
+    let (superseded, write) = decide { ($0.end(reason, isByApp: true), account.add(.erase)) }
     changed()
-    void?.makeVoid()
+    superseded?.supersede()
     return write
   }
 
@@ -24,7 +24,7 @@ extension TokenSession {
     decide { state in
       guard state.isCurrent(change) else { return false }
       let token = state.token
-      _ = state.end(reason, isDismissal: false)
+      _ = state.end(reason, isByApp: false)
       if erases { _ = account.addEraseOfRefused(token) } else { account.sawNothing() }
       return true
     }
@@ -47,7 +47,7 @@ extension TokenSession {
       try await work(await newest(record))
       let erased = decide { state -> StoreWrites.PendingWrite? in
         guard state.isCurrent(change) else { return nil }
-        _ = state.end(reason, isDismissal: true)
+        _ = state.end(reason, isByApp: true)
         return account.add(.erase)
       }
       if let erased { try await account.made(erased).get() }

@@ -28,7 +28,7 @@ extension TokenSession {
     let now = now
     let renewal = decide { $0.waitingRenewal }
     if let renewal {
-      if let found, endRenewal(renewal, of: held, with: found) { renewal.makeVoid() }
+      if let found, endRenewal(renewal, of: held, with: found) { renewal.supersede() }
       return changed()
     }
     decide { state in

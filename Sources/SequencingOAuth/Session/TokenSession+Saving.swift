@@ -89,19 +89,19 @@ extension TokenSession {
 
   /// Ends the session because another process signed the user out.
   func endElsewhere(_ state: inout SessionState) {
-    _ = state.end(.signedOut, isDismissal: false)
+    _ = state.end(.signedOut, isByApp: false)
     account.sawNothing()
   }
 
-  /// Tries every second to save the newest token, until this succeeds or `isPatient` returns
+  /// Tries every second to save the newest token, until this succeeds or `waits` returns
   /// `false`.
   ///
   /// - Returns: The store's error if the token is only in memory.
-  package func saveAgain(while isPatient: () -> Bool) async -> SQOAuthError? {
+  package func saveAgain(while waits: () -> Bool) async -> SQOAuthError? {
     while let error = unsavedError {
-      guard isPatient() else { return error }
+      guard waits() else { return error }
       try? await Task.sleep(for: .seconds(1))
-      _ = await settledOnce()
+      _ = await flushOnce()
     }
     return nil
   }
@@ -151,23 +151,23 @@ extension TokenSession {
   ///
   /// - Throws: The error because of which the newest token is only in memory, or an ended session
   ///   was not erased.
-  func settle() async throws(SQOAuthError) {
+  func flush() async throws(SQOAuthError) {
     // This runs in a separate task, because the end of a program may have cancelled the caller's
     // task.
-    let settling = Task { () -> SQOAuthError? in
-      let error = await account.hurrying { await settledPatiently() }
-      await account.settle()
+    let flushing = Task { () -> SQOAuthError? in
+      let error = await account.hurrying { await flushRepeatedly() }
+      await account.flush()
       return error
     }
-    if let error = await settling.value { throw error }
+    if let error = await flushing.value { throw error }
   }
 
-  private func settledPatiently() async -> SQOAuthError? {
-    let patience = context.environment.patienceWithStore
-    let end = ContinuousClock.now + patience
-    while let error = await settledOnce() {
+  private func flushRepeatedly() async -> SQOAuthError? {
+    let retryTime = context.environment.storeRetryTime
+    let end = ContinuousClock.now + retryTime
+    while let error = await flushOnce() {
       guard isOneTimeTokenUnsaved, ContinuousClock.now < end else { return error }
-      try? await Task.sleep(for: patience / 30)
+      try? await Task.sleep(for: retryTime / 30)
     }
     return nil
   }
@@ -180,7 +180,7 @@ extension TokenSession {
   }
 
   /// Waits for the running change and one attempt to save; returns the store's error.
-  private func settledOnce() async -> SQOAuthError? {
+  private func flushOnce() async -> SQOAuthError? {
     _ = try? await settled()
     await account.allMade()
     await saveAgain(at: nil)

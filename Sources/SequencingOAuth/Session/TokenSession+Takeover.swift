@@ -4,16 +4,16 @@ import SQBasics
 extension TokenSession {
   /// Takes over a token: saves it in the store first, then keeps it in memory.
   ///
-  /// `dismissals` is the number of times the app had ended the session when the token was
+  /// `appEndCount` is the number of times the app had ended the session when the token was
   /// requested. If the app has ended the session since then, the call throws. If the store fails,
   /// the token is still kept in memory, because the server may never issue it again; the event
   /// ``SessionEvent/refreshFailed(_:)`` reports the failure.
-  func takeOver(_ record: AccountRecord, since dismissals: Int) async throws(SQOAuthError) {
-    let begun = decide { $0.dismissals == dismissals ? $0.beginTakeover() : nil }
-    guard let (change, void) = begun else { throw .signInCancelled }
-    void?.makeVoid()
+  func takeOver(_ record: AccountRecord, since appEndCount: Int) async throws(SQOAuthError) {
+    let begun = decide { $0.appEndCount == appEndCount ? $0.beginTakeover() : nil }
+    guard let (change, superseded) = begun else { throw .signInCancelled }
+    superseded?.supersede()
     await keep(record, by: change)
-    guard self.dismissals == dismissals else { throw .signInCancelled }
+    guard self.appEndCount == appEndCount else { throw .signInCancelled }
   }
 
   /// Gets the first token of a client that acts on its own behalf.
@@ -34,7 +34,7 @@ extension TokenSession {
     do throws(SQOAuthError) {
       let client = try await context.client()
       let scope = client.configuration.scope
-      let token = try await ClientCredentialsGrant(client: client, unclaimed: UnclaimedTokens())
+      let token = try await ClientCredentialsGrant(client: client, abandoned: AbandonedTokens())
         .run(scope: scope)
       await keep(
         context.record(of: token, from: client, .clientCredentials(scope: scope), id: account.id),
@@ -73,14 +73,14 @@ extension TokenSession {
   ///   returns the store's error, or `nil`.
   func adopt(_ record: AccountRecord) -> @Sendable () async -> SQOAuthError? {
     let now = now
-    let begun = decide { state -> (TokenChange, void: TokenChange?)? in
+    let begun = decide { state -> (TokenChange, superseded: TokenChange?)? in
       if let held = state.record, !held.token.isOlder(than: record.token) { return nil }
       let begun = state.beginTakeover()
       state.hold(record, at: now)
       return begun
     }
-    guard let (change, void) = begun else { return { nil } }
-    void?.makeVoid()
+    guard let (change, superseded) = begun else { return { nil } }
+    superseded?.supersede()
     return {
       let error = await self.account.leased { _ in await self.bringIntoStore(record, by: change) }
       self.decide { $0.end(change) }

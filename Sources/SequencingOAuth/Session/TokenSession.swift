@@ -83,7 +83,7 @@ package final class TokenSession: Sendable {
   /// The number of times the app has ended the session.
   ///
   /// A sign-in or another grant reads it when it begins, and passes it on together with its token.
-  package var dismissals: Int { decide(\.dismissals) }
+  package var appEndCount: Int { decide(\.appEndCount) }
 
   /// The number of times the token was renewed.
   ///

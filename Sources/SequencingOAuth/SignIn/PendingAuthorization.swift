@@ -29,7 +29,7 @@ final class PendingAuthorization: Sendable {
   /// A lock that is held while a response is accepted, so that a simultaneous one finds its
   /// content.
   private let offering = Locked(())
-  private let misses = Locked(RedirectMisses())
+  private let rejectedRedirects = Locked(RejectedRedirects())
   /// The first error in a redirect without a `state`.
   let unboundError = OneShot<SQOAuthError>()
 
@@ -41,10 +41,10 @@ final class PendingAuthorization: Sendable {
   func offer(_ redirect: String) -> OfferResult {
     switch AuthorizationResponse.judge(redirect, against: expectation) {
     case .notAddressed:
-      misses.withLock { $0.missedAddress() }
+      rejectedRedirects.withLock { $0.rejectedOtherAddress() }
       return .notAddressed
     case .wrongState(let error):
-      misses.withLock { $0.missedState(saying: error) }
+      rejectedRedirects.withLock { $0.rejectedState(saying: error) }
       if let error { unboundError.resolve(SQOAuthError(.stateMismatch, error.withoutState)) }
       return .wrongState
     case .answer(let result):
@@ -86,7 +86,7 @@ final class PendingAuthorization: Sendable {
     after timeout: Duration, receiver: RedirectReceiver, turnedAway: Int, refused: String?
   ) {
     end(
-      misses.withLock(\.self).error(
+      rejectedRedirects.withLock(\.self).error(
         after: timeout, receiver: receiver, turnedAway: turnedAway, refused: refused))
   }
 

@@ -13,7 +13,7 @@ final class SignIn: Sendable {
   }
 
   /// A caller's request for a sign-in, which joins a running sign-in if that fits.
-  struct Wish: Sendable {
+  struct Request: Sendable {
     /// The requested place; `nil` accepts any place, and a new sign-in then uses the browser.
     var place: Place?
     /// The requested options; `nil` accepts any options.
@@ -37,14 +37,14 @@ final class SignIn: Sendable {
     var failure: SQOAuthError?
   }
 
-  init(_ wish: Wish) {
-    place = wish.place ?? .browser
-    options = wish.options ?? SignInOptions()
+  init(_ request: Request) {
+    place = request.place ?? .browser
+    options = request.options ?? SignInOptions()
   }
 
   /// Whether a caller with this request can join the sign-in.
-  func fits(_ wish: Wish) -> Bool {
-    wish.place.map { $0 == place } ?? true && wish.options.map { $0 == options } ?? true
+  func fits(_ request: Request) -> Bool {
+    request.place.map { $0 == place } ?? true && request.options.map { $0 == options } ?? true
   }
 
   /// Records that the sign-in now waits for a redirect.

@@ -72,7 +72,7 @@ public struct SignInOptions: Sendable, Hashable {
   /// By default, the SDK generates a new one for each sign-in. If a nonce is used twice, an ID
   /// token of the first sign-in is accepted for the second one; so the app must generate a new
   /// random nonce each time.
-  public var nonceThatTheAppMakesAnew: String?
+  public var nonce: String?
 
   /// Creates options that add nothing to the configuration.
   public init() {}

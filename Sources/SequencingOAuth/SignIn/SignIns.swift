@@ -40,7 +40,7 @@ final class SignIns: Sendable {
 
   private let state = Locked(State())
   /// A lock that is held from the end of a sign-in until its outcome was reported.
-  let telling = Locked(())
+  let reporting = Locked(())
 
   /// Sets the closure that receives each sign-in's outcome, in the order in which they end.
   func onEnd(_ onEnd: @escaping @Sendable (SignIn.Outcome) -> Void) {
@@ -72,9 +72,9 @@ final class SignIns: Sendable {
   ///
   /// After this call, the sign-in continues even if all waiting callers give up. A request without
   /// options fits any sign-in that may show pages.
-  func start(_ wish: SignIn.Wish, _ run: @escaping Run) {
+  func start(_ request: SignIn.Request, _ run: @escaping Run) {
     let entry = tell { state in
-      let entry = state.enter(wish, isKept: true)
+      let entry = state.enter(request, isKept: true)
       guard case .failure(let error) = entry else { return (entry, nil) }
       return (entry, .failure(error))
     }
@@ -87,10 +87,10 @@ final class SignIns: Sendable {
   /// options fits any sign-in that may show pages. `screen` shows the code of a sign-in on another
   /// device; the call returns only after `screen` has returned.
   func token(
-    _ wish: SignIn.Wish, on screen: Screen? = nil, _ run: @escaping Run
+    _ request: SignIn.Request, on screen: Screen? = nil, _ run: @escaping Run
   ) async throws(SQOAuthError) -> SQToken {
     guard !Task.isCancelled else { throw .signInCancelled }
-    return try await token(of: state.withLock { $0.enter(wish) }.get(), on: screen, run)
+    return try await token(of: state.withLock { $0.enter(request) }.get(), on: screen, run)
   }
 
   /// Signs in, unless a sign-in has ended since the caller read `endCount`.
@@ -99,12 +99,12 @@ final class SignIns: Sendable {
   /// result is used and no new one begins: its error is thrown, or `nil` is returned if it
   /// succeeded.
   func token(
-    _ wish: SignIn.Wish, since endCount: Int, on screen: Screen? = nil, _ run: @escaping Run
+    _ request: SignIn.Request, since endCount: Int, on screen: Screen? = nil, _ run: @escaping Run
   ) async throws(SQOAuthError) -> SQToken? {
     guard !Task.isCancelled else { throw .signInCancelled }
     let entry: Result<Entry?, SQOAuthError> = state.withLock { state in
       guard state.signIn == nil, state.endCount > endCount else {
-        return state.enter(wish).map(Optional.some)
+        return state.enter(request).map(Optional.some)
       }
       return state.failure.map { .failure($0) } ?? .success(nil)
     }
@@ -174,7 +174,7 @@ final class SignIns: Sendable {
   private func tell<Value: Sendable>(
     _ change: (inout State) -> (Value, SignIn.Outcome?)
   ) -> Value {
-    telling.withLock { _ in
+    reporting.withLock { _ in
       let ((value, outcome), onEnd) = state.withLock { (change(&$0), $0.onEnd) }
       if let outcome { onEnd?(outcome) }
       return value
@@ -199,17 +199,17 @@ extension SignIns.State {
   /// It fails if a sign-in with other options is running. A silent sign-in is short, so a sign-in
   /// that may show pages waits for its end instead.
   fileprivate mutating func enter(
-    _ wish: SignIn.Wish, isKept: Bool = false
+    _ request: SignIn.Request, isKept: Bool = false
   ) -> Result<SignIns.Entry, SQOAuthError> {
     if let signIn {
-      if signIn.options.isSilent, !wish.isSilent {
+      if signIn.options.isSilent, !request.isSilent {
         silent = detach()
-      } else if !signIn.fits(wish) {
+      } else if !signIn.fits(request) {
         return .failure(.signInUnderWay)
       }
     }
     let entry = SignIns.Entry(
-      signIn: signIn ?? SignIn(wish), isNew: signIn == nil, previous: ending)
+      signIn: signIn ?? SignIn(request), isNew: signIn == nil, previous: ending)
     signIn = entry.signIn
     ending = nil
     if isKept { self.isKept = true } else { waiters += 1 }

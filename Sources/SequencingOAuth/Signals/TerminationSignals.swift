@@ -40,10 +40,10 @@ extension TerminationSignals {
   /// already sent and for the store, with the limits of ``AccountOperations/settle()``.
   /// `onFailure` gets the error if the newest token could not be stored.
   public convenience init(
-    settling modules: [AuthorizationModule],
+    flushing modules: [AuthorizationModule],
     onFailure: @escaping @Sendable (SQOAuthError) -> Void = { _ in }
   ) {
-    self.init(settling: { await modules.settle($0) }, onFailure: onFailure)
+    self.init(flushing: { await modules.flush($0) }, onFailure: onFailure)
   }
 
   /// Starts to listen; at the first signal, finishes the refreshes of all of a manager's accounts.
@@ -51,26 +51,26 @@ extension TerminationSignals {
   /// These are the accounts that the manager has when the signal arrives. See
   /// ``init(settling:onFailure:)-([AuthorizationModule],_)``.
   public convenience init(
-    settling manager: AccountManager,
+    flushing manager: AccountManager,
     onFailure: @escaping @Sendable (SQOAuthError) -> Void = { _ in }
   ) {
-    self.init(settling: { await manager.settle($0) }, onFailure: onFailure)
+    self.init(flushing: { await manager.flush($0) }, onFailure: onFailure)
   }
 
   private convenience init(
-    settling: @escaping @Sendable (@escaping @Sendable (SQOAuthError) -> Void) async -> Void,
+    flushing: @escaping @Sendable (@escaping @Sendable (SQOAuthError) -> Void) async -> Void,
     onFailure: @escaping @Sendable (SQOAuthError) -> Void
   ) {
     self.init { number in
       Task {
         let hasFailed = Locked(false)
-        await settling { error in
+        await flushing { error in
           hasFailed.withLock { $0 = true }
           onFailure(error)
         }
         // Waits for work that the app has started in the meantime, unless the store's time limit
         // passed.
-        if !hasFailed.withLock({ $0 }) { await settling { _ in } }
+        if !hasFailed.withLock({ $0 }) { await flushing { _ in } }
         SignalListener.end(by: number)
       }
     }
@@ -82,8 +82,8 @@ extension TerminationSignals {
   ///
   /// See ``init(settling:onFailure:)-([AuthorizationModule],_)``.
   public convenience init(
-    settling oauth: SQOAuth, onFailure: @escaping @Sendable (SQOAuthError) -> Void = { _ in }
+    flushing oauth: SQOAuth, onFailure: @escaping @Sendable (SQOAuthError) -> Void = { _ in }
   ) {
-    self.init(settling: [oauth.module], onFailure: onFailure)
+    self.init(flushing: [oauth.module], onFailure: onFailure)
   }
 }

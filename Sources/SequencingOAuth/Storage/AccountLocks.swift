@@ -22,12 +22,12 @@ import SQFiles
 /// - SeeAlso: flock(2)
 public struct AccountLocks: Sendable {
   private let folder: String
-  private let leftovers: LeftoverLocks
+  private let unusedLocks: UnusedLocks
 
   /// Creates leases from files in a folder, which the first lease creates for its owner only.
   public init(folder: String) {
     self.folder = folder
-    leftovers = LeftoverLocks(folder: folder)
+    unusedLocks = UnusedLocks(folder: folder)
   }
 
   /// Acquires the lease of an account; returns `nil` while another caller or process has it.
@@ -43,7 +43,7 @@ public struct AccountLocks: Sendable {
       return try FileLock.ifFree(path)
     }
     guard let lock else { return nil }
-    leftovers.removeOnce()
+    unusedLocks.removeOnce()
     return AccountLease { lock.remove() }
   }
 

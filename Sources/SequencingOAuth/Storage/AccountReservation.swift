@@ -10,21 +10,21 @@ public struct AccountReservation: Sendable {
 
   /// Creates a reservation from two closures: one writes a copy of a record, one frees the space.
   ///
-  /// `land` writes the copy into the reserved space. It is called at most once, and should write
+  /// `writeAhead` writes the copy into the reserved space. It is called at most once, and should write
   /// the record before it first suspends, because the process may be killed at any moment. It
   /// reports no error, because `save` follows it. `release` is called once, after the save, or when
   /// there is nothing to save. If `save` failed to store the record, `release` must not remove the
   /// copy.
   public init(
-    land: @escaping @Sendable (AccountRecord) async -> Void = { _ in },
+    writeAhead: @escaping @Sendable (AccountRecord) async -> Void = { _ in },
     release: @escaping @Sendable () -> Void = {}
   ) {
-    keep = land
+    keep = writeAhead
     end = release
   }
 
   /// Writes a copy of the record into the reserved space immediately, before it is saved.
-  public func land(_ record: AccountRecord) async {
+  public func writeAhead(_ record: AccountRecord) async {
     await keep(record)
   }
 

@@ -19,7 +19,7 @@ extension TokenStore {
     let ids = try await attempt("be listed") { try await $0.list() }
     var moved: [String] = []
     for id in ids where try await move(id, to: other) { moved.append(id) }
-    await settle()
+    await flush()
     return moved
   }
 

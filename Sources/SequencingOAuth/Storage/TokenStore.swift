@@ -77,7 +77,7 @@ public protocol TokenStore: Sendable {
   /// this way. If the program ended before that, other programs would wait for nothing. The SDK
   /// calls this method in ``AccountOperations/settle()``. It should return after a few seconds in
   /// any case. The default implementation returns immediately.
-  func settle() async
+  func flush() async
 }
 
 extension TokenStore {
@@ -123,7 +123,7 @@ extension TokenStore {
   }
 
   /// Returns immediately, because no work continues after a call has returned.
-  public func settle() async {}
+  public func flush() async {}
 }
 
 extension TokenStore {

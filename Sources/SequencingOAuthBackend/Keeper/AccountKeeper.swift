@@ -67,10 +67,10 @@ public final class AccountKeeper: Sendable {
   /// The totals of all events so far.
   public var totals: Totals { worker.totals.withLock { $0 } }
 
-  /// The events from now on, until the keeper has stopped.
+  /// Returns a new stream of the events from now on, which ends when the keeper has stopped.
   ///
   /// A slow reader keeps the newest 1000 events and loses older ones.
-  public var events: AsyncStream<Event> {
+  public func events() -> AsyncStream<Event> {
     worker.observers.stream(atMost: 1000)
   }
 
@@ -96,7 +96,7 @@ extension AccountManager {
   ///
   /// ```swift
   /// let keeper = manager.keepFresh { _ in configuration }
-  /// for await event in keeper.events { print(event, keeper.totals) }
+  /// for await event in keeper.events() { print(event, keeper.totals) }
   /// ```
   public func keepFresh(
     _ choice: KeepingChoice = .all, atOnce: Int = 8,

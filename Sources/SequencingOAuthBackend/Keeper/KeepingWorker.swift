@@ -57,7 +57,7 @@ final class KeepingWorker: Sendable {
       stop.withLock { $0 = true }
       stopping.resolve(())
     }
-    await uncancelled { [manager] in await manager.store.settle() }
+    await uncancelled { [manager] in await manager.store.flush() }
     observers.finish()
   }
 

@@ -57,6 +57,13 @@ public struct AccessTokenClaims: Sendable, Hashable {
   ///   403.
   /// - SeeAlso: RFC 6750, section 3.1
   public func require(scopes needed: String...) throws(SQOAuthError) {
+    try require(scopes: needed)
+  }
+
+  /// Throws if the token lacks one of the scopes in a list.
+  ///
+  /// - Throws: `SQOAuthError.Code.insufficientScope`.
+  public func require(scopes needed: [String]) throws(SQOAuthError) {
     let missing = needed.filter { !scopes.contains($0) }
     guard missing.isEmpty else {
       throw SQOAuthError(

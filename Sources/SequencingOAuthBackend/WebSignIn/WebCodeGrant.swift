@@ -39,8 +39,8 @@ struct WebCodeGrant: Sendable {
     let validator = try client.idTokenValidator(scope: signIn.request.identity.scope)
     try await prepare()
     try await use(signIn)
-    // The caller prevents any cancellation, so no token of this request stays unclaimed.
-    return try await signIn.request.redeem(response, by: client, validator, UnclaimedTokens())
+    // The caller prevents any cancellation, so no token of this request stays abandoned.
+    return try await signIn.request.redeem(response, by: client, validator, AbandonedTokens())
   }
 
   private func check(_ signIn: WebSignIn) throws(SQOAuthError) {

@@ -9,7 +9,7 @@ struct WebSignInFinish: Sendable {
   let signIn: WebSignIn
   let configuration: ClientConfiguration
   /// How long to try to save the token in a failing store.
-  var patience = Duration.seconds(10)
+  var retryTime = Duration.seconds(10)
 
   /// Gets the token after a check that the store works.
   ///
@@ -49,16 +49,16 @@ struct WebSignInFinish: Sendable {
   private func store(
     _ token: SQToken, from client: RegisteredClient, in account: AuthorizationModule
   ) async throws(SQOAuthError) {
-    let end = ContinuousClock.now + patience
-    let isPatient = { ContinuousClock.now < end }
+    let end = ContinuousClock.now + retryTime
+    let waits = { ContinuousClock.now < end }
     // The new record keeps the account's attributes from an earlier sign-in. A damaged record has
     // none, and is replaced.
     while case .failure(let error) = await account.readAttributes(), error.code != .storeDamaged {
-      guard isPatient() else { throw error }
+      guard waits() else { throw error }
       try? await Task.sleep(for: .seconds(1))
     }
-    try await account.take(token, from: client, since: account.session.dismissals)
-    if let error = await account.session.saveAgain(while: isPatient) { throw error }
+    try await account.take(token, from: client, since: account.session.appEndCount)
+    if let error = await account.session.saveAgain(while: waits) { throw error }
   }
 
   /// Throws if the response to a request for this scope cannot say who the user is.

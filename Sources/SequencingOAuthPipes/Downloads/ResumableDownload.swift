@@ -92,10 +92,10 @@ package struct ResumableDownload: Sendable {
     into partial: PartialFile, _ send: Send
   ) async throws(SQOAuthError) -> WebResponse {
     let meter = progress.map { TransferMeter($0) }
-    var patience = DownloadPatience(timeout: request.timeout, length: partial.length)
+    var retries = DownloadRetries(timeout: request.timeout, length: partial.length)
     var mayRestart = true
     while true {
-      let attempt = DownloadAttempt(self, partial, meter, timeout: try patience.timeLeft())
+      let attempt = DownloadAttempt(self, partial, meter, timeout: try retries.timeLeft())
       do throws(SQOAuthError) {
         let response = try await attempt.run(send)
         guard attempt.isComplete else { return response }
@@ -107,7 +107,7 @@ package struct ResumableDownload: Sendable {
           mayRestart = false
           try await partial.begin(nil)
         } else {
-          try await patience.wait(after: error, of: attempt, partial)
+          try await retries.wait(after: error, of: attempt, partial)
         }
       }
     }

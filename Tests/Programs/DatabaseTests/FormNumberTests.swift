@@ -38,7 +38,7 @@ import Testing
       "record 1": text(try TestSupport.record("a").json()),
       "record with every member 1": text(try StoredForms.wholeRecord.json()),
       "landing 1": text(
-        LandedRecordFrame.framed(try json(LandedRecord(record, after: record)))),
+        WriteAheadFrame.framed(try json(WriteAheadCopy(record, after: record)))),
       "header \(SealHeader.currentVersion)": members(
         of: try JSONSerialization.jsonObject(with: header)),
       "sealed file 1": text(sealed),

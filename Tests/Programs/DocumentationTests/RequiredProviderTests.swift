@@ -7,31 +7,26 @@ import Testing
   @Test func `a configuration without a provider does not compile, but the pod's own call does`()
     async throws
   {
-    let refused = ["scope: \"demo\"", "scopes: [\"demo\"]"].map { scope in
+    let refused = [
+      "let client = try ClientConfiguration", "SQOAuth.shared.registerApplicationParameters",
+    ].map { call in
       Sample(
-        document: "\(scope.prefix(6)).md", line: 1,
+        document: "\(call.suffix(10)).md", line: 1,
         code: """
           import SequencingOAuth
-          let client = try ClientConfiguration(
-            clientID: "app", redirectURI: "http://127.0.0.1/callback", \(scope))
+          \(call)(
+            clientID: "app", redirectURI: "http://127.0.0.1/callback", scope: "demo")
           """)
     }
-    let withReceiver = Sample(
-      document: "receiver.md", line: 1,
-      code: """
-        import SequencingOAuth
-        SQOAuth.shared.registerApplicationParameters(
-          clientID: "app", redirectURI: "http://127.0.0.1:80/callback", redirectReceiver: .app)
-        """)
     let pods = Sample(
       document: "Pod.md", line: 1,
       code: """
         import SequencingOAuth
-        SQOAuth.shared.registerApplicationParameters(
-          clientID: "app", redirectURI: "http://127.0.0.1/callback", scope: "demo")
+        SQOAuth.shared.registrateApplicationParametersCliendID(
+          "app", ClientSecret: "s", RedirectUri: "http://127.0.0.1/callback", Scope: "demo")
         """)
-    let complaints = try await Compiler().compile(refused + [withReceiver, pods])
-    #expect(complaints.count == 3)
+    let complaints = try await Compiler().compile(refused + [pods])
+    #expect(complaints.count == 2)
     for complaint in complaints {
       #expect(complaint.contains("missing argument for parameter 'provider'"), "\(complaint)")
     }

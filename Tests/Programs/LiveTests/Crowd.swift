@@ -27,10 +27,10 @@ struct Crowd: Sendable {
     module = AuthorizationModule(
       configuration: try ClientConfiguration(
         clientID: Glewlwyd.Client.public.rawValue, redirectURI: try server.takeRedirectURI(),
-        scopes: ["read", "write"], provider: .issuer(server.issuer)),
+        scope: "read write", provider: .issuer(server.issuer)),
       environment: environment)
     try await module.signIn()
-    events = module.events
+    events = module.events()
     module.refreshesAutomatically = true
   }
 

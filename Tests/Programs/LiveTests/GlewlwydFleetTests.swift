@@ -27,7 +27,7 @@ import Testing
         }
         let configuration = try ClientConfiguration(
           clientID: Glewlwyd.Client.public.rawValue, redirectURI: try server.takeRedirectURI(),
-          scopes: ["read", "write"], provider: .issuer(server.issuer))
+          scope: "read write", provider: .issuer(server.issuer))
         for id in Self.ids { try await hosts[0].account(configuration, id: id).signIn() }
         let keepers = hosts.map { $0.keepFresh { _ in configuration } }
         var round = 0

@@ -44,7 +44,7 @@ import Testing
       let store = MemoryTokenStore()
       let oauth = try server.app(keptIn: store, signedBy: algorithm)
       let user = try #require(try await oauth.signIn().idToken)
-      var events = oauth.events.makeAsyncIterator()
+      var events = oauth.events().makeAsyncIterator()
 
       let logout = "\(server.issuer)/end_session?id_token_hint=\(user.compactForm)"
       try await server.confirmLogout(try #require(URL(string: logout)), as: .alice)

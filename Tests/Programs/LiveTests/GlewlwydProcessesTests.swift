@@ -67,7 +67,7 @@ private struct SharedAccount {
     return AuthorizationModule(
       configuration: try ClientConfiguration(
         clientID: Glewlwyd.Client.public.rawValue, redirectURI: redirectURI,
-        scopes: ["read", "write"], provider: .issuer(server.issuer)),
+        scope: "read write", provider: .issuer(server.issuer)),
       environment: environment)
   }
 

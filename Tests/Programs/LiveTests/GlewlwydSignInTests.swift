@@ -45,7 +45,7 @@ struct GlewlwydSignInTests {
           telling: screen,
           try ClientConfiguration(
             clientID: way.client.rawValue, clientSecret: way.client.secret,
-            redirectURI: redirectURI, scopes: ["read", "write"], provider: way.provider(server),
+            redirectURI: redirectURI, scope: "read write", provider: way.provider(server),
             clientAuthentication: way.authentication))
 
         try await browser.logInToGlewlwyd(as: .alice)

@@ -22,9 +22,9 @@ struct SignInButtonViewTests {
           let image = Data(button.svg.utf8).base64EncodedString()
           try await browser.go(to: "data:image/svg+xml;base64,\(image)")
           try await browser.screenshot("button-\(index)-\(appearance)")
-          let room = try await browser.run(Self.room, as: Room.self)
-          #expect(room.left >= 8 && room.right >= 8, "\(title): \(room)")
-          #expect(abs(room.left - room.right) < 2, "\(title): \(room)")
+          let reservation = try await browser.run(Self.reservation, as: Room.self)
+          #expect(reservation.left >= 8 && reservation.right >= 8, "\(title): \(reservation)")
+          #expect(abs(reservation.left - reservation.right) < 2, "\(title): \(reservation)")
           // Both names of the role are possible.
           let role = try await browser.accessibleRole(of: "svg")
           #expect(["img", "image"].contains(role), "\(role)")
@@ -40,7 +40,7 @@ struct SignInButtonViewTests {
     let right: Double
   }
 
-  private static let room = """
+  private static let reservation = """
     const title = document.querySelector("text").getBBox();
     const tile = document.querySelector("path").getBBox();
     const drawing = document.documentElement.viewBox.baseVal;

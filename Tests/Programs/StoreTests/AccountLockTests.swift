@@ -51,7 +51,7 @@ import Testing
       ClientConfiguration(
         clientID: "sandbox-app", provider: .issuer(fixture.sandbox.issuer.absoluteString)), id: "a")
     try await account.clearAccessToken()
-    try await account.settle()
+    try await account.flush()
     #expect(try await fixture.stored() == nil)
     #expect(try fixture.folder.contents().filter { $0.contains(".locks/") } == [])
   }

@@ -38,10 +38,10 @@ import Testing
     var last = record("a")
     for number in 0..<10 {
       let next = record("a", token: SQToken(accessToken: "\(number)"))
-      let room = try await store.reserve("a", replacing: last)
-      await room.land(next)
+      let reservation = try await store.reserve("a", replacing: last)
+      await reservation.writeAhead(next)
       try await store.save(next)
-      room.release()
+      reservation.release()
       last = next
     }
     // Another store of the process has access too.

@@ -16,11 +16,11 @@ import Testing
 
   private func store(
     _ desktop: PrivateDesktop, service: String = "app", limit: Duration = .seconds(60),
-    patience: Duration? = nil, whenWaiting: (@Sendable () -> Void)? = nil
+    retryTime: Duration? = nil, whenWaiting: (@Sendable () -> Void)? = nil
   ) -> SecretServiceTokenStore {
     SecretServiceTokenStore(
       service: service, folder: folder.path, bus: desktop.address, limit: limit,
-      patience: patience, whenWaiting: whenWaiting)
+      retryTime: patience, whenWaiting: whenWaiting)
   }
 
   @Test func `without a bus the error says what to do`() async throws {
@@ -210,7 +210,7 @@ import Testing
     let store = store(desktop) { hasFailed.yield() }
     try await store.save(record("a"))
     let newer = record("a", token: SQToken(accessToken: "newer"))
-    let room = try await store.reserve("a", replacing: record("a"))
+    let reservation = try await store.reserve("a", replacing: record("a"))
     switch trouble {
     case .killed: try await desktop.killKeyring()
     case .locked:
@@ -227,19 +227,19 @@ import Testing
     }
     try await desktop.startKeyring()
     try await saving.value
-    room.release()
+    reservation.release()
     #expect(try await store.load("a") == newer)
     await desktop.stop()
   }
 
   @Test func `a new token does not wait forever`() async throws {
     let desktop = try await PrivateDesktop(keyring: true)
-    let store = store(desktop, patience: .milliseconds(500))
+    let store = store(desktop, retryTime: .milliseconds(500))
     try await store.save(record("a"))
-    let room = try await store.reserve("a", replacing: record("a"))
+    let reservation = try await store.reserve("a", replacing: record("a"))
     try await desktop.killKeyring()
     await failure(.storeFailed) { try await store.save(record("a")) }
-    room.release()
+    reservation.release()
     await desktop.stop()
   }
 

@@ -63,11 +63,11 @@ import Testing
       }
       #expect(length <= 214)
       try await store.save(record("a"))
-      let room = try await store.reserve("a", replacing: record("a"))
+      let reservation = try await store.reserve("a", replacing: record("a"))
       let newer = record("a", token: SQToken(accessToken: "newer"))
-      await room.land(newer)
+      await reservation.writeAhead(newer)
       try await store.save(newer)
-      room.release()
+      reservation.release()
       #expect(try await store.load("a") == newer)
     }
   }

@@ -36,8 +36,8 @@ import Testing
     let id = String(repeating: "a", count: 100_000)
     for name in [id, "b"] { try await store().save(record(name)) }
     #expect(try await store().load(id) == record(id))
-    let room = try await store().reserve(id, replacing: record(id))
-    await room.land(record(id, token: SQToken(accessToken: "new")))
+    let reservation = try await store().reserve(id, replacing: record(id))
+    await reservation.writeAhead(record(id, token: SQToken(accessToken: "new")))
     #expect(try await store().load(id)?.token.accessToken == "new")
     try await store().erase(id)
     #expect(try await store().list() == ["b"])

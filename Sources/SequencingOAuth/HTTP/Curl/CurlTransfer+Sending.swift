@@ -76,7 +76,7 @@ extension CurlTransfer {
       return false
     }
     do throws(SQOAuthError) {
-      if isRepeated { try request.checkNotSpent() }
+      if isRepeated { try request.checkNotConsumed() }
     } catch {
       failure = error
       return false

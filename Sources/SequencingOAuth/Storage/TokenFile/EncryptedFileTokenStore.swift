@@ -82,7 +82,7 @@ public final class EncryptedFileTokenStore: TokenStore {
       else { throw error }
       return file.format.take(key)
     }
-    await file.removeLandedRecords(sealedBy: old.withLock(\.self))
+    await file.removeWriteAheadCopies(sealedBy: old.withLock(\.self))
   }
 
   /// Loads the record of an account, or `nil` if the store has none.

@@ -44,7 +44,7 @@ extension TokenFileFormat {
 /// If the file cannot be understood, calls throw, and the file is never overwritten.
 final class TokenFile<Format: TokenFileFormat>: Sendable {
   let format: Format
-  let landedRecords: LandedRecords
+  let writeAheadCopies: WriteAheadCopies
   private let file: PrivateFile
   let locks: AccountLocks
   let queue = BlockingQueue("TokenFile")
@@ -69,7 +69,7 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
     self.lockLimit = lockLimit
     file = PrivateFile(path: path)
     locks = AccountLocks(folder: path + ".locks")
-    landedRecords = LandedRecords(store: path)
+    writeAheadCopies = WriteAheadCopies(store: path)
   }
 
   /// Whether the file exists; throws if it exists but cannot be read.
@@ -87,7 +87,7 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
 
   func save(_ record: AccountRecord) async throws(SQOAuthError) {
     do throws(SQOAuthError) {
-      try await rewrite(landing: record.id) { content, format throws(SQOAuthError) in
+      try await rewrite(copyOf: record.id) { content, format throws(SQOAuthError) in
         var content = try format.existing(content)
         try content.save(record)
         return content
@@ -95,15 +95,15 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
     } catch {
       // The record is safe in its write-ahead copy, and the account's next change moves it to the
       // token file.
-      guard error.code == .storeFailed, await hasLanded(record) else { throw error }
+      guard error.code == .storeFailed, await hasWriteAheadCopy(record) else { throw error }
     }
   }
 
   func erase(_ id: String) async throws(SQOAuthError) {
-    try await rewrite { [landedRecords] content, format throws(SQOAuthError) in
+    try await rewrite { [writeAheadCopies] content, format throws(SQOAuthError) in
       // This comes before the erasure of the record, so that a process that ends here leaves no
       // token of a user who signed out.
-      try landedRecords.remove(id, format.sealer)
+      try writeAheadCopies.remove(id, format.sealer)
       var content = content
       content?.erase(id)
       return content
@@ -151,14 +151,14 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
   /// If `keepsContent` is `false`, the next call decodes the file again, so that the format learns
   /// the file's current key. If `id` is given, that account's write-ahead copy is removed.
   func rewrite(
-    keepsContent: Bool = true, landing id: String? = nil,
+    keepsContent: Bool = true, copyOf id: String? = nil,
     _ change:
       @escaping @Sendable (Format.Content?, Format) throws(SQOAuthError) -> Format.Content?
   ) async throws(SQOAuthError) {
     try await run { file throws(SQOAuthError) in
       let lock = try file.lock()
       defer { lock.release() }
-      try file.rewriteLocked(keepsContent: keepsContent, landing: id, change)
+      try file.rewriteLocked(keepsContent: keepsContent, copyOf: id, change)
     }
   }
 
@@ -173,7 +173,7 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
 extension TokenFile {
   /// Reads, changes and writes the file; the caller holds the file's lock.
   func rewriteLocked(
-    keepsContent: Bool = true, landing id: String?,
+    keepsContent: Bool = true, copyOf id: String?,
     _ change: (Format.Content?, Format) throws(SQOAuthError) -> Format.Content?
   ) throws(SQOAuthError) {
     let old = try content()
@@ -187,7 +187,7 @@ extension TokenFile {
       keep(keepsContent ? new : nil)
     }
     // The write-ahead copy is now outdated, so a failure to remove it does no harm.
-    if let id { try? landedRecords.remove(id, format.sealer) }
+    if let id { try? writeAheadCopies.remove(id, format.sealer) }
   }
 
   /// Reads and decodes the file; returns `nil` if the file does not exist.

@@ -34,7 +34,7 @@ import Testing
     let store = MemoryTokenStore()
     party.oauth.environment.tokenStore = store
     try await party.signIn()
-    let recorder = RefreshRecorder.listening(to: party.oauth.events)
+    let recorder = RefreshRecorder.listening(to: party.oauth.events())
     party.sandbox.forgetRequests()
     party.sandbox.misbehave(at: .token, .idToken(fault))
     let error = await failure(code) { try await party.oauth.refresh() }

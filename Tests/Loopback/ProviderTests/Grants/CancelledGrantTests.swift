@@ -35,7 +35,7 @@ import Testing
     await failure(.cancelled) { try await caller.value }
     #expect(fixture.sandbox.requests(to: .revocation).isEmpty)
     answer.open()
-    try await module.settle()
+    try await module.flush()
     let revoked = fixture.sandbox.requests(to: .revocation)
     #expect(revoked.count == (grant == .password ? 2 : 1))
     #expect(revoked.allSatisfy { $0.form("token")?.isEmpty == false })

@@ -16,7 +16,7 @@ import Testing
   {
     let party = try await OpenIDFixture(.es256)
     let identity = try await party.signIn()
-    let recorder = RefreshRecorder.listening(to: party.oauth.events)
+    let recorder = RefreshRecorder.listening(to: party.oauth.events())
     let outcome = try await party.oauth.handleLogoutToken(
       party.logoutToken(user: user, session: session))
     #expect(outcome.endedSession && outcome.token.names(identity))

@@ -111,7 +111,7 @@ import Testing
   ) async throws {
     let party = try await party()
     let before = try #require(party.oauth.currentToken)
-    let events = RefreshRecorder.listening(to: party.oauth.module.events)
+    let events = RefreshRecorder.listening(to: party.oauth.module.events())
     party.sandbox.misbehave(at: .token, .idToken(fault))
     let after = try await party.oauth.refresh()
     #expect(after.accessToken != before.accessToken)
@@ -166,7 +166,7 @@ import Testing
   @Test func `the error about a wrong clock says how far it is off`() async throws {
     let party = try await party()
     party.fixture.clock.advance(by: 7200)
-    let events = RefreshRecorder.listening(to: party.oauth.module.events)
+    let events = RefreshRecorder.listening(to: party.oauth.module.events())
     try await party.oauth.refresh()
     _ = await events.words(1)
     guard case .idTokenIgnored(let error)? = events.events.first else {

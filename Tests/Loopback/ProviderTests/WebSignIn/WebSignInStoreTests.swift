@@ -56,7 +56,7 @@ import Testing
     let (signIn, redirect) = try await answered()
     var finish = WebSignInFinish(
       manager: fixture.host(store), signIn: signIn, configuration: configuration)
-    finish.patience = .zero
+    finish.retryTime = .zero
     let (token, client) = try await finish.token(redirect: redirect, hasID: false)
     store.fails(toSave: true)
     await failure(.storeFailed) { try await finish.store(token, from: client, id: nil) }

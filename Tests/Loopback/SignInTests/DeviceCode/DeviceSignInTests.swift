@@ -144,7 +144,7 @@ import Testing
     await failure(.cancelled) { try await signIn.value }
     #expect(fixture.sandbox.requests(to: .revocation).isEmpty)
     answer.open()
-    try await fixture.oauth.module.settle()
+    try await fixture.oauth.module.flush()
     #expect(fixture.sandbox.requests(to: .revocation).count == 2, "both tokens")
     #expect(fixture.oauth.result.token == nil)
   }
@@ -209,7 +209,7 @@ import Testing
     var options = SignInOptions()
     options.scope = "openid"
     options.loginHint = "alice"
-    options.nonceThatTheAppMakesAnew = "once"
+    options.nonce = "once"
     let signIn = Task { [options] () async throws in try await fixture.signIn(with: options) }
     let authorization = try await eventually { fixture.shown.last }
     let form = try #require(fixture.sandbox.requests(to: .deviceAuthorization).last)

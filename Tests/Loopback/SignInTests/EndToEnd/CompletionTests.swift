@@ -27,7 +27,7 @@ import Testing
     let signOut: (@escaping Done<Void>) -> Void
     let clear: (@escaping Done<Void>) -> Void
     let revoke: (@escaping Done<Void>) -> Void
-    let settle: (@escaping Done<Void>) -> Void
+    let flush: (@escaping Done<Void>) -> Void
 
     init(_ oauth: SQOAuth) {
       signIn = { oauth.signIn($0) }
@@ -44,7 +44,7 @@ import Testing
       signOut = { oauth.signOut($0) }
       clear = { oauth.module.clearAccessToken($0) }
       revoke = { oauth.revoke($0) }
-      settle = { oauth.settle($0) }
+      flush = { oauth.flush($0) }
     }
 
     init(_ module: AuthorizationModule) {
@@ -62,7 +62,7 @@ import Testing
       signOut = { module.signOut($0) }
       clear = { module.clearAccessToken($0) }
       revoke = { module.revoke($0) }
-      settle = { module.settle($0) }
+      flush = { module.flush($0) }
     }
   }
 
@@ -95,7 +95,7 @@ import Testing
     let authenticated = try await result { acts.authenticate(request, $0) }.get()
     #expect(authenticated.headers["Authorization"] == "Bearer \(second.accessToken)")
     #expect(try await result { acts.send(request, $0) }.get().status == 200)
-    try await result(acts.settle).get()
+    try await result(acts.flush).get()
     try await result(acts.revoke).get()
     #expect(!fixture.sandbox.isActive(second.accessToken) && fixture.oauth.currentToken == nil)
     let user = SandboxUser.alice

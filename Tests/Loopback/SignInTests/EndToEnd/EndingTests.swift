@@ -28,7 +28,7 @@ import Testing
     let fixture = try await SandboxFixture()
     let token = try await signedIn(
       fixture, clientID: clientID, secret: secret, authentication: authentication)
-    var events = fixture.oauth.events.makeAsyncIterator()
+    var events = fixture.oauth.events().makeAsyncIterator()
     try await fixture.oauth.revoke()
 
     let requests = fixture.sandbox.requests(to: .revocation)

@@ -51,7 +51,7 @@ extension Schedule {
     case 79..<83: return .signIn(one(User.self, &random))
     case 83..<85: return .signInAndOut(one(User.self, &random))
     case 85..<87: return .signOut
-    case 87..<90: return .settle
+    case 87..<90: return .flush
     case 90..<93: return .yield(Int.random(in: 1...50, using: &random))
     case 93..<95: return .launch(one(Kept.self, &random))
     default: return .elsewhere(one(Elsewhere.self, &random))

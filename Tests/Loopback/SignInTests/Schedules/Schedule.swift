@@ -39,7 +39,7 @@ struct Schedule: Sendable, CustomStringConvertible {
     case signInAndOut(User)
     case signOut
     /// Waits until nothing runs any more, and checks the rules.
-    case settle
+    case flush
     case yield(Int)
     /// Ends the program and starts it again with its stored accounts.
     case launch(Kept)

@@ -30,7 +30,7 @@ extension World {
     case .signIn(let user): await signIn(user)
     case .signInAndOut(let user): await signInAndOut(user)
     case .signOut: try await signOut()
-    case .settle: try await check()
+    case .flush: try await check()
     case .yield(let times): for _ in 0..<times { await Task.yield() }
     case .launch(let kept): try await launch(kept)
     case .elsewhere(let doing): try await elsewhere(doing)

@@ -72,7 +72,7 @@ final class World {
     let oauth = SQOAuth(environment: environment(name))
     oauth.register(configuration)
     oauth.tokenRefreshDelegate = delegate
-    return (oauth, RefreshRecorder.listening(to: oauth.events))
+    return (oauth, RefreshRecorder.listening(to: oauth.events()))
   }
 
   private static func configuration(_ sandbox: SandboxServer) throws -> ClientConfiguration {

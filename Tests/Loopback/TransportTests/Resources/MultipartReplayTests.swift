@@ -35,15 +35,15 @@ import Testing
     for _ in 0..<2 { _ = try await client.send(request) }
     #expect(server.requests.count == 2)
     #expect(server.requests[0].body == server.requests[1].body)
-    #expect(!request.isSpent)
+    #expect(!request.isConsumed)
   }
 
   @Test func `a one-time stream is sent once and never again`() async throws {
     let request = try request([.stream("live", once: OneChunk("abc").next), .field("a", "b")])
     #expect(!request.isReplayable)
-    #expect(!request.isSpent)
+    #expect(!request.isConsumed)
     _ = try await client.send(request)
-    #expect(request.isSpent)
+    #expect(request.isConsumed)
     let connections = Set(server.requests.map(\.peerPort))
     let error = await failure(.bodyNotReplayable) { try await client.send(request) }
     #expect(error?.message.contains("the part live") == true)
@@ -64,14 +64,14 @@ import Testing
     _ = try await client.send(request)
     let body = String(decoding: try #require(server.requests.first).body, as: UTF8.self)
     #expect(body.contains("\r\n\r\nabc\r\n--"))
-    #expect(request.isSpent)
+    #expect(request.isConsumed)
   }
 
   @Test func `another body makes a used request replayable`() async throws {
     var request = try request([.stream("live", once: OneChunk("abc").next)])
     _ = try await client.send(request)
     request.body = .bytes(Data("x".utf8))
-    #expect(!request.isSpent)
+    #expect(!request.isConsumed)
     #expect(try await client.send(request).status == 200)
   }
 
@@ -129,7 +129,7 @@ import Testing
     ])
     let error = await failure { try await client.send(request) }
     #expect([.bodyNotReplayable, .connectionFailed].contains(error?.code))
-    #expect(request.isSpent)
+    #expect(request.isConsumed)
     #expect(forms.withLock { $0 } == 1)
   }
 }

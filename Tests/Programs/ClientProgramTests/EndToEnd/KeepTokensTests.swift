@@ -38,7 +38,7 @@ import Testing
     let (first, _) = try run(sandbox, store)
     #expect(try await !first.restore())
     let token = try await first.signIn()
-    try await first.settle()
+    try await first.flush()
     first.refreshesAutomatically = false
 
     let (second, recorder) = try run(sandbox, store, registersFirst: registersFirst)
@@ -47,7 +47,7 @@ import Testing
     #expect(await recorder.words(1).first?.hasPrefix("refreshed") == true)
     #expect(second.currentToken != token)
     second.refreshesAutomatically = false
-    try await second.settle()
+    try await second.flush()
   }
 
   @Test func `an unreadable store sends an event`() async throws {

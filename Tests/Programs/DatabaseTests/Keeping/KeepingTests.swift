@@ -138,7 +138,7 @@ private final class WaitedStore: TokenStore {
       try await accounts.add(["a"], expiringAfter: 2)
       let manager = AccountManager(store: accounts.open())
       let module = try await manager.account(accounts.configuration, id: "a")
-      var events = module.events.makeAsyncIterator()
+      var events = module.events().makeAsyncIterator()
       let keeper = manager.keepFresh { _ in nil }
       guard case .refreshed(let token) = await events.next() else {
         Issue.record("another event came")
@@ -187,7 +187,7 @@ private final class WaitedStore: TokenStore {
   @Test func `a released keeper stops, and its events end`() async throws {
     try await KeptAccounts.running(.sqlite) { accounts in
       var keeper: AccountKeeper? = accounts.keeper()
-      let events = try #require(keeper?.events)
+      let events = try #require(keeper?.events())
       keeper = nil
       for await event in events { Issue.record("\(event)") }
     }

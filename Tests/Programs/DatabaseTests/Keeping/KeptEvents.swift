@@ -8,7 +8,7 @@ final class KeptEvents: Sendable {
   private let events = Locked<[String]>([])
 
   init(_ keeper: AccountKeeper) {
-    let stream = keeper.events
+    let stream = keeper.events()
     Task {
       for await event in stream {
         let text =

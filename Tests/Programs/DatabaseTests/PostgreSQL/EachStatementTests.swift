@@ -43,7 +43,7 @@ import Testing
         try? await module.token()
       }
       try await eventually("\(id) is stored", within: .seconds(250)) {
-        try? await module.settle()
+        try? await module.flush()
         return (try? await accounts.open().load(id))?.token == token
       }
       isStored.withLock { $0 = true }

@@ -156,8 +156,8 @@ import Testing
       try await server.fillDisk()
       let lease = try #require(try await store.lease("a"))
       let known = try #require(try await store.load("a"))
-      let room = try await store.reserve("a", replacing: known)
-      await room.land(new)
+      let reservation = try await store.reserve("a", replacing: known)
+      await reservation.writeAhead(new)
       let error = try await failure { try await store.save(new) }
       #expect(error.code == .storeFailed && error.message.contains("free space"), "\(error)")
       #expect(try await store.load("a") == old)
@@ -232,10 +232,10 @@ import Testing
       _ = try await store.load("a")
       // By now the connection has prepared the save statement.
       try await store.save(old)
-      let room = try await store.reserve("a", replacing: old)
+      let reservation = try await store.reserve("a", replacing: old)
       let next = "\(try #require(Int(try await server.version("a"))) + 1)"
       relay.passThrough(.requests)
-      async let landed: Void = room.land(new)
+      async let landed: Void = reservation.writeAhead(new)
       try await eventually("the server has saved it") { try await server.version("a") == next }
       relay.dropConnections()
       relay.speakAgain()
@@ -263,7 +263,7 @@ import Testing
         try await store.reserve("a", replacing: record("a"))
       }
       lease.release()
-      await store.settle()
+      await store.flush()
       try await server.run(
         "ALTER SYSTEM RESET synchronous_standby_names; SELECT pg_reload_conf()")
       let other = DatabaseTests.store(server)

@@ -75,8 +75,8 @@ import Testing
       // The late release must not end the new holder's lease.
       lease.release()
       _ = try await hosts.two.load("a")
-      let room = try await hosts.two.reserve("a", replacing: hosts.old)
-      await room.land(hosts.new)
+      let reservation = try await hosts.two.reserve("a", replacing: hosts.old)
+      await reservation.writeAhead(hosts.new)
       second.release()
       try await hosts.released()
       #expect(try await hosts.one.load("a") == hosts.new)
@@ -154,10 +154,10 @@ import Testing
       let lease = try #require(try await hosts.one.lease("a"))
       _ = try await hosts.one.load("a")
       try await server.run("DELETE FROM sequencing_oauth.leases")
-      let room = try await hosts.one.reserve("a", replacing: hosts.old)
+      let reservation = try await hosts.one.reserve("a", replacing: hosts.old)
       #expect(try await hosts.two.lease("a") == nil)
       #expect(try await server.run("SELECT sent FROM sequencing_oauth.leases") == "t")
-      await room.land(hosts.new)
+      await reservation.writeAhead(hosts.new)
       lease.release()
     }
   }
@@ -191,10 +191,10 @@ import Testing
       let unmarked = try #require(Double(try await server.run(left)))
       #expect(unmarked > 0 && unmarked <= 10)
       _ = try await hosts.one.load("a")
-      let room = try await hosts.one.reserve("a", replacing: hosts.old)
+      let reservation = try await hosts.one.reserve("a", replacing: hosts.old)
       let marked = try #require(Double(try await server.run(left)))
       #expect(marked > 100 && marked <= 160)
-      await room.land(hosts.new)
+      await reservation.writeAhead(hosts.new)
       let eased = try #require(Double(try await server.run(left)))
       #expect(eased <= 10)
     }
@@ -211,9 +211,9 @@ import Testing
       try await hosts.letLeasesLapse()
       _ = try #require(try await hosts.two.lease("a"))
       _ = try await hosts.two.load("a")
-      let room = try await hosts.two.reserve("a", replacing: hosts.old)
-      await room.land(hosts.newest)
-      await late.land(hosts.new)
+      let reservation = try await hosts.two.reserve("a", replacing: hosts.old)
+      await reservation.writeAhead(hosts.newest)
+      await late.writeAhead(hosts.new)
       let error = try await #require(throws: SQOAuthError.self) {
         try await hosts.one.save(hosts.new)
       }
@@ -236,7 +236,7 @@ import Testing
       _ = try await hosts.two.load("a")
       try await hosts.two.save(hosts.newest)
       #expect(try await hosts.one.load("a") == hosts.newest)
-      await late.land(hosts.new)
+      await late.writeAhead(hosts.new)
       await failure(.accountChanged) { try await hosts.one.save(hosts.new) }
       #expect(try await hosts.two.load("a") == hosts.newest)
     }
@@ -280,9 +280,9 @@ import Testing
       let hosts = try await Hosts(server)
       _ = try #require(try await hosts.one.lease("a"))
       _ = try await hosts.one.load("a")
-      let room = try await hosts.one.reserve("a", replacing: hosts.old)
+      let reservation = try await hosts.one.reserve("a", replacing: hosts.old)
       try await hosts.two.erase("a")
-      await room.land(hosts.new)
+      await reservation.writeAhead(hosts.new)
       await #expect(throws: SQOAuthError.self) { try await hosts.one.save(hosts.new) }
       #expect(try await hosts.two.load("a") == nil)
     }
@@ -303,7 +303,7 @@ import Testing
       try await hosts.two.save(signedIn)
       // A host that got no notification compares the versions.
       #expect(try await server.version("a") != version)
-      await late.land(hosts.new)
+      await late.writeAhead(hosts.new)
       await failure(.accountChanged) { try await hosts.one.save(hosts.new) }
       #expect(try await hosts.two.load("a") == signedIn)
     }
@@ -329,7 +329,7 @@ import Testing
       let hosts = try await Hosts(server)
       let lease = try #require(try await hosts.one.lease("a"))
       _ = try await hosts.one.load("a")
-      let room = try await hosts.one.reserve("a", replacing: hosts.old)
+      let reservation = try await hosts.one.reserve("a", replacing: hosts.old)
       try await hosts.moveClock(bySeconds: 200)
       #expect(try await hosts.two.lease("a") == nil)
       let left = "SELECT extract(epoch FROM until - clock_timestamp()) FROM sequencing_oauth.leases"
@@ -338,9 +338,9 @@ import Testing
         #expect(!isFree)
         return (Double(try await server.run(left)) ?? 0) > 100
       }
-      await room.land(hosts.new)
+      await reservation.writeAhead(hosts.new)
       try await hosts.one.save(hosts.new)
-      room.release()
+      reservation.release()
       lease.release()
       let second = try await eventually("the lease is free") { try await hosts.two.lease("a") }
       #expect(try await hosts.two.load("a") == hosts.new)

@@ -129,13 +129,13 @@ import Testing
   }
 
   /// Otherwise a process that ends now would leave other hosts uninformed.
-  @Test func `after settle all changes have been announced`() async throws {
+  @Test func `after flush all changes have been announced`() async throws {
     try await PostgreSQLServer.running { server in
       let store = store(server)
       for number in 1...50 {
         try await store.save(record("\(number)", token: .init(accessToken: "t")))
       }
-      await store.settle()
+      await store.flush()
       #expect(store.notices?.takeNotice(now: true) == nil)
     }
   }
@@ -193,7 +193,7 @@ import Testing
   @Test func `sessions take over another host's refreshes and its sign-out`() async throws {
     try await SharedAccount.running { account in
       let (one, two) = (try await account.host(), try await account.host())
-      var events = two.events.makeAsyncIterator()
+      var events = two.events().makeAsyncIterator()
       let fresh = try await one.refresh()
       guard case .takenOver(fresh) = await events.next() else {
         Issue.record("the new token was not announced first")

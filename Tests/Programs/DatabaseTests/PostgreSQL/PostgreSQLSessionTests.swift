@@ -49,17 +49,17 @@ import Testing
     }
   }
 
-  @Test func `after settle no lease is left`() async throws {
+  @Test func `after flush no lease is left`() async throws {
     try await SharedAccount.running { account in
       try await store(account.server).expire("a")
       let host = try await account.host()
       _ = try await host.token()
-      try await host.settle()
+      try await host.flush()
       #expect(try await account.server.run("SELECT count(*) FROM sequencing_oauth.leases") == "0")
     }
   }
 
-  @Test func `settle waits until the database has ended the lease`() async throws {
+  @Test func `flush waits until the database has ended the lease`() async throws {
     try await SharedAccount.running { account in
       let (server, store) = (account.server, store(account.server))
       let lease = try #require(try await store.lease("a"))
@@ -76,7 +76,7 @@ import Testing
           """) == "1"
       }
       lease.release()
-      await store.settle()
+      await store.flush()
       #expect(try await server.run("SELECT count(*) FROM sequencing_oauth.leases") == "0")
       _ = try await slow
     }

@@ -25,7 +25,7 @@ struct SharedAccount: Sendable {
   func host() async throws -> AuthorizationModule {
     var environment = ClientEnvironment()
     // A database that fails in a test keeps failing until the test changes it.
-    environment.patienceWithStore = .zero
+    environment.storeRetryTime = .zero
     environment.userAgent = CustomUserAgent { _ = try await SandboxVisitor().visit($0) }
     let manager = AccountManager(
       store: DatabaseTests.store(server), environment: environment)

@@ -21,11 +21,11 @@ import Testing
       let hosts = try await Hosts(server)
       let lease = try #require(try await hosts.one.lease("a"))
       _ = try await hosts.one.load("a")
-      let room = try await hosts.one.reserve("a", replacing: hosts.old)
+      let reservation = try await hosts.one.reserve("a", replacing: hosts.old)
       try await server.run(Self.refuseSaves)
-      await room.land(hosts.new)
+      await reservation.writeAhead(hosts.new)
       await failure(.storeFailed) { try await hosts.one.save(hosts.new) }
-      room.release()
+      reservation.release()
       lease.release()
       try await body(hosts)
     }
@@ -110,10 +110,10 @@ import Testing
       let other = store(account.server)
       try await other.erase("a")
       // Another attempt fails, after which the store no longer knows of the refresh.
-      try? await host.settle()
+      try? await host.flush()
       try await account.server.run(Self.allowSaves)
       try await eventually("the session ends") {
-        try? await host.settle()
+        try? await host.flush()
         return host.currentToken == nil
       }
       #expect(try await other.load("a") == nil)
@@ -129,7 +129,7 @@ import Testing
       let other = store(account.server)
       #expect(try await other.lease("a") == nil)
       try await account.server.run(Self.allowSaves)
-      try await host.settle()
+      try await host.flush()
       #expect(try await other.load("a")?.token == fresh)
       let lease = try await eventually("the lease is free") { try await other.lease("a") }
       lease.release()

@@ -33,7 +33,7 @@ final class OAuthFixture: Sendable {
     environment.clock = clock
     environment.tokenStore = store
     // A store that fails in a test never recovers, so a retry would be useless.
-    environment.patienceWithStore = .zero
+    environment.storeRetryTime = .zero
     environment.userAgent = CustomUserAgent { [weak self] url in
       guard let self else { return }
       let page = try AuthorizationURL(url)

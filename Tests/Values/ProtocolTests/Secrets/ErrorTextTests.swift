@@ -42,9 +42,10 @@ import Testing
       let context = ClientContext(.failure(.notSignedIn), environment)
       let session = TokenSession(context, accountID: "a")
       try await session.takeOver(
-        AccountRecord(id: "a", clientID: "c", token: PrintingTests.token), since: session.dismissals
+        AccountRecord(id: "a", clientID: "c", token: PrintingTests.token),
+        since: session.appEndCount
       )
-      try await session.settle()
+      try await session.flush()
     }
     Self.expectSilence(error)
     #expect(error?.cause is Talkative)

@@ -125,7 +125,7 @@ import Testing
     .answering(#"{"next":"?page=\#(canary)"}"#)
     try await fixture.session.module.session.takeOver(
       AccountRecord(id: "default", clientID: "id", token: Self.token),
-      since: fixture.session.module.session.dismissals)
+      since: fixture.session.module.session.appEndCount)
     var configuration = PipeConfiguration(endpoint: "two?key=\(canary)")
     configuration.paging = .body()
     let pipe = try fixture.pipeline.add("two", configuration)
@@ -153,7 +153,7 @@ import Testing
     Self.expectSilence(context)
     let session = TokenSession(context, accountID: "a")
     try await session.takeOver(
-      AccountRecord(id: "a", clientID: "c", token: Self.token), since: session.dismissals)
+      AccountRecord(id: "a", clientID: "c", token: Self.token), since: session.appEndCount)
     #expect(session.token == Self.token)
     Self.expectSilence(session)
     let value = OneShot<SQToken>()

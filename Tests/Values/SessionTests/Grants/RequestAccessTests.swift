@@ -107,7 +107,7 @@ import Testing
     let fixture = try SessionFixture()
     let endCount = fixture.module.signIns.endCount
     _ = try await fixture.module.signIn()
-    #expect(try await fixture.module.signIn(SignIn.Wish(), since: endCount, on: nil) == nil)
+    #expect(try await fixture.module.signIn(SignIn.Request(), since: endCount, on: nil) == nil)
     #expect(fixture.fixture.opened.count == 1)
   }
 

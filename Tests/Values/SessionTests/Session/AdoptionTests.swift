@@ -76,7 +76,7 @@ import Testing
     await failure(.storeFailed) { try await module.adopt(held) }
     #expect(module.validToken == held)
     fixture.store.fails()
-    try await module.settle()
+    try await module.flush()
     #expect(await fixture.store.content() == "T1 R1")
   }
 

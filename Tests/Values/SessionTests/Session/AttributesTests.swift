@@ -30,22 +30,22 @@ import Testing
 
   @Test func `a flush stores attributes that were set after a sign-in`() async throws {
     module.attributes = ["name": "Alice"]
-    try await module.settle()
+    try await module.flush()
     #expect(await store.memory.load("default") == Self.record("T1", ["name": "Alice"]))
     #expect(module.currentToken?.accessToken == "T1")
     // Nothing has changed since then.
     let saves = store.saves.count
-    try await module.settle()
+    try await module.flush()
     #expect(store.saves.count == saves)
     module.attributes = [:]
-    try await module.settle()
+    try await module.flush()
     #expect(await store.memory.load("default")?.attributes == [:])
   }
 
   @Test func `a newer token in the store stays`() async throws {
     await store.memory.save(Self.record("T2", ["name": "Bob"]))
     module.attributes = ["name": "Alice"]
-    try await module.settle()
+    try await module.flush()
     #expect(await store.memory.load("default") == Self.record("T2", ["name": "Alice"]))
     #expect(module.currentToken?.accessToken == "T2")
   }
@@ -53,7 +53,7 @@ import Testing
   @Test func `an account that was erased elsewhere stays erased`() async throws {
     await store.memory.erase("default")
     module.attributes = ["name": "Alice"]
-    try await module.settle()
+    try await module.flush()
     #expect(await store.memory.load("default") == nil && module.currentToken == nil)
   }
 
@@ -62,17 +62,17 @@ import Testing
   {
     store.fails(toLoad: failsToLoad, toSave: !failsToLoad)
     module.attributes = ["name": "Alice"]
-    await failure(.storeFailed) { try await module.settle() }
+    await failure(.storeFailed) { try await module.flush() }
     #expect(module.currentToken?.accessToken == "T1")
     store.fails()
-    try await module.settle()
+    try await module.flush()
     #expect(await store.memory.load("default")?.attributes == ["name": "Alice"])
   }
 
   @Test func `an invalidated token stays invalid`() async throws {
     module.session.invalidate()
     module.attributes = ["name": "Alice"]
-    try await module.settle()
+    try await module.flush()
     #expect(module.session.validToken == nil)
   }
 }

@@ -40,7 +40,7 @@ import Testing
     // Another caller joins the same refresh, and has its own time limit.
     await failure(.requestTimedOut) { try await fixture.module.token() }
     fixture.server.gate.open()
-    try await fixture.module.settle()
+    try await fixture.module.flush()
     #expect(try await fixture.module.token().accessToken == "T2")
     #expect(fixture.refreshes == ["R1"])
     #expect(fixture.store.saves == ["save T2 R2"])
@@ -53,7 +53,7 @@ import Testing
     fixture.server.gate.close()
     #expect(try await fixture.module.token().accessToken == "T1")
     fixture.server.gate.open()
-    try await fixture.module.settle()
+    try await fixture.module.flush()
     #expect(fixture.memory == "T2 R2")
   }
 
@@ -62,7 +62,7 @@ import Testing
     fixture.server.signInGate.close()
     await failure(.requestTimedOut) { try await fixture.module.token() }
     fixture.server.signInGate.open()
-    try await fixture.module.settle()
+    try await fixture.module.flush()
     #expect(fixture.requests.filter { $0 == "client_credentials" }.count == 1)
   }
 
@@ -71,7 +71,7 @@ import Testing
     fixture.clock.advance(by: 3600)
     fixture.server.gate.close()
     await failure(.requestTimedOut) { try await fixture.module.token() }
-    let end = begin { try await fixture.module.settle() }
+    let end = begin { try await fixture.module.flush() }
     await failure(.requestTimedOut) { try await fixture.module.token() }
     fixture.server.gate.open()
     try await end.value

@@ -93,7 +93,7 @@ import Testing
     let other = try await lease()
     let module = fixture.module
     let caller = begin { try await module.refresh() }
-    try await module.settle()
+    try await module.flush()
     await failure(.accountInUse) { try await caller.value }
     #expect(fixture.memory == "T1 R1" && fixture.requests.isEmpty)
     other.release()
@@ -107,10 +107,10 @@ import Testing
     let other = try await lease()
     fixture.oauth.userDidSignOut()
     let module = fixture.module
-    let settling = begin { try await module.settle() }
+    let flushing = begin { try await module.flush() }
     #expect(try await content() == "T1 R1")
     other.release()
-    try await settling.value
+    try await flushing.value
     #expect(try await content() == nil)
   }
 
@@ -123,9 +123,9 @@ import Testing
     fixture.server.gate.close()
     let caller = begin { try await account.refresh() }
     try await fixture.server.gate.isHolding()
-    let settling = begin { try await manager.settle() }
+    let flushing = begin { try await manager.flush() }
     fixture.server.gate.open()
-    try await settling.value
+    try await flushing.value
     #expect(try await content() == "T2 R2" && !account.refreshesAutomatically)
     _ = try await caller.value
   }
@@ -152,7 +152,7 @@ import Testing
     // The other session's refresh does not bring the account back.
     try await store.save(fixture.record(fixture.server.issue(at: fixture.clock.now)))
     other.release()
-    try await fixture.module.settle()
+    try await fixture.module.flush()
     #expect(try await content() == nil)
   }
 
@@ -188,7 +188,7 @@ import Testing
     fixture.oauth.userDidSignOut()
     await failure(.notAuthorized) { try await caller.value }
     other.release()
-    try await module.settle()
+    try await module.flush()
     try await lease().release()
     #expect(try await content() == nil && fixture.requests.isEmpty)
   }

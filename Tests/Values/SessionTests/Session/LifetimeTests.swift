@@ -107,7 +107,7 @@ import Testing
       let module = try parts.module()
       gone = Weak(module)
       try await module.restore()
-      let events = module.events
+      let events = module.events()
       heard = Task { await events.reduce(into: []) { $0.append($1.word) } }
       try await module.refresh()
     }
@@ -119,8 +119,8 @@ import Testing
     let fixture = try await SessionFixture().restored()
     let module = fixture.module
     for _ in 0..<20 {
-      let listener = Task { for await _ in module.events { break } }
-      let other = Task { for await _ in module.events {} }
+      let listener = Task { for await _ in module.events() { break } }
+      let other = Task { for await _ in module.events() {} }
       await Task.yield()
       other.cancel()
       await other.value
@@ -128,7 +128,7 @@ import Testing
       listener.cancel()
       await listener.value
     }
-    let last = RefreshRecorder.listening(to: module.events)
+    let last = RefreshRecorder.listening(to: module.events())
     try await module.refresh()
     #expect(await last.words(1) == ["refreshed T22"])
   }

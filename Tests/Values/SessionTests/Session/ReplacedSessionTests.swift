@@ -28,7 +28,7 @@ struct ReplacedSessionTests {
 
   @Test func `the app is notified that the token belongs to another sign-in`() async throws {
     let fixture = try await replaced()
-    let stream = RefreshRecorder.listening(to: fixture.module.events)
+    let stream = RefreshRecorder.listening(to: fixture.module.events())
     #expect(try await fixture.module.token().accessToken == "T2")
     #expect(await fixture.observer.words(1) == ["replaced T2"])
     #expect(await stream.words(1) == ["replaced T2"])
@@ -89,7 +89,7 @@ struct ReplacedSessionTests {
     let stored = Self.record(fixture.server.issue(at: fixture.clock.now), "first")
     await fixture.store.memory.save(stored)
     fixture.oauth.launchTokenTimerUpdate(with: stored.token)
-    try await fixture.module.settle()
+    try await fixture.module.flush()
     #expect(await fixture.store.memory.load("default")?.session == "first")
     try await fixture.module.refresh()
     #expect(await fixture.store.memory.load("default")?.session == "first")
@@ -104,7 +104,7 @@ struct ReplacedSessionTests {
       Self.record(fixture.server.issue(at: fixture.clock.now), "first"))
     fixture.oauth.launchTokenTimerUpdate(with: copy)
     #expect(await fixture.observer.words(1) == ["taken over T2"])
-    try await fixture.module.settle()
+    try await fixture.module.flush()
     #expect(fixture.memory == "T2 R2")
   }
 

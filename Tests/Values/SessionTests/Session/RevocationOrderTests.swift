@@ -33,7 +33,7 @@ import Testing
     #expect(fixture.memory == nil)
     server.open()
     #expect(try await revocation.value == "T1 R1")
-    try await fixture.module.settle()
+    try await fixture.module.flush()
     #expect(await fixture.observer.words(1) == ["ended signedOut"])
     #expect(await fixture.store.content() == nil)
     #expect(fixture.store.calls.count { $0 == "erase" } == 1)
@@ -46,7 +46,7 @@ import Testing
     #expect(try await fixture.oauth.signIn().accessToken == "T2")
     server.open()
     #expect(try await revocation.value == "T1 R1")
-    try await fixture.module.settle()
+    try await fixture.module.flush()
     #expect(fixture.memory == "T2 R2" && fixture.observer.words.isEmpty)
     #expect(await fixture.store.content() == "T2 R2")
   }
@@ -111,7 +111,7 @@ import Testing
     await failure(.cancelled) { try await revocation.value }
     await failure(.cancelled) { try await caller.value }
     fixture.store.saving.open()
-    try await module.settle()
+    try await module.flush()
     #expect(fixture.memory == "T2 R2" && server.waiting == 0)
     #expect(await fixture.store.content() == "T2 R2")
   }

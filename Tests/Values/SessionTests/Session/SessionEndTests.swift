@@ -12,7 +12,7 @@ import Testing
   @Test func `invalid_grant ends the session, and every observer is notified once`() async throws {
     let fixture = try await SessionFixture().updating()
     let module = fixture.module
-    let streams = (0..<3).map { _ in RefreshRecorder.listening(to: module.events) }
+    let streams = (0..<3).map { _ in RefreshRecorder.listening(to: module.events()) }
     fixture.server.gate.close()
     fixture.server.always(Self.invalidGrant)
     let callers = (0..<50).map { _ in begin { try await module.refresh() } }

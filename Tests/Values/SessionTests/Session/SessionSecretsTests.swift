@@ -47,7 +47,7 @@ import Testing
     fixture.server.always(
       ScriptedTransport.json(
         #"{"error":"invalid_grant","error_description":"no token \#(secret) here"}"#, status: 400))
-    let recorder = RefreshRecorder.listening(to: fixture.module.events)
+    let recorder = RefreshRecorder.listening(to: fixture.module.events())
     let error = await failure { try await fixture.oauth.refresh(with: token("sent")) }
     #expect(!everyText(of: error as Any).contains(Self.canary))
     _ = await recorder.words(1)

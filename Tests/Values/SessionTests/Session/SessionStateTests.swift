@@ -223,23 +223,23 @@ import Testing
       Issue.record("it did not start")
       return
     }
-    let void = state.end(.signedOut, isDismissal: true)
+    let void = state.end(.signedOut, isByApp: true)
     #expect(void?.work === renewal.work)
     #expect(!state.isCurrent(renewal) && state.record == nil && state.ends == 1)
     #expect(state.dueAt(renews: true) == nil && state.recordToSaveAgain(at: .distantFuture) == nil)
     #expect(step(state, .valid, at: 0) == "absent")
     let (takeover, _) = state.beginTakeover()
-    #expect(state.end(.signedOut, isDismissal: true)?.work === takeover.work)
+    #expect(state.end(.signedOut, isByApp: true)?.work === takeover.work)
     #expect(!state.isCurrent(takeover) && state.ends == 2)
   }
 
   @Test func `an end is reported if there was a token, after earlier events`() {
     var state = SessionState()
-    _ = state.end(.signedOut, isDismissal: true)
+    _ = state.end(.signedOut, isByApp: true)
     #expect(!state.hasEvents)
     state.hold(Self.record(), at: Self.now, jitter: 0)
     state.report(.refreshFailed(SQOAuthError(.serverError, "x")))
-    _ = state.end(.revoked, isDismissal: true)
+    _ = state.end(.revoked, isByApp: true)
     guard case .refreshFailed? = state.nextEvent(), case .ended(.revoked)? = state.nextEvent()
     else {
       Issue.record("another event, or another order")

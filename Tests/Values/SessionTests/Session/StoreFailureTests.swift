@@ -11,7 +11,7 @@ import Testing
   @Test func `no caller gets the new token before it is stored`() async throws {
     let fixture = try await SessionFixture().restored()
     let module = fixture.module
-    let stream = RefreshRecorder.listening(to: module.events)
+    let stream = RefreshRecorder.listening(to: module.events())
     fixture.store.saving.close()
     let caller = begin { try await module.refresh() }
     try await fixture.store.saving.isHolding()
@@ -55,18 +55,18 @@ import Testing
     store.saving.close()
     let caller = begin { try await module.refresh() }
     try await store.saving.isHolding()
-    let settling = begin {
-      try await module.settle()
+    let flushing = begin {
+      try await module.flush()
       return (module.currentToken?.accessToken, await store.content())
     }
     #expect(await store.content() == "T1 R1")
     store.saving.open()
-    let (token, content) = try await settling.value
+    let (token, content) = try await flushing.value
     #expect(token == "T2" && content == "T2 R2")
     _ = try await caller.value
 
     fixture.oauth.userDidSignOut()
-    try await module.settle()
+    try await module.flush()
     #expect(await store.content() == nil)
   }
 
@@ -94,40 +94,40 @@ import Testing
     let fixture = try await SessionFixture().restored()
     fixture.store.fails(toSave: true)
     try await fixture.module.refresh()
-    let error = await failure(.storeFailed) { try await fixture.module.settle() }
+    let error = await failure(.storeFailed) { try await fixture.module.flush() }
     #expect(error?.cause is ScriptedStore.Full)
     fixture.store.fails()
     // The back-off is for the timer. A program that is about to end has no time for it.
-    try await fixture.module.settle()
+    try await fixture.module.flush()
     #expect(await fixture.store.content() == "T2 R2")
     fixture.store.fails(toErase: true)
     fixture.oauth.userDidSignOut()
-    await failure(.storeFailed) { try await fixture.module.settle() }
+    await failure(.storeFailed) { try await fixture.module.flush() }
     fixture.store.fails()
-    try await fixture.module.settle()
+    try await fixture.module.flush()
     #expect(await fixture.store.content() == nil)
   }
 
   @Test func `a flush tries to save a one-time token until the store accepts it`() async throws {
     let fixture = try await SessionFixture().restored()
-    fixture.oauth.environment.patienceWithStore = .seconds(30)
+    fixture.oauth.environment.storeRetryTime = .seconds(30)
     fixture.store.fails(toSave: true)
     try await fixture.module.refresh()
     let module = fixture.module
-    let settling = begin { try await module.settle() }
+    let flushing = begin { try await module.flush() }
     try await eventually("a second attempt") { fixture.store.saves.count >= 3 }
     fixture.store.fails()
-    try await settling.value
+    try await flushing.value
     #expect(await fixture.store.content() == "T2 R2")
   }
 
   @Test func `a flush tries only once if the refresh token can be used again`() async throws {
     let fixture = try await SessionFixture().restored()
-    fixture.oauth.environment.patienceWithStore = .seconds(3600)
+    fixture.oauth.environment.storeRetryTime = .seconds(3600)
     fixture.server.change { $0.refreshToken = "" }
     fixture.store.fails(toSave: true)
     try await fixture.module.refresh()
-    await failure(.storeFailed) { try await fixture.module.settle() }
+    await failure(.storeFailed) { try await fixture.module.flush() }
   }
 
   /// A program that is about to end has cancelled its tasks before it flushes.
@@ -137,11 +137,11 @@ import Testing
     fixture.server.gate.close()
     let caller = begin { try await module.refresh() }
     try await fixture.server.gate.isHolding()
-    let settling = begin { try await module.settle() }
-    settling.cancel()
+    let flushing = begin { try await module.flush() }
+    flushing.cancel()
     caller.cancel()
     fixture.server.gate.open()
-    try await settling.value
+    try await flushing.value
     #expect(await fixture.store.content() == "T2 R2")
   }
 
@@ -271,7 +271,7 @@ import Testing
     try await fixture.store.loading.isHolding()
     fixture.oauth.userDidSignOut()
     fixture.store.loading.open()
-    try await fixture.module.settle()
+    try await fixture.module.flush()
     try await eventually { fixture.clock.sleepers == 0 }
     #expect(await fixture.store.content() == nil)
     #expect(fixture.store.saves == ["save T2 R2"], "only the one that failed")

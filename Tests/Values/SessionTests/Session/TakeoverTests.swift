@@ -180,12 +180,13 @@ import Testing
     let fixture = try await SessionFixture().restored()
     let session = fixture.module.session
     let first = try #require(fixture.module.currentToken)
-    let mark = try #require(session.mark(of: first))
+    let generation = try #require(session.generation(of: first))
     let second = try await fixture.oauth.signIn()
-    #expect(session.mark(of: first) == nil)
-    #expect(session.mark(of: second) == session.mark && session.mark != mark)
+    #expect(session.generation(of: first) == nil)
+    #expect(
+      session.generation(of: second) == session.generation && session.generation != generation)
     try await fixture.oauth.signOut()
-    #expect(session.mark == nil && session.mark(of: second) == nil)
+    #expect(session.generation == nil && session.generation(of: second) == nil)
   }
 
   @Test func `two sign-ins in a row end with the second one's token`() async throws {

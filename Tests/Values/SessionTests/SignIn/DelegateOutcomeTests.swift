@@ -136,7 +136,8 @@ import Testing
   @Test func `unusable parameters are reported to the delegate`() async throws {
     let fixture = OAuthFixture()
     for (id, redirect) in [("", "com.example.app:/cb"), ("id", "http://app.example/"), ("id", "")] {
-      fixture.oauth.registerApplicationParameters(clientID: id, redirectURI: redirect)
+      fixture.oauth.registerApplicationParameters(
+        clientID: id, redirectURI: redirect, provider: .sequencing)
       await failure(.invalidConfiguration) { try await fixture.oauth.signIn() }
     }
     #expect(

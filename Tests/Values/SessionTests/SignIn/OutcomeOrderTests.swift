@@ -35,17 +35,17 @@ import Testing
       if case .failure = outcome {
         // Holds this notification until the other sign-in waits for it, or has been reported.
         gate.resolve(())
-        while !signIns.telling.isAwaited, told.all.isEmpty { usleep(500) }
+        while !signIns.reporting.isAwaited, told.all.isEmpty { usleep(500) }
       }
       told.add(outcome)
     }
-    signIns.start(SignIn.Wish()) { _ in
+    signIns.start(SignIn.Request()) { _ in
       await gate.wait()
       return .success(SQToken(accessToken: "second"))
     }
     // This sign-in is rejected, and reported by the thread that starts it, which may block.
     Thread.detachNewThread { [signIns] in
-      signIns.start(SignIn.Wish(place: .otherDevice), Self.run("never"))
+      signIns.start(SignIn.Request(place: .otherDevice), Self.run("never"))
     }
     try await eventually { told.all.count == 2 }
     #expect(told.all == ["sign_in_under_way", "second"])
@@ -56,17 +56,17 @@ import Testing
     let begun = OneShot<SignIn>()
     signIns.onEnd { [told] in told.add($0) }
     // This sign-in goes on after it is cancelled, as one does whose token has arrived.
-    signIns.start(SignIn.Wish()) { signIn in
+    signIns.start(SignIn.Request()) { signIn in
       begun.resolve(signIn)
       await gate.wait()
       return .success(SQToken(accessToken: "first"))
     }
     let first = await begun.wait()
     signIns.cancel()
-    signIns.start(SignIn.Wish()) { _ in .failure(.signInCancelled) }
+    signIns.start(SignIn.Request()) { _ in .failure(.signInCancelled) }
     let second = try #require(signIns.underWay)
     signIns.cancel()
-    signIns.start(SignIn.Wish(), Self.run("third"))
+    signIns.start(SignIn.Request(), Self.run("third"))
     // The second waits for the first, and the third for the second. Without the fix, they ended
     // earlier.
     try await eventually {

@@ -62,7 +62,8 @@ import Testing
   @Test func `the provider is Sequencing unless the app gives another one`() async throws {
     let fixture = OAuthFixture()
     fixture.oauth.registerApplicationParameters(
-      clientID: "id", clientSecret: "s", redirectURI: "com.example.app:/cb", scope: "demo")
+      clientID: "id", clientSecret: "s", redirectURI: "com.example.app:/cb", scope: "demo",
+      provider: .sequencing)
     _ = try await fixture.oauth.signIn()
     #expect(fixture.opened.first?.url.host() == "sequencing.com")
     fixture.oauth.registerApplicationParameters(
@@ -115,7 +116,8 @@ import Testing
 
   @Test func `a failed registration replaces the client too`() async throws {
     let fixture = try OAuthFixture().register()
-    fixture.oauth.registerApplicationParameters(clientID: "", redirectURI: "com.example.app:/cb")
+    fixture.oauth.registerApplicationParameters(
+      clientID: "", redirectURI: "com.example.app:/cb", provider: .sequencing)
     await failure(.invalidConfiguration) { try await fixture.oauth.signIn() }
     #expect(fixture.opened.isEmpty)
   }

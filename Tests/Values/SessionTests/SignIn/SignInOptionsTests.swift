@@ -114,13 +114,13 @@ import Testing
   @Test(arguments: [nil, "", "openidx", "profile", "OPENID", "open id"])
   func `any other sign-in has no nonce`(scope: String?) throws {
     var options = SignInOptions()
-    options.nonceThatTheAppMakesAnew = "n-0S6_WzA2Mj"
+    options.nonce = "n-0S6_WzA2Mj"
     #expect(try question(options, scope: scope).expected.nonce == nil)
   }
 
   @Test func `an app can provide the nonce`() throws {
     var options = SignInOptions()
-    options.nonceThatTheAppMakesAnew = "n-0S6_WzA2Mj"
+    options.nonce = "n-0S6_WzA2Mj"
     #expect(try question(options).expected.nonce == "n-0S6_WzA2Mj")
   }
 }

@@ -44,14 +44,14 @@ import Testing
     #expect(await recorder.words(1) == ["failed store_failed"])
     guard case .refreshFailed(let error)? = recorder.events.first else { return }
     #expect(error.cause is FailingStore.Full)
-    await failure(.storeFailed) { try await fixture.oauth.settle() }
+    await failure(.storeFailed) { try await fixture.oauth.flush() }
   }
 
   @Test func `an SDK error of a store is thrown unchanged`() async throws {
     let fixture = try OAuthFixture().register()
     fixture.oauth.environment.tokenStore = FailingStore(SQOAuthError(.invalidConfiguration, "x"))
     try await fixture.oauth.signIn()
-    await failure(.invalidConfiguration) { try await fixture.oauth.settle() }
+    await failure(.invalidConfiguration) { try await fixture.oauth.flush() }
   }
 
   @Test func `signing out empties memory and store for good`() async throws {

@@ -12,7 +12,7 @@ import SQCrypto
 /// It contains a digest of the record that it replaces, which shows whether the copy is still
 /// current. If the store now has a different record, a later refresh or another sign-in has
 /// replaced the old record, and this copy is outdated.
-struct LandedRecord: Codable, Sendable {
+struct WriteAheadCopy: Codable, Sendable {
   let record: AccountRecord
   private let replaces: String
 
@@ -38,7 +38,7 @@ struct LandedRecord: Codable, Sendable {
 ///
 /// The file is created larger than its content, and a process may have been killed while it wrote.
 /// Only content that matches its digest is used.
-enum LandedRecordFrame {
+enum WriteAheadFrame {
   private static let version = "1"
   private static let name = "SequencingOAuth landing"
 

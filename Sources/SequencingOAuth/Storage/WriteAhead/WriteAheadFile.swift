@@ -12,9 +12,9 @@ import SQFiles
 /// Its content is written in place, because a write within the reserved space needs neither more
 /// disk space nor a lock that another process may hold. The calls block their thread, but
 /// ``write(_:)`` only copies into the system's cache.
-final class LandedRecordFile: Sendable {
+final class WriteAheadFile: Sendable {
   private struct State {
-    /// The open file; `nil` after ``LandedRecordFile/finish()``.
+    /// The open file; `nil` after ``WriteAheadFile/finish()``.
     var descriptor: FileDescriptor?
     var isWritten = false
   }

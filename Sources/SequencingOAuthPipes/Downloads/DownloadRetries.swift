@@ -2,7 +2,7 @@ import SQBasics
 import SequencingOAuth
 
 /// The rules for retrying a download after a lost connection: how often, and after which pause.
-struct DownloadPatience {
+struct DownloadRetries {
   /// The number of bytes that an attempt must receive to count as successful.
   static let worthwhile: Int64 = 64 * 1024
   /// The number of unsuccessful attempts in a row after which the download fails.

@@ -9,7 +9,7 @@ extension TokenFile {
   ) throws(SQOAuthError) -> AccountRecord? {
     let stored = try naming("be read") { () throws(SQOAuthError) in try content.record(id) }
     guard let stored else { return nil }
-    return try landedRecords.landed(after: stored, format.sealer) ?? stored
+    return try writeAheadCopies.copy(after: stored, format.sealer) ?? stored
   }
 
   /// Creates a file for the write-ahead copy of a record's successor.
@@ -23,10 +23,10 @@ extension TokenFile {
     _ id: String, replacing record: AccountRecord?
   ) async throws(SQOAuthError) -> AccountReservation {
     try await run { file throws(SQOAuthError) in
-      try file.landedRecords.checkPath()
-      guard record != nil || file.landedRecords.hasStore else {
+      try file.writeAheadCopies.checkPath()
+      guard record != nil || file.writeAheadCopies.hasStore else {
         try file.naming("be made") { () throws(SQOAuthError) in try file.format.checkKey() }
-        try file.landedRecords.check()
+        try file.writeAheadCopies.check()
         let lock = try file.lock()
         // The store need not exist yet, so its lock file is removed.
         defer { lock.remove() }
@@ -41,11 +41,11 @@ extension TokenFile {
         let stored = try file.settled(id, content)
       else {
         _ = try file.content()
-        try file.landedRecords.check()
+        try file.writeAheadCopies.check()
         try file.checkReplacing()
         return AccountReservation()
       }
-      return try file.landedRecords.reserve(
+      return try file.writeAheadCopies.reserve(
         after: stored, file.format.sealer, syncingOn: file.queue)
     }
   }
@@ -57,27 +57,27 @@ extension TokenFile {
     _ id: String, _ content: Format.Content
   ) throws(SQOAuthError) -> AccountRecord? {
     let stored = try naming("be read") { () throws(SQOAuthError) in try content.record(id) }
-    guard let stored, let landed = try landedRecords.landed(after: stored, format.sealer) else {
+    guard let stored, let copy = try writeAheadCopies.copy(after: stored, format.sealer) else {
       return stored
     }
-    try rewriteLocked(landing: id) { _, _ throws(SQOAuthError) in
+    try rewriteLocked(copyOf: id) { _, _ throws(SQOAuthError) in
       var content = content
-      try content.save(landed)
+      try content.save(copy)
       return content
     }
-    return landed
+    return copy
   }
 
   /// Whether the write-ahead copy contains this record, although saving it failed.
-  func hasLanded(_ record: AccountRecord) async -> Bool {
-    let landed =
+  func hasWriteAheadCopy(_ record: AccountRecord) async -> Bool {
+    let copy =
       try? await run { file throws(SQOAuthError) in
         // If the token file already has the record, its new content may not be on the disk yet, so
         // the copy is not counted.
         guard let stored = try file.content()?.record(record.id) else { return nil }
-        return try file.landedRecords.landed(after: stored, file.format.sealer)
+        return try file.writeAheadCopies.copy(after: stored, file.format.sealer)
       } as AccountRecord?
-    return landed == record
+    return copy == record
   }
 
   /// Moves all write-ahead copies into the content, before the key is changed.
@@ -88,7 +88,7 @@ extension TokenFile {
   ///   sealed with the old key.
   func adopted(_ content: Format.Content?) throws(SQOAuthError) -> Format.Content? {
     guard var content else { return nil }
-    for id in content.ids where landedRecords.has(id, format.sealer) {
+    for id in content.ids where writeAheadCopies.has(id, format.sealer) {
       guard let lease = try locks.lease(id) else { throw .isRefreshed(id) }
       defer { lease.release() }
       if let newest = try record(id, in: content) { try content.save(newest) }
@@ -97,9 +97,9 @@ extension TokenFile {
   }
 
   /// Removes the write-ahead copies that were sealed with an old key.
-  func removeLandedRecords(sealedBy sealer: RecordSealer?) async {
+  func removeWriteAheadCopies(sealedBy sealer: RecordSealer?) async {
     try? await run { file throws(SQOAuthError) in
-      for id in try file.content()?.ids ?? [] { try file.landedRecords.remove(id, sealer) }
+      for id in try file.content()?.ids ?? [] { try file.writeAheadCopies.remove(id, sealer) }
     }
   }
 }

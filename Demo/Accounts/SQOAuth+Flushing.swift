@@ -5,7 +5,7 @@ extension SQOAuth {
   /// Does work, then waits until the store contains the newest token, even if the work failed.
   ///
   /// Every command with an account ends with this wait, even if a signal interrupts it.
-  func settling(
+  func flushing(
     _ console: Console, _ work: () async throws(Failure) -> Void
   ) async throws(Failure) {
     var failure: Failure?
@@ -24,7 +24,7 @@ extension SQOAuth {
     }
     defer { timer.cancel() }
     do throws(SQOAuthError) {
-      try await module.settle()
+      try await module.flush()
     } catch {
       if let failure, failure.code != error.code.rawValue { console.report(failure) }
       throw Failure(notKept: error)

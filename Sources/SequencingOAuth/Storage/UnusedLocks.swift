@@ -11,7 +11,7 @@ import SQFiles
 ///
 /// Such files come from killed processes, and from older versions of the SDK, which kept one file
 /// for each account.
-final class LeftoverLocks: Sendable {
+final class UnusedLocks: Sendable {
   /// The minimum age of a file to be removed, in seconds.
   ///
   /// A younger file may belong to a process that has not locked it yet.
@@ -31,7 +31,7 @@ final class LeftoverLocks: Sendable {
       return !isDone
     }
     guard isFirst else { return }
-    BlockingQueue("LeftoverLocks").start { [folder] in Self.remove(in: folder) }
+    BlockingQueue("UnusedLocks").start { [folder] in Self.remove(in: folder) }
   }
 
   private static func remove(in folder: String) {

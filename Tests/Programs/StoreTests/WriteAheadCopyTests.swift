@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// A store's write-ahead copy: the file in which an answer is written before the store has it.
-@Suite(.timeLimit(.minutes(3))) struct LandedRecordTests {
+@Suite(.timeLimit(.minutes(3))) struct WriteAheadCopyTests {
   static let old = record("a", "old")
   static let new = record("a", "new")
 
@@ -27,12 +27,12 @@ import Testing
     let store = try kind.open(folder)
     try await store.save(Self.old)
     try await store.save(Self.record("b", "other"))
-    let room = try await store.reserve("a", replacing: Self.old)
-    await room.land(Self.new)
-    room.release()
+    let reservation = try await store.reserve("a", replacing: Self.old)
+    await reservation.writeAhead(Self.new)
+    reservation.release()
   }
 
-  private func landedRecords(_ folder: TemporaryFolder) throws -> [String] {
+  private func writeAheadCopies(_ folder: TemporaryFolder) throws -> [String] {
     try folder.contents().filter { $0.contains(".landing") }.map(folder.file)
   }
 
@@ -46,10 +46,10 @@ import Testing
     #expect(try await store.load("a") == Self.new)
     #expect(try await store.all() == [Self.new, Self.record("b", "other")])
     #expect(try await store.list() == ["a", "b"])
-    #expect(try landedRecords(folder).count == 1)
+    #expect(try writeAheadCopies(folder).count == 1)
     // The next refresh needs the reservation, so the store gets the record first.
     try await store.reserve("a", replacing: Self.new).release()
-    #expect(try landedRecords(folder).isEmpty)
+    #expect(try writeAheadCopies(folder).isEmpty)
     #expect(try await kind.open(folder).load("a") == Self.new)
   }
 
@@ -60,15 +60,15 @@ import Testing
     let folder = try TemporaryFolder()
     let store = try kind.open(folder)
     try await store.save(Self.old)
-    let room = try await store.reserve("a", replacing: Self.old)
-    #expect(try landedRecords(folder).count == 1)
-    try folder.expectPrivate("with room")
+    let reservation = try await store.reserve("a", replacing: Self.old)
+    #expect(try writeAheadCopies(folder).count == 1)
+    try folder.expectPrivate("with reservation")
     // In the meantime a sign-in of the account asks too.
     try await store.reserve("a", replacing: nil).release()
-    #expect(try landedRecords(folder).count == 1)
+    #expect(try writeAheadCopies(folder).count == 1)
     #expect(try await store.load("a") == Self.old, "an empty landing file is none")
-    room.release()
-    #expect(try landedRecords(folder).isEmpty)
+    reservation.release()
+    #expect(try writeAheadCopies(folder).isEmpty)
   }
 
   @Test(arguments: StoreKind.landing)
@@ -77,10 +77,10 @@ import Testing
     let folder = try TemporaryFolder()
     try await landed(kind, folder)
     try await kind.open(folder).save(Self.new)
-    #expect(try landedRecords(folder).isEmpty)
+    #expect(try writeAheadCopies(folder).isEmpty)
     try await landed(kind, folder)
     try await kind.open(folder).erase("a")
-    #expect(try landedRecords(folder).isEmpty)
+    #expect(try writeAheadCopies(folder).isEmpty)
     #expect(try await kind.open(folder).load("a") == nil)
   }
 
@@ -91,7 +91,7 @@ import Testing
   ) async throws {
     let folder = try TemporaryFolder()
     try await landed(kind, folder)
-    let path = try #require(try landedRecords(folder).first)
+    let path = try #require(try writeAheadCopies(folder).first)
     let landing = try Data(contentsOf: URL(filePath: path))
     let later = Self.record("a", name, session: name == "old" ? "two" : "one")
     try await kind.open(folder).save(later)
@@ -106,7 +106,7 @@ import Testing
   func `an incomplete or changed write-ahead copy is ignored`(kind: StoreKind) async throws {
     let folder = try TemporaryFolder()
     try await landed(kind, folder)
-    let path = try #require(try landedRecords(folder).first)
+    let path = try #require(try writeAheadCopies(folder).first)
     let whole = try Data(contentsOf: URL(filePath: path))
     let end = try #require(whole.lastIndex { $0 != 0 })
     for index in [0, 30, 60, 100, 200, end / 2, end] {
@@ -151,7 +151,7 @@ import Testing
     #expect(error?.code == .storeFailed)
     #expect(error?.message.contains("process ") == true, "\(error?.message ?? "")")
     #expect(error?.message.contains(path) == true)
-    #expect(try landedRecords(folder).isEmpty)
+    #expect(try writeAheadCopies(folder).isEmpty)
     holder.signal(SIGKILL)
   }
 
@@ -177,7 +177,7 @@ import Testing
     let (store, other) = (try kind.open(folder), try kind.open(folder))
     try await store.save(Self.old)
     let lease = try #require(try await store.lease("a"))
-    let room = try await store.reserve("a", replacing: Self.old)
+    let reservation = try await store.reserve("a", replacing: Self.old)
     let key = StoreKey.raw(Data(repeating: 7, count: 32))
     let lock = try FileWatch("\(kind.path(folder)).locks/\(AccountLocks.name(of: "a"))")
     let changing = Task {
@@ -190,9 +190,9 @@ import Testing
     try await eventually("it finds the account's lock taken, and again") {
       lock.countClosings() >= 2
     }
-    await room.land(Self.new)
+    await reservation.writeAhead(Self.new)
     try await store.save(Self.new)
-    room.release()
+    reservation.release()
     lease.release()
     try await changing.value
     #expect(try await other.load("a") == Self.new)
@@ -202,7 +202,7 @@ import Testing
   func `a later version's write-ahead copy stops a refresh`(kind: StoreKind) async throws {
     let folder = try TemporaryFolder()
     try await landed(kind, folder)
-    let path = try #require(try landedRecords(folder).first)
+    let path = try #require(try writeAheadCopies(folder).first)
     try Data("SequencingOAuth landing 2 whatever it is\n".utf8).write(to: URL(filePath: path))
     await #expect(throws: SQOAuthError.self) { try await kind.open(folder).load("a") }
   }
@@ -213,7 +213,7 @@ import Testing
   ) async throws {
     let folder = try TemporaryFolder()
     try await landed(kind, folder)
-    let path = try #require(try landedRecords(folder).first)
+    let path = try #require(try writeAheadCopies(folder).first)
     let content = try Data(contentsOf: URL(filePath: path))
     for secret in ["new-access", "new-refresh", "refresh_token", "client"] {
       #expect(content.range(of: Data(secret.utf8)) == nil, "\(secret)")
@@ -237,6 +237,6 @@ import Testing
       try await store.changeKey(to: key)
       #expect(try await SQLiteTokenStore(path: path, key: key).load("a") == Self.new)
     }
-    #expect(try landedRecords(folder).isEmpty)
+    #expect(try writeAheadCopies(folder).isEmpty)
   }
 }

@@ -5,7 +5,7 @@ import SQBasics
 /// The server may already have issued tokens, and an authorization code or a device code can be
 /// used only once. So such a request continues, and its tokens are revoked. Otherwise they would
 /// stay valid although no caller has them.
-package final class UnclaimedTokens: Sendable {
+package final class AbandonedTokens: Sendable {
   private typealias Answer = Result<IssuedToken, SQOAuthError>
 
   private let requests = Locked<[Int: Task<Void, Never>]>([:])
@@ -36,7 +36,7 @@ package final class UnclaimedTokens: Sendable {
   }
 
   /// Waits until each request has its response and the tokens are revoked.
-  func settle() async {
+  func flush() async {
     while let request = requests.withLock({ $0.values.first }) { await request.value }
   }
 

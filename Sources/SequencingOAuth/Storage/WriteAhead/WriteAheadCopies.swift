@@ -15,9 +15,9 @@ import SQFiles
 /// same protection as the store: if the store is sealed, the file is sealed too, and its name does
 /// not reveal the account's name. The calls block their thread. Only the holder of the account's
 /// lease creates the file.
-package struct LandedRecords: Sendable {
+package struct WriteAheadCopies: Sendable {
   /// The minimum space to reserve, in bytes, for a record and for data that a server may add to it.
-  package static let smallestRoom = 64 * 1024
+  package static let minimumSize = 64 * 1024
   private static let purpose = "landing"
 
   private let store: String
@@ -28,7 +28,7 @@ package struct LandedRecords: Sendable {
   }
 
   /// Returns the write-ahead copy of a stored record's successor, unless the store already has it.
-  package func landed(
+  package func copy(
     after stored: AccountRecord, _ sealer: RecordSealer?
   ) throws(SQOAuthError) -> AccountRecord? {
     guard var content = try content(of: path(stored.id, sealer)) else { return nil }
@@ -37,10 +37,10 @@ package struct LandedRecords: Sendable {
       else { return nil }
       content = opened
     }
-    guard let landing = try? JSONDecoder().decode(LandedRecord.self, from: content),
-      landing.follows(stored)
+    guard let copyOf = try? JSONDecoder().decode(WriteAheadCopy.self, from: content),
+      copyOf.follows(stored)
     else { return nil }
-    return landing.record
+    return copyOf.record
   }
 
   private func content(of path: String) throws(SQOAuthError) -> Data? {
@@ -48,7 +48,7 @@ package struct LandedRecords: Sendable {
     // valid.
     let bytes = try reported(path, "be read") { file throws(FileFailure) in try file.read() }
     guard let bytes else { return nil }
-    return try LandedRecordFrame.content(of: bytes)
+    return try WriteAheadFrame.content(of: bytes)
   }
 
   /// Creates the file for an account's write-ahead copy, with space for a stored record's
@@ -57,12 +57,12 @@ package struct LandedRecords: Sendable {
     after stored: AccountRecord, _ sealer: RecordSealer?, syncingOn queue: BlockingQueue
   ) throws(SQOAuthError) -> AccountReservation {
     let file = try make(
-      path(stored.id, sealer), size: max(Self.smallestRoom, 4 * (try stored.json().count)))
+      path(stored.id, sealer), size: max(Self.minimumSize, 4 * (try stored.json().count)))
     return AccountReservation(
-      land: { record in
+      writeAhead: { record in
         // The save that follows reports the error.
-        guard let content = try? Self.encode(LandedRecord(record, after: stored), sealer),
-          (try? file.write(LandedRecordFrame.framed(content))) != nil
+        guard let content = try? Self.encode(WriteAheadCopy(record, after: stored), sealer),
+          (try? file.write(WriteAheadFrame.framed(content))) != nil
         else { return }
         await queue.run { file.sync() }
       },
@@ -84,7 +84,7 @@ package struct LandedRecords: Sendable {
     try reported(path, "be made") { file throws(FileFailure) in try file.makeFolder() }
     // Replacing the whole store needs space for a second file of its size.
     let size = (try? FileStatus(at: store))?.size ?? 0
-    try make(path, size: Int(size) + Self.smallestRoom).finish()
+    try make(path, size: Int(size) + Self.minimumSize).finish()
   }
 
   /// Whether an account has the file of a write-ahead copy, even an empty one.
@@ -101,18 +101,18 @@ package struct LandedRecords: Sendable {
     try reported(path(id, sealer), "be removed") { file throws(FileFailure) in try file.remove() }
   }
 
-  private func make(_ path: String, size: Int) throws(SQOAuthError) -> LandedRecordFile {
+  private func make(_ path: String, size: Int) throws(SQOAuthError) -> WriteAheadFile {
     try reported(path, "be made") { file throws(FileFailure) in
-      try LandedRecordFile(making: file, size: size)
+      try WriteAheadFile(making: file, size: size)
     }
   }
 
   private static func encode(
-    _ landing: LandedRecord, _ sealer: RecordSealer?
+    _ copyOf: WriteAheadCopy, _ sealer: RecordSealer?
   ) throws -> Data {
-    let content = try JSONEncoder().encode(landing)
+    let content = try JSONEncoder().encode(copyOf)
     guard let sealer else { return content }
-    return try sealer.seal(content, as: purpose, with: Data(landing.record.id.utf8))
+    return try sealer.seal(content, as: purpose, with: Data(copyOf.record.id.utf8))
   }
 
   private func path(_ id: String, _ sealer: RecordSealer?) throws(SQOAuthError) -> String {

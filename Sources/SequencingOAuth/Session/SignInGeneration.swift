@@ -4,7 +4,7 @@ import SQBasics
 ///
 /// The next sign-in may be another user's, and that user's token must not be sent with this user's
 /// requests.
-struct SignInMark: Sendable, Equatable {
+struct SignInGeneration: Sendable, Equatable {
   /// The number of times the session had ended before this sign-in.
   let ends: Int
   /// The number of times another process's sign-in had replaced the session before.
@@ -15,19 +15,19 @@ struct SignInMark: Sendable, Equatable {
 
 extension TokenSession {
   /// The sign-in that the current token comes from; `nil` if there is no token.
-  var mark: SignInMark? { decide(\.mark) }
+  var generation: SignInGeneration? { decide(\.generation) }
 
   /// Returns the sign-in that a token comes from; `nil` if the token is not the current one.
-  func mark(of token: SQToken) -> SignInMark? {
+  func generation(of token: SQToken) -> SignInGeneration? {
     decide { state in
       guard let current = state.token, current.isSame(as: token) else { return nil }
-      return state.mark
+      return state.generation
     }
   }
 }
 
 extension SessionState {
-  fileprivate var mark: SignInMark? {
-    record.map { SignInMark(ends: ends, replacements: replacements, name: $0.session) }
+  fileprivate var generation: SignInGeneration? {
+    record.map { SignInGeneration(ends: ends, replacements: replacements, name: $0.session) }
   }
 }

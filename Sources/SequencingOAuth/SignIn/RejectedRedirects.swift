@@ -1,19 +1,19 @@
 /// The redirects that a sign-in rejected, which help to explain its failure.
-struct RedirectMisses: Sendable {
+struct RejectedRedirects: Sendable {
   private var sawWrongState = false
   private var sawOtherAddress = false
   /// The last error in a redirect without a `state`.
   private var unboundError: ErrorResponse?
 
   /// Records a redirect to a different address.
-  mutating func missedAddress() {
+  mutating func rejectedOtherAddress() {
     sawOtherAddress = true
   }
 
   /// Records a redirect without the sign-in's `state`.
   ///
   /// `error` is the error of a redirect that had no `state` at all.
-  mutating func missedState(saying error: ErrorResponse?) {
+  mutating func rejectedState(saying error: ErrorResponse?) {
     sawWrongState = true
     unboundError = error ?? unboundError
   }
