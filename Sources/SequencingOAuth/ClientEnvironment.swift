@@ -13,7 +13,7 @@ public struct ClientEnvironment: Sendable {
     var tokenStore: any TokenStore = MemoryTokenStore()
     var clock: any WallClock = SystemClock()
     var tokenResponseParser: any TokenResponseParser = StandardTokenResponseParser()
-    var requestAuthenticator: any ResourceRequestAuthenticator = BearerAuthenticator()
+    var requestAuthenticator: any ResourceRequestAuthenticator = BearerRequestAuthenticator()
     var refreshesWithoutStore = false
     var storeRetryTime = Duration.seconds(30)
     var metadata = MetadataCache()

@@ -10,7 +10,7 @@ public protocol ResourceRequestAuthenticator: Sendable {
 /// An authenticator that sends the token in an `Authorization: Bearer` field.
 ///
 /// - SeeAlso: RFC 6750, section 2.1
-public struct BearerAuthenticator: ResourceRequestAuthenticator {
+public struct BearerRequestAuthenticator: ResourceRequestAuthenticator {
   /// Creates the authenticator, which has no settings.
   public init() {}
 

@@ -1,4 +1,5 @@
 import Foundation
+import ProgramSupport
 
 @testable import TestSupport
 
@@ -26,7 +27,7 @@ struct ModuleTypes {
   }
 
   init(of module: String, in folder: String) async throws {
-    self.init(try await SymbolGraph.extract(from: module, in: folder))
+    self.init(try await SymbolGraph.extract(from: module, .private, in: folder))
   }
 
   private init(_ graph: SymbolGraph) {

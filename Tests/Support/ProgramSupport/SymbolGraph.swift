@@ -1,55 +1,63 @@
-import Foundation
-import ProgramSupport
-
-@testable import TestSupport
+package import Foundation
+import TestSupport
 
 /// A module's symbols, as the toolchain's `swift-symbolgraph-extract` reports them.
-struct SymbolGraph: Decodable {
-  struct Relationship: Decodable {
-    let kind: String
-    let source: String
-    let target: String
+package struct SymbolGraph: Decodable {
+  package struct Relationship: Decodable {
+    package let kind: String
+    package let source: String
+    package let target: String
     /// The name of the target if it is in another module.
-    let targetFallback: String?
+    package let targetFallback: String?
   }
 
-  struct Symbol: Decodable {
-    struct Kind: Decodable { let identifier: String }
-    struct Identifier: Decodable { let precise: String }
-    struct Fragment: Decodable {
-      let kind: String
-      let spelling: String
+  package struct Symbol: Decodable {
+    package struct Kind: Decodable { package let identifier: String }
+    package struct Identifier: Decodable { package let precise: String }
+    package struct Fragment: Decodable {
+      package let kind: String
+      package let spelling: String
     }
-    struct Location: Decodable {
-      struct Position: Decodable { let line: Int }
-      let uri: URL
-      let position: Position
+    package struct Location: Decodable {
+      package struct Position: Decodable { package let line: Int }
+      package let uri: URL
+      package let position: Position
     }
 
-    let kind: Kind
-    let identifier: Identifier
-    let pathComponents: [String]
-    let declarationFragments: [Fragment]
-    let location: Location?
+    package let kind: Kind
+    package let identifier: Identifier
+    package let pathComponents: [String]
+    package let declarationFragments: [Fragment]
+    package let location: Location?
   }
 
-  let symbols: [Symbol]
-  let relationships: [Relationship]
+  package let symbols: [Symbol]
+  package let relationships: [Relationship]
 
   /// Returns the Swift modules of a user's program and of the demo.
-  static func modules() throws -> [String] {
+  package static func modules() throws -> [String] {
     let sources = PackageSources.root.appending(path: "Sources").path
     let folders = try FileManager.default.contentsOfDirectory(atPath: sources)
     return Set(folders).subtracting(try PackageSources.moduleMaps().keys).sorted() + ["sq_demo"]
   }
 
+  /// The declarations to read.
+  package enum Access: String, Sendable {
+    case `public`
+    /// Every declaration.
+    case `private`
+  }
+
   /// Reads a module of this build.
   ///
   /// The tool writes its files to `folder`.
-  static func extract(from module: String, in folder: String) async throws -> Self {
+  package static func extract(
+    from module: String, _ access: Access, in folder: String
+  ) async throws -> Self {
     let result = try await ChildProcess.run(
       [
-        "swift-symbolgraph-extract", "-module-name", module, "-minimum-access-level", "private",
+        "swift-symbolgraph-extract", "-module-name", module, "-minimum-access-level",
+        access.rawValue,
         "-skip-synthesized-members", "-output-dir", folder,
         "-I", Bundle.main.bundleURL.appending(path: "Modules").path,
       ] + PackageSources.moduleCache
@@ -67,17 +75,19 @@ struct SymbolGraph: Decodable {
 }
 
 extension SymbolGraph.Symbol {
-  var declaration: String { declarationFragments.map(\.spelling).joined() }
+  package var declaration: String { declarationFragments.map(\.spelling).joined() }
 
   /// The name of a property, or the name and the labels of an enum case.
-  var names: Set<String> { spellings(of: "identifier").union(spellings(of: "externalParam")) }
+  package var names: Set<String> {
+    spellings(of: "identifier").union(spellings(of: "externalParam"))
+  }
 
-  func spellings(of kind: String) -> Set<String> {
+  package func spellings(of kind: String) -> Set<String> {
     Set(declarationFragments.filter { $0.kind == kind }.map(\.spelling))
   }
 
   /// Whether a value of the type stores this symbol.
-  var isStored: Bool {
+  package var isStored: Bool {
     switch kind.identifier {
     case "swift.enum.case": true
     case "swift.property": !declaration.contains("{") || isStoredWithoutSetter

@@ -1,0 +1,52 @@
+import Foundation
+import ProgramSupport
+import TestSupport
+
+/// The products and targets that `Package.swift` declares.
+struct PackageManifest: Decodable {
+  struct Product: Decodable {
+    let name: String
+    let targets: [String]
+    /// The kind of product as the only key.
+    let type: [String: [String]?]
+  }
+
+  struct Target: Decodable {
+    let name: String
+    /// The name of each dependency, under its kind, such as `byName`.
+    let dependencies: [[String: [String?]]]
+  }
+
+  let products: [Product]
+  let targets: [Target]
+
+  /// Reads the manifest with SwiftPM.
+  static func read() async throws -> Self {
+    let result = try await ChildProcess.run(
+      ["swift", "package", "--package-path", PackageSources.root.path, "dump-package"],
+      within: .seconds(240))
+    guard result.status == 0 else { throw Unreadable(message: result.output + result.errors) }
+    return try JSONDecoder().decode(Self.self, from: Data(result.output.utf8))
+  }
+
+  /// The names of the libraries, which are also the names of their modules.
+  var libraries: [String] { products.filter { $0.type.keys.contains("library") }.map(\.name) }
+
+  /// The targets of all products, with everything that they depend on.
+  var targetsOfProducts: Set<String> {
+    var open = products.flatMap(\.targets)
+    var found = Set(open)
+    while let name = open.popLast() {
+      for target in targets where target.name == name {
+        let dependencies = target.dependencies.flatMap { $0.values.compactMap { $0.first ?? nil } }
+        open += dependencies.filter { found.insert($0).inserted }
+      }
+    }
+    return found
+  }
+
+  private struct Unreadable: Error, CustomStringConvertible {
+    let message: String
+    var description: String { message }
+  }
+}

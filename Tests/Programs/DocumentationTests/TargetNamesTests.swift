@@ -1,0 +1,37 @@
+import ProgramSupport
+import TestSupport
+import Testing
+
+/// Checks that a project may depend on this package whatever its own targets are called.
+///
+/// SwiftPM allows the name of a target only once among all packages of a project.
+@Suite(.timeLimit(.minutes(10)), .disabled(if: isSanitized, "the packages would be the same"))
+struct TargetNamesTests {
+  @Test func `a project may have targets of common names beside every library`() async throws {
+    let libraries = try await PackageManifest.read().libraries
+    try #require(libraries.contains("OAuthSandbox"))
+    let answer = try await NamesakePackage(libraries: libraries).load()
+    #expect(answer.status == 0, "\(answer.errors)")
+  }
+
+  @Test(arguments: [("SQBasics", "Basics"), ("SQHTTP2", "HTTP2"), ("CSQZlib", "CZlib")])
+  func `a target of this package with a common name would be rejected`(
+    target: String, name: String
+  ) async throws {
+    let libraries = try await PackageManifest.read().libraries
+    let answer = try await NamesakePackage(libraries: libraries, renaming: [target: name]).load()
+    #expect(answer.status != 0)
+    #expect(answer.errors.contains("declare targets with a conflicting name: '\(name)"))
+  }
+
+  @Test func `the name of each target that apps build begins with a prefix of this package`()
+    async throws
+  {
+    let prefixes = ["SQ", "CSQ", "SequencingOAuth", "OAuthSandbox", "sq-"]
+    let targets = try await PackageManifest.read().targetsOfProducts
+    #expect(targets.isSuperset(of: ["sq-demo", "SQBasics", "CSQSockets"]))
+    for target in targets {
+      #expect(prefixes.contains(where: target.hasPrefix), "give \(target) one of \(prefixes)")
+    }
+  }
+}
