@@ -24,7 +24,8 @@ extension Glewlwyd {
       }
     }
     var configuration = try ClientConfiguration(
-      clientID: Client.public.rawValue, redirectURI: try takeRedirectURI(), scopes: scope,
+      clientID: Client.public.rawValue, redirectURI: try takeRedirectURI(),
+      scope: scope.joined(separator: " "),
       provider: .issuer(issuer))
     configuration.idTokenAlgorithm = algorithm
     configuration.userInfoAlgorithm = userInfoAlgorithm

@@ -20,7 +20,7 @@ import Testing
   ) -> SecretServiceTokenStore {
     SecretServiceTokenStore(
       service: service, folder: folder.path, bus: desktop.address, limit: limit,
-      retryTime: patience, whenWaiting: whenWaiting)
+      retryTime: retryTime, whenWaiting: whenWaiting)
   }
 
   @Test func `without a bus the error says what to do`() async throws {
