@@ -106,7 +106,7 @@ public final class AccountManager: Sendable {
   ///
   /// Call it before the program ends if a framework handles the signals, such as a `ServiceGroup`
   /// or a web server; ``TerminationSignals`` gets no signals there. It has the time limits of
-  /// ``AccountOperations/settle()``. If an `AccountKeeper` renews the accounts, call
+  /// ``AccountOperations/flush()``. If an `AccountKeeper` renews the accounts, call
   /// `AccountKeeper.stop()` first.
   ///
   /// - Throws: ``SQOAuthError``: why an account's newest token could not be stored; that token is

@@ -19,8 +19,8 @@ struct DesktopPlaces: Sendable {
   /// Whether there is a display on which the keyring can ask the user to unlock it.
   let hasDisplay: Bool
 
-  var sealedPath: String { folder + "/tokens.sealed" }
-  var keyPath: String { folder + "/tokens.key" }
+  var sealedPath: String { EncryptedFileTokenStore.path(in: folder) }
+  var keyPath: String { EncryptedFileTokenStore.keyPath(in: folder) }
   private var marker: PrivateFile { PrivateFile(path: folder + "/tokens.place") }
 
   init(folder: String, keyring: Keyring, hasDisplay: Bool) {

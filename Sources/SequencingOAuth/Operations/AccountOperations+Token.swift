@@ -44,7 +44,7 @@ extension AccountOperations {
   /// If no token is in memory, this call reads the store. Cancelling the task ends only the wait,
   /// and so does ``ClientConfiguration/timeout``. The refresh continues, because its response may
   /// be the only copy of the next refresh token, and a later call gets its token. Before the
-  /// program ends, call ``settle()``.
+  /// program ends, call ``flush()``.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/notAuthorized`` if there is no token, or an
   ///   expired one that cannot be refreshed; ``SQOAuthError/Code/requestTimedOut`` if the refresh

@@ -65,7 +65,7 @@ extension TokenSession {
   /// Returns `nil` if there is no token in memory or in the store.
   private func reserve() async throws(SQOAuthError) -> (AccountRecord, TokenChange)? {
     while true {
-      try await settled()
+      try await waitForChange()
       if token == nil, try await !restore() { return nil }
       let reserved = decide { state -> (AccountRecord, TokenChange)? in
         guard let record = state.record, state.changeUnderWay == nil else { return nil }

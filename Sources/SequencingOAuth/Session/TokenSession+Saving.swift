@@ -181,7 +181,7 @@ extension TokenSession {
 
   /// Waits for the running change and one attempt to save; returns the store's error.
   private func flushOnce() async -> SQOAuthError? {
-    _ = try? await settled()
+    _ = try? await waitForChange()
     await account.allMade()
     await saveAgain(at: nil)
     let attributesError = await saveAttributes()

@@ -185,7 +185,7 @@ package final class TokenSession: Sendable {
   }
 
   /// Waits until no change of the token is running.
-  func settled() async throws(SQOAuthError) {
+  func waitForChange() async throws(SQOAuthError) {
     while let change = decide(\.changeUnderWay) {
       guard await change.work.outcome.value() != nil else { throw .waitCancelled }
     }

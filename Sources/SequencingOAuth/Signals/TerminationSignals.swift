@@ -5,7 +5,7 @@ import SQBasics
 /// The signals are SIGINT (Ctrl-C), SIGTERM and SIGHUP. Without an instance of this class, such a
 /// signal ends the program immediately, even during a refresh. If the server has replaced the
 /// refresh token by then, the user must sign in again. An instance that is created with modules, by
-/// ``init(settling:onFailure:)-([AuthorizationModule],_)``, makes the program finish their
+/// ``init(flushing:onFailure:)-([AuthorizationModule],_)``, makes the program finish their
 /// refreshes and store their tokens before it ends. The SDK installs no signal handler unless an
 /// app creates an instance.
 ///
@@ -16,8 +16,8 @@ import SQBasics
 /// `nohup`, SIGHUP stays ignored.
 ///
 /// A framework that handles these signals itself, such as a `ServiceGroup` or a web server,
-/// prevents an instance from receiving them. In that case, call ``AccountManager/settle()`` or
-/// ``AccountOperations/settle()`` when the framework stops.
+/// prevents an instance from receiving them. In that case, call ``AccountManager/flush()`` or
+/// ``AccountOperations/flush()`` when the framework stops.
 public final class TerminationSignals: Sendable {
   private let id: Int
 
@@ -37,7 +37,7 @@ extension TerminationSignals {
   /// program.
   ///
   /// After the signal, no automatic refresh starts. The program waits for a refresh that was
-  /// already sent and for the store, with the limits of ``AccountOperations/settle()``.
+  /// already sent and for the store, with the limits of ``AccountOperations/flush()``.
   /// `onFailure` gets the error if the newest token could not be stored.
   public convenience init(
     flushing modules: [AuthorizationModule],
@@ -49,7 +49,7 @@ extension TerminationSignals {
   /// Starts to listen; at the first signal, finishes the refreshes of all of a manager's accounts.
   ///
   /// These are the accounts that the manager has when the signal arrives. See
-  /// ``init(settling:onFailure:)-([AuthorizationModule],_)``.
+  /// ``init(flushing:onFailure:)-([AuthorizationModule],_)``.
   public convenience init(
     flushing manager: AccountManager,
     onFailure: @escaping @Sendable (SQOAuthError) -> Void = { _ in }
@@ -80,7 +80,7 @@ extension TerminationSignals {
   ///
   /// Use it for ``SQOAuth/shared``, for example.
   ///
-  /// See ``init(settling:onFailure:)-([AuthorizationModule],_)``.
+  /// See ``init(flushing:onFailure:)-([AuthorizationModule],_)``.
   public convenience init(
     flushing oauth: SQOAuth, onFailure: @escaping @Sendable (SQOAuthError) -> Void = { _ in }
   ) {

@@ -1,7 +1,7 @@
 /// Space that a store has reserved for the next record of an account.
 ///
 /// A session gets a reservation before it sends a refresh token that the server accepts only once.
-/// When the response arrives, the session first calls ``land(_:)``, which immediately writes a copy
+/// When the response arrives, the session first calls ``writeAhead(_:)``, which immediately writes a copy
 /// of the new record to safety. Then it calls ``TokenStore/save(_:)``, which may have to wait for
 /// other processes.
 public struct AccountReservation: Sendable {

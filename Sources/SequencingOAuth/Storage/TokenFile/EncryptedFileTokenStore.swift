@@ -38,8 +38,14 @@ public final class EncryptedFileTokenStore: TokenStore {
   /// no keyring. So if you use your own key, choose a different service for this store.
   public convenience init(service: String, key: StoreKey? = nil) throws(SQOAuthError) {
     let folder = try StateFolder.path(service: service)
-    self.init(path: "\(folder)/tokens.sealed", key: key ?? .file("\(folder)/tokens.key"))
+    self.init(path: Self.path(in: folder), key: key ?? .file(Self.keyPath(in: folder)))
   }
+
+  /// Returns the path of the store of a service, whose state folder is given.
+  package static func path(in folder: String) -> String { folder + "/tokens.sealed" }
+
+  /// Returns the path of the key file of a service, whose state folder is given.
+  package static func keyPath(in folder: String) -> String { folder + "/tokens.key" }
 
   /// Creates a store with a limit on the wait for another program's lock on the file.
   package init(path: String, key: StoreKey, lockLimit: Duration) {

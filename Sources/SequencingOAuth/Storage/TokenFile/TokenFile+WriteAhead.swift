@@ -38,7 +38,7 @@ extension TokenFile {
       let lock = try file.lock()
       defer { lock.release() }
       guard record != nil, let content = try file.content(),
-        let stored = try file.settled(id, content)
+        let stored = try file.merged(id, content)
       else {
         _ = try file.content()
         try file.writeAheadCopies.check()
@@ -53,7 +53,7 @@ extension TokenFile {
   /// Moves a write-ahead copy into the token file, and returns the account's newest record.
   ///
   /// The copy's file is about to be replaced, so a record in it must be in the token file first.
-  private func settled(
+  private func merged(
     _ id: String, _ content: Format.Content
   ) throws(SQOAuthError) -> AccountRecord? {
     let stored = try naming("be read") { () throws(SQOAuthError) in try content.record(id) }

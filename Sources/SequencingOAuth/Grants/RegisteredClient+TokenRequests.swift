@@ -1,0 +1,86 @@
+import SQBasics
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The token requests of all grants.
+extension RegisteredClient {
+  /// Sends a grant's parameters to the token endpoint, and returns the token.
+  ///
+  /// If the response names no scope, the token gets the `scope` of this call. The response may take
+  /// as long as `leastTimeout` if that is longer than the configured time limit. A `parser`
+  /// replaces the environment's parser. With `isAnonymous`, a public client does not send its
+  /// identifier. The configuration's own parameters are sent too, except the `omitted` ones.
+  ///
+  /// - SeeAlso: RFC 6749, section 3.2
+  func token(
+    _ parameters: [FormCoding.Pair], at endpoint: URL? = nil, scope: String?,
+    leastTimeout: Duration = .zero, parser: (any TokenResponseParser)? = nil,
+    isAnonymous: Bool = false, omitting omitted: Set<String> = []
+  ) async throws(SQOAuthError) -> IssuedToken {
+    let (answer, reader) = try await answer(
+      to: parameters, at: endpoint, scope: scope, leastTimeout: leastTimeout, parser: parser,
+      isAnonymous: isAnonymous, omitting: omitted)
+    return try reader.issued(by: answer)
+  }
+
+  /// Sends a grant's parameters to the token endpoint, and returns the response and its reader.
+  ///
+  /// The parameters are those of ``token(_:at:scope:leastTimeout:parser:isAnonymous:omitting:)``.
+  func answer(
+    to parameters: [FormCoding.Pair], at endpoint: URL? = nil, scope: String?,
+    leastTimeout: Duration = .zero, parser: (any TokenResponseParser)? = nil,
+    isAnonymous: Bool = false, omitting omitted: Set<String> = []
+  ) async throws(SQOAuthError) -> (WebResponse, TokenResponse) {
+    let endpoint = endpoint ?? metadata.tokenEndpoint
+    var credentials = try await credentials(at: endpoint)
+    credentials.isAnonymous = isAnonymous
+    let request = TokenRequest(
+      endpoint: endpoint,
+      parameters: parameters
+        + configuration.tokenParameters.filter { !omitted.contains($0.name) },
+      client: credentials, timeout: configuration.timeout, leastTimeout: leastTimeout)
+    let answer = try await environment.transport.exchange(request.httpRequest())
+    let context = TokenResponseContext(
+      receivedAt: environment.clock.now, requestedScope: scope,
+      quirks: configuration.provider.tokenResponseQuirks)
+    let reader = TokenResponse(
+      parser: parser ?? environment.tokenResponseParser, context: context, request: request)
+    return (answer, reader)
+  }
+
+  /// Gets a token for a user by a grant without a browser, with the user's identity if the scope
+  /// requests it.
+  ///
+  /// If the caller is cancelled, the request continues, and its tokens are revoked.
+  func token(
+    ofUserBy parameters: [FormCoding.Pair], scope: String?, _ abandoned: AbandonedTokens,
+    isAnonymous: Bool = false
+  ) async throws(SQOAuthError) -> SQToken {
+    let validator = try idTokenValidator(scope: scope)
+    let issued = try await abandoned.token(of: self, orIfCancelled: .waitCancelled) {
+      () throws(SQOAuthError) in
+      try await self.token(parameters, scope: scope, isAnonymous: isAnonymous)
+    }
+    try checkScope(of: issued.token)
+    guard let validator, let text = issued.token.idTokenText else { return issued.token }
+    let idToken = try await validator.validate(
+      text, issued.expectation(.ifPresent(nil)))
+    return issued.token.identifying(idToken, nonce: nil)
+  }
+
+  /// Throws if the token lacks a scope that the app requires.
+  func checkScope(of token: SQToken) throws(SQOAuthError) {
+    guard !configuration.requiredScopes.isEmpty else { return }
+    let granted = token.scopes
+    let missing = configuration.requiredScopes.filter { !granted.contains($0) }.sorted()
+    guard missing.isEmpty else {
+      throw SQOAuthError(
+        .insufficientScope,
+        "the token lacks scopes that the app requires: \(missing.joined(separator: " ").printable)")
+    }
+  }
+}
