@@ -14,16 +14,14 @@ extension AccountOperations {
   /// machine.
   ///
   /// - Warning: On Linux, `URLSession` also sends this field to servers that redirect it elsewhere,
-  ///   and may never complete a response with status 401. `AuthorizationModule.send(_:)` has
+  ///   and never completes a response with status 401 whose challenge asks for Basic. `AuthorizationModule.send(_:)` has
   ///   neither problem.
   public func authenticate(_ request: URLRequest) async throws(SQOAuthError) -> URLRequest {
     guard let url = request.url else {
       throw SQOAuthError(.malformedRequest, "the request has no URL")
     }
-    // Authenticate an empty request to get only the fields that carry the token.
-    let fields = try await authenticate(WebRequest(url: url)).headers
     var request = request
-    for field in fields { request.setValue(field.value, forHTTPHeaderField: field.name) }
+    request.set(try await authorization(for: url))
     return request
   }
 
@@ -38,5 +36,27 @@ extension AccountOperations {
     module.callbacks.complete(completion) { () throws(SQOAuthError) in
       try await self.authenticate(request)
     }
+  }
+}
+
+extension URLRequest {
+  /// Puts the fields of an authorization on the request, in place of its own.
+  public mutating func set(_ authorization: RequestAuthorization) {
+    for field in authorization.fields { setValue(field.value, forHTTPHeaderField: field.name) }
+  }
+}
+
+extension RequestAuthorization {
+  /// Returns the authorization for a second attempt, or `nil` if another token cannot help.
+  ///
+  /// It has the rules and errors of `renewed(afterStatus:fields:)`.
+  public func renewed(
+    after response: HTTPURLResponse
+  ) async throws(SQOAuthError) -> RequestAuthorization? {
+    var fields = HeaderFields()
+    if let challenge = response.value(forHTTPHeaderField: "WWW-Authenticate") {
+      fields["WWW-Authenticate"] = challenge
+    }
+    return try await renewed(afterStatus: response.statusCode, fields: fields)
   }
 }

@@ -1,9 +1,9 @@
 package import SQBasics
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  public import FoundationEssentials
 #else
-  import Foundation
+  public import Foundation
 #endif
 
 /// Requests for protected resources, sent with the account's token.
@@ -14,11 +14,20 @@ extension AccountOperations {
   /// that ``ClientConfiguration/resourceOrigins`` describes, and never over http to another
   /// machine.
   ///
-  /// - Throws: ``SQOAuthError``: the errors of ``token()``, ``SQOAuthError/Code/originNotAllowed``
-  ///   or ``SQOAuthError/Code/insecureEndpoint``.
+  /// - Throws: ``SQOAuthError``: the errors of ``authorization(for:)``.
   public func authenticate(_ request: WebRequest) async throws(SQOAuthError) -> WebRequest {
-    module.authenticated(
-      request, with: try await module.addressedToken(for: module.originOfApps(request)))
+    request.with(try await authorization(for: request.url).fields)
+  }
+
+  /// Returns the header fields that authorize a request to a URL, with a valid token.
+  ///
+  /// It never opens a browser. Use it in adapters for other HTTP libraries: after a refusal,
+  /// ``RequestAuthorization/renewed(afterStatus:fields:)`` replaces the token, once for all callers.
+  ///
+  /// - Throws: ``SQOAuthError``: the errors of ``token()``; ``SQOAuthError/Code/originNotAllowed``
+  ///   or ``SQOAuthError/Code/insecureEndpoint`` if the server may not get the token.
+  public func authorization(for url: URL) async throws(SQOAuthError) -> RequestAuthorization {
+    RequestAuthorization(try await module.addressedToken(for: module.originOfApps(url)))
   }
 
   /// Allows the SDK to send the account's tokens to the given servers.
@@ -59,7 +68,7 @@ extension AccountOperations {
   ///   server's ``SQOAuthError/challenge`` and its whole answer, ``SQOAuthError/resourceResponse``.
   /// - SeeAlso: RFC 6750, section 3.1
   public func send(_ request: WebRequest) async throws(SQOAuthError) -> WebResponse {
-    let use = try await module.addressedToken(for: module.originOfApps(request))
+    let use = try await module.addressedToken(for: module.originOfApps(request.url))
     let request = request.withStandardLimit(try module.context.configuration.get().timeout)
     do throws(ResourceFailure) {
       return try await request.reportingProgress(by: module.callbacks) {
@@ -109,22 +118,16 @@ extension AuthorizationModule {
   ) async throws(ResourceFailure) -> WebResponse {
     do throws(SQOAuthError) {
       return try await environment.transport.exchange(
-        authenticated(request, with: use), interruption)
+        request.with(use.fields), interruption)
     } catch {
       throw .noAnswer(error)
     }
   }
 
-  fileprivate func authenticated(_ request: WebRequest, with use: AddressedToken) -> WebRequest {
-    var request = request
-    for field in use.fields { request.headers[field.name] = field.value }
-    return request
-  }
-
   /// Returns the server of a request that the app made; throws if that server may not get the
   /// token.
-  fileprivate func originOfApps(_ request: WebRequest) throws(SQOAuthError) -> ResourceOrigin {
-    let origin = try ResourceOrigin(request.url)
+  fileprivate func originOfApps(_ url: URL) throws(SQOAuthError) -> ResourceOrigin {
+    let origin = try ResourceOrigin(url)
     try context.check(origin, namedByApp: true)
     return origin
   }
@@ -137,5 +140,14 @@ extension AuthorizationModule {
   /// Records the server of a pipe or a channel as a server that the app named.
   package func addNamed(_ origin: ResourceOrigin) {
     context.addNamed(origin)
+  }
+}
+
+extension WebRequest {
+  /// Returns the request with these fields, which replace fields with the same names.
+  fileprivate func with(_ fields: HeaderFields) -> WebRequest {
+    var request = self
+    for field in fields { request.headers[field.name] = field.value }
+    return request
   }
 }

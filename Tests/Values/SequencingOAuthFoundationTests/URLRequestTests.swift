@@ -54,6 +54,28 @@ import Testing
     #expect(original.value(forHTTPHeaderField: "Authorization") == "Basic old")
   }
 
+  @Test func `an authorization is put on a request, and a refusal renews it only if it can`()
+    async throws
+  {
+    let module = try await module()
+    var request = try request()
+    let url = try #require(request.url)
+    let authorization = try await module.authorization(for: url)
+    request.set(authorization)
+    #expect(request.value(forHTTPHeaderField: "Authorization") == "Bearer T")
+    #expect(request.value(forHTTPHeaderField: "X-Other") == "kept")
+    for (status, challenge) in [(200, nil), (401, #"Bearer error="invalid_request""#)] {
+      let response = try #require(
+        HTTPURLResponse(
+          url: url, statusCode: status, httpVersion: nil,
+          headerFields: challenge.map { ["WWW-Authenticate": $0] }))
+      #expect(try await authorization.renewed(after: response) == nil)
+    }
+    let refusal = try #require(
+      HTTPURLResponse(url: url, statusCode: 401, httpVersion: nil, headerFields: nil))
+    #expect(try await authorization.renewed(after: refusal) == nil, "there is no refresh token")
+  }
+
   @Test func `the façade authenticates a request with its module`() async throws {
     let oauth = SQOAuth(environment: try await module().environment)
     oauth.register(

@@ -1,0 +1,96 @@
+import Foundation
+import SQBasics
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// Requests that an app sends with its own HTTP client, authorized by the SDK.
+@Suite("authorization(for:)", .timeLimit(.minutes(1))) struct RequestAuthorizationTests {
+  private static let invalid: HeaderFields = [
+    "WWW-Authenticate": #"Bearer realm="r", error="invalid_token""#
+  ]
+
+  private func authorization(
+    _ fixture: SessionFixture, _ url: String = "https://api.example/x"
+  ) async throws -> RequestAuthorization {
+    try await fixture.module.authorization(for: try #require(URL(string: url)))
+  }
+
+  @Test func `the fields carry a valid token, and no description shows it`() async throws {
+    let fixture = try await SessionFixture().restored()
+    let authorization = try await authorization(fixture)
+    #expect(authorization.fields["Authorization"] == "Bearer T1")
+    #expect("\(authorization)" == "authorization for https://api.example")
+    #expect(!everyText(of: authorization).contains("T1"))
+  }
+
+  @Test func `a server that the app did not name gets no fields`() async throws {
+    let fixture = try await SessionFixture().restored()
+    _ = try await authorization(fixture)
+    await failure(.originNotAllowed) {
+      try await authorization(fixture, "https://other.example/x")
+    }
+    await failure(.insecureEndpoint) { try await authorization(fixture, "http://api.example/x") }
+  }
+
+  @Test func `twenty requests that were refused with one token cause one refresh`() async throws {
+    let fixture = try await SessionFixture().restored()
+    let authorization = try await authorization(fixture)
+    let renewed = try await withThrowingTaskGroup(of: String?.self) { group in
+      for _ in 0..<20 {
+        group.addTask {
+          try await authorization.renewed(afterStatus: 401, fields: Self.invalid)?
+            .fields["Authorization"]
+        }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(renewed == Array(repeating: "Bearer T2", count: 20))
+    #expect(fixture.requests == ["refresh R1"])
+  }
+
+  @Test func `a server that refuses a fresh token causes no refresh for a while`() async throws {
+    let fixture = try await SessionFixture().restored()
+    let first = try await authorization(fixture)
+    let second = try #require(
+      try await first.renewed(afterStatus: 401, fields: Self.invalid))
+    #expect(try await second.renewed(afterStatus: 401, fields: Self.invalid) == nil)
+    let third = try await authorization(fixture)
+    #expect(try await third.renewed(afterStatus: 401, fields: Self.invalid) == nil)
+    #expect(fixture.requests == ["refresh R1"])
+  }
+
+  @Test(arguments: [
+    (200, nil), (403, nil), (404, "Bearer"), (503, nil), (401, #"Bearer error="invalid_request""#),
+    (401, #"Bearer error="insufficient_scope", scope="a""#),
+    (403, #"Bearer error="insufficient_scope", scope="a""#),
+  ] as [(Int, String?)])
+  func `other responses need no other token`(status: Int, challenge: String?) async throws {
+    let fixture = try await SessionFixture().restored()
+    var fields = HeaderFields()
+    fields["WWW-Authenticate"] = challenge
+    let authorization = try await authorization(fixture)
+    #expect(try await authorization.renewed(afterStatus: status, fields: fields) == nil)
+    #expect(fixture.requests.isEmpty)
+    let error = authorization.refusal(status: status, fields: fields)
+    #expect((error != nil) == (challenge?.contains("error") == true))
+  }
+
+  @Test func `the error of a refusal has the challenge, without the token in it`() async throws {
+    let fixture = try await SessionFixture().restored()
+    let error = try await authorization(fixture).refusal(
+      status: 401,
+      fields: ["WWW-Authenticate": #"Bearer error="invalid_token", error_description="T1 is old""#])
+    #expect(error?.code == .invalidToken && error?.status == 401)
+    #expect(error?.challenge?.errorDescription?.contains("T1") == false)
+  }
+
+  @Test func `after another user's sign-in, a refused request gets no token`() async throws {
+    let fixture = try await SessionFixture().restored()
+    let authorization = try await authorization(fixture)
+    try await fixture.module.signOut()
+    #expect(try await authorization.renewed(afterStatus: 401, fields: Self.invalid) == nil)
+    #expect(fixture.requests.isEmpty)
+  }
+}
