@@ -52,7 +52,7 @@ public final class AuthorizationModule: Sendable {
   /// Values of the app that are stored with the account, such as a name to show.
   ///
   /// The module stores them with the next token, after a sign-in or a refresh, or during
-  /// ``AccountOperations/settle()``. If the app sets none, they come from the store. A sign-out
+  /// ``AccountOperations/flush()``. If the app sets none, they come from the store. A sign-out
   /// keeps them for the next sign-in, so an app whose users change must set them again.
   public var attributes: [String: String] {
     get { context.attributes }

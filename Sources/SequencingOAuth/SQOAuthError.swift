@@ -77,7 +77,7 @@ extension Data {
 }
 
 extension SQOAuthError: LocalizedError {
-  /// The error's ``message``, which `localizedDescription` returns.
+  /// The error's ``message``, for `localizedDescription`.
   public var errorDescription: String? { message }
 }
 

@@ -13,7 +13,7 @@ import SQFiles
 /// If the main thread waits in `readLine()` or for a semaphore, no callback on the main queue runs,
 /// and a sign-in seems never to end.
 final class MainThreadWatch: Sendable {
-  /// Calls a function after the time that a callback may wait without a warning.
+  /// A function that calls `look` after the time that a callback may wait without a warning.
   typealias Timer = @Sendable (_ look: @escaping @Sendable () -> Void) -> Void
 
   private struct State {

@@ -61,7 +61,7 @@ extension ClientContext {
     }
   }
 
-  /// Throws if a record's token is from a server that is not the client's.
+  /// Throws if a record's token is from a server other than the client's.
   ///
   /// If the record or the server names no issuer, the token endpoints are compared.
   func check(_ record: AccountRecord, at client: RegisteredClient) throws(SQOAuthError) {

@@ -18,7 +18,8 @@ struct Discovery: Sendable {
   /// The clock for the time limit and for a date in `Retry-After`.
   var clock: any WallClock = SystemClock()
 
-  /// Tries the address of RFC 8414, then the two of OpenID Connect, until one has the document.
+  /// Tries the address of RFC 8414, then the two addresses of OpenID Connect, until one has the
+  /// document.
   ///
   /// At an address without a document, servers redirect, fail or show a page, so such responses do
   /// not end the search. If every address fails, this throws the most helpful error. Some servers
@@ -59,8 +60,8 @@ struct Discovery: Sendable {
   /// The lifetime, in seconds, of a document that is incomplete because the server was in trouble.
   private static let incompleteLifetime = 60.0
 
-  /// Adds the members of the OpenID Connect document to the document of RFC 8414, if that does not
-  /// name the issuer's keys.
+  /// Adds the members of the OpenID Connect document to the document of RFC 8414, if the latter
+  /// does not name the issuer's keys.
   private func completed(
     _ found: Document, by addresses: ArraySlice<URL>, _ client: any HTTPTransport,
     until end: Duration

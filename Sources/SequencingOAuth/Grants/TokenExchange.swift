@@ -9,7 +9,7 @@ public import SQBasics
 public struct TokenExchange: Sendable, Hashable {
   /// A token as a text, with its type.
   public struct Token: Sendable, Hashable {
-    /// The token.
+    /// The token as the server issued it.
     public let text: String
     /// The type of the token.
     public let type: TokenType

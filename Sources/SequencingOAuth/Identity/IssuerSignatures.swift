@@ -190,7 +190,7 @@ extension ClientConfiguration {
     return listed
   }
 
-  /// Returns the key of a symmetric algorithm, which is the client secret.
+  /// Returns the key of a symmetric algorithm: the client secret.
   ///
   /// - SeeAlso: OpenID Connect Core 1.0, section 10.1; RFC 7518, section 3.2
   fileprivate func hmacKey(for algorithm: JWSAlgorithm) throws(SQOAuthError) -> Data {

@@ -56,8 +56,9 @@ package enum SignedText: Sendable {
     }
   }
 
-  /// Whether the text is the issuer's response to a request of the SDK; if not, anyone may have
-  /// sent it.
+  /// Whether the text is the issuer's response to a request of the SDK.
+  ///
+  /// If not, anyone may have sent it.
   var isFromIssuer: Bool {
     switch self {
     case .idToken, .userInfo, .introspection: true

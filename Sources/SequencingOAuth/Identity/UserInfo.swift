@@ -12,7 +12,7 @@ import SQBasics
 ///
 /// - SeeAlso: OpenID Connect Core 1.0, section 5.3
 public struct UserInfo: UserClaims, Hashable {
-  /// The user's identifier at the issuer (`sub`), which equals that of the ID token.
+  /// The user's identifier at the issuer (`sub`), as in the ID token.
   public let subject: String
   /// All claims by their names.
   ///

@@ -7,7 +7,7 @@ import SQCrypto
   import Foundation
 #endif
 
-/// Reads and writes private keys in PEM, with OpenSSL.
+/// A reader and writer of private keys in PEM, with OpenSSL.
 ///
 /// - SeeAlso: RFC 7468
 enum PEMKey {

@@ -66,7 +66,7 @@ struct PrivateJWK: Redacted {
   }
 }
 
-/// Reads the text of a JSON Web Key from the app.
+/// A reader of the app's JSON Web Keys.
 enum JWKText {
   static let maximumSize = 64 << 10
 

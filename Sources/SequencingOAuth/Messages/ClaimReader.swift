@@ -6,7 +6,7 @@ import SQBasics
   import Foundation
 #endif
 
-/// Reads claims by type, with errors that name the claim but never show its value.
+/// A reader of claims by type; its errors name the claim but never show its value.
 ///
 /// A claim that is `null` counts as missing: many servers write `null` for each unused member of
 /// their model.

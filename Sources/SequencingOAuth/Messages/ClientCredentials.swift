@@ -83,7 +83,7 @@ package struct ClientCredentials: Sendable {
 }
 
 extension ClientCredentials {
-  /// Whether Basic must encode a character of this identifier or this secret.
+  /// Returns whether Basic must encode a character of this identifier or this secret.
   static func areChangedByBasic(id: String, secret: String) -> Bool {
     [id, secret].contains { FormCoding.encodeCredential($0) != $0 }
   }

@@ -6,13 +6,13 @@ import SQBasics
   import Foundation
 #endif
 
-/// Parses a date in a header field, in any of the three forms that a recipient must accept.
+/// A parser of dates in header fields, in all three forms that a recipient must accept.
 ///
 /// The day of the week is not checked.
 ///
 /// - SeeAlso: RFC 9110, section 5.6.7
 package enum HTTPDate {
-  /// Returns the date, or `nil` if the text is not one; `now` sets the century of a two-digit year.
+  /// Returns the date, or `nil` if the text is no date; `now` sets the century of a two-digit year.
   package static func parse(_ text: String, now: Date) -> Date? {
     let parts = text.split { $0 == " " || $0 == "," || $0 == "-" }.map(String.init)
     switch parts.count {

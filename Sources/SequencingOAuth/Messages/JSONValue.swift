@@ -1,6 +1,6 @@
 /// Any JSON value, such as a field of a response that the SDK does not interpret.
 ///
-/// Its subscripts and properties never trap, whatever a server has sent, and you can write a value
+/// Its subscripts and properties never trap, with any response of a server. You can write a value
 /// as a literal:
 ///
 /// ```swift
@@ -50,7 +50,7 @@ extension JSONValue: Codable {
     }
   }
 
-  /// Encodes the value in the form in which it was decoded.
+  /// Encodes the value as plain JSON.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch self {

@@ -189,7 +189,7 @@ extension AccountOperations {
 
   /// Calls the completion when no refresh is under way and the store has the newest token.
   ///
-  /// See ``settle()``.
+  /// See ``flush()``.
   public func flush(
     _ completion: @escaping @isolated(any) (Result<Void, SQOAuthError>) -> Void
   ) {

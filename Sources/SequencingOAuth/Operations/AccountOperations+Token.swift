@@ -44,7 +44,7 @@ extension AccountOperations {
   /// If no token is in memory, this call reads the store. Cancelling the task ends only the wait,
   /// and so does ``ClientConfiguration/timeout``. The refresh continues, because its response may
   /// be the only copy of the next refresh token, and a later call gets its token. Before the
-  /// program ends, call ``settle()``.
+  /// program ends, call ``flush()``.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/notAuthorized`` if there is no token, or an
   ///   expired one that cannot be refreshed; ``SQOAuthError/Code/requestTimedOut`` if the refresh
@@ -73,8 +73,8 @@ extension AccountOperations {
   /// other hosts, for 5 s at most. A refresh that only waits because another process uses the
   /// account fails with ``SQOAuthError/Code/accountInUse``; no token is lost then.
   ///
-  /// - Throws: ``SQOAuthError``: the reason why the newest token could not be stored, which is lost
-  ///   when the program ends; or why the store still has an account that was signed out.
+  /// - Throws: ``SQOAuthError``: the reason why the newest token could not be stored (it is lost
+  ///   when the program ends), or why the store still has an account that was signed out.
   public func flush() async throws(SQOAuthError) {
     await module.abandoned.flush()
     try await module.session.flush()

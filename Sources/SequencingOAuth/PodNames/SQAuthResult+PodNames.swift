@@ -1,4 +1,4 @@
-/// The pods' result objects, whose tokens are not optional and can be set.
+/// The pods' result objects, with tokens that are not optional and can be set.
 ///
 /// Setting a token calls ``SQOAuth/launchTokenTimerUpdate(with:)``.
 @available(*, deprecated)

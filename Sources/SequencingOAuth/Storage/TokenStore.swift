@@ -28,7 +28,7 @@ public protocol TokenStore: Sendable {
   ///
   /// If the id is `nil`, it starts with the first account. The order is that of the ids' UTF-8
   /// bytes. A page with fewer than `limit` records is the last one. The default implementation
-  /// reads all ids for each page, which is too slow for a store with very many accounts.
+  /// reads all ids for each page. That is too slow for a store with very many accounts.
   /// ``records(pageSize:)`` reads all pages.
   func page(after id: String?, limit: Int) async throws -> [AccountRecord]
 
@@ -58,7 +58,7 @@ public protocol TokenStore: Sendable {
   /// Many servers accept a refresh token only once. Before the SDK sends one, it acquires the lease
   /// of the account and calls this method with the stored record. If the method throws, the SDK
   /// does not refresh now and tries again later. Otherwise it passes the record with the new token
-  /// to ``AccountReservation/land(_:)``, calls ``save(_:)``, and then calls
+  /// to ``AccountReservation/writeAhead(_:)``, calls ``save(_:)``, and then calls
   /// ``AccountReservation/release()``. If no response comes, it calls only `release()`.
   ///
   /// Before a sign-in opens the browser, the SDK calls this method with `nil` and without the
@@ -75,7 +75,7 @@ public protocol TokenStore: Sendable {
   ///
   /// For example, a store in a database releases its leases and notifies other hosts of changes in
   /// this way. If the program ended before that, other programs would wait for nothing. The SDK
-  /// calls this method in ``AccountOperations/settle()``. It should return after a few seconds in
+  /// calls this method in ``AccountOperations/flush()``. It should return after a few seconds in
   /// any case. The default implementation returns immediately.
   func flush() async
 }

@@ -10,7 +10,7 @@ enum RefusedRequest: Sendable, Hashable {
   case path(String, expected: String)
   /// The request was for a different host or port.
   case host(String, expected: String)
-  /// The request was a POST, which the sign-in had not asked for.
+  /// The request was a POST, but the sign-in had not asked for one.
   case post
   /// The request was a POST without a form.
   case noForm
