@@ -14,8 +14,8 @@ extension SQOAuthError {
   /// The error if the caller's time limit passed before the token came.
   static let stillUnderWay = SQOAuthError(
     .requestTimedOut,
-    "no new token came within the client's time limit; the request for it goes on, and the next call "
-      + "gets its token; before the program ends, wait for it: flush()")
+    "no new token came within the client's time limit; the request continues, and the next call "
+      + "gets its token; call flush() before the program ends")
 
   /// The error if the sign-in ended before it brought a token.
   static let signInCancelled = SQOAuthError(.cancelled, "the sign-in was cancelled")

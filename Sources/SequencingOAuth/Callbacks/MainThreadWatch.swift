@@ -80,7 +80,7 @@ final class MainThreadWatch: Sendable {
 
   private static func speak() {
     let text =
-      "SequencingOAuth: a callback has waited 5 s for the main thread, which is blocked. Let the main "
+      "SequencingOAuth: a callback has waited 5 s for the blocked main thread. Let the main "
       + "thread run (dispatchMain(), RunLoop.main.run() or an async main), or set callbackQueue to a "
       + "queue of your own.\n"
     try? FileDescriptor.standardError.write(Data(text.utf8))

@@ -139,7 +139,7 @@ struct Discovery: Sendable {
       throw Miss(
         document: SQOAuthError(
           .requestTimedOut,
-          "the issuer's metadata did not come within \(timeout.components.seconds) s, which is the "
+          "the issuer's metadata did not come within \(timeout.components.seconds) s, the "
             + "limit for all of its addresses together"))
     }
     request.timeout = min(rest, timeout)
@@ -198,8 +198,8 @@ struct Discovery: Sendable {
     let isDocument = named == issuer
     let advice =
       isDocument
-      ? "and this issuer's metadata; let the server call it application/json, or give the "
-        + "endpoints by hand"
+      ? "and this issuer's metadata; let the server call it application/json, or configure "
+        + "the endpoints"
       : "and no metadata"
     throw Miss(
       contentType: SQOAuthError(
@@ -217,6 +217,6 @@ struct Discovery: Sendable {
     return SQOAuthError(
       .invalidResponse,
       "the issuer has no metadata document at \(url) (status \(status)); "
-        + "check the issuer, or give the endpoints by hand", status: status)
+        + "check the issuer, or configure the endpoints", status: status)
   }
 }

@@ -87,9 +87,8 @@ private struct MetadataMembers {
   private func manyTenants(_ named: String) -> SQOAuthError {
     SQOAuthError(
       .issuerMismatch,
-      "the server's metadata is for many tenants: it names the issuer \"\(named.printable)\", in "
-        + "which each tenant has its own identifier; use the issuer of one tenant, with its "
-        + "identifier in that place")
+      "the server's metadata is for many tenants: its issuer \"\(named.printable)\" has a "
+        + "placeholder; use the issuer of one tenant, with the tenant's identifier in that place")
   }
 
   /// Returns an endpoint's URL; `nil` if the document names none or has an empty text.

@@ -34,7 +34,7 @@ struct ExtensionGrant: Sendable {
           + "can be replaced (RFC 9700, section 2.1.2); use the code grant")
     case "authorization_code", "refresh_token", "password", "client_credentials":
       throw SQOAuthError(
-        .invalidConfiguration, "the grant \"\(grantType)\" has a method of its own: call that one")
+        .invalidConfiguration, "the grant \"\(grantType)\" has its own method: call that method")
     case "":
       throw SQOAuthError(.invalidConfiguration, "the grant type is empty")
     default:

@@ -105,7 +105,7 @@ package enum SignedText: Sendable {
     case .tooLong: "is longer than the SDK accepts"
     case .malformed(let reason): "is malformed: \(reason)"
     case .encrypted:
-      "is encrypted, which the SDK does not support; register the client without encryption"
+      "is encrypted, but the SDK cannot decrypt it; register the client without encryption"
     case .type: "has an unexpected type (\"typ\")"
     case .critical: "demands an extension (\"crit\") that the SDK does not know"
     case .algorithm(let found):

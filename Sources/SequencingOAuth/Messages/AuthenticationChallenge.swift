@@ -34,7 +34,7 @@ struct AuthenticationChallenge: Sendable, Hashable, Redacted {
   }
 }
 
-/// Parses the challenges of one field, byte by byte from left to right.
+/// A parser of the challenges in one field, byte by byte from left to right.
 private struct ChallengeParser {
   /// A challenge that is still being read.
   private struct Draft {

@@ -109,7 +109,7 @@ package struct AuthorizationResponse: Sendable, Redacted {
     where all.contains(where: { $0.name == name }) {
       throw SQOAuthError(
         .invalidAuthorizationResponse,
-        "the redirect has the parameter \"\(name)\", which the SDK did not ask for")
+        "the redirect has the parameter \"\(name)\", but the SDK did not ask for it")
     }
   }
 

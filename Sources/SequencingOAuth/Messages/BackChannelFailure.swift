@@ -78,8 +78,8 @@ extension SQOAuthError {
     let target = redirectTarget(of: response).map { " to \(secrets.removed(from: $0).printable)" }
     return SQOAuthError(
       .redirectRefused,
-      "\(name) answered with a redirect (status \(response.status))\(target ?? ""), which the SDK "
-        + "does not follow; configure the final address", status: response.status)
+      "\(name) answered with a redirect (status \(response.status))\(target ?? ""), but the SDK "
+        + "follows no redirects; configure the final address", status: response.status)
   }
 
   /// Returns the target of a redirect without its query and user, because they may contain secrets.

@@ -67,7 +67,7 @@ package struct ClaimReader {
     guard let array = claim.array else { throw wrongType(name, claim, "a list of texts") }
     return try array.map { element throws(SQOAuthError) in
       guard let text = element.string else {
-        throw fault(name, "has \(element.kind) in its list, and not texts alone")
+        throw fault(name, "has \(element.kind) in its list, but only texts are allowed")
       }
       return text
     }

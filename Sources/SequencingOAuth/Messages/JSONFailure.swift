@@ -22,7 +22,7 @@ package enum JSONFailure: Error, Equatable {
     case .tooDeep, .tooManyValues:
       "the JSON of the \(name) is nested too deep or has too many values"
     case .cancelled: "the reading of the \(name) was cancelled"
-    case .doubleName: "the \(name) has two members of one name"
+    case .doubleName: "the \(name) has two members with the same name"
     case .ambiguous(let member):
       "the \(name) has \"\(member)\" twice, with different values"
     }

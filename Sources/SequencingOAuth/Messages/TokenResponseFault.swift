@@ -23,7 +23,7 @@ enum TokenResponseFault {
   ) -> SQOAuthError {
     let type = MediaType.essence(of: response.headers["Content-Type"])?.printable(atMost: 100)
     let found =
-      type.map { "has the content type \"\($0)\", which is not JSON" }
+      type.map { "has the content type \"\($0)\" instead of JSON" }
       ?? "has no content type"
     if members?["access_token"] != nil { return fault("\(found)\(switchHint("anyContentType"))") }
     if isForm(response) { return fault("\(found), and is a form\(switchHint("formEncoded"))") }
@@ -47,7 +47,7 @@ enum TokenResponseFault {
         "has no usable \"access_token\", but the members \(names.joined(separator: ", "))")
     }
     return fault(
-      "has no \"access_token\" but in the member \"\(inside.printable)\"\(parserHint)")
+      "has its \"access_token\" only inside the member \"\(inside.printable)\"\(parserHint)")
   }
 
   static var tokenType: SQOAuthError {
@@ -68,7 +68,7 @@ enum TokenResponseFault {
       switch value {
       case nil: nil
       case .string(""): "it is empty"
-      case .string: "it has a character that none may have"
+      case .string: "it has a forbidden character"
       case let value?: "it is \(value.kind) and not a text"
       }
     return fault("has no usable \"\(field)\"\(found.map { ": \($0)" } ?? "")")

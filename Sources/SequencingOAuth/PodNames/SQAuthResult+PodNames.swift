@@ -3,7 +3,7 @@
 /// Setting a token calls ``SQOAuth/launchTokenTimerUpdate(with:)``.
 @available(*, deprecated)
 extension SQAuthResult {
-  /// The holder of the current token, as in the Objective-C pod; never `nil`.
+  /// Returns the holder of the current token, as in the Objective-C pod; never `nil`.
   @available(*, deprecated, message: "use SQAuthResult.shared, whose token is optional")
   public static func sharedInstance() -> OfObjectiveCPod! { OfObjectiveCPod() }
 

@@ -100,8 +100,8 @@ extension ClientRegistrar {
     else {
       throw SQOAuthError(
         .registrationUnsupported,
-        "the kept registration is managed at another server than the one that registers clients, so "
-          + "it cannot be managed; register the client again")
+        "the stored registration has its management address on another server than the server that "
+          + "registers clients, so the SDK does not use it; register the client again")
     }
     return management
   }

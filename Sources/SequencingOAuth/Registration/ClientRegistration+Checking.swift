@@ -21,7 +21,7 @@ extension ClientRegistration {
     }
     try require(
       hasRedirectURIs(metadata.redirectURIs),
-      "other redirect URIs than those that were asked for, so users might be sent elsewhere")
+      "other redirect URIs than the requested ones, so users might be sent elsewhere")
     try require(
       Self.supported.contains(clientAuthentication),
       "the client for an authentication that this SDK does not support")

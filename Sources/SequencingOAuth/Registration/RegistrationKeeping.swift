@@ -21,7 +21,7 @@ struct RegistrationKeeping: Sendable {
     }
     throw SQOAuthError(
       .registrationMismatch,
-      "other programs keep replacing the stored registration by one with other metadata; give each "
+      "other programs with other metadata keep replacing the stored registration; give each "
         + "of them a separate store")
   }
 

@@ -27,7 +27,7 @@ struct RegistrationResponse {
     guard JSONMessage.isJSON(response) else {
       throw SQOAuthError(
         .invalidResponse,
-        "\(Self.endpoint) answered with \(MediaType.description(of: response)), which is not JSON",
+        "\(Self.endpoint) answered with \(MediaType.description(of: response)) instead of JSON",
         status: response.status)
     }
     return try JSONMessage.members(of: response.body, as: "registration response")
@@ -58,7 +58,7 @@ struct RegistrationResponse {
     let secret = try Self.secret(reader, method, earlier)
     guard Self.isSendable(id), secret.value.map(Self.isSendable) ?? true else {
       throw SQOAuthError(
-        .invalidResponse, "the registered identifier or secret has characters that none may have")
+        .invalidResponse, "the registered identifier or secret has forbidden characters")
     }
     var shown = members
     for name in ["client_secret", "registration_access_token"] { shown[name] = nil }

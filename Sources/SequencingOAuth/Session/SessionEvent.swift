@@ -2,7 +2,9 @@
 ///
 /// - SeeAlso: ``TokenRefreshDelegate``, for the same events
 public enum SessionEvent: Sendable {
-  /// This process refreshed the token; the value is the new token.
+  /// This process refreshed the token.
+  ///
+  /// The value is the new token.
   case refreshed(SQToken)
   /// Another process refreshed the token, and the session took the new token over from the store.
   case takenOver(SQToken)

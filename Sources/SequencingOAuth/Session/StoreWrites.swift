@@ -10,7 +10,7 @@ struct StoreWrites {
   enum Change: Sendable {
     case save(AccountRecord)
     case erase
-    /// Erases an account whose token was refused, if the store has one of these tokens.
+    /// The erasure of an account with a refused token, if the store has one of these tokens.
     case eraseRefused([SQToken])
 
     fileprivate var erases: Bool { if case .save = self { false } else { true } }

@@ -111,7 +111,7 @@ public struct SystemBrowser: UserAgent {
       .browserUnavailable,
       (BrowserCommand.hasDisplay(environment)
         ? "no browser is installed" : "there is no display to open a browser on")
-        + "; set BROWSER to a command, such as echo, which prints the address, or give the SDK a "
+        + "; set BROWSER to a command, such as echo to print the address, or give the SDK a "
         + "UserAgent of your own, in its ClientEnvironment")
   }
 
@@ -195,7 +195,7 @@ public struct SystemBrowser: UserAgent {
     guard wait?.expectsRedirect != true else {
       throw SQOAuthError(
         .cancelled,
-        "the text browser \"\(command.program.printable)\" was left before the sign-in was done")
+        "the user left the text browser \"\(command.program.printable)\" before the sign-in ended")
     }
     return nil
   }

@@ -43,7 +43,7 @@ public struct EncryptionService: Sendable {
     guard case .key(let bytes) = try key.secret(makingFile: true) else {
       throw SQOAuthError(
         .invalidConfiguration,
-        "an encryption service needs 32 random bytes or a key file, which may be sealed under a "
+        "an encryption service needs 32 random bytes or a key file, with or without a "
           + "passphrase; a passphrase alone is not a key")
     }
     try self.init(key: bytes)

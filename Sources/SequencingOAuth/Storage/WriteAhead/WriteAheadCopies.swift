@@ -124,7 +124,7 @@ package struct WriteAheadCopies: Sendable {
     _ path: String, _ what: String, _ calls: (PrivateFile) throws(FileFailure) -> Value
   ) throws(SQOAuthError) -> Value {
     try FileFailure.reported(
-      "the file \(path.printable), which keeps the next token, cannot \(what)"
+      "the file \(path.printable) for the next token cannot \(what)"
     ) { () throws(FileFailure) in try calls(PrivateFile(path: path)) }
   }
 }

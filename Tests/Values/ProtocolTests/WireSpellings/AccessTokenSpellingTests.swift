@@ -70,7 +70,7 @@ import Testing
       .more, "`nonce`, `at_hash`, `c_hash`, `events`", .accessTokenInvalid,
       saying: ["the claims of another type of text"], each([#""x""#, "{}"], of: foreign)),
     .refused(
-      .more, "a name twice, at any depth", .accessTokenInvalid, saying: ["two members of one name"],
+      .more, "a name twice, at any depth", .accessTokenInvalid, saying: ["with the same name"],
       [with(adding: #""aud":"api""#), with(adding: #""x":1,"x":1"#)]),
     .refused(
       .letterCase, "names of claims, letters of `iss` and `aud`", .accessTokenInvalid,

@@ -60,7 +60,7 @@ import Testing
       .more, "unknown members", "name k",
       [with(adding: #""x5t":"a","ext":true,"key_ops":["sign"]"#)]),
     .refused(
-      .more, "a name twice", .invalidConfiguration, saying: ["two members of one name"],
+      .more, "a name twice", .invalidConfiguration, saying: ["with the same name"],
       [with(adding: #""kid":"k""#)]),
     .refused(
       .letterCase, "values, as `rsa`, `rs256`, `SIG`", .invalidConfiguration,

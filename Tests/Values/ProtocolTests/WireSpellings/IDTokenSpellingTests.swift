@@ -101,7 +101,7 @@ import Testing
       .more, "unknown claims of any kind", "sub alice;",
       [with(adding: #""x":[{"y":null}],"roles":"admin","nonce_supported":true"#)]),
     .refused(
-      .more, "a name twice, at any depth", .idTokenMalformed, saying: ["two members of one name"],
+      .more, "a name twice, at any depth", .idTokenMalformed, saying: ["with the same name"],
       [
         with(adding: #""sub":"bob""#), with(adding: #""sub":"alice""#),
         with(adding: #""x":1,"x":1"#),
