@@ -146,7 +146,7 @@ import Testing
   ]
 
   @Test(arguments: rows.filter(\.isTested))
-  func `every spelling has the outcome of its row`(row: SpellingRow) async { await Self.check(row) }
+  func `each text has the result of its table row`(row: SpellingRow) async { await Self.check(row) }
 
   /// A claim that cannot be read does not satisfy what a request requires of the login.
   @Test(arguments: [#""1900000000""#, "true", "-1"])
