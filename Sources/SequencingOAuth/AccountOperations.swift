@@ -6,7 +6,7 @@ public import Dispatch
 /// protocol, so a function of an app can take either:
 /// `func upload(as user: some AccountOperations)`.
 public protocol AccountOperations: AnyObject, Sendable {
-  /// The module that does the work.
+  /// The module that performs the operations.
   var module: AuthorizationModule { get }
 }
 

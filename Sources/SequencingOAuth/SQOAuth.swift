@@ -31,8 +31,7 @@ public final class SQOAuth: AccountOperations {
 
   /// The thread-safe holder of this instance's current token.
   public let result: SQAuthResult
-  /// The module that does the work: it has the account's client and token, and it sends the
-  /// requests.
+  /// The module with the account's client and token; it sends the requests.
   public let module: AuthorizationModule
   private let delegates = Locked(Delegates())
   /// Whether to read the token from the store as soon as a client is registered.

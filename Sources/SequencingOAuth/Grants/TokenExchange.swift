@@ -14,16 +14,16 @@ public struct TokenExchange: Sendable, Hashable {
     /// The type of the token.
     public let type: TokenType
 
-    /// Creates a token with a type.
+    /// Creates a value with the text and the type of an existing token.
     public init(_ text: String, type: TokenType) {
       self.text = text
       self.type = type
     }
 
-    /// Creates an access token.
+    /// Returns a value with the text of an access token.
     public static func accessToken(_ text: String) -> Self { Self(text, type: .accessToken) }
 
-    /// Creates an ID token.
+    /// Returns a value with the text of an ID token.
     public static func idToken(_ text: String) -> Self { Self(text, type: .idToken) }
   }
 

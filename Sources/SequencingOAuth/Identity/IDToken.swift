@@ -23,7 +23,7 @@ public struct IDToken: UserClaims, Hashable {
   /// server may accept it as proof of identity.
   public let compactForm: String
 
-  /// Creates the value from validated claims.
+  /// Creates an ID token from validated claims.
   init(validated claims: IDTokenClaims, compactForm: String) {
     values = Boxed(claims)
     self.compactForm = compactForm

@@ -23,7 +23,7 @@ extension SQOAuthError {
 
   private static func reason(_ code: Code) -> String {
     code == .invalidClient
-      ? "refused the client; check its identifier, its secret and its way of authentication"
+      ? "refused the client; check its identifier, its secret and its authentication method"
       : "refused the request"
   }
 

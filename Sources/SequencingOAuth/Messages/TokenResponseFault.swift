@@ -17,7 +17,7 @@ enum TokenResponseFault {
     fault("is empty (status \(response.status))")
   }
 
-  /// Creates the error for a content type other than JSON; the body may be JSON all the same.
+  /// Creates the error for a content type other than JSON; the body may still be JSON.
   static func contentType(
     _ response: WebResponse, _ members: [String: JSONValue]?
   ) -> SQOAuthError {

@@ -80,7 +80,7 @@ public struct ClientMetadata: Sendable, Hashable {
     return additionalMembers.merging(own.compactMapValues(\.self)) { $1 }
   }
 
-  /// The algorithm of the client's keys; `nil` if it does not sign or the keys differ in it.
+  /// The algorithm of the client's keys; `nil` if the client does not sign or its keys differ.
   private var signingAlgorithm: String? {
     guard clientAuthentication == .privateKeyJWT, let first = keys.first?.algorithm,
       keys.allSatisfy({ $0.algorithm == first })

@@ -47,7 +47,8 @@ extension ClientRegistrar {
     /// The identity of the store; the store lives at least as long as the call.
     private let store: ObjectIdentifier
 
-    /// Creates the value; `nil` if the store is not an object, because copies have no identity.
+    /// Creates the key of a call; `nil` if the store is not an object, because copies have no
+    /// identity.
     init?(_ metadata: ClientMetadata, _ store: any RegistrationStore) {
       guard type(of: store) is AnyClass else { return nil }
       self.metadata = metadata

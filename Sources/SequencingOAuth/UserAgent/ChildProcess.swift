@@ -88,7 +88,7 @@ final class RunningProcess: Sendable {
   }
 }
 
-/// The start of a program without a shell.
+/// A launcher of programs, without a shell.
 ///
 /// The program inherits no files and sockets of this process except its own streams.
 enum ChildProcess {

@@ -6,7 +6,7 @@ final class TerminalBrowser: Sendable {
   /// The status of the ended browser; it arrives when this program has the terminal again.
   let end = OneShot<ProcessStatus>()
 
-  /// Creates the value; when the browser ends, it restores the terminal and then calls a function.
+  /// Creates a running browser; its end restores the terminal, and then calls a function.
   init(
     _ process: RunningProcess, _ loan: ProgramTerminal.Loan,
     didEnd: @escaping @Sendable () async -> Void

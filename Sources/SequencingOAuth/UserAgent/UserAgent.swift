@@ -12,9 +12,9 @@
 public protocol UserAgent: Sendable {
   /// Opens an authorization URL; the SDK calls it once for each sign-in, off the main thread.
   ///
-  /// Return as soon as the browser has the URL. The redirect comes back by itself, or the app
-  /// passes it to ``AccountOperations/handleRedirect(_:)-(URL)``. The method may also wait until
-  /// the user has finished; its task is cancelled when the sign-in ends.
+  /// Return as soon as the browser has the URL. The SDK receives the redirect, or the app passes it
+  /// to ``AccountOperations/handleRedirect(_:)-(URL)``. The method may also wait until the user has
+  /// finished; its task is cancelled when the sign-in ends.
   ///
   /// An error that it throws ends the sign-in. An ``SQOAuthError`` becomes the sign-in's error
   /// unchanged: throw ``SQOAuthError/Code/cancelled`` if the user closed the window, and

@@ -22,7 +22,7 @@ package struct WriteAheadCopies: Sendable {
 
   private let store: String
 
-  /// Creates the value for the store at a path, without touching a file.
+  /// Creates the collection of copies for the store at a path; it touches no file.
   package init(store path: String) {
     store = path
   }

@@ -125,7 +125,7 @@ import Testing
   }
 
   private static let reasons: Set = [
-    "it does not have three segments", "a segment is not Base64url without padding",
+    "it does not have three segments", "a segment has padding or is not Base64url",
     "the header names no algorithm", "the header is no JSON object",
     "the header has two members with the same name", "the payload is no JSON object",
     "the payload has two members with the same name", "\"alg\" is no text", "\"kid\" is no text",
