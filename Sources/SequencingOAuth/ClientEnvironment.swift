@@ -101,10 +101,10 @@ public struct ClientEnvironment: Sendable {
 
   /// The list of used logout tokens and finished web sign-ins, so that each works only once.
   ///
-  /// If it is `nil`, the default, the ``tokenStore`` keeps the list if it implements
-  /// ``OneTimeValues``. `SQLiteTokenStore` and `PostgreSQLTokenStore` do, for all processes that
-  /// share them. With any other store, the list is in the memory of this process. If several
-  /// processes serve one application with such a store, set a list that they share.
+  /// By default it is `nil`. Then a ``tokenStore`` that implements ``OneTimeValues`` keeps the
+  /// list. `SQLiteTokenStore` and `PostgreSQLTokenStore` do, for all processes that share them.
+  /// With any other store, the list is in the memory of this process. If several processes serve
+  /// one application with such a store, set a list that they share.
   public var oneTimeValues: (any OneTimeValues)? {
     get { parts.value.oneTimeValues }
     set { parts.value.oneTimeValues = newValue }

@@ -60,7 +60,7 @@ package enum HTTPDate {
     return Int(text)
   }
 
-  /// Returns the number of days by the Gregorian calendar.
+  /// Returns the number of days since 1970 in the Gregorian calendar.
   ///
   /// The calculation begins each year in March, so that the leap day is the last one.
   private static func daysSince1970(year: Int, month: Int, day: Int) -> Int {

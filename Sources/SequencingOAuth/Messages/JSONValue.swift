@@ -1,7 +1,7 @@
 /// Any JSON value, such as a field of a response that the SDK does not interpret.
 ///
-/// Its subscripts and properties never trap, with any response of a server. You can write a value
-/// as a literal:
+/// Its subscripts and properties never trap, even if a server sends something unexpected. You can
+/// write a value as a literal:
 ///
 /// ```swift
 /// let title = json["items"][0]["title"].string ?? "untitled"

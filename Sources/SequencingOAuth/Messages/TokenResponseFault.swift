@@ -81,11 +81,11 @@ enum TokenResponseFault {
   }
 
   private static func switchHint(_ quirk: String) -> String {
-    "; if this server always answers so, add .\(quirk) to the provider's tokenResponseQuirks"
+    "; if this server always answers like this, add .\(quirk) to the provider's tokenResponseQuirks"
   }
 
   private static let parserHint =
-    "; if this server always answers so, read its answers with a TokenResponseParser of your own "
+    "; if this server always answers like this, read its answers with a TokenResponseParser of your own "
     + "(ClientEnvironment.tokenResponseParser)"
 
   private static func isForm(_ response: WebResponse) -> Bool {

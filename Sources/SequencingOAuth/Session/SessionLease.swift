@@ -95,7 +95,7 @@ final class SessionLease: Sendable {
     unwanted?.interruption.raise()
   }
 
-  /// Runs work; until it ends, the session waits for other holders only to change the store.
+  /// Runs work; meanwhile, only changes of the store wait for other holders of the lease.
   ///
   /// Before a program ends, waiting is worthwhile only for work that this process has started.
   func hurrying<Value>(_ work: () async -> Value) async -> Value {

@@ -7,7 +7,7 @@ import SQFiles
   import Foundation
 #endif
 
-/// The removal of stale lock files, not locked by any process.
+/// The stale lock files of a folder, with their removal.
 ///
 /// Such files come from killed processes, and from older versions of the SDK, because those kept
 /// one file for each account.

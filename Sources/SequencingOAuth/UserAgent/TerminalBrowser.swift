@@ -6,7 +6,8 @@ final class TerminalBrowser: Sendable {
   /// The status of the ended browser; it arrives when this program has the terminal again.
   let end = OneShot<ProcessStatus>()
 
-  /// Creates a running browser; its end restores the terminal, and then calls a function.
+  /// Creates the browser of a running process; its end restores the terminal, then calls a
+  /// function.
   init(
     _ process: RunningProcess, _ loan: ProgramTerminal.Loan,
     didEnd: @escaping @Sendable () async -> Void

@@ -129,6 +129,6 @@ import Testing
     "the header names no algorithm", "the header is no JSON object",
     "the header has two members with the same name", "the payload is no JSON object",
     "the payload has two members with the same name", "\"alg\" is no text", "\"kid\" is no text",
-    "\"typ\" is no text", "the JSON of the payload is nested too deep or has too many values",
+    "\"typ\" is no text", "the JSON of the payload is nested too deeply or has too many values",
   ]
 }
