@@ -71,7 +71,7 @@ struct ResourceServers {
 }
 
 extension ClientConfiguration {
-  /// Returns whether a server belongs to the provider: to its issuer, its endpoints or its APIs.
+  /// Returns whether a server is the provider's: its issuer's, a given endpoint's or a known API's.
   fileprivate func isProviders(_ origin: ResourceOrigin) -> Bool {
     providerOrigins.contains(origin) || provider.hasAPI(at: origin)
   }

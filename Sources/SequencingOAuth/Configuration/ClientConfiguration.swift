@@ -122,8 +122,9 @@ public struct ClientConfiguration: Sendable, Hashable {
   ///
   /// The set is empty by default. Then tokens go to:
   ///
-  /// - the provider's own servers: those of its issuer and its endpoints, and the APIs that a
-  ///   preset such as ``Provider/google`` names;
+  /// - the provider's own servers that are known without a request: the issuer's server, the
+  ///   servers of endpoints that the app gave, and the APIs that a preset such as
+  ///   ``Provider/google`` names;
   /// - the servers that the app names by a `Pipeline.Pipe`, by an `RPCChannel` or by
   ///   ``AccountOperations/allowTokens(at:)``;
   /// - if neither the provider nor the app names an API, the server of the first request that the
