@@ -11,20 +11,23 @@ public final class AccountManager: Sendable {
   package let environment: ClientEnvironment
   package var clock: any WallClock { environment.clock }
   private let modules = Locked(TextDictionary<AuthorizationModule>())
-  /// The web sign-ins that are being finished, each by the redirect that came for it.
+  /// The web sign-ins that are being finished, by the text of their redirects.
   package let webSignIns = KeyedWork<AuthorizationModule, SQOAuthError>()
 
-  /// Creates a manager for the accounts in a store, which replaces the environment's own store.
+  /// Creates a manager for the accounts in a store.
+  ///
+  /// The store replaces the environment's ``ClientEnvironment/tokenStore``.
   public init(store: any TokenStore, environment: ClientEnvironment = ClientEnvironment()) {
     var environment = environment
     environment.tokenStore = store
     self.environment = environment
   }
 
-  /// Returns the module of an account, which has a token if the user has signed in before.
+  /// Returns the module of an account.
   ///
-  /// Calls for one account always return the same module. An account without an `id` gets the id
-  /// from ``defaultID(for:)``, so choose ids if a user may have two accounts at one server.
+  /// The module has a token if the user has signed in before. Calls for one account always return
+  /// the same module. An account without an `id` gets the id from ``defaultID(for:)``, so choose
+  /// ids if a user may have two accounts at one server.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/duplicateName`` if the id is in use for
   ///   another configuration, ``SQOAuthError/Code/invalidConfiguration`` if the stored account
@@ -63,12 +66,12 @@ public final class AccountManager: Sendable {
   ///
   /// Call it in a server with very many accounts when it does not need an account for a while. A
   /// module that the app still holds keeps working; the next ``account(_:id:)`` creates another
-  /// one. An account without a module is not an error.
+  /// one. Without a module of the account, the call does nothing.
   public func release(id: String) {
     modules.withLock { $0[id] = nil }
   }
 
-  /// The modules of all accounts for which ``account(_:id:)`` was called.
+  /// The modules that ``account(_:id:)`` created and that are still in use.
   package var all: [AuthorizationModule] { modules.withLock { Array($0.all) } }
 
   /// Reads the records of all accounts in the store, in the order of their ids.
@@ -78,7 +81,7 @@ public final class AccountManager: Sendable {
     try await store.attempt("be read") { try await $0.all() }
   }
 
-  /// The records of all accounts in the store, which are loaded page by page.
+  /// The records of all accounts in the store, loaded page by page.
   public var records: AccountRecords { store.records() }
 
   /// Reads the records of one client's accounts in the store, in the order of their ids.
@@ -124,7 +127,7 @@ public final class AccountManager: Sendable {
     await uncancelled { [store] in await store.flush() }
   }
 
-  /// Returns the id of an account for which the app chooses none: `CLIENT at SERVER`.
+  /// Returns the default id of an account: `CLIENT at SERVER`.
   ///
   /// The client is the client identifier. The server is the issuer, or the token endpoint if there
   /// is no issuer.

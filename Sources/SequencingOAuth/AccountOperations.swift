@@ -2,15 +2,16 @@ public import Dispatch
 
 /// An object that offers the operations of one account.
 ///
-/// ``SQOAuth`` and ``AuthorizationModule`` are the SDK's own. The operations are extensions of this
-/// protocol, so a function of an app can take either: `func upload(as user: some AccountOperations)`.
+/// ``SQOAuth`` and ``AuthorizationModule`` conform to it. The operations are extensions of this
+/// protocol, so a function of an app can take either:
+/// `func upload(as user: some AccountOperations)`.
 public protocol AccountOperations: AnyObject, Sendable {
-  /// The module that does the work.
+  /// The module that performs the operations.
   var module: AuthorizationModule { get }
 }
 
 extension AuthorizationModule: AccountOperations {
-  /// The module itself.
+  /// The module of the operations: this object itself.
   public var module: AuthorizationModule { self }
 }
 

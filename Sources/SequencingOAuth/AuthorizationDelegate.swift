@@ -13,9 +13,9 @@
 /// ```
 ///
 /// A delegate that belongs to an actor is called on that actor: an `actor`, or a class of the main
-/// actor or of another global actor. Any other is called on ``AccountOperations/callbackQueue``,
-/// which is the main queue unless the app sets another. A method may be `async`; the next call
-/// waits until it has returned. The SDK holds the delegate weakly.
+/// actor or of another global actor. Any other is called on ``AccountOperations/callbackQueue``:
+/// the main queue, unless the app sets another. A method may be `async`; the next call waits until
+/// it has returned. The SDK holds the delegate weakly.
 public protocol AuthorizationDelegate: AnyObject {
   /// Tells the delegate that the user signed in.
   ///

@@ -6,13 +6,14 @@ public final class Authorizer: Sendable {
   private let environment: ClientEnvironment
   private let modules = Registry<AuthorizationModule>(of: "a module")
 
-  /// Creates an empty registry, whose modules will use the environment.
+  /// Creates an empty registry with an environment for its modules.
   public init(environment: ClientEnvironment = ClientEnvironment()) {
     self.environment = environment
   }
 
-  /// Creates a module and adds it under a name, which is also its
-  /// ``AuthorizationModule/accountID``.
+  /// Creates a module and adds it under a name.
+  ///
+  /// The name is also the module's ``AuthorizationModule/accountID``.
   ///
   /// - Throws: ``SQOAuthError/Code/duplicateName`` if the name is taken; the module with that name
   ///   stays.

@@ -47,7 +47,7 @@ public struct ClientEnvironment: Sendable {
     set { parts.value.userAgent = newValue }
   }
 
-  /// The name and the colours of the page that the browser shows after the redirect.
+  /// The name and the colors of the page that the browser shows after the redirect.
   public var landingPage: LandingPageStyle {
     get { parts.value.landingPage }
     set { parts.value.landingPage = newValue }
@@ -93,31 +93,31 @@ public struct ClientEnvironment: Sendable {
     set { parts.value.refreshesWithoutStore = newValue }
   }
 
-  /// How long a program that is about to end tries to save a one-time token in a failing store.
+  /// How long to retry saving a one-time refresh token when the program ends.
   package var storeRetryTime: Duration {
     get { parts.value.storeRetryTime }
     set { parts.value.storeRetryTime = newValue }
   }
 
-  /// The memory of used logout tokens and finished web sign-ins.
+  /// The list of used logout tokens and finished web sign-ins, so that each works only once.
   ///
-  /// With `nil`, the default, it is the ``tokenStore`` if that implements ``OneTimeValues``.
-  /// `SQLiteTokenStore` and `PostgreSQLTokenStore` do, for all processes that share them. With any
-  /// other store it is the memory of this process. If several processes serve one application with
-  /// such a store, set one that they share.
+  /// By default it is `nil`. Then a ``tokenStore`` that implements ``OneTimeValues`` keeps the
+  /// list. `SQLiteTokenStore` and `PostgreSQLTokenStore` do, for all processes that share them.
+  /// With any other store, the list is in the memory of this process. If several processes serve
+  /// one application with such a store, set a list that they share.
   public var oneTimeValues: (any OneTimeValues)? {
     get { parts.value.oneTimeValues }
     set { parts.value.oneTimeValues = newValue }
   }
 
-  /// The memory of one-time values: the app's choice, the store, or this process's memory.
+  /// The list of used one-time values: the app's, the store's or this process's.
   package var sharedOneTimeValues: any OneTimeValues {
     parts.value.oneTimeValues ?? parts.value.tokenStore as? any OneTimeValues ?? parts.value.memory
   }
 
-  /// The servers' metadata that was fetched.
+  /// The cache of the servers' metadata.
   var metadata: MetadataCache { parts.value.metadata }
-  /// The issuers' public keys that were fetched.
+  /// The cache of the issuers' public keys.
   var signingKeys: SigningKeys { parts.value.signingKeys }
   /// The timer that all sessions share.
   var timers: TimerQueue { parts.value.timers }

@@ -23,8 +23,8 @@ public struct JWTAssertion: Sendable, Hashable {
   public var lifetime: Duration {
     didSet { lifetime = Self.bounded(lifetime) }
   }
-  /// Additional claims, which override the claims of the other properties; a claim that is `null`
-  /// is left out.
+  /// Additional claims; they override the claims of the other properties, and `null` removes a
+  /// claim.
   public var additionalClaims: [String: JSONValue]
 
   /// Creates an assertion; without arguments the client acts in its own name.

@@ -1,6 +1,6 @@
 import SQBasics
 
-/// Values by the names that the app chooses, each name used once.
+/// A registry of values by unique names that the app chooses.
 package final class Registry<Value: Sendable>: Sendable {
   /// The word for a value in an error's message, such as `a pipe`.
   private let kind: String
@@ -12,7 +12,8 @@ package final class Registry<Value: Sendable>: Sendable {
 
   /// Adds a value under a name, and returns it.
   ///
-  /// - Throws: ``SQOAuthError/Code/duplicateName`` if the name has a value already, which stays.
+  /// - Throws: ``SQOAuthError/Code/duplicateName`` if the name already has a value; that value
+  ///   stays.
   package func add(_ value: Value, named name: String) throws(SQOAuthError) -> Value {
     let isAdded = values.withLock { values in
       guard values[name] == nil else { return false }

@@ -1,4 +1,4 @@
-/// A holder of the current token, which any thread can read.
+/// A thread-safe holder of the current token.
 ///
 /// ``shared`` belongs to ``SQOAuth/shared``. Any other ``SQOAuth`` has its own holder in
 /// ``SQOAuth/result``.

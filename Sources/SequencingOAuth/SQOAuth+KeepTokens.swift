@@ -1,6 +1,6 @@
 import SQBasics
 
-/// Keeps the user signed in when the program restarts.
+/// Methods that keep the user signed in after a restart of the program.
 extension SQOAuth {
   /// Saves tokens in an encrypted file of the user, and continues with the token that the file has.
   ///

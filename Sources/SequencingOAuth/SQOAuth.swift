@@ -29,10 +29,9 @@ public final class SQOAuth: AccountOperations {
   /// The instance for apps with one account.
   public static let shared = SQOAuth()
 
-  /// The holder of this instance's current token, which any thread can read.
+  /// The thread-safe holder of this instance's current token.
   public let result: SQAuthResult
-  /// The module that does the work: it has the account's client and token, and it sends the
-  /// requests.
+  /// The module with the account's client and token; it sends the requests.
   public let module: AuthorizationModule
   private let delegates = Locked(Delegates())
   /// Whether to read the token from the store as soon as a client is registered.
@@ -95,7 +94,7 @@ public final class SQOAuth: AccountOperations {
     module.callbacks.inOrder { await call.run() }
   }
 
-  /// Calls the most specific method for an error that the delegate implements.
+  /// Calls the most specific method that the delegate implements for an error.
   nonisolated(nonsending) private static func tell(
     _ delegate: any AuthorizationDelegate, why error: SQOAuthError
   ) async {
@@ -162,10 +161,10 @@ extension SQOAuth {
   /// the next sign-in fails, and its delegate or completion gets the reason. The initializer of
   /// ``ClientConfiguration`` throws that reason at once, and describes the parameters.
   ///
-  /// Use `redirectReceiver` with ``RedirectReceiver/app`` if the app's own web server listens on the
-  /// port of a loopback redirect URI. If the SDK is the receiver, the browser shows a page at the
-  /// end of the sign-in. The page's name and colours come from ``ClientEnvironment/landingPage`` of
-  /// the ``AccountOperations/environment``.
+  /// Use `redirectReceiver` with ``RedirectReceiver/app`` if the app's own web server listens on
+  /// the port of a loopback redirect URI. If the SDK is the receiver, the browser shows a page at
+  /// the end of the sign-in. The page's name and colors come from ``ClientEnvironment/landingPage``
+  /// of the ``AccountOperations/environment``.
   public func registerApplicationParameters(
     clientID: String, clientSecret: String? = nil, redirectURI: String,
     redirectReceiver: RedirectReceiver? = nil, scope: String? = nil, provider: Provider

@@ -29,7 +29,7 @@ extension SQOAuthError.Code {
   public static let consentRequired = Self(rawValue: "consent_required")
   /// The server does not know or accept the resource (RFC 8707, section 2).
   public static let invalidTarget = Self(rawValue: "invalid_target")
-  /// The server demands a DPoP proof with its nonce, which the SDK does not support (RFC 9449,
+  /// The server demands a DPoP proof with its nonce, but the SDK does not support DPoP (RFC 9449,
   /// section 8).
   public static let useDPoPNonce = Self(rawValue: "use_dpop_nonce")
   /// The server cannot revoke a token of this kind (RFC 7009, section 2.2.1).
@@ -115,7 +115,7 @@ extension SQOAuthError.Code {
   /// The server's certificate is not trusted, or the client and the server have no TLS parameters
   /// in common.
   public static let tlsFailed = Self(rawValue: "tls_failed")
-  /// The server answered a request of the SDK with a redirect, which the SDK never follows.
+  /// The server answered a request of the SDK with a redirect, and the SDK follows no redirects.
   public static let redirectRefused = Self(rawValue: "redirect_refused")
   /// The response is larger than the request allows.
   public static let responseTooLarge = Self(rawValue: "response_too_large")

@@ -13,7 +13,7 @@ extension SQOAuthError.Code {
   public static let idTokenMalformed = Self(rawValue: "id_token_malformed")
   /// The ID token lacks a required claim.
   public static let idTokenIncomplete = Self(rawValue: "id_token_incomplete")
-  /// The ID token is encrypted, which the SDK does not support.
+  /// The ID token is encrypted, and the SDK cannot decrypt it.
   public static let idTokenEncrypted = Self(rawValue: "id_token_encrypted")
   /// The header of the ID token demands an extension (`crit`) that the SDK does not support.
   public static let idTokenCritical = Self(rawValue: "id_token_critical")

@@ -9,7 +9,7 @@ extension SQOAuthError {
   /// ``Code/consentRequired`` and ``Code/expiredToken`` after a sign-in in which the server may
   /// have shown its pages. A refresh does not involve the user, so a refused refresh is never a
   /// cancellation. If the time ran out while other programs blocked the redirect's port, the code
-  /// is ``Code/redirectUnavailable``, which is not a cancellation.
+  /// is ``Code/redirectUnavailable``, and the property is `false`.
   public var isCancellation: Bool {
     switch code {
     case .cancelled, .timedOut: response == nil

@@ -13,7 +13,7 @@ public import SQBasics
 public struct SQOAuthError: Error, Sendable {
   /// The kind of failure.
   public let code: Code
-  /// A sentence that says what happened and, if something can be done about it, what to do.
+  /// A description of the problem and, if there is one, of its remedy.
   public internal(set) var message: String
   /// The error that led to this one, if there is one.
   public let cause: (any Error)?
@@ -77,7 +77,7 @@ extension Data {
 }
 
 extension SQOAuthError: LocalizedError {
-  /// The error's ``message``, which `localizedDescription` returns.
+  /// The error's ``message``, for `localizedDescription`.
   public var errorDescription: String? { message }
 }
 

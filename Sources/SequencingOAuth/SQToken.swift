@@ -42,14 +42,14 @@ public struct SQToken: Sendable, Hashable, Codable {
   /// The time from here to ``expirationDate`` is the token's whole lifetime.
   public var issueDate: Date? { storage.issueDate }
 
-  /// All other fields of the token response, which the SDK does not interpret.
+  /// The other fields of the token response; the SDK does not interpret them.
   ///
   /// If the response to a refresh lacks a field, such as `id_token`, the earlier value stays. A
   /// field whose name contains `expir` is dropped instead, because such a lifetime counts from the
   /// response that sent it.
   public var additionalFields: [String: JSONValue] { storage.additionalFields }
 
-  /// The validated ID token, which says who signed in, or `nil` if that is not known.
+  /// The validated ID token with the user's identity; `nil` if it is not known who signed in.
   ///
   /// It is `nil` without the scope `openid`, at a provider without an issuer or keys, and after a
   /// grant without an ID token in its response. ``AccountOperations/idToken()`` throws the
@@ -97,7 +97,7 @@ public struct SQToken: Sendable, Hashable, Codable {
     self.storage = storage
   }
 
-  /// All values in one object.
+  /// The values of a token in one object.
   ///
   /// Tokens are copied far more often than created, and a copy then counts one reference instead of
   /// five.

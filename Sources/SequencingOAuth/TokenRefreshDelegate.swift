@@ -4,7 +4,7 @@
 /// ordinary methods. A delegate that belongs to an actor is called on that actor, any other on
 /// ``AccountOperations/callbackQueue``. The SDK holds the delegate weakly.
 public protocol TokenRefreshDelegate: AnyObject {
-  /// Tells the delegate that the SDK got a newer token, which also has the newest refresh token.
+  /// Tells the delegate that the SDK got a newer token, with the newest refresh token.
   ///
   /// The token is in the store, unless ``tokenRefreshDidFail(_:)`` is called next with
   /// ``SQOAuthError/Code/storeFailed``. Then the session continues with the token in memory, and

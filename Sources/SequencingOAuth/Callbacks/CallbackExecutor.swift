@@ -1,7 +1,7 @@
 import Dispatch
 import SQBasics
 
-/// A task executor that runs callbacks on a dispatch queue, for callbacks that belong to no actor.
+/// A task executor that runs the callbacks without an actor on a dispatch queue.
 final class CallbackExecutor: TaskExecutor {
   let queue: DispatchQueue
   private let isMain: Bool

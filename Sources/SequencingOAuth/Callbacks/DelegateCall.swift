@@ -8,7 +8,7 @@ struct DelegateCall<Delegate>: Sendable {
   /// The closure that returns the delegate, or `nil` if it no longer exists.
   ///
   /// It returns `Any`, so that ``cast`` checks the conformance at run time. A cast to the generic
-  /// `Delegate`, which is the protocol's type itself, would always succeed.
+  /// `Delegate` would always succeed, because that is the protocol's type itself.
   let delegate: @Sendable () -> Any?
   /// The closure that casts the delegate to its protocol, or returns `nil` if its conformance may
   /// not be used here.

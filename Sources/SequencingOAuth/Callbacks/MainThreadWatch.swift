@@ -13,7 +13,7 @@ import SQFiles
 /// If the main thread waits in `readLine()` or for a semaphore, no callback on the main queue runs,
 /// and a sign-in seems never to end.
 final class MainThreadWatch: Sendable {
-  /// Calls a function after the time that a callback may wait without a warning.
+  /// A function that calls `look` after the time that a callback may wait without a warning.
   typealias Timer = @Sendable (_ look: @escaping @Sendable () -> Void) -> Void
 
   private struct State {
@@ -80,7 +80,7 @@ final class MainThreadWatch: Sendable {
 
   private static func speak() {
     let text =
-      "SequencingOAuth: a callback has waited 5 s for the main thread, which is blocked. Let the main "
+      "SequencingOAuth: a callback has waited 5 s for the blocked main thread. Let the main "
       + "thread run (dispatchMain(), RunLoop.main.run() or an async main), or set callbackQueue to a "
       + "queue of your own.\n"
     try? FileDescriptor.standardError.write(Data(text.utf8))

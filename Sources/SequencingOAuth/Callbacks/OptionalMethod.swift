@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Calls a delegate's method, and finds out whether the delegate implements it or has only the
+/// A call of a delegate's method that shows whether the delegate implements it or has only the
 /// default.
 ///
 /// The defaults are synchronous, as most delegates' methods are. An `async` default that calls

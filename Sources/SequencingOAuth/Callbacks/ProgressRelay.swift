@@ -79,7 +79,7 @@ package final class ProgressRelay<Progress: Sendable>: Sendable {
     }
   }
 
-  /// Returns whether the closure may be called; runs directly before the call.
+  /// Begins a call of the closure; returns `false` if the closure must not be called any more.
   private func beginCall() -> Bool {
     state.withLock { state in
       state.isCalling = !state.isDropped

@@ -61,7 +61,7 @@ extension ClientContext {
     }
   }
 
-  /// Throws if a record's token is from a server that is not the client's.
+  /// Throws if a record's token is from a server other than the client's.
   ///
   /// If the record or the server names no issuer, the token endpoints are compared.
   func check(_ record: AccountRecord, at client: RegisteredClient) throws(SQOAuthError) {
@@ -81,8 +81,7 @@ extension ClientContext {
   private static func isOfAnother(_ record: AccountRecord) -> SQOAuthError {
     SQOAuthError(
       .invalidConfiguration,
-      "the account \"\(record.id.printable)\" was signed in by another client or at "
-        + "another server than the ones that are configured now; sign in again, which replaces it, "
-        + "or sign out")
+      "the account \"\(record.id.printable)\" belongs to another client or server than the "
+        + "configured one; sign in again to replace the account, or sign out")
   }
 }

@@ -3,7 +3,7 @@ extension ClientContext {
   /// Throws if a server may not get the tokens.
   ///
   /// `namedByApp` says whether the URL came from the app. If it did, this may record the server as
-  /// the one of the app's first request.
+  /// the server of the app's first request.
   func check(_ origin: ResourceOrigin, namedByApp: Bool) throws(SQOAuthError) {
     let refusal = withServers { servers, configuration -> Result<SQOAuthError?, SQOAuthError> in
       configuration.map { client in

@@ -95,8 +95,7 @@ package final class ClientContext: Sendable {
     }
   }
 
-  /// Returns the client with its server's metadata, which is fetched if it is not in memory or no
-  /// longer fresh.
+  /// Returns the client with its server's metadata, fetched if it is not in memory or not fresh.
   ///
   /// With `isFresh`, the metadata is always fetched.
   package func client(

@@ -40,7 +40,7 @@ struct ResourceServers {
 
   /// Returns whether a server may get the tokens if the app itself gave its URL.
   ///
-  /// If no API is named yet, this records the server as the one of the app's first request.
+  /// If no API is named yet, this records the server as the server of the app's first request.
   mutating func allowsFirst(_ origin: ResourceOrigin, of client: ClientConfiguration) -> Bool {
     let isFirst =
       client.resourceOrigins.isEmpty && named.isEmpty && allowed.isEmpty && first == nil
@@ -71,7 +71,7 @@ struct ResourceServers {
 }
 
 extension ClientConfiguration {
-  /// Returns whether a server belongs to the provider: to its issuer, its endpoints or its APIs.
+  /// Returns whether a server is the provider's: its issuer's, a given endpoint's or a known API's.
   fileprivate func isProviders(_ origin: ResourceOrigin) -> Bool {
     providerOrigins.contains(origin) || provider.hasAPI(at: origin)
   }

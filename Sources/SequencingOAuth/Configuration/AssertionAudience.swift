@@ -10,6 +10,6 @@ public enum AssertionAudience: Sendable, Hashable {
   case tokenEndpoint
   /// The address of the endpoint that receives the request.
   case requestedEndpoint
-  /// Another name, which the server documents.
+  /// Another name, from the server's documentation.
   case other(String)
 }

@@ -56,7 +56,7 @@ public struct ClientConfiguration: Sendable, Hashable {
   var tokenParameters: [FormCoding.Pair] { values.value.tokenParameters }
   /// The endpoints from the app; `nil` if the SDK discovers them.
   var metadata: ProviderMetadata? { values.value.metadata }
-  /// The servers of the provider's issuer and endpoints that are known without a request.
+  /// The provider's servers that the configuration names: its issuer, or the app's endpoints.
   var providerOrigins: Set<ResourceOrigin> { values.value.providerOrigins }
 
   /// The scopes that a token must have; a sign-in that does not grant all of them fails.
@@ -97,10 +97,11 @@ public struct ClientConfiguration: Sendable, Hashable {
     get { values.value.acceptsServersWithoutPKCE }
     set { values.value.acceptsServersWithoutPKCE = newValue }
   }
-  /// Whether the app may use the password grant, which reveals the user's password to the app;
-  /// `false` by default.
+  /// Whether the app may use the password grant; `false` by default.
   ///
-  /// - SeeAlso: RFC 9700, section 2.4, which says that it must not be used
+  /// The grant reveals the user's password to the app.
+  ///
+  /// - SeeAlso: RFC 9700, section 2.4 (the grant must not be used)
   public var allowsPasswordGrant: Bool {
     get { values.value.allowsPasswordGrant }
     set { values.value.allowsPasswordGrant = newValue }
@@ -119,14 +120,15 @@ public struct ClientConfiguration: Sendable, Hashable {
   }
   /// The servers that may get the tokens; if the set is not empty, no other server gets them.
   ///
-  /// If it is empty, which is the default, tokens go to:
+  /// The set is empty by default. Then tokens go to:
   ///
-  /// - the provider's own servers: those of its issuer and its endpoints, and the APIs that a
-  ///   preset such as ``Provider/google`` names;
+  /// - the provider's own servers that are known without a request: the issuer's server, the
+  ///   servers of endpoints that the app gave, and the APIs that a preset such as
+  ///   ``Provider/google`` names;
   /// - the servers that the app names by a `Pipeline.Pipe`, by an `RPCChannel` or by
   ///   ``AccountOperations/allowTokens(at:)``;
   /// - if neither the provider nor the app names an API, the server of the first request that the
-  ///   app sends or authenticates, which may be the provider's own.
+  ///   app sends or authenticates; this may be the provider's own server.
   ///
   /// A request to any other server fails with ``SQOAuthError/Code/originNotAllowed``. In every
   /// case a token is sent only over https, or over http to a loopback address.

@@ -18,7 +18,8 @@ struct Discovery: Sendable {
   /// The clock for the time limit and for a date in `Retry-After`.
   var clock: any WallClock = SystemClock()
 
-  /// Tries the address of RFC 8414, then the two of OpenID Connect, until one has the document.
+  /// Tries the address of RFC 8414, then the two addresses of OpenID Connect, until one has the
+  /// document.
   ///
   /// At an address without a document, servers redirect, fail or show a page, so such responses do
   /// not end the search. If every address fails, this throws the most helpful error. Some servers
@@ -59,8 +60,8 @@ struct Discovery: Sendable {
   /// The lifetime, in seconds, of a document that is incomplete because the server was in trouble.
   private static let incompleteLifetime = 60.0
 
-  /// Adds the members of the OpenID Connect document to the document of RFC 8414, if that does not
-  /// name the issuer's keys.
+  /// Adds the members of the OpenID Connect document to the document of RFC 8414, if the latter
+  /// does not name the issuer's keys.
   private func completed(
     _ found: Document, by addresses: ArraySlice<URL>, _ client: any HTTPTransport,
     until end: Duration
@@ -138,7 +139,7 @@ struct Discovery: Sendable {
       throw Miss(
         document: SQOAuthError(
           .requestTimedOut,
-          "the issuer's metadata did not come within \(timeout.components.seconds) s, which is the "
+          "the issuer's metadata did not come within \(timeout.components.seconds) s, the "
             + "limit for all of its addresses together"))
     }
     request.timeout = min(rest, timeout)
@@ -197,8 +198,8 @@ struct Discovery: Sendable {
     let isDocument = named == issuer
     let advice =
       isDocument
-      ? "and this issuer's metadata; let the server call it application/json, or give the "
-        + "endpoints by hand"
+      ? "and this issuer's metadata; let the server call it application/json, or configure "
+        + "the endpoints"
       : "and no metadata"
     throw Miss(
       contentType: SQOAuthError(
@@ -216,6 +217,6 @@ struct Discovery: Sendable {
     return SQOAuthError(
       .invalidResponse,
       "the issuer has no metadata document at \(url) (status \(status)); "
-        + "check the issuer, or give the endpoints by hand", status: status)
+        + "check the issuer, or configure the endpoints", status: status)
   }
 }

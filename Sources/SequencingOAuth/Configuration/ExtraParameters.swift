@@ -1,10 +1,9 @@
 import SQBasics
 
-/// Checks the parameters that an app or a provider adds to a request, such as `prompt` or
-/// `audience`.
+/// The checks of parameters that an app or a provider adds to a request, such as `prompt`.
 ///
-/// They cannot set a parameter of the protocol itself, which either has a property in the
-/// configuration or is new for each sign-in.
+/// Added parameters cannot set a parameter of the protocol itself: the configuration has a property
+/// for it, or it is new for each sign-in.
 enum ExtraParameters {
   static let reservedForAuthorization: Set<String> = [
     "response_type", "client_id", "client_secret", "redirect_uri", "scope", "state", "nonce",

@@ -21,7 +21,7 @@ package final class MetadataCache: Sendable {
     let freshUntil: Duration
     /// Whether the issuer may have changed its endpoints.
     var isExpired = false
-    /// Why the metadata could not be fetched again.
+    /// The reason why the metadata could not be fetched again.
     var failure: SQOAuthError?
 
     /// Returns whether the metadata can be used without a new request.
@@ -62,7 +62,7 @@ package final class MetadataCache: Sendable {
 
   /// The cause of a request to an issuer.
   package enum Askers: Sendable {
-    /// The app or its user, who may try again at once.
+    /// The app or its user; both may try again at once.
     case app
     /// Anyone who sends a token to a service, or opens a page of a web application.
     case strangers

@@ -17,9 +17,9 @@ extension Provider {
 
   /// Google, with the endpoints of its published metadata.
   ///
-  /// A desktop client at Google has a secret, which Google does not treat as confidential. A
-  /// refresh does not replace the refresh token. Every subdomain of `googleapis.com`, where Google
-  /// has its APIs, may get the tokens.
+  /// Google gives a desktop client a secret, but does not treat it as confidential. A refresh does
+  /// not replace the refresh token. Google's APIs, at the subdomains of `googleapis.com`, may get
+  /// the tokens.
   public static let google: Provider = {
     var provider = Provider(
       name: "Google", baseURL: "",
@@ -39,7 +39,7 @@ extension Provider {
   /// The hosts of Google's APIs; only Google has servers in this domain.
   static let googleAPIHosts: Set<String> = [".googleapis.com"]
 
-  /// Facebook Login, which reads the client secret from the body and has no refresh tokens.
+  /// Facebook Login, with the client secret in the body and without refresh tokens.
   ///
   /// A revocation removes every permission that the user gave the app. The two hosts of the Graph
   /// API may get the tokens.
@@ -59,7 +59,7 @@ extension Provider {
   ///
   /// `baseURL` is the address of Keycloak, such as `https://id.example.com`, or
   /// `https://id.example.com/auth` before version 17. With `revokesByLogout`, a revocation ends the
-  /// user's session at the server, which also ends the sessions of other apps.
+  /// user's session at the server, and with it the sessions of other apps.
   public static func keycloak(
     baseURL: String, realm: String, revokesByLogout: Bool = false
   ) -> Provider {

@@ -56,7 +56,7 @@ public struct Provider: Sendable, Hashable {
   public var asksConsentForOfflineAccess = true
   /// The provider's name in the assertions that its clients sign; the issuer by default.
   public var assertionAudience = AssertionAudience.issuer
-  /// The hosts of the provider's APIs, which may get its tokens.
+  /// The hosts of the provider's APIs; they may get its tokens.
   ///
   /// A name that begins with a dot stands for all its subdomains.
   var apiHosts: Set<String> = []
@@ -172,7 +172,7 @@ extension Provider {
     apiHosts.contains { origin.isOnHost($0) }
   }
 
-  /// The servers of the issuer and the endpoints that are known without a request.
+  /// The servers that the app named: the issuer, or the endpoints.
   var origins: Set<ResourceOrigin> {
     let addresses: [String?] =
       switch source {

@@ -67,7 +67,7 @@ private struct MetadataMembers {
       malformed: .invalidResponse)
   }
 
-  /// Checks that the document names exactly this issuer, without any normalisation (RFC 8414,
+  /// Checks that the document names exactly this issuer, without any normalization (RFC 8414,
   /// section 3.3).
   func checkIssuer() throws(SQOAuthError) {
     guard let named = values["issuer"]?.string else {
@@ -87,12 +87,13 @@ private struct MetadataMembers {
   private func manyTenants(_ named: String) -> SQOAuthError {
     SQOAuthError(
       .issuerMismatch,
-      "the server's metadata is for many tenants: it names the issuer \"\(named.printable)\", in "
-        + "which each tenant has its own identifier; use the issuer of one tenant, with its "
-        + "identifier in that place")
+      "the server's metadata is for many tenants: its issuer \"\(named.printable)\" has a "
+        + "placeholder; use the issuer of one tenant, with the tenant's identifier in that place")
   }
 
-  /// Returns an endpoint, which must be usable if the document names it; an empty text names none.
+  /// Returns an endpoint's URL; `nil` if the document names none or has an empty text.
+  ///
+  /// - Throws: ``SQOAuthError`` if the document names an unusable address.
   func endpoint(_ member: String, _ name: String) throws(SQOAuthError) -> URL? {
     try reader.possibleText(member).map { text throws(SQOAuthError) in try check(text, name) }
   }
@@ -126,7 +127,7 @@ private struct MetadataMembers {
     values[member]?.bool ?? (values[member]?.string?.asciiLowercased() == "true")
   }
 
-  /// Checks an endpoint's address, which must use https unless the issuer uses http.
+  /// Checks an endpoint's address: it must use https, unless the issuer uses http.
   private func check(_ text: String, _ name: String) throws(SQOAuthError) -> URL {
     let name = "\(name) in the server's metadata"
     let url = try EndpointURL.check(text, name: name)

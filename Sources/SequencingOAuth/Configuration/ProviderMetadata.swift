@@ -11,8 +11,7 @@ import SQBasics
 ///
 /// The issuer, the token endpoint and the authorization endpoint must be usable. Any other endpoint
 /// with an unusable address is `nil` here, and a call that needs it fails with the reason. A list
-/// of a wrong type counts as missing, except the list of code challenge methods, which must be
-/// valid.
+/// of a wrong type counts as missing, but the list of code challenge methods must be valid.
 ///
 /// - SeeAlso: RFC 8414, section 2
 public struct ProviderMetadata: Sendable, Hashable {
@@ -25,13 +24,13 @@ public struct ProviderMetadata: Sendable, Hashable {
   /// The address for refreshes: the token endpoint, unless the provider has a different address for
   /// them.
   public let refreshEndpoint: URL
-  /// The server's `revocation_endpoint`; `nil` if it has none that can be used.
+  /// The server's `revocation_endpoint`; `nil` if it has no usable one.
   public var revocationEndpoint: URL? { optionalEndpoints[.revocation]?.url }
   /// The server's `device_authorization_endpoint`; `nil` if users cannot sign in on another device.
   ///
   /// - SeeAlso: RFC 8628, section 4
   public var deviceAuthorizationEndpoint: URL? { optionalEndpoints[.deviceAuthorization]?.url }
-  /// The server's `introspection_endpoint`; `nil` if it has none that can be used.
+  /// The server's `introspection_endpoint`; `nil` if it has no usable one.
   ///
   /// - SeeAlso: RFC 7662, section 2
   public var introspectionEndpoint: URL? { optionalEndpoints[.introspection]?.url }
@@ -61,13 +60,16 @@ public struct ProviderMetadata: Sendable, Hashable {
   public let responseTypes: [String]?
   /// The server's `grant_types_supported`; `nil` if its metadata has no such list.
   public let grantTypes: [String]?
-  /// Whether the server requires pushed authorization requests, which the SDK does not support
-  /// (`require_pushed_authorization_requests`).
+  /// Whether the server requires pushed authorization requests.
+  ///
+  /// This is the server's `require_pushed_authorization_requests`. The SDK does not support such
+  /// requests.
   ///
   /// - SeeAlso: RFC 9126, section 5
   public let requiresPushedAuthorizationRequests: Bool
-  /// Whether the server requires signed authorization requests, which the SDK does not support
-  /// (`require_signed_request_object`).
+  /// Whether the server requires signed authorization requests.
+  ///
+  /// This is the server's `require_signed_request_object`. The SDK does not support such requests.
   ///
   /// - SeeAlso: RFC 9101, section 10.5
   public let requiresSignedRequestObjects: Bool
@@ -76,9 +78,9 @@ public struct ProviderMetadata: Sendable, Hashable {
 
   /// The address of the issuer's public keys, `jwks_uri`; `nil` if the server names none.
   public var jwksURI: URL? { optionalEndpoints[.keys]?.url }
-  /// The server's `userinfo_endpoint`; `nil` if it has none that can be used.
+  /// The server's `userinfo_endpoint`; `nil` if it has no usable one.
   public var userInfoEndpoint: URL? { optionalEndpoints[.userInfo]?.url }
-  /// The server's `end_session_endpoint`; `nil` if it has none that can be used.
+  /// The server's `end_session_endpoint`; `nil` if it has no usable one.
   public var endSessionEndpoint: URL? { optionalEndpoints[.endSession]?.url }
   /// The server's `id_token_signing_alg_values_supported`; `nil` if its metadata has no such list.
   public let idTokenAlgorithms: [String]?
@@ -93,7 +95,7 @@ public struct ProviderMetadata: Sendable, Hashable {
 }
 
 extension ProviderMetadata {
-  /// Creates the metadata from an app's endpoints, which must all be usable.
+  /// Creates the metadata from an app's endpoints; throws if one of them is unusable.
   init(_ endpoints: Provider.Endpoints) throws(SQOAuthError) {
     issuer = endpoints.issuer
     if let issuer { _ = try EndpointURL.check(issuer, name: "issuer") }

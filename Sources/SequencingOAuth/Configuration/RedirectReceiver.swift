@@ -1,7 +1,7 @@
-/// The part of the program that listens for the redirect that ends a sign-in.
+/// The receiver of the redirect at the end of a sign-in: the SDK or the app.
 ///
-/// By default, the SDK listens for redirects to an http URI, which is always on a loopback address,
-/// and the app receives redirects to any other URI.
+/// By default, the SDK receives redirects to an http URI, and the app receives redirects to any
+/// other URI. An http URI always has a loopback address.
 public enum RedirectReceiver: Sendable, Hashable {
   /// The SDK listens on the port of a loopback redirect URI, and shows the user a final page.
   ///

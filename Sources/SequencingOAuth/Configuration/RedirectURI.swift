@@ -17,7 +17,7 @@ import SQBasics
 ///
 /// - SeeAlso: RFC 8252, section 7; RFC 6749, section 3.1.2
 public struct RedirectURI: Sendable, Hashable {
-  /// The way in which a redirect reaches the client.
+  /// How a redirect reaches the client.
   enum Kind: Sendable, Hashable {
     case loopback(LoopbackRedirect)
     case app
@@ -79,8 +79,8 @@ public struct RedirectURI: Sendable, Hashable {
     of redirect: LoopbackRedirect, _ receiver: RedirectReceiver?
   ) throws(SQOAuthError) -> Kind {
     guard receiver == .app else { return .loopback(redirect) }
-    // Without a port the browser would use port 80, which hardly any app listens on. An app that
-    // does writes ":80".
+    // Without a port the browser would use port 80, and few apps listen there. Such an app writes
+    // ":80".
     guard redirect.port != nil else {
       throw SQOAuthError(
         .invalidConfiguration,
@@ -105,9 +105,9 @@ struct LoopbackRedirect: Sendable, Hashable {
   let host: String
   /// The port; `nil` and 0 stand for any free port.
   let port: UInt16?
-  /// The path, which starts with `/` unless it is empty.
+  /// The path; empty, or with a `/` at its start.
   let path: String
-  /// The registered query, which every redirect must contain.
+  /// The registered query; every redirect must contain it.
   let query: String?
 
   init(_ url: URL) throws(SQOAuthError) {

@@ -13,7 +13,7 @@ struct AuthorizationCodeGrant: Sendable {
   let client: RegisteredClient
   let accountID: String
   let options: SignInOptions
-  /// The token requests of cancelled sign-ins, whose tokens are revoked.
+  /// The token requests of cancelled sign-ins; their tokens are revoked.
   let abandoned: AbandonedTokens
   /// The closure that gets the sign-in before the browser opens, so that the app can pass a
   /// redirect to it.
@@ -67,7 +67,7 @@ struct AuthorizationCodeGrant: Sendable {
     _ pending: PendingAuthorization, opening url: URL, _ wait: RedirectWait
   ) async throws(SQOAuthError) -> AuthorizationResponse {
     guard !Task.isCancelled else { throw .signInCancelled }
-    // After this, a redirect that comes after a cancellation gets the response that it is too late.
+    // A redirect that comes after a cancellation then gets the page for late redirects.
     defer { pending.end(.signInCancelled) }
     let reporting = Task {
       guard let error = await pending.unboundError.value() else { return }

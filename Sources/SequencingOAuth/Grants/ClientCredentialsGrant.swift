@@ -5,7 +5,7 @@ import SQBasics
 /// - SeeAlso: RFC 6749, section 4.4
 struct ClientCredentialsGrant: Sendable {
   let client: RegisteredClient
-  /// The token requests of cancelled callers, whose tokens are revoked.
+  /// The token requests of cancelled callers; their tokens are revoked.
   let abandoned: AbandonedTokens
 
   func run(scope: String?) async throws(SQOAuthError) -> SQToken {

@@ -9,8 +9,8 @@ import SQCrypto
 
 /// The values of an authorization request that are needed to check and redeem its response.
 ///
-/// A value can be stored until the response comes, even on another host. `state`, the verifier and
-/// the `nonce` are new in each request.
+/// The request can be stored until the response comes, even on another host. `state`, the verifier
+/// and the `nonce` are new in each request.
 ///
 /// - SeeAlso: RFC 6749, section 4.1; RFC 7636
 package struct CodeRequest: Sendable, Hashable, Codable {

@@ -15,7 +15,7 @@ struct DeviceGrant: Sendable {
 
   let client: RegisteredClient
   let options: SignInOptions
-  /// The token requests of cancelled sign-ins, whose tokens are revoked.
+  /// The token requests of cancelled sign-ins; their tokens are revoked.
   let abandoned: AbandonedTokens
   /// The closure that shows the code and the address to the user.
   let show: @Sendable (DeviceAuthorization) -> Void

@@ -10,7 +10,7 @@ public import SQBasics
 ///
 /// - SeeAlso: RFC 8693, section 2.2.1
 public struct ExchangedToken: Sendable, Hashable {
-  /// The type of the token, which is the requested type.
+  /// The type of the token: the requested type.
   public let type: TokenType
   /// The token with the other values of the response.
   ///

@@ -1,8 +1,8 @@
 import SQBasics
 
-/// The identity values of a sign-in's request, which its ID token must match.
+/// The identity values that a sign-in's ID token must match.
 ///
-/// A value can be stored until the response comes, even on another host.
+/// They can be stored until the response comes, even on another host.
 ///
 /// - SeeAlso: OpenID Connect Core 1.0, section 3.1.3.7
 package struct ExpectedIdentity: Sendable, Hashable, Codable {

@@ -5,7 +5,7 @@ import SQBasics
 /// - SeeAlso: RFC 6749, section 4.5
 struct ExtensionGrant: Sendable {
   let client: RegisteredClient
-  /// The token requests of cancelled callers, whose tokens are revoked.
+  /// The token requests of cancelled callers; their tokens are revoked.
   let abandoned: AbandonedTokens
 
   func run(
@@ -34,7 +34,7 @@ struct ExtensionGrant: Sendable {
           + "can be replaced (RFC 9700, section 2.1.2); use the code grant")
     case "authorization_code", "refresh_token", "password", "client_credentials":
       throw SQOAuthError(
-        .invalidConfiguration, "the grant \"\(grantType)\" has a method of its own: call that one")
+        .invalidConfiguration, "the grant \"\(grantType)\" has its own method: call that method")
     case "":
       throw SQOAuthError(.invalidConfiguration, "the grant type is empty")
     default:

@@ -6,7 +6,7 @@ import SQBasics
   import Foundation
 #endif
 
-/// A token from the token endpoint, whose ID token is not validated yet.
+/// A token from the token endpoint; its ID token is not validated yet.
 struct IssuedToken: Sendable {
   let token: SQToken
   /// How far this machine's clock is ahead of the server's; `nil` if the response has no date.

@@ -3,7 +3,7 @@
 /// - SeeAlso: RFC 7523, section 2.1; RFC 7521, section 4.1
 struct JWTBearerGrant: Sendable {
   let client: RegisteredClient
-  /// The token requests of cancelled callers, whose tokens are revoked.
+  /// The token requests of cancelled callers; their tokens are revoked.
   let abandoned: AbandonedTokens
 
   func run(_ assertion: JWTAssertion, scope: String?) async throws(SQOAuthError) -> SQToken {

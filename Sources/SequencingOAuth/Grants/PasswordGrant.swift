@@ -6,7 +6,7 @@
 /// - SeeAlso: RFC 6749, section 4.3
 struct PasswordGrant: Sendable {
   let client: RegisteredClient
-  /// The token requests of cancelled callers, whose tokens are revoked.
+  /// The token requests of cancelled callers; their tokens are revoked.
   let abandoned: AbandonedTokens
 
   func run(

@@ -26,7 +26,7 @@ package struct PreparedCodeGrant: Sendable, Redacted {
     guard let endpoint = client.metadata.authorizationEndpoint else {
       throw SQOAuthError(
         .invalidConfiguration,
-        "the provider has no authorization endpoint, to which users go to sign in")
+        "the provider has no authorization endpoint, so users cannot sign in")
     }
     authorizationEndpoint = endpoint
   }
@@ -40,7 +40,7 @@ package struct PreparedCodeGrant: Sendable, Redacted {
         throw SQOAuthError(
           .signInUnsupported,
           "the server's metadata \(reason) (\(member)), so users cannot sign in; if the "
-            + "metadata is wrong, give the endpoints by hand")
+            + "metadata is wrong, configure the endpoints")
       }
     }
     try require(

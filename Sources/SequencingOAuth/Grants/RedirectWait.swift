@@ -38,8 +38,8 @@ struct RedirectWait: Sendable {
 
   /// Opens the browser and waits for the response, the time limit or a cancellation.
   ///
-  /// `open` and `timeOut` run in their own tasks, which are cancelled at the end of the wait. Each
-  /// of them may end the wait.
+  /// `open` and `timeOut` run in their own tasks. Each of them may end the wait, and the end of the
+  /// wait cancels both tasks.
   func response<Response>(
     _ response: () async throws(SQOAuthError) -> Response,
     opening open: @escaping @Sendable () async -> Void,

@@ -62,7 +62,8 @@ struct RefreshedToken: Sendable {
   let token: SQToken
   /// The validation of the new ID token; `nil` if the response has none.
   var identity: Identification?
-  /// Why the response's access token cannot be used; then ``token`` has only the refresh token from
-  /// it.
+  /// The reason why the response's access token cannot be used.
+  ///
+  /// If it is not `nil`, ``token`` has only the refresh token from the response.
   var failure: SQOAuthError?
 }

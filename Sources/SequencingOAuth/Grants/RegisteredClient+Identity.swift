@@ -7,8 +7,8 @@ extension RegisteredClient {
     scope?.split(separator: " ").contains("openid") == true
   }
 
-  /// Returns the validator of ID tokens; `nil` if the scope requests none, or if none could be
-  /// verified.
+  /// Returns the validator of ID tokens; `nil` if the scope requests no ID token, or if no ID token
+  /// could be verified.
   ///
   /// In the second case the tokens are still valid for requests, so the sign-in continues without
   /// an identity. A client that chose a symmetric algorithm expects validated ID tokens, so a

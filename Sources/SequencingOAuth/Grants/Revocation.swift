@@ -25,8 +25,7 @@ struct Revocation: Sendable {
     if let unsupported { throw unsupported }
   }
 
-  /// Returns the requests that revoke a token, in the order in which they are sent, still without
-  /// an assertion.
+  /// Returns the requests that revoke a token, in sending order and without an assertion.
   ///
   /// The refresh token comes first, because a thief could get new tokens with it. If a request
   /// fails with ``SQOAuthError/Code/unsupportedTokenType``, the next one can still succeed.

@@ -3,11 +3,11 @@ import SQCrypto
 
 /// The parameters of a sign-in's request, and the validation of the ID token in its response.
 package struct SignInQuestion: Sendable {
-  /// The identity values of the request, which the response must match.
+  /// The identity values that the response must match.
   let expected: ExpectedIdentity
   /// The additional parameters of the authorization request.
   let parameters: [FormCoding.Pair]
-  /// The validator of the ID token; `nil` if none is requested, or none could be verified.
+  /// The validator of the ID token; `nil` if no ID token is requested or could be verified.
   let validator: IDTokenValidator?
 
   /// Combines a sign-in's options with the client's configuration.

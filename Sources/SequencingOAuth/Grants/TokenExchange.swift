@@ -9,21 +9,21 @@ public import SQBasics
 public struct TokenExchange: Sendable, Hashable {
   /// A token as a text, with its type.
   public struct Token: Sendable, Hashable {
-    /// The token.
+    /// The token as the server issued it.
     public let text: String
     /// The type of the token.
     public let type: TokenType
 
-    /// Creates a token with a type.
+    /// Creates a value with the text and the type of an existing token.
     public init(_ text: String, type: TokenType) {
       self.text = text
       self.type = type
     }
 
-    /// Creates an access token.
+    /// Returns a value with the text of an access token.
     public static func accessToken(_ text: String) -> Self { Self(text, type: .accessToken) }
 
-    /// Creates an ID token.
+    /// Returns a value with the text of an ID token.
     public static func idToken(_ text: String) -> Self { Self(text, type: .idToken) }
   }
 

@@ -11,7 +11,7 @@ import SQBasics
 /// - SeeAlso: RFC 8693
 struct TokenExchangeGrant: Sendable {
   let client: RegisteredClient
-  /// The token requests of cancelled callers, whose tokens are revoked.
+  /// The token requests of cancelled callers; their tokens are revoked.
   let abandoned: AbandonedTokens
 
   func run(
@@ -107,8 +107,9 @@ struct TokenExchangeGrant: Sendable {
   }
 }
 
-/// A parser for the response to an exchange, whose token may be of a type that requests cannot use
-/// (`N_A`).
+/// A parser for the response to an exchange; the token's `token_type` may be `N_A`.
+///
+/// Requests cannot use a token of that type.
 private struct TokenExchangeParser: TokenResponseParser {
   let parser: any TokenResponseParser
 

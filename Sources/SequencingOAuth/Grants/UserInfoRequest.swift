@@ -54,7 +54,7 @@ struct UserInfoRequest: Sendable {
     guard JSONMessage.isJSON(response) else {
       throw SQOAuthError(
         .userInfoInvalid,
-        "the UserInfo response has \(MediaType.description(of: response)), which is neither JSON nor "
+        "the UserInfo response has \(MediaType.description(of: response)), but must be JSON or "
           + "a signed JWT (application/jwt)",
         status: response.status)
     }

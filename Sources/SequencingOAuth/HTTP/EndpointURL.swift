@@ -36,8 +36,8 @@ package enum EndpointURL {
     try? RequestTarget(text: text)
   }
 
-  /// Whether a text has only unreserved and reserved characters and `%`, so that no parser has to
-  /// repair it.
+  /// Returns whether a text has only unreserved and reserved characters and `%`, so that no parser
+  /// has to repair it.
   ///
   /// - SeeAlso: RFC 3986, section 2
   static func hasOnlyURLCharacters(_ text: String) -> Bool {

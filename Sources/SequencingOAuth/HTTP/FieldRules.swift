@@ -1,7 +1,7 @@
 import SQBasics
 
 extension HeaderFields.Field {
-  /// The reason why the field cannot be sent unchanged; `nil` if it can.
+  /// The reason why the field cannot be sent unchanged; `nil` if there is none.
   ///
   /// A forbidden byte could end the field's line early, or receivers could read it in different
   /// ways. The text shows the name only if the name is a token, and never shows the value.

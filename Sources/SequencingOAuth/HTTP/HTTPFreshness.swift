@@ -9,7 +9,7 @@ enum HTTPFreshness {
   private static let bounds = 300.0...86_400
   private static let usual = 3600.0
 
-  /// The number of seconds after the request during which its response may be reused.
+  /// Returns how long after its request a response may be reused, in seconds.
   ///
   /// - SeeAlso: RFC 9111, sections 4.2 and 5.2.2; the transit time counts (section 4.2.3)
   static func seconds(_ headers: HeaderFields) -> Double {

@@ -2,9 +2,9 @@ import SQBasics
 
 /// A client that sends HTTP requests to servers and returns their responses.
 ///
-/// ``CurlTransport`` is the default on Linux. An app may implement its own client, which needs
-/// only ``send(_:)``. A client follows no redirects, keeps no cookies and no cache, and returns
-/// every response, whatever its status. Several tasks may call it at the same time.
+/// ``CurlTransport`` is the default on Linux. An app may implement its own client, with only the
+/// method ``send(_:)``. A client follows no redirects, keeps no cookies and no cache, and returns
+/// every response, with any status. Several tasks may call it at the same time.
 public protocol HTTPTransport: Sendable {
   /// Sends a request and returns the complete response.
   ///

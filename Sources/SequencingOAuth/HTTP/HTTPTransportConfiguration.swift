@@ -86,7 +86,7 @@ public struct HTTPTransportConfiguration: Sendable, Hashable {
   /// The name and version of this SDK: `SequencingOAuth/` and a number.
   public static let defaultUserAgent = "SequencingOAuth/\(Release.version)"
 
-  /// Creates the default configuration, which ``CurlTransport/shared`` uses too.
+  /// Creates the default configuration, as in ``CurlTransport/shared``.
   public init() {}
 }
 

@@ -55,7 +55,7 @@ public struct HeaderFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     fields.append(field)
   }
 
-  /// Whether two names are equal except for the case of ASCII letters.
+  /// Returns whether two names are equal except for the case of ASCII letters.
   ///
   /// Field names are ASCII tokens (RFC 9110, section 5.1).
   private static func same(_ first: String, _ second: String) -> Bool {

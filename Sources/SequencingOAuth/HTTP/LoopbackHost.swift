@@ -7,7 +7,7 @@ import SQBasics
 /// it over plain http. If this machine is not recognized, a request to it leaves the machine
 /// through a proxy.
 enum LoopbackHost {
-  /// Whether every parser and resolver treats the host as this machine.
+  /// Returns whether every parser and resolver treats the host as this machine.
   ///
   /// This is true for `localhost`, `::1`, and an address of 127.0.0.0/8 in four plain numbers. Only
   /// then is http allowed (RFC 8252, section 8.3). Names are not resolved.
@@ -21,7 +21,7 @@ enum LoopbackHost {
       }
   }
 
-  /// Whether at least one resolver treats the host as this machine, in any spelling.
+  /// Returns whether at least one resolver treats the host as this machine, in any spelling.
   ///
   /// A request to such a host must not go to a proxy: its token would leave the machine
   /// unencrypted.
@@ -40,7 +40,7 @@ enum LoopbackHost {
 
   private static func isLoopbackIPv6(_ text: String) -> Bool {
     guard let bytes = CLibrary.ipv6(text) else { return false }
-    // ::1, and ::, which Linux treats as this machine.
+    // ::1, and ::, because Linux treats that as this machine.
     if bytes.dropLast().allSatisfy({ $0 == 0 }) { return bytes[15] <= 1 }
     // ::ffff:127.0.0.0/104, and ::ffff:0.0.0.0.
     let isMapped = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF

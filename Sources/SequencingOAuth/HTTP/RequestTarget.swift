@@ -50,7 +50,7 @@ package struct RequestTarget {
   /// Whether the request must bypass every proxy.
   var mayBeLoopback: Bool { LoopbackHost.mayBeMeant(by: host) }
 
-  /// `host:port`, for messages.
+  /// The host and the port for messages, as `host:port`.
   package var authority: String {
     host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
   }
@@ -97,7 +97,7 @@ package struct RequestTarget {
 
   /// Checks the path and the query, and returns where they end.
   ///
-  /// They end at the fragment, which is never sent, or at the end of the text.
+  /// They end at the fragment or at the end of the text. A fragment is never sent.
   private static func checkedEnd(
     _ bytes: Substring.UTF8View
   ) throws(SQOAuthError) -> String.Index {
@@ -119,7 +119,7 @@ package struct RequestTarget {
     return index
   }
 
-  /// Whether the byte is allowed in a host name: letters, digits, `-`, `.` and `_`.
+  /// Returns whether the byte is allowed in a host name: letters, digits, `-`, `.` and `_`.
   ///
   /// DNS names use these characters, and container networks use `_`. All of them are `unreserved`
   /// in RFC 3986.
@@ -131,8 +131,8 @@ package struct RequestTarget {
     }
   }
 
-  /// Whether the byte is allowed in a path or a query: `pchar` of RFC 3986, `/` and `?`, but not
-  /// `%`.
+  /// Returns whether the byte is allowed in a path or a query: `pchar` of RFC 3986, `/` and `?`,
+  /// but not `%`.
   private static func isPathOrQueryByte(_ byte: UInt8) -> Bool {
     switch byte {
     case _ where byte.isAlphanumeric: true

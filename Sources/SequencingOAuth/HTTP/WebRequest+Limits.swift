@@ -1,4 +1,4 @@
-/// The time limits of a request, and whether each was set or is the default.
+/// The time limits of a request: each is set or the default.
 package struct WebRequestLimits: Sendable {
   /// The default limit, for a request that has no limit of its own.
   package var standard = Duration.seconds(60)

@@ -7,7 +7,7 @@ extension WebRequest {
   /// contradict the framing that the client adds.
   func validate() throws(SQOAuthError) {
     guard method.isFieldToken else {
-      throw Self.malformed("the request's method is not a token")
+      throw Self.malformed("the request's method is empty or has a forbidden character")
     }
     if method == "CONNECT" { throw Self.malformed("CONNECT is not for a request to a server") }
     if method == "HEAD", !body.isEmpty { throw Self.malformed("a HEAD request has no body") }

@@ -12,7 +12,7 @@ public struct WebRequest: Sendable {
   public var method: String
   /// The absolute http or https URL of the request.
   public var url: URL
-  /// The header fields, to which the client adds `Host`, `Content-Length` and `Accept-Encoding`.
+  /// The header fields; the client adds `Host`, `Content-Length` and `Accept-Encoding`.
   public var headers: HeaderFields
   /// The content to send.
   public var body: WebRequestBody {
@@ -101,9 +101,9 @@ public enum WebRequestBody: Sendable {
   case empty
   /// Bytes in memory.
   case bytes(Data)
-  /// A file, which is read while it is sent; its length is taken when the request starts.
+  /// A file; it is read while it is sent, but its length is taken when the request starts.
   case file(URL)
-  /// A stream of chunks, which the client requests one at a time; `nil` ends the body.
+  /// A stream of chunks; the client requests one chunk at a time, and `nil` ends the body.
   ///
   /// `length` is in bytes. If it is `nil`, the body is sent in HTTP/1.1 chunks or HTTP/2 frames.
   /// The client calls the outer closure once each time it sends the body.
@@ -115,17 +115,17 @@ public enum WebRequestBody: Sendable {
 public enum HTTPDestination: Sendable {
   /// The content goes into ``WebResponse/body``.
   case memory
-  /// The content of a 2xx response goes into a file, which is created with mode 0600 or emptied.
+  /// The content of a 2xx response goes into a file.
   ///
-  /// The content of a response with any other status goes into ``WebResponse/body``. If the
-  /// transfer fails, the file contains only part of the content. The path must not be a link, a
-  /// folder or a pipe. `Pipeline.Pipe.download(id:parameters:to:replacing:progress:)` replaces a
-  /// file only when the download is complete.
+  /// The file is created with mode 0600, or emptied if it exists. The content of a response with
+  /// any other status goes into ``WebResponse/body``. If the transfer fails, the file contains only
+  /// part of the content. The path must not be a link, a folder or a pipe.
+  /// `Pipeline.Pipe.download(id:parameters:to:replacing:progress:)` replaces a file only when the
+  /// download is complete.
   case file(URL)
   /// The content goes to a closure, in order and in pieces; the client buffers a limited amount.
   ///
-  /// The first call has the head and no bytes. ``WebResponse/body`` stays empty, whatever the
-  /// status.
+  /// The first call has the head and no bytes. ``WebResponse/body`` stays empty, for any status.
   case stream(@Sendable (WebResponseHead, Data) async throws -> Void)
 }
 
@@ -154,14 +154,14 @@ public struct HTTPProgress: Sendable, Hashable {
 }
 
 extension WebRequest: Redacted {
-  /// The method and the URL without its query, which may contain secrets.
+  /// The method and the URL without its query, because a query may contain secrets.
   public var description: String {
     "\(method) \(url.withoutQuery)"
   }
 }
 
 extension URL {
-  /// The URL's text without query and fragment, which may contain secrets.
+  /// The URL's text without query and fragment, because they may contain secrets.
   package var withoutQuery: Substring { absoluteString.prefix { $0 != "?" && $0 != "#" } }
 }
 

@@ -1,7 +1,6 @@
 import SQBasics
 
-// Restores the user's identity in a stored record, which was validated before the record was
-// stored.
+// Restores the user's identity in a stored record. It was validated before the record was stored.
 
 extension AccountRecord {
   /// Returns a record from a store with the identity that was validated earlier.

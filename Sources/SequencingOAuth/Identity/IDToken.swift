@@ -6,7 +6,7 @@ public import SQBasics
   public import Foundation
 #endif
 
-/// The validated claims of an ID token, which say who signed in, when and how.
+/// The validated claims of an ID token: who signed in, when and how.
 ///
 /// Only the SDK creates this value, and only from an ID token that passed every rule of OpenID
 /// Connect, so an app need not check it again. It says that a user signed in. It is not a
@@ -23,7 +23,7 @@ public struct IDToken: UserClaims, Hashable {
   /// server may accept it as proof of identity.
   public let compactForm: String
 
-  /// Creates the value from validated claims.
+  /// Creates an ID token from validated claims.
   init(validated claims: IDTokenClaims, compactForm: String) {
     values = Boxed(claims)
     self.compactForm = compactForm
@@ -31,7 +31,7 @@ public struct IDToken: UserClaims, Hashable {
 
   /// The identifier of the provider that issued the token (`iss`).
   public var issuer: String { values.value.issuer }
-  /// The user's identifier at the ``issuer`` (`sub`), which never changes.
+  /// The user's identifier at the ``issuer`` (`sub`); it never changes.
   public var subject: String { values.value.subject }
   /// The audiences of the token (`aud`); the app's client is one of them.
   public var audience: [String] { values.value.audience }
@@ -52,7 +52,7 @@ public struct IDToken: UserClaims, Hashable {
   ///
   /// - SeeAlso: RFC 8176
   public var authenticationMethods: [String] { values.value.authenticationMethods }
-  /// The identifier of the user's session at the provider (`sid`), which a logout token may name.
+  /// The identifier of the user's session at the provider (`sid`); a logout token may name it.
   public var sessionID: String? { values.value.sessionID }
   /// All claims of the token by their names.
   public var claims: [String: JSONValue] { values.value.all }

@@ -25,7 +25,7 @@ package struct IDTokenExpectation: Sendable {
   var maximumAge: Duration?
   /// The `acr` values that satisfy the request; empty if it demanded none.
   var essentialContexts: [String] = []
-  /// The ID token of the sign-in, which a refresh's ID token must match.
+  /// The ID token of the sign-in; a refresh's ID token must match it.
   var previous: IDToken?
   /// The difference between this machine's clock and the server's, if the response had a date.
   var clockLead: Duration?

@@ -17,8 +17,9 @@ struct IDTokenRules {
   let trustedAudiences: Set<String>
   /// The allowed difference between the clocks, in both directions.
   let clockTolerance: Duration
-  /// The algorithm of the signature, whose digest `at_hash` and `c_hash` use; `nil` if the
-  /// signature was not verified.
+  /// The algorithm of the signature; `nil` if the signature was not verified.
+  ///
+  /// `at_hash` and `c_hash` use its digest.
   let algorithm: JWSAlgorithm?
   let now: Date
 
@@ -125,7 +126,7 @@ struct IDTokenRules {
     }
   }
 
-  /// Returns the end of a message, which compares this machine's clock with the server's.
+  /// Returns the end of a message: a comparison of this machine's clock with the server's.
   private static func advice(_ clockLead: Duration?) -> String {
     guard let clockLead else { return "; compare this machine's clock with the server's" }
     let seconds = clockLead.components.seconds

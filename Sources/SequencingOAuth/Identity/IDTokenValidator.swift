@@ -41,7 +41,7 @@ package struct IDTokenValidator: Sendable {
     return IDToken(validated: claims, compactForm: compactForm)
   }
 
-  /// Validates the ID token of a refresh, which may be less complete than that of the sign-in.
+  /// Validates the ID token of a refresh; it may be less complete than the sign-in's ID token.
   ///
   /// - Returns: The ID token, or the error if it is unusable but not for another user or client;
   ///   then the ID token of the sign-in stays.

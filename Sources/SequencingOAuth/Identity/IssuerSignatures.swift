@@ -36,7 +36,7 @@ package struct IssuerSignatures: Sendable {
     guard let issuer = metadata.issuer else {
       throw SQOAuthError(
         .openIDUnsupported,
-        "the provider has no issuer, without which no ID token can be verified; use "
+        "the provider has no issuer, so no ID token can be verified; use "
           + "Provider.issuer(_:), give the issuer, or leave \"openid\" out of the scope")
     }
     algorithms = try configuration.algorithms(of: kind, metadata)
@@ -53,7 +53,7 @@ package struct IssuerSignatures: Sendable {
     guard let uri = try metadata.address(of: .keys) else {
       throw SQOAuthError(
         .openIDUnsupported,
-        "the provider names no keys (\"jwks_uri\"), without which no ID token can be verified; give "
+        "the provider names no keys (\"jwks_uri\"), so no ID token can be verified; give "
           + "their address, or leave \"openid\" out of the scope")
     }
     keys = SigningKeys.Source(issuer: issuer, uri: uri, timeout: configuration.timeout)
@@ -70,13 +70,12 @@ package struct IssuerSignatures: Sendable {
     guard let issuer = metadata.issuer, let uri = try metadata.address(of: .keys) else {
       throw SQOAuthError(
         .invalidConfiguration,
-        "the provider has no issuer or no keys (\"jwks_uri\"), without which no token can be "
-          + "verified")
+        "the provider has no issuer or no keys (\"jwks_uri\"), so no token can be verified")
     }
     // The issuer's keys are public, so a symmetric signature with one of them would prove nothing.
     guard !algorithms.isEmpty, !algorithms.contains(where: \.isSymmetric) else {
       throw SQOAuthError(
-        .invalidConfiguration, "a resource server needs algorithms of public keys")
+        .invalidConfiguration, "a resource server needs public-key algorithms")
     }
     self.issuer = issuer
     self.algorithms = algorithms
@@ -184,13 +183,13 @@ extension ClientConfiguration {
     guard !listed.isEmpty else {
       throw SQOAuthError(
         .openIDUnsupported,
-        "the server signs ID tokens by no algorithm that the SDK accepts by default; if your "
+        "the SDK accepts none of the server's algorithms for ID tokens by default; if your "
           + "app is registered for one that the SDK supports, set idTokenAlgorithm")
     }
     return listed
   }
 
-  /// Returns the key of a symmetric algorithm, which is the client secret.
+  /// Returns the key of a symmetric algorithm: the client secret.
   ///
   /// - SeeAlso: OpenID Connect Core 1.0, section 10.1; RFC 7518, section 3.2
   fileprivate func hmacKey(for algorithm: JWSAlgorithm) throws(SQOAuthError) -> Data {

@@ -56,8 +56,9 @@ package enum SignedText: Sendable {
     }
   }
 
-  /// Whether the text is the issuer's response to a request of the SDK; if not, anyone may have
-  /// sent it.
+  /// Whether the text is the issuer's response to a request of the SDK.
+  ///
+  /// If not, anyone may have sent it.
   var isFromIssuer: Bool {
     switch self {
     case .idToken, .userInfo, .introspection: true
@@ -104,7 +105,7 @@ package enum SignedText: Sendable {
     case .tooLong: "is longer than the SDK accepts"
     case .malformed(let reason): "is malformed: \(reason)"
     case .encrypted:
-      "is encrypted, which the SDK does not support; register the client without encryption"
+      "is encrypted, but the SDK cannot decrypt it; register the client without encryption"
     case .type: "has an unexpected type (\"typ\")"
     case .critical: "demands an extension (\"crit\") that the SDK does not know"
     case .algorithm(let found):

@@ -76,8 +76,7 @@ extension SigningKeys.Source {
         if case .malformed(let reason) = error {
           "no set of keys: \(reason)"
         } else {
-          "a set of keys that is larger than the SDK takes, which is \(JSONWebKeySet.maximumKeys) "
-            + "usable keys and 1 MiB"
+          "a set of keys above the SDK's limits: \(JSONWebKeySet.maximumKeys) usable keys and 1 MiB"
         }
       throw SQOAuthError(
         .invalidResponse, "the address of the issuer's keys answered with \(fault)",

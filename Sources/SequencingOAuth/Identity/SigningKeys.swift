@@ -17,10 +17,10 @@ final class SigningKeys: Sendable {
   /// An issuer's last request, if it returned no new keys.
   private struct FruitlessFetch: Sendable {
     var at: Duration
-    /// Why the request failed; `nil` if the response had the known keys.
+    /// The reason why the request failed; `nil` if the response had the known keys.
     let failure: SQOAuthError?
 
-    /// The pause before the next request.
+    /// The pause before the next request to the issuer.
     var rest: Duration {
       min(max(failure?.retryAfter ?? .zero, .seconds(60)), SigningKeys.longestRest)
     }
@@ -44,7 +44,7 @@ final class SigningKeys: Sendable {
   /// It has the same limit as a `SharedFetches`, because strangers may name any issuer.
   private let fruitless = Locked(RecentValues<Source, FruitlessFetch>(limit: 1000))
 
-  /// Returns the keys of an issuer, which are fetched if they are not in memory or no longer fresh.
+  /// Returns the keys of an issuer, fetched if they are not in memory or not fresh.
   ///
   /// With `isAhead` no caller needs the keys yet, so later callers do not get the error of a
   /// failure.

@@ -14,8 +14,9 @@ import SQBasics
 ///
 /// - SeeAlso: OpenID Connect Core 1.0, section 5.1
 public protocol UserClaims: Sendable {
-  /// The user's identifier at the issuer (`sub`), which never changes and is never given to another
-  /// user.
+  /// The user's identifier at the issuer (`sub`).
+  ///
+  /// It never changes, and the issuer never gives it to another user.
   var subject: String { get }
   /// All claims by their names, as the provider sent them.
   var claims: [String: JSONValue] { get }

@@ -12,7 +12,7 @@ import SQBasics
 ///
 /// - SeeAlso: OpenID Connect Core 1.0, section 5.3
 public struct UserInfo: UserClaims, Hashable {
-  /// The user's identifier at the issuer (`sub`), which equals that of the ID token.
+  /// The user's identifier at the issuer (`sub`), as in the ID token.
   public let subject: String
   /// All claims by their names.
   ///
@@ -22,7 +22,7 @@ public struct UserInfo: UserClaims, Hashable {
   /// - SeeAlso: OpenID Connect Core 1.0, section 5.6.2
   public let claims: [String: JSONValue]
 
-  /// Creates the value, after checking that the claims are about the user of an ID token.
+  /// Creates the user information; throws if the claims are not about the user of an ID token.
   init(_ claims: [String: JSONValue], of idToken: IDToken) throws(SQOAuthError) {
     let reader = ClaimReader(
       claims: claims, subject: SignedText.userInfo.name, missing: .userInfoInvalid,

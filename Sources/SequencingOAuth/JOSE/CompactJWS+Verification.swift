@@ -6,7 +6,7 @@ import SQCrypto
   import Foundation
 #endif
 
-/// Verification with an algorithm from the caller, never from the header.
+/// The verification, with an algorithm from the caller and never from the header.
 extension CompactJWS {
   /// Verifies the signature with a public key of the set.
   ///

@@ -61,7 +61,7 @@ package struct CompactJWS: Sendable {
 
   private static func decode(_ segment: Substring.UTF8View) throws(JWSFailure) -> Data {
     guard let bytes = Base64URL.decode(segment) else {
-      throw .malformed("a segment is not Base64url without padding")
+      throw .malformed("a segment has padding or is not Base64url")
     }
     return bytes
   }

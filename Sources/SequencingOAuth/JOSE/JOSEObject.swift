@@ -4,8 +4,9 @@
   import Foundation
 #endif
 
-/// Reads the JSON objects of signed texts and key sets, with stricter rules than for other
-/// messages.
+/// A reader of the JSON objects in signed texts and key sets.
+///
+/// Its rules are stricter than for other messages.
 enum JOSEObject {
   /// Returns the members of an object.
   ///

@@ -31,8 +31,9 @@ struct JSONWebKeySet: Sendable, Hashable {
     self.keys = Set(understood)
   }
 
-  /// Returns the keys that may verify a signed text: those with the name in its header, or all keys
-  /// if the header has no name.
+  /// Returns the keys that may verify a signed text.
+  ///
+  /// The keys have the name in the text's header. If the header has no name, all keys are returned.
   ///
   /// - SeeAlso: RFC 7515, appendix D
   func keys(for text: CompactJWS, _ algorithm: JWSAlgorithm) -> [PublicKey] {

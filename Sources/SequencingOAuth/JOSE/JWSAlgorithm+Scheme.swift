@@ -41,7 +41,7 @@ extension JWSAlgorithm {
   /// - SeeAlso: OpenID Connect Core 1.0, section 3.1.3.6
   func digest(_ bytes: Data) -> Data { Digest.digest(bytes, by: hashFunction) }
 
-  /// The size of a digest in bytes, which is also the smallest size of a shared secret.
+  /// The size of a digest in bytes; also the smallest size of a shared secret.
   ///
   /// - SeeAlso: RFC 7518, section 3.2
   var digestSize: Int { hashFunction.digestSize }

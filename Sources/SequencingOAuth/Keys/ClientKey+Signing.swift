@@ -6,7 +6,7 @@ import SQCrypto
   import Foundation
 #endif
 
-/// Signing with a client's key.
+/// The signing with a client's key.
 extension ClientKey {
   /// Returns a signed JSON Web Token with these claims.
   ///

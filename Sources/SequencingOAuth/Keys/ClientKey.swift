@@ -86,7 +86,7 @@ public struct ClientKey: Sendable {
       throw .unusableClientKey("the key does not match the algorithm \(algorithm.rawValue)")
     }
     guard !key.isWeak else {
-      throw .unusableClientKey("the RSA key has less than 2048 bits, which is not secure")
+      throw .unusableClientKey("the RSA key has less than 2048 bits, so it is not secure")
     }
     let members = key.publicMembers
     let keyID = keyID ?? Self.thumbprint(members)
@@ -112,7 +112,7 @@ public struct ClientKey: Sendable {
   /// - SeeAlso: RFC 7468, sections 10 and 11
   public func pem(passphrase: String? = nil) throws(SQOAuthError) -> String {
     guard case .here(let key) = signer else {
-      throw .unusableClientKey("it is a remote key, whose private half is not in this process")
+      throw .unusableClientKey("it is a remote key: its private half is not in this process")
     }
     return try PEMKey.write(key, passphrase: passphrase)
   }
@@ -159,7 +159,7 @@ public struct ClientKey: Sendable {
   ) throws(SQOAuthError) -> SignatureScheme {
     guard let scheme = algorithm.scheme else {
       throw .unusableClientKey(
-        "\(algorithm.rawValue) needs a shared secret, and a client key is a private key")
+        "\(algorithm.rawValue) needs a shared secret, but a client key is a private key")
     }
     return scheme
   }

@@ -121,7 +121,7 @@ extension KeyManager {
   ///
   /// The file is `$XDG_STATE_HOME/SERVICE/client.pem`, or `~/.local/state/SERVICE/client.pem`. The
   /// errors are those of ``makeClientKeyFile(at:algorithm:passphrase:)``, and
-  /// ``SQOAuthError/Code/invalidConfiguration`` for a name that cannot be a folder's.
+  /// ``SQOAuthError/Code/invalidConfiguration`` for a name that no folder can have.
   public static func makeClientKeyFile(
     service: String, algorithm: JWSAlgorithm = .es256, passphrase: String? = nil
   ) async throws(SQOAuthError) -> ClientKey {

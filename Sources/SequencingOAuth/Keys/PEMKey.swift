@@ -7,7 +7,7 @@ import SQCrypto
   import Foundation
 #endif
 
-/// Reads and writes private keys in PEM, with OpenSSL.
+/// A reader and writer of private keys in PEM, with OpenSSL.
 ///
 /// - SeeAlso: RFC 7468
 enum PEMKey {
@@ -24,8 +24,8 @@ enum PEMKey {
       throw SQOAuthError(
         .wrongPassphrase,
         isSealed
-          ? "the client key is sealed under a passphrase, and none was given"
-          : "the client key is not sealed under a passphrase, but one was given")
+          ? "the client key is encrypted with a passphrase, but none was given"
+          : "the client key is not encrypted, but a passphrase was given")
     }
     if let key = PrivateKey(pem: Data(text.utf8), passphrase: passphrase) { return key }
     guard !isSealed else {

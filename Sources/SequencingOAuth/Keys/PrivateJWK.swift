@@ -66,7 +66,7 @@ struct PrivateJWK: Redacted {
   }
 }
 
-/// Reads the text of a JSON Web Key from the app.
+/// A reader of the app's JSON Web Keys.
 enum JWKText {
   static let maximumSize = 64 << 10
 
@@ -76,7 +76,9 @@ enum JWKText {
   static func members(of text: String) throws(SQOAuthError) -> [String: JSONValue] {
     guard text.utf8.count <= maximumSize,
       let members = try? JOSEObject.members(of: Data(text.utf8), as: "key")
-    else { throw .unusableClientKey("the text is no JSON object, or has two members of one name") }
+    else {
+      throw .unusableClientKey("the text is no JSON object, or has two members with the same name")
+    }
     return members
   }
 }

@@ -4,7 +4,7 @@ import SQBasics
 ///
 /// - SeeAlso: RFC 9110, sections 11.3 and 11.6.1
 struct AuthenticationChallenge: Sendable, Hashable, Redacted {
-  /// The scheme as the server wrote it, which must be compared without regard to case.
+  /// The scheme as the server wrote it; compare it without regard to case.
   let scheme: String
   /// The single text that some schemes, such as Negotiate, send instead of parameters.
   var token68: String?
@@ -34,7 +34,7 @@ struct AuthenticationChallenge: Sendable, Hashable, Redacted {
   }
 }
 
-/// Parses the challenges of one field, byte by byte from left to right.
+/// A parser of the challenges in one field, byte by byte from left to right.
 private struct ChallengeParser {
   /// A challenge that is still being read.
   private struct Draft {
@@ -100,7 +100,7 @@ private struct ChallengeParser {
     return true
   }
 
-  /// Whether the element ends here, at a comma or at the end of the field.
+  /// Skips spaces, and returns whether the element ends here: at a comma or the end of the field.
   private mutating func endElement() -> Bool {
     skipSpace()
     return peek == nil || peek == UInt8(ascii: ",")
@@ -112,7 +112,7 @@ private struct ChallengeParser {
     return token.isEmpty ? nil : String(decoding: token, as: UTF8.self)
   }
 
-  /// Reads a token68 if it fills the whole element; `a=b` begins like one.
+  /// Reads a token68 if it fills the whole element; `a=b` begins like a token68.
   private mutating func readToken68() -> String? {
     let start = position
     let text = bytes[start...].prefix(while: Self.isToken68Byte)
@@ -171,13 +171,13 @@ private struct ChallengeParser {
     return position > start
   }
 
-  /// Whether a token68 may contain the byte before its `=` (RFC 9110, section 11.2).
+  /// Returns whether a token68 may contain the byte before its `=` (RFC 9110, section 11.2).
   private static func isToken68Byte(_ byte: UInt8) -> Bool {
     byte.isAlphanumeric || "-._~+/".utf8.contains(byte)
   }
 
-  /// Whether a quoted string may contain the byte, apart from its delimiters (RFC 9110, section
-  /// 5.6.4).
+  /// Returns whether a quoted string may contain the byte, apart from its delimiters (RFC 9110,
+  /// section 5.6.4).
   private static func isText(_ byte: UInt8) -> Bool {
     byte == 0x09 || (byte >= 0x20 && byte != 0x7F)
   }

@@ -6,7 +6,7 @@ import SQBasics
   import Foundation
 #endif
 
-/// The authorization request, which the user's browser sends to the authorization endpoint.
+/// The authorization request that the user's browser sends to the authorization endpoint.
 ///
 /// Each sign-in has a new `state`, `nonce` and code challenge.
 ///
@@ -24,7 +24,7 @@ struct AuthorizationRequest: Sendable, Redacted {
   let pkce: PKCE
   let extraParameters: [FormCoding.Pair]
 
-  /// Returns the URL for the browser, in which the endpoint's own query comes first.
+  /// Returns the URL for the browser; the endpoint's own query comes first.
   ///
   /// - SeeAlso: RFC 6749, section 3.1
   func url() throws(SQOAuthError) -> URL {

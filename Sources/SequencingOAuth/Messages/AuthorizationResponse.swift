@@ -21,7 +21,7 @@ package struct AuthorizationResponse: Sendable, Redacted {
     case notAddressed
     /// The redirect lacks this request's `state`, so the sign-in still waits for its response.
     ///
-    /// If the redirect has no `state` at all, the value is the redirect's error, which may help a
+    /// If the redirect has no `state` at all, the value is the redirect's error, to help a
     /// developer.
     case wrongState(ErrorResponse?)
     /// The redirect is the response to the request, with a code or with an error.
@@ -42,9 +42,9 @@ package struct AuthorizationResponse: Sendable, Redacted {
     }
   }
 
-  /// The parameter `code`, which has a meaning only to the server.
+  /// The parameter `code`; it has a meaning only to the server.
   let code: String
-  /// The other parameters, which the protocol does not define or protect.
+  /// The other parameters; the protocol neither defines nor protects them.
   let parameters: [String: String]
 
   /// The limits for other parameters: their number, and their total size in bytes.
@@ -109,7 +109,7 @@ package struct AuthorizationResponse: Sendable, Redacted {
     where all.contains(where: { $0.name == name }) {
       throw SQOAuthError(
         .invalidAuthorizationResponse,
-        "the redirect has the parameter \"\(name)\", which the SDK did not ask for")
+        "the redirect has the parameter \"\(name)\", but the SDK did not ask for it")
     }
   }
 
@@ -156,9 +156,9 @@ package struct AuthorizationResponse: Sendable, Redacted {
     return refusal
   }
 
-  /// Returns the other parameters for the app: those that occur once and can be decoded.
+  /// Returns the other parameters for the app, if they occur once and can be decoded.
   ///
-  /// If there are too many of them, the result is empty, because the SDK cannot know which of them
+  /// If there are too many of them, the result is empty, because the SDK cannot know which ones
   /// matter.
   private static func further(in pairs: [FormCoding.Pair]) -> [String: String] {
     let names = Dictionary(grouping: pairs.filter { !known.contains($0.name) }, by: \.name)

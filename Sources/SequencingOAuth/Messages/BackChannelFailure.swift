@@ -6,7 +6,7 @@ import SQBasics
   import Foundation
 #endif
 
-/// Errors for the responses of the endpoints to which the SDK itself sends requests.
+/// Errors for a server's responses to the SDK's own requests.
 extension SQOAuthError {
   /// Creates the error for an endpoint that responded with an OAuth error.
   package static func refusal(
@@ -23,7 +23,7 @@ extension SQOAuthError {
 
   private static func reason(_ code: Code) -> String {
     code == .invalidClient
-      ? "refused the client; check its identifier, its secret and its way of authentication"
+      ? "refused the client; check its identifier, its secret and its authentication method"
       : "refused the request"
   }
 
@@ -69,19 +69,20 @@ extension SQOAuthError {
     RefusalText.text(in: response.body, removing: secrets).map { " and said: \($0)" }
   }
 
-  /// Creates the error for a redirect, which is never followed: its target must not get the
-  /// request.
+  /// Creates the error for a redirect.
+  ///
+  /// The SDK follows no redirect, because the target must not get the request.
   private static func redirectRefused(
     by name: String, _ response: WebResponse, removing secrets: SentSecrets
   ) -> SQOAuthError {
     let target = redirectTarget(of: response).map { " to \(secrets.removed(from: $0).printable)" }
     return SQOAuthError(
       .redirectRefused,
-      "\(name) answered with a redirect (status \(response.status))\(target ?? ""), which the SDK "
-        + "does not follow; configure the final address", status: response.status)
+      "\(name) answered with a redirect (status \(response.status))\(target ?? ""), but the SDK "
+        + "follows no redirects; configure the final address", status: response.status)
   }
 
-  /// Returns the target of a redirect without its query and user, which may contain secrets.
+  /// Returns the target of a redirect without its query and user, because they may contain secrets.
   private static func redirectTarget(of response: WebResponse) -> String? {
     guard let location = response.headers["Location"] else { return nil }
     let place = location.prefix { $0 != "?" && $0 != "#" }

@@ -43,7 +43,7 @@ public struct BearerChallenge: Sendable, Hashable {
   /// The parameter `error_description`: a text for developers, not for users.
   public var errorDescription: String? { text("error_description") }
 
-  /// The parameter `error_uri`: the address of a page about the error, which the SDK never opens.
+  /// The parameter `error_uri`: the address of a page about the error; the SDK never opens it.
   public var errorURI: String? { text("error_uri") }
 
   /// Parses the Bearer challenges of all `WWW-Authenticate` fields of a response, in order.

@@ -6,7 +6,7 @@ import SQBasics
   import Foundation
 #endif
 
-/// Reads claims by type, with errors that name the claim but never show its value.
+/// A reader of claims by type; its errors name the claim but never show its value.
 ///
 /// A claim that is `null` counts as missing: many servers write `null` for each unused member of
 /// their model.
@@ -67,7 +67,7 @@ package struct ClaimReader {
     guard let array = claim.array else { throw wrongType(name, claim, "a list of texts") }
     return try array.map { element throws(SQOAuthError) in
       guard let text = element.string else {
-        throw fault(name, "has \(element.kind) in its list, and not texts alone")
+        throw fault(name, "has \(element.kind) in its list, but only texts are allowed")
       }
       return text
     }

@@ -1,6 +1,6 @@
 import SQBasics
 
-/// A method by which the client proves its identity at the token endpoint, one for each request.
+/// A method by which the client proves its identity to the server.
 ///
 /// - SeeAlso: RFC 6749, section 2.3; RFC 7591, section 2 (`token_endpoint_auth_method`)
 public struct ClientAuthentication: RawRepresentable, Sendable, Hashable, Codable {
@@ -42,7 +42,7 @@ extension ClientAuthentication {
   /// Returns the method for a client.
   ///
   /// The app's choice comes first, then the provider's requirement. A client with a key signs. Any
-  /// other client with a secret uses Basic, which every server must support (RFC 6749, section
+  /// other client with a secret uses Basic, because every server must support it (RFC 6749, section
   /// 2.3.1), with two exceptions. The secret goes in the body if the server lists that method but
   /// not Basic. It also goes there if the server lists both and `basicEncodes` a part of the
   /// credentials, because many servers do not decode it. The SDK never tries a second method,

@@ -83,7 +83,7 @@ package struct ClientCredentials: Sendable {
 }
 
 extension ClientCredentials {
-  /// Whether Basic must encode a character of this identifier or this secret.
+  /// Returns whether Basic must encode a character of this identifier or this secret.
   static func areChangedByBasic(id: String, secret: String) -> Bool {
     [id, secret].contains { FormCoding.encodeCredential($0) != $0 }
   }
@@ -104,7 +104,7 @@ extension ClientCredentials {
     case (.basic, let secret?) where Self.areChangedByBasic(id: id, secret: secret):
       "by RFC 6749, section 2.3.1, Basic encodes some characters of this client's identifier or "
         + "secret, and many servers do not decode them; set the configuration's "
-        + "clientAuthentication to .post, which is client_secret_post, or to .basicUnescaped: both "
+        + "clientAuthentication to .post (client_secret_post), or to .basicUnescaped: both "
         + "send the characters as they are"
     case (.basic, _?), (.basicUnescaped, _?):
       "the secret was sent by Basic; if the server expects it in the body, set the configuration's "

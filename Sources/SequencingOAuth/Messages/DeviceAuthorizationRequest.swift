@@ -18,7 +18,7 @@ struct DeviceAuthorizationRequest: Sendable {
   let client: ClientCredentials
   let timeout: Duration
 
-  /// Returns the request in the form in which the HTTP client sends it.
+  /// Returns the HTTP request.
   func httpRequest() -> WebRequest {
     var pairs = parameters
     if let scope { pairs.insert(.init("scope", scope), at: 0) }

@@ -97,7 +97,7 @@ struct DeviceAuthorizationResponse: Sendable, Redacted {
     return text
   }
 
-  /// Returns a text for the user, which must not contain characters that control a terminal.
+  /// Returns a text for the user; throws if it is long or has characters that control a terminal.
   private static func shown(
     _ name: String, of members: [String: JSONValue]
   ) throws(SQOAuthError) -> String {
@@ -115,7 +115,7 @@ struct DeviceAuthorizationResponse: Sendable, Redacted {
   }
 
   private static func interval(_ value: JSONValue?) -> Duration {
-    // An invalid time counts as a missing one, for which section 3.2 has five seconds.
+    // An invalid time counts as missing; then section 3.2 demands five seconds.
     guard let seconds = (try? TokenLifetime.seconds(value)) ?? nil else { return usualInterval }
     // If a server allows any pace, it still gets only one request a second.
     return .seconds(min(max(seconds, 1), DeviceAuthorization.longestLifetime))

@@ -42,7 +42,7 @@ struct DevicePolls: Sendable {
     return max(interval, asked)
   }
 
-  /// Whether the request may succeed later.
+  /// Returns whether the request may succeed later.
   ///
   /// When the sign-in began, the server answered over TLS and the client's key signed. So a failure
   /// of either may be temporary, such as a connection that a restarting server resets.

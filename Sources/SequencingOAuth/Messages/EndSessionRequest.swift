@@ -6,7 +6,7 @@ import SQBasics
   import Foundation
 #endif
 
-/// A request to end the user's session at the provider, which the browser sends.
+/// A request from the browser to end the user's session at the provider.
 ///
 /// - SeeAlso: OpenID Connect RP-Initiated Logout 1.0, section 2
 struct EndSessionRequest: Sendable, Redacted {
@@ -14,7 +14,8 @@ struct EndSessionRequest: Sendable, Redacted {
   let clientID: String
   /// The user's ID token; without it, the provider asks which user to log out.
   let idTokenHint: String?
-  /// The URI to which the provider sends the browser afterwards; `nil` to stay on its page.
+  /// The URI to which the provider sends the browser after the logout; `nil` for the provider's
+  /// page.
   let redirectURI: String?
   let state: String
   let logoutHint: String?

@@ -6,7 +6,7 @@ import SQBasics
   import Foundation
 #endif
 
-/// Encodes and decodes `application/x-www-form-urlencoded`, as strictly as OAuth requires.
+/// The encoding `application/x-www-form-urlencoded`, as strict as OAuth requires.
 ///
 /// - SeeAlso: RFC 6749, appendix B
 package enum FormCoding {
@@ -31,12 +31,13 @@ package enum FormCoding {
     encode(pairs, space: "+")
   }
 
-  /// Encodes the query of a URL; a space becomes `%20`, which every query decoder understands.
+  /// Encodes the query of a URL; a space becomes `%20`, because every query decoder understands
+  /// that.
   package static func encodeQuery(_ pairs: [Pair]) -> String {
     encode(pairs, space: "%20")
   }
 
-  /// Returns the URL of a request for the browser, in which the endpoint's own query comes first.
+  /// Returns the URL of a request for the browser; the endpoint's own query comes first.
   ///
   /// - SeeAlso: RFC 6749, section 3.1
   static func url(_ endpoint: URL, adding pairs: [Pair]) -> URL? {
@@ -52,9 +53,9 @@ package enum FormCoding {
 
   /// Encodes an identifier or a secret for Basic credentials (RFC 6749, section 2.3.1).
   ///
-  /// Every form decoder restores the value. Many servers do not decode it, so `~` and `*`, which
-  /// mean the same with and without decoding, are not encoded, and a space becomes `%20`, as in a
-  /// URL.
+  /// Every form decoder restores the value. Many servers do not decode it. So `~` and `*` are not
+  /// encoded, because they mean the same with and without decoding, and a space becomes `%20`, as
+  /// in a URL.
   static func encodeCredential(_ value: String) -> String {
     encode(value, space: "%20", plain: "~*")
   }
@@ -72,7 +73,7 @@ package enum FormCoding {
     return pairs.allSatisfy(\.isExact) ? pairs : nil
   }
 
-  /// Decodes the pairs, in order, and marks those that had to be repaired.
+  /// Decodes the pairs, in order, and marks each pair that needed a repair.
   ///
   /// A `%` without two hexadecimal digits stays as it is, and bytes that are not UTF-8 become
   /// U+FFFD.

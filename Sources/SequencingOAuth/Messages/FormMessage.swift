@@ -6,7 +6,9 @@ import SQBasics
   import Foundation
 #endif
 
-/// Parses form-encoded token responses, which RFC 6749 does not allow but some old servers send.
+/// A parser of form-encoded token responses.
+///
+/// RFC 6749 does not allow such responses, but some old servers send them.
 enum FormMessage {
   /// The fields that the SDK uses, and the field that marks an error.
   private static let known: Set = [

@@ -6,13 +6,13 @@ import SQBasics
   import Foundation
 #endif
 
-/// Parses a date in a header field, in any of the three forms that a recipient must accept.
+/// A parser of dates in header fields, in all three forms that a recipient must accept.
 ///
 /// The day of the week is not checked.
 ///
 /// - SeeAlso: RFC 9110, section 5.6.7
 package enum HTTPDate {
-  /// Returns the date, or `nil` if the text is not one; `now` sets the century of a two-digit year.
+  /// Returns the date, or `nil` if the text is no date; `now` sets the century of a two-digit year.
   package static func parse(_ text: String, now: Date) -> Date? {
     let parts = text.split { $0 == " " || $0 == "," || $0 == "-" }.map(String.init)
     switch parts.count {
@@ -60,7 +60,7 @@ package enum HTTPDate {
     return Int(text)
   }
 
-  /// Returns the number of days by the Gregorian calendar.
+  /// Returns the number of days since 1970 in the Gregorian calendar.
   ///
   /// The calculation begins each year in March, so that the leap day is the last one.
   private static func daysSince1970(year: Int, month: Int, day: Int) -> Int {

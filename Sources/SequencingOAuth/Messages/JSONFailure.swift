@@ -20,9 +20,9 @@ package enum JSONFailure: Error, Equatable {
     case .utf16: "the \(name) is UTF-16, and JSON must be UTF-8"
     case .tooLong: "the \(name) is too long"
     case .tooDeep, .tooManyValues:
-      "the JSON of the \(name) is nested too deep or has too many values"
+      "the JSON of the \(name) is nested too deeply or has too many values"
     case .cancelled: "the reading of the \(name) was cancelled"
-    case .doubleName: "the \(name) has two members of one name"
+    case .doubleName: "the \(name) has two members with the same name"
     case .ambiguous(let member):
       "the \(name) has \"\(member)\" twice, with different values"
     }

@@ -6,9 +6,10 @@ import SQBasics
   import Foundation
 #endif
 
-/// Parses the protocol's JSON bodies, with errors that never repeat their content.
+/// A parser of the protocol's JSON bodies; its errors never repeat their content.
 package enum JSONMessage {
-  /// Whether the content type is `application/json`, or an application type that ends in `+json`.
+  /// Returns whether the content type is `application/json`, or an application type that ends in
+  /// `+json`.
   package static func isJSON(_ response: WebResponse) -> Bool {
     guard let type = MediaType.essence(of: response.headers["Content-Type"]) else { return false }
     return type == "application/json"
@@ -20,7 +21,9 @@ package enum JSONMessage {
     (try? JSONReader.value(of: body))?.object
   }
 
-  /// Returns the members of a JSON object; throws an error, which never quotes the body, otherwise.
+  /// Returns the members of a JSON object; throws if the body is anything else.
+  ///
+  /// The error never quotes the body.
   package static func members(
     of body: Data, as name: String
   ) throws(SQOAuthError) -> [String: JSONValue] {

@@ -1,6 +1,5 @@
 extension JSONReader {
-  /// Parses a number, which becomes an integer if it has no fraction and fits, in whatever
-  /// notation.
+  /// Parses a number, in any notation; the value is an integer if it is whole and fits an `Int64`.
   mutating func number(in bytes: UnsafeRawBufferPointer) throws(JSONFailure) -> JSONValue {
     var end = index
     let isNegative = bytes[end] == UInt8(ascii: "-")

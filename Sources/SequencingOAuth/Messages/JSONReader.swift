@@ -6,9 +6,9 @@ import SQBasics
   import Foundation
 #endif
 
-/// A parser for one JSON text, which works in a single pass and can pause within a long text.
+/// A parser for one JSON text, in a single pass, with pauses within a long text.
 ///
-/// The work depends only on the number of bytes, whatever their content, so a server cannot keep a
+/// The work depends only on the number of bytes, not on their content, so a server cannot keep a
 /// thread busy for longer than it sends.
 ///
 /// - SeeAlso: RFC 8259
@@ -27,7 +27,7 @@ package struct JSONReader {
     case next
   }
 
-  /// An open array or object, with the positions at which its values and names begin in the stacks.
+  /// An open array or object, with the positions of its first value and name in the stacks.
   private struct Container {
     let firstValue: Int
     let firstName: Int
@@ -56,7 +56,8 @@ package struct JSONReader {
     index = mayHaveMark && text.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
   }
 
-  /// Whether a text begins with UTF-16's byte order mark, or has a zero among its first two bytes.
+  /// Returns whether a text begins with UTF-16's byte order mark, or has a zero among its first two
+  /// bytes.
   private static func isUTF16(_ text: Data) -> Bool {
     let start = Array(text.prefix(2))
     guard start.count == 2 else { return false }
@@ -73,7 +74,7 @@ package struct JSONReader {
     }
   }
 
-  /// Parses a whole text, with pauses in which other tasks run and a cancellation takes effect.
+  /// Parses a whole text, with pauses for other tasks and for a cancellation.
   package static func valueWithPauses(
     of text: Data, _ rules: JSONRules, isCancelled: () -> Bool
   ) async throws(JSONFailure) -> JSONValue {

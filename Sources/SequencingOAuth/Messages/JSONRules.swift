@@ -26,20 +26,20 @@ package struct JSONRules {
   /// For any other repeated member, the first value is used.
   var decisive: Set<String> = []
 
-  /// The rules for the protocol's messages, which are far smaller than these limits.
+  /// The rules for the protocol's messages; usual messages are far below these limits.
   static let message = JSONRules(decisive: decisiveMembers)
 
   /// The rules for the payload of a signed text.
   static let signed = JSONRules(isStrict: true)
 
-  /// The rules for a key set, which may be a file that an editor saved with a byte order mark.
+  /// The rules for a key set; an editor may have saved it with a byte order mark.
   static let keySet = JSONRules(isStrict: true, mayHaveMark: true)
 
-  /// The rules for the header of a signed text, which anyone can send.
+  /// The rules for the header of a signed text; anyone can send such a header.
   static let header = JSONRules(
     maximumBytes: 16 << 10, maximumDepth: 8, maximumValues: 100, isStrict: true)
 
-  /// The rules for an API's response, which allow far more values than an API lists at once.
+  /// The rules for an API's response; they allow far more values than an API lists at once.
   package static let answer = JSONRules(maximumValues: 500_000, maximumWeight: 2_000_000)
 
   /// The rules for a text that this program has written.

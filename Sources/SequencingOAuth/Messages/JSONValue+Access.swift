@@ -1,5 +1,5 @@
 // If a value is missing, of another kind or out of range, the result is `nil`. So a chain such as
-// `json["items"][0]["title"].string` never traps, whatever a server sends.
+// `json["items"][0]["title"].string` never traps, even if a server sends something unexpected.
 extension JSONValue {
   /// The object's member with this name; `nil` if the value is not an object or lacks the member.
   ///

@@ -15,7 +15,7 @@ extension JSONValue: ExpressibleByStringInterpolation, ExpressibleByBooleanLiter
   /// Creates a JSON number from a whole number.
   public init(integerLiteral value: Int64) { self = .integer(value) }
 
-  /// Creates a JSON number, which is ``integer(_:)`` if it is whole and fits an `Int64`.
+  /// Creates a JSON number: ``integer(_:)`` if it is whole and fits an `Int64`.
   public init(floatLiteral value: Double) {
     self = Int64(exactly: value).map(Self.integer) ?? .number(value)
   }

@@ -1,7 +1,7 @@
 /// Any JSON value, such as a field of a response that the SDK does not interpret.
 ///
-/// Its subscripts and properties never trap, whatever a server has sent, and you can write a value
-/// as a literal:
+/// Its subscripts and properties never trap, even if a server sends something unexpected. You can
+/// write a value as a literal:
 ///
 /// ```swift
 /// let title = json["items"][0]["title"].string ?? "untitled"
@@ -50,7 +50,7 @@ extension JSONValue: Codable {
     }
   }
 
-  /// Encodes the value in the form in which it was decoded.
+  /// Encodes the value as plain JSON.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch self {

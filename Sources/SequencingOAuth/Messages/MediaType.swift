@@ -1,6 +1,6 @@
 import SQBasics
 
-/// Reads the value of a `Content-Type` field.
+/// A reader of `Content-Type` fields.
 package enum MediaType {
   /// Returns the type in lower case, without its parameters; `nil` if there is no field.
   ///

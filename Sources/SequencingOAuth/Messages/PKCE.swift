@@ -3,12 +3,12 @@ import SQCrypto
 
 /// The proof that a code is redeemed by the client that requested it; each sign-in has a new one.
 ///
-/// The method is always `S256`. The SDK neither sends nor accepts `plain`, which protects against
-/// nothing.
+/// The method is always `S256`. The SDK neither sends nor accepts `plain`, because that protects
+/// against nothing.
 ///
 /// - SeeAlso: RFC 7636, section 4
 struct PKCE: Sendable {
-  /// The `code_verifier`, which is secret until the token request.
+  /// The `code_verifier`; it is secret until the token request.
   let verifier: String
   /// The `code_challenge`: the SHA-256 hash of the verifier, in base64url.
   let challenge: String

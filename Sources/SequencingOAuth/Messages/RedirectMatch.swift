@@ -1,6 +1,6 @@
 import SQBasics
 
-/// Compares an incoming redirect with the redirect URI of the request.
+/// The comparison of an incoming redirect with the redirect URI of the request.
 ///
 /// Scheme, authority and path must be equal byte for byte, except for the scheme's letter case. The
 /// query must begin with the registered query. Nothing is decoded or normalized before the

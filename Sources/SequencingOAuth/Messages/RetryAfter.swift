@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// Parses `Retry-After`: the time that a server asks a client to wait before its next request.
+/// A parser of `Retry-After`: the time that a server asks a client to wait before its next request.
 ///
 /// - SeeAlso: RFC 9110, section 10.2.3
 enum RetryAfter {

@@ -23,7 +23,7 @@ struct RevocationRequest: Sendable {
   var client: ClientCredentials
   let timeout: Duration
 
-  /// Returns the request in the form in which the HTTP client sends it.
+  /// Returns the HTTP request.
   func httpRequest() -> WebRequest {
     switch style {
     case .rfc7009:

@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// Interprets the response to a revocation: success, or the reason why the token has not ended.
+/// The meaning of a response to a revocation: success, or the reason why the token is still valid.
 ///
 /// - SeeAlso: RFC 7009, section 2.2
 struct RevocationResponse: Sendable {
@@ -47,7 +47,7 @@ struct RevocationResponse: Sendable {
     }
   }
 
-  /// Whether an error means that the token had already ended.
+  /// Returns whether an error means that the token had already ended.
   ///
   /// According to section 2.2, an invalid token is not an error. Some servers nevertheless report
   /// it as one, with the code of a resource server or the code for refreshes. In either case, the
@@ -66,7 +66,8 @@ struct RevocationResponse: Sendable {
 
   // MARK: Facebook's Graph API
 
-  /// Whether the body is `false`, or an object with an error or with `success` set to `false`.
+  /// Returns whether the body is `false`, or an object with an error or with `success` set to
+  /// `false`.
   private static func saysNo(_ response: WebResponse) -> Bool {
     let answer = try? JSONReader.value(of: response.body)
     return (answer.bool ?? answer["success"].bool) == false || answer["error"] ?? .null != .null

@@ -6,13 +6,13 @@ public enum RevocationStyle: Sendable, Hashable, CaseIterable {
   ///
   /// - SeeAlso: RFC 7009, section 2.1
   case rfc7009
-  /// Facebook's request, which deletes the user's permissions and so ends all of the app's tokens.
+  /// Facebook's request: it deletes the user's permissions and so ends all of the app's tokens.
   ///
   /// It is a DELETE request. The endpoint is `https://graph.facebook.com/me/permissions`, as
   /// described under "User Permissions" in Facebook's Graph API. The access token is sent in
   /// `Authorization`, not in the URL.
   case facebookPermissions
-  /// Keycloak's logout, which ends the user's session at the server and all of its tokens.
+  /// Keycloak's logout: it ends the user's session at the server and all of its tokens.
   ///
   /// The endpoint is `…/protocol/openid-connect/logout`. It accepts a form with `client_id`,
   /// `client_secret` if the client has one, and `refresh_token`, as described under "Logout

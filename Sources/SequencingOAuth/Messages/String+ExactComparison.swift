@@ -3,25 +3,25 @@
 // Swift's own comparison treats Unicode's different forms of a text as equal: the Kelvin sign
 // U+212A and the letter K, or an e with a combining accent and an é. To the protocol, these are two
 // subjects, two scopes or two issuers. Swift prefers these operators and methods to its own, even
-// in a synthesized `==`. For a dictionary with texts as keys, use ``TextDictionary``.
+// in a synthesized `==`. For a dictionary with texts as keys, use `TextDictionary`.
 //
 // - SeeAlso: RFC 7519, section 7.3; RFC 8259, section 8.3
 
 extension String {
-  /// Whether two texts have the same code points.
+  /// Returns whether two texts have the same code points.
   package static func == (one: String, other: String) -> Bool {
     one.utf8.count == other.utf8.count && one.utf8.elementsEqual(other.utf8)
   }
 
-  /// Whether two texts differ in a code point.
+  /// Returns whether two texts differ in a code point.
   package static func != (one: String, other: String) -> Bool { !(one == other) }
 
-  /// Whether a text matches a case of a `switch`.
+  /// Returns whether a text matches a case of a `switch`.
   package static func ~= (pattern: String, text: String) -> Bool { pattern == text }
 }
 
 extension Optional<String> {
-  /// Whether both texts are missing, or have the same code points.
+  /// Returns whether both texts are missing, or have the same code points.
   package static func == (one: String?, other: String?) -> Bool {
     switch (one, other) {
     case (let one?, let other?): one == other
@@ -30,33 +30,33 @@ extension Optional<String> {
     }
   }
 
-  /// Whether exactly one text is missing, or the two texts differ in a code point.
+  /// Returns whether exactly one text is missing, or the two texts differ in a code point.
   package static func != (one: String?, other: String?) -> Bool { !(one == other) }
 }
 
 extension Array<String> {
-  /// Whether two lists contain texts with the same code points, in the same order.
+  /// Returns whether two lists contain texts with the same code points, in the same order.
   package static func == (some: [String], others: [String]) -> Bool {
     some.elementsEqual(others) { $0 == $1 }
   }
 
-  /// Whether two lists differ.
+  /// Returns whether two lists differ.
   package static func != (some: [String], others: [String]) -> Bool { !(some == others) }
 }
 
 extension Sequence<String> {
-  /// Whether the sequence contains a text with the same code points.
+  /// Returns whether the sequence contains a text with the same code points.
   package func contains(_ text: String) -> Bool { contains { $0 == text } }
 }
 
 extension Sequence<String?> {
-  /// Whether the sequence contains a text with the same code points, or `nil` if the text is
-  /// missing.
+  /// Returns whether the sequence contains a text with the same code points, or `nil` if the text
+  /// is missing.
   package func contains(_ text: String?) -> Bool { contains { $0 == text } }
 }
 
 extension Set<String> {
-  /// Whether the set contains a text with the same code points.
+  /// Returns whether the set contains a text with the same code points.
   package func contains(_ text: String) -> Bool {
     firstIndex(of: text).map { self[$0] == text } ?? false
   }

@@ -1,4 +1,4 @@
-/// Parses `expires_in`, which most servers send as a number and some as a string of digits.
+/// A parser of `expires_in`: most servers send a number, some a string of digits.
 ///
 /// - SeeAlso: RFC 6749, section 5.1
 enum TokenLifetime {

@@ -22,7 +22,7 @@ struct TokenRequest: Sendable {
   /// In that case, ``timeout`` limits only the time until the request is sent.
   var leastTimeout = Duration.zero
 
-  /// Returns the request in the form in which the HTTP client sends it.
+  /// Returns the HTTP request.
   func httpRequest() -> WebRequest {
     var request = client.form(parameters, to: endpoint, timeout: timeout)
     if leastTimeout > timeout {
@@ -32,7 +32,7 @@ struct TokenRequest: Sendable {
     return request
   }
 
-  /// The texts that no error may show: the values of all parameters except those that are public.
+  /// The texts that no error may show: the values of all parameters except the public ones.
   var secrets: SentSecrets {
     let open: Set = [
       "grant_type", "redirect_uri", "scope", "username", "audience", "resource",

@@ -4,13 +4,13 @@
   import Foundation
 #endif
 
-/// Interprets the token endpoint's response: a token, or the reason why there is none.
+/// The meaning of the token endpoint's response: a token, or the reason why there is none.
 ///
 /// - SeeAlso: RFC 6749, section 5
 struct TokenResponse: Sendable {
   let parser: any TokenResponseParser
   let context: TokenResponseContext
-  /// The request, whose secrets must not appear in an error even if the server repeats them.
+  /// The request; no error may contain its secrets, even if the server repeats them.
   var request: TokenRequest?
 
   private static let endpoint = "the token endpoint"
@@ -58,14 +58,14 @@ struct TokenResponse: Sendable {
     return try parse(response, members)
   }
 
-  /// Whether a message contains an error, in any form.
+  /// Returns whether a message contains an error, in any form.
   ///
   /// Some servers write `null` or an empty text for no error.
   private static func saysError(_ members: [String: JSONValue]) -> Bool {
     ![nil, .null, ""].contains(members["error"])
   }
 
-  /// Returns the fields of a form, which may be a token or an error.
+  /// Returns the fields of a form: a token or an error.
   private func formMembers(
     _ response: WebResponse, _ members: [String: JSONValue]?
   ) -> [String: JSONValue]? {

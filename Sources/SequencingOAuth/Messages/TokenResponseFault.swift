@@ -17,13 +17,13 @@ enum TokenResponseFault {
     fault("is empty (status \(response.status))")
   }
 
-  /// Creates the error for a content type other than JSON; the body may be JSON all the same.
+  /// Creates the error for a content type other than JSON; the body may still be JSON.
   static func contentType(
     _ response: WebResponse, _ members: [String: JSONValue]?
   ) -> SQOAuthError {
     let type = MediaType.essence(of: response.headers["Content-Type"])?.printable(atMost: 100)
     let found =
-      type.map { "has the content type \"\($0)\", which is not JSON" }
+      type.map { "has the content type \"\($0)\" instead of JSON" }
       ?? "has no content type"
     if members?["access_token"] != nil { return fault("\(found)\(switchHint("anyContentType"))") }
     if isForm(response) { return fault("\(found), and is a form\(switchHint("formEncoded"))") }
@@ -47,7 +47,7 @@ enum TokenResponseFault {
         "has no usable \"access_token\", but the members \(names.joined(separator: ", "))")
     }
     return fault(
-      "has no \"access_token\" but in the member \"\(inside.printable)\"\(parserHint)")
+      "has its \"access_token\" only inside the member \"\(inside.printable)\"\(parserHint)")
   }
 
   static var tokenType: SQOAuthError {
@@ -68,7 +68,7 @@ enum TokenResponseFault {
       switch value {
       case nil: nil
       case .string(""): "it is empty"
-      case .string: "it has a character that none may have"
+      case .string: "it has a forbidden character"
       case let value?: "it is \(value.kind) and not a text"
       }
     return fault("has no usable \"\(field)\"\(found.map { ": \($0)" } ?? "")")
@@ -81,11 +81,11 @@ enum TokenResponseFault {
   }
 
   private static func switchHint(_ quirk: String) -> String {
-    "; if this server always answers so, add .\(quirk) to the provider's tokenResponseQuirks"
+    "; if this server always answers like this, add .\(quirk) to the provider's tokenResponseQuirks"
   }
 
   private static let parserHint =
-    "; if this server always answers so, read its answers with a TokenResponseParser of your own "
+    "; if this server always answers like this, read its answers with a TokenResponseParser of your own "
     + "(ClientEnvironment.tokenResponseParser)"
 
   private static func isForm(_ response: WebResponse) -> Bool {

@@ -8,9 +8,9 @@ import SQBasics
 
 /// The facts that a parser needs in addition to the token response itself.
 public struct TokenResponseContext: Sendable {
-  /// The moment the response arrived, from which `expires_in` is counted.
+  /// The moment the response arrived; `expires_in` counts from it.
   public let receivedAt: Date
-  /// The requested scope, which the token has if the response contains no `scope`.
+  /// The requested scope: the token's scope if the response contains no `scope`.
   public let requestedScope: String?
   /// The deviations from RFC 6749 that the parser accepts.
   public let quirks: TokenResponseQuirks
@@ -22,7 +22,7 @@ public struct TokenResponseContext: Sendable {
     self.quirks = quirks
   }
 
-  /// Whether to parse a response as a form; a JSON object is never parsed as one.
+  /// Returns whether to parse a response as a form; a JSON object is never parsed as one.
   func isForm(_ response: WebResponse, _ members: [String: JSONValue]?) -> Bool {
     quirks.contains(.formEncoded) && !JSONMessage.isJSON(response) && members == nil
   }
@@ -63,7 +63,7 @@ extension TokenResponseParser {
 ///
 /// It checks every field that the SDK uses.
 public struct StandardTokenResponseParser: TokenResponseParser {
-  /// Creates the parser, which has no settings.
+  /// Creates a parser without settings.
   public init() {}
 
   /// Returns the token from one response; throws if a field that the SDK uses is missing or
@@ -114,7 +114,7 @@ public struct StandardTokenResponseParser: TokenResponseParser {
       additionalFields: fields)
   }
 
-  /// Whether each character of a text is allowed in a refresh token.
+  /// Returns whether each character of a text is allowed in a refresh token.
   ///
   /// - SeeAlso: RFC 6749, appendix A.17
   static func isRefreshToken(_ text: String) -> Bool {
@@ -150,8 +150,7 @@ public struct StandardTokenResponseParser: TokenResponseParser {
     from fields: inout [String: JSONValue], _ context: TokenResponseContext
   ) -> String? {
     let scope = fields.scope(ifMissing: context.requestedScope)
-    // A value that is not a list of scopes stays in the fields for the app, which may understand
-    // it.
+    // A value that is not a list of scopes stays in the fields, because the app may understand it.
     if fields["scope"] == .null || fields["scope"]?.scope != nil {
       fields.removeValue(forKey: "scope")
     }

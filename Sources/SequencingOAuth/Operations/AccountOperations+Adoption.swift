@@ -1,4 +1,4 @@
-/// Continues with a token that the app already has.
+/// Methods that continue with a token that the app already has.
 extension AccountOperations {
   /// Replaces the current token with one from the app, and returns when the store has it.
   ///
@@ -53,7 +53,7 @@ extension AccountOperations {
     try await module.renewal(of: token)()
   }
 
-  /// Gets a fresh token with the refresh token of a token that the app stored.
+  /// Refreshes a token that the app saved, and passes the new one to the completion.
   ///
   /// The completion is called once: on its actor if it belongs to one, and otherwise on
   /// ``callbackQueue``. It gets what ``refresh(with:)`` returns or throws.
@@ -78,17 +78,16 @@ extension AuthorizationModule {
     }
   }
 
-  /// Makes a token that the app saved the current one at once, and refreshes it automatically from
-  /// now on.
+  /// Continues at once with a token that the app saved, and refreshes it automatically from now on.
   ///
-  /// The returned closure returns after a search for a newer token in the store.
+  /// The returned closure waits until the SDK has looked for a newer token in the store.
   func resume(_ token: SQToken) throws(SQOAuthError) -> @Sendable () async -> Void {
     let finish = session.adopt(try context.record(of: token, id: accountID))
     refreshesAutomatically = true
     return { _ = await finish() }
   }
 
-  /// Makes a token that the app saved the current one, and reports an error as an event.
+  /// Continues with a token that the app saved; reports an error as an event.
   func launch(_ token: SQToken?) {
     do throws(SQOAuthError) {
       guard let token else { throw .emptyToken }

@@ -1,8 +1,8 @@
 /// Grants without a browser: password, client credentials, JWT bearer and extension grants.
 ///
 /// The new token replaces the current one. If the store cannot save it, the token is still in
-/// memory. ``TokenRefreshDelegate`` and ``events()`` then get the store's error, the SDK tries again,
-/// and ``flush()`` throws while the store fails.
+/// memory. ``TokenRefreshDelegate`` and ``events()`` then get the store's error, the SDK tries
+/// again, and ``flush()`` throws while the store fails.
 ///
 /// If the task is cancelled before the server answers, the request continues in the background.
 /// When its tokens arrive, the SDK revokes them if the server has a revocation endpoint.

@@ -1,6 +1,6 @@
 // The user's identity and the provider's metadata.
 extension AccountOperations {
-  /// Returns the validated ID token, which says who signed in, or throws the reason why there is
+  /// Returns the validated ID token with the user's identity, or throws the reason why there is
   /// none.
   ///
   /// If no token is in memory, this call reads the store. If there is no ID token, it fetches the
@@ -20,9 +20,9 @@ extension AccountOperations {
 
   /// Gets the signed-in user's claims from the provider's UserInfo endpoint.
   ///
-  /// The request carries a valid token, which is refreshed if the endpoint refuses it. A response
-  /// about a different user than the ID token's is rejected. Any task may call this; cancelling the
-  /// task ends the request. The time limit is ``ClientConfiguration/timeout``.
+  /// The request carries a valid token; if the endpoint refuses it, the SDK refreshes it. A
+  /// response about a different user than the ID token's is rejected. Any task may call this;
+  /// cancelling the task ends the request. The time limit is ``ClientConfiguration/timeout``.
   ///
   /// - Throws: ``SQOAuthError``: the errors of ``idToken()`` if it is not known who signed in;
   ///   ``SQOAuthError/Code/userInfoInvalid`` if the response cannot be used; the errors of

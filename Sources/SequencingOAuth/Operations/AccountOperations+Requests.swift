@@ -8,7 +8,7 @@ package import SQBasics
 
 /// Requests for protected resources, sent with the account's token.
 extension AccountOperations {
-  /// Returns a copy of a request with a valid token.
+  /// Returns a copy of a request with a valid token; never opens a browser.
   ///
   /// The token replaces an `Authorization` field of the request. It is sent only to the servers
   /// that ``ClientConfiguration/resourceOrigins`` describes, and never over http to another
@@ -19,9 +19,9 @@ extension AccountOperations {
     request.with(try await authorization(for: request.url).fields)
   }
 
-  /// Returns the header fields that authorize a request to a URL, with a valid token.
+  /// Returns the fields that authorize a request to a URL; never opens a browser.
   ///
-  /// It never opens a browser. Use it in adapters for other HTTP libraries: after a refusal,
+  /// Use it in adapters for other HTTP libraries: after a refusal,
   /// ``RequestAuthorization/renewed(afterStatus:fields:)`` replaces the token, once for all callers.
   ///
   /// - Throws: ``SQOAuthError``: the errors of ``token()``; ``SQOAuthError/Code/originNotAllowed``
@@ -53,7 +53,7 @@ extension AccountOperations {
     module.context.allowTokens(at: origins)
   }
 
-  /// Sends a request with a valid token; if the server refuses the token, it is refreshed once.
+  /// Sends a request with a valid token, refreshed once if refused; never opens a browser.
   ///
   /// A response with status 401 is never returned: the SDK refreshes the token and sends the
   /// request again, unless that cannot help. A second 401 is thrown as an error, with its fields

@@ -1,8 +1,8 @@
-/// Signs the user in with the browser, by the authorization code grant.
+/// Sign-ins with the browser, by the authorization code grant.
 ///
 /// The new token replaces the current one. If the store cannot save it, the token is still in
-/// memory. ``TokenRefreshDelegate`` and ``events()`` then get the store's error, the SDK tries again,
-/// and ``flush()`` throws while the store fails.
+/// memory. ``TokenRefreshDelegate`` and ``events()`` then get the store's error, the SDK tries
+/// again, and ``flush()`` throws while the store fails.
 extension AccountOperations {
   /// Signs the user in with the browser, or joins the sign-in under way.
   ///

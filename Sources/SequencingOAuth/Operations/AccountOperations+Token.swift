@@ -39,7 +39,7 @@ extension AuthorizationModule {
 // MARK: - Getting a valid token
 
 extension AccountOperations {
-  /// Returns a token that is valid now: the current one, or a refreshed one.
+  /// Returns a valid token, the current one or a refreshed one; never opens a browser.
   ///
   /// If no token is in memory, this call reads the store. Cancelling the task ends only the wait,
   /// and so does ``ClientConfiguration/timeout``. The refresh continues, because its response may
@@ -54,7 +54,7 @@ extension AccountOperations {
     return try await module.session.token(.valid)
   }
 
-  /// Gets a fresh token from the server, even if the current one is valid.
+  /// Gets a fresh token without a browser, even if the current one is valid.
   ///
   /// If a refresh is under way, this call joins it. It waits no longer than ``token()`` does.
   @discardableResult
@@ -73,8 +73,8 @@ extension AccountOperations {
   /// other hosts, for 5 s at most. A refresh that only waits because another process uses the
   /// account fails with ``SQOAuthError/Code/accountInUse``; no token is lost then.
   ///
-  /// - Throws: ``SQOAuthError``: the reason why the newest token could not be stored, which is lost
-  ///   when the program ends; or why the store still has an account that was signed out.
+  /// - Throws: ``SQOAuthError``: the reason why the newest token could not be stored (it is lost
+  ///   when the program ends), or why the store still has an account that was signed out.
   public func flush() async throws(SQOAuthError) {
     await module.abandoned.flush()
     try await module.session.flush()

@@ -8,13 +8,13 @@
   *, deprecated, message: "conform to AuthorizationDelegate, and take an SQToken without the '!'"
 )
 public protocol SQAuthorizationProtocol: AuthorizationDelegate {
-  /// Called after the user signed in; the token is never `nil`.
+  /// Tells the delegate that the user signed in; the token is never `nil`.
   nonisolated(nonsending) func userIsSuccessfullyAuthorized(_ token: SQToken!) async
 }
 
 @available(*, deprecated)
 extension SQAuthorizationProtocol {
-  /// Calls the pod's method, which takes an implicitly unwrapped token.
+  /// Calls the pod's method with an implicitly unwrapped token.
   public nonisolated(nonsending) func userIsSuccessfullyAuthorized(_ token: SQToken) async {
     let token: SQToken? = token
     await userIsSuccessfullyAuthorized(token)
@@ -29,13 +29,13 @@ extension SQAuthorizationProtocol {
   *, deprecated, message: "conform to TokenRefreshDelegate, and take an SQToken without the '!'"
 )
 public protocol SQTokenRefreshProtocol: TokenRefreshDelegate {
-  /// Called after the SDK got a newer token, which is never `nil`.
+  /// Tells the delegate that the SDK got a newer token; it is never `nil`.
   nonisolated(nonsending) func tokenIsRefreshed(_ updatedToken: SQToken!) async
 }
 
 @available(*, deprecated)
 extension SQTokenRefreshProtocol {
-  /// Calls the pod's method, which takes an implicitly unwrapped token.
+  /// Calls the pod's method with an implicitly unwrapped token.
   public nonisolated(nonsending) func tokenIsRefreshed(_ token: SQToken) async {
     let token: SQToken? = token
     await tokenIsRefreshed(token)

@@ -1,9 +1,9 @@
-/// The pods' result objects, whose tokens are not optional and can be set.
+/// The pods' result objects, with tokens that are not optional and can be set.
 ///
 /// Setting a token calls ``SQOAuth/launchTokenTimerUpdate(with:)``.
 @available(*, deprecated)
 extension SQAuthResult {
-  /// The holder of the current token, as in the Objective-C pod; never `nil`.
+  /// Returns the holder of the current token, as in the Objective-C pod; never `nil`.
   @available(*, deprecated, message: "use SQAuthResult.shared, whose token is optional")
   public static func sharedInstance() -> OfObjectiveCPod! { OfObjectiveCPod() }
 

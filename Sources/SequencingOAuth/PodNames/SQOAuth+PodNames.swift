@@ -5,7 +5,7 @@
 extension SQOAuth {
   // MARK: The shared instance
 
-  /// The instance for apps with one account, in the Objective-C pod's spelling; never `nil`.
+  /// Returns the shared instance, in the Objective-C pod's spelling; never `nil`.
   @available(*, deprecated, renamed: "getter:SQOAuth.shared()")
   public static func sharedInstance() -> SQOAuth! { shared }
 

@@ -6,7 +6,7 @@ public final class SQTokenUpdater: Sendable {
 
   private init() {}
 
-  /// The only updater, in the Objective-C pod's spelling; never `nil`.
+  /// Returns the only updater, in the Objective-C pod's spelling; never `nil`.
   public static func sharedInstance() -> SQTokenUpdater! { instance }
 
   /// Starts to refresh the token before it expires.

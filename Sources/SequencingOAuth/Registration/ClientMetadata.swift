@@ -11,18 +11,18 @@ public struct ClientMetadata: Sendable, Hashable {
   public var redirectURIs: [String]
   /// The method by which the client authenticates (`token_endpoint_auth_method`).
   ///
-  /// If it is `nil`, which is the default, the SDK uses the first of these methods that the
-  /// server's metadata lists: a signed token if the client has ``keys``; no proof, unless the
-  /// client acts on its own behalf; a secret by Basic; a secret in the body. A server without a
-  /// list accepts Basic. The method without a proof is meant for a program on its user's machine.
+  /// If it is `nil`, the default, the SDK uses the first of these methods that the server's
+  /// metadata lists: a signed token if the client has ``keys``; no proof, unless the client acts on
+  /// its own behalf; a secret by Basic; a secret in the body. A server without a list accepts
+  /// Basic. The method without a proof is meant for a program on its user's machine.
   /// ``ClientAuthentication/basicUnescaped`` is registered as Basic.
   ///
   /// - SeeAlso: RFC 8414, section 2
   public var clientAuthentication: ClientAuthentication?
   /// The keys with which the client signs (`jwks`); the server gets their public halves.
   ///
-  /// ``ClientAuthentication/privateKeyJWT`` needs a key, whose algorithm is registered too. With
-  /// several keys, a client can change its key without an interruption.
+  /// ``ClientAuthentication/privateKeyJWT`` needs a key. The algorithm of the keys is registered
+  /// too. With several keys, a client can change its key without an interruption.
   public var keys: [ClientKey] = []
   /// The grants that the client uses (`grant_types`).
   public var grantTypes: [String]
@@ -80,7 +80,7 @@ public struct ClientMetadata: Sendable, Hashable {
     return additionalMembers.merging(own.compactMapValues(\.self)) { $1 }
   }
 
-  /// The algorithm of the client's signatures, if it authenticates by them and all its keys agree.
+  /// The algorithm of the client's keys; `nil` if the client does not sign or its keys differ.
   private var signingAlgorithm: String? {
     guard clientAuthentication == .privateKeyJWT, let first = keys.first?.algorithm,
       keys.allSatisfy({ $0.algorithm == first })
@@ -113,7 +113,7 @@ public struct ClientMetadata: Sendable, Hashable {
       + [.basic, .post]
   }
 
-  /// Throws if the redirect URIs cannot be used, or if the grants require one and there is none.
+  /// Throws if a redirect URI cannot be used, or if the grants require one and there is none.
   func check() throws(SQOAuthError) {
     for uri in redirectURIs { _ = try RedirectURI(uri) }
     guard !redirectURIs.isEmpty || !grantTypes.contains("authorization_code") else {

@@ -1,8 +1,8 @@
 import SQBasics
 
-// Registrations that outlive the process and can be shared by programs.
+// Registrations that outlive the process and that programs can share.
 extension ClientRegistrar {
-  /// Returns the client's stored registration, renewed if necessary, or that of a new client.
+  /// Returns the client's stored registration, renewed if necessary, or registers a new client.
   ///
   /// A new or renewed registration is stored.
   ///
@@ -18,9 +18,9 @@ extension ClientRegistrar {
   /// `metadata`, and get the same registration: the first one that is stored wins, and a client
   /// that turns out to be unnecessary is deleted. This requires a store whose
   /// ``RegistrationStore/save(_:replacing:)`` is a single step. In one process, simultaneous calls
-  /// share the same work if they use the same registrar, equal `metadata` and the same store, which
-  /// must be an object. A caller whose task is cancelled may stop waiting; the work continues to
-  /// its end.
+  /// share the same work if they use the same registrar, equal `metadata` and the same store; the
+  /// store must be an object. A caller whose task is cancelled may stop waiting; the work continues
+  /// to its end.
   ///
   /// - Throws: ``SQOAuthError``: see ``register(_:)`` and ``update(_:to:)``; the store's error. If
   ///   a new registration cannot be stored, it is deleted if the server allows that.
@@ -41,13 +41,14 @@ extension ClientRegistrar {
     return registration
   }
 
-  /// The metadata and the store, which are equal for calls that share the same work.
+  /// The metadata and the store of a call; equal for calls that share the same work.
   struct SharedCall: Hashable, Sendable {
     private let metadata: ClientMetadata
-    /// The identity of the store, which lives at least as long as the call.
+    /// The identity of the store; the store lives at least as long as the call.
     private let store: ObjectIdentifier
 
-    /// Creates the value; `nil` if the store is not an object, because copies have no identity.
+    /// Creates the key of a call; `nil` if the store is not an object, because copies have no
+    /// identity.
     init?(_ metadata: ClientMetadata, _ store: any RegistrationStore) {
       guard type(of: store) is AnyClass else { return nil }
       self.metadata = metadata

@@ -30,9 +30,8 @@ extension ClientRegistrar {
   /// result, then check it with ``ClientRegistration/check(against:)``.
   ///
   /// - Throws: ``SQOAuthError``: see ``read(_:)``; ``SQOAuthError/Code/invalidConfiguration`` for
-  ///   `metadata` that no server could accept, in which case nothing is sent; the server's error,
-  ///   such as ``SQOAuthError/Code/invalidClientMetadata``, in which case the registration has not
-  ///   changed.
+  ///   `metadata` that no server could accept (nothing is sent then); the server's error, such as
+  ///   ``SQOAuthError/Code/invalidClientMetadata`` (the registration has not changed then).
   /// - SeeAlso: RFC 7592, section 2.2
   public func update(
     _ registration: ClientRegistration, to metadata: ClientMetadata
@@ -49,7 +48,7 @@ extension ClientRegistrar {
     return try await manage(registration, "PUT", metadata)
   }
 
-  /// Deletes the registration at the server, which usually invalidates all tokens of the client.
+  /// Deletes the registration at the server; this usually invalidates all tokens of the client.
   ///
   /// If the server no longer knows the registration, the method succeeds.
   ///
@@ -82,11 +81,11 @@ extension ClientRegistrar {
     return try reader.registration(in: answer, for: metadata, after: registration)
   }
 
-  /// Returns the address at which a registration is managed, and the token for it.
+  /// Returns the address for managing a registration, and the token for it.
   ///
-  /// An older version of the SDK stored any address that the server named. An address on a server
-  /// other than that of the registration endpoint is not used; ``register(_:)`` does not store one
-  /// either.
+  /// An older version of the SDK stored any address that the server named. The address is not used
+  /// if it is on a different server than the registration endpoint; ``register(_:)`` does not store
+  /// such an address either.
   private func management(
     of registration: ClientRegistration
   ) async throws(SQOAuthError) -> ClientRegistration.Management {
@@ -101,8 +100,8 @@ extension ClientRegistrar {
     else {
       throw SQOAuthError(
         .registrationUnsupported,
-        "the kept registration is managed at another server than the one that registers clients, so "
-          + "it cannot be managed; register the client again")
+        "the stored registration has its management address on another server than the server that "
+          + "registers clients, so the SDK does not use it; register the client again")
     }
     return management
   }

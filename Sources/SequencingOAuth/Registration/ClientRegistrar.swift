@@ -40,10 +40,10 @@ public struct ClientRegistrar: Sendable {
   /// Registers a new client with each call.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/registrationUnsupported`` if the server does
-  ///   not let clients register themselves;
-  ///   ``SQOAuthError/Code/registrationMismatch`` if the server registered a different client,
-  ///   which is deleted if the server allows that; the server's error, such as
-  ///   ``SQOAuthError/Code/invalidRedirectURI`` or ``SQOAuthError/Code/invalidClientMetadata``.
+  ///   not let clients register themselves; ``SQOAuthError/Code/registrationMismatch`` if the
+  ///   server registered a different client (it is deleted if the server allows that); the server's
+  ///   error, such as ``SQOAuthError/Code/invalidRedirectURI`` or
+  ///   ``SQOAuthError/Code/invalidClientMetadata``.
   /// - SeeAlso: RFC 7591, section 3
   public func register(
     _ metadata: ClientMetadata
@@ -75,7 +75,7 @@ public struct ClientRegistrar: Sendable {
     }
   }
 
-  /// Returns the server's metadata, which is fetched if it is unknown.
+  /// Returns the server's metadata, fetched if it is unknown.
   func serverMetadata() async throws(SQOAuthError) -> ProviderMetadata {
     let discovery = Discovery(issuer: issuer, timeout: timeout, clock: environment.clock)
     return try await environment.metadata.metadata(

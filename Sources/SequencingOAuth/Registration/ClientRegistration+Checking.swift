@@ -21,7 +21,7 @@ extension ClientRegistration {
     }
     try require(
       hasRedirectURIs(metadata.redirectURIs),
-      "other redirect URIs than those that were asked for, so users might be sent elsewhere")
+      "other redirect URIs than the requested ones, so users might be sent elsewhere")
     try require(
       Self.supported.contains(clientAuthentication),
       "the client for an authentication that this SDK does not support")
@@ -62,7 +62,8 @@ extension ClientRegistration {
     return sorted(redirectURIs) == sorted(uris)
   }
 
-  /// Whether the client sent these keys, and the server confirms them or does not mention keys.
+  /// Returns whether the client sent these keys, and the server confirms them or does not mention
+  /// keys.
   private func hasKeys(of metadata: ClientMetadata) -> Bool {
     let keys = metadata.keys.compactMap(\.publicJWK)
     if let sentKeys, Set(sentKeys) != Set(keys) { return false }
@@ -79,7 +80,7 @@ extension ClientRegistration {
 }
 
 extension ClientAuthentication {
-  /// Whether a client that requested a different method may use this one.
+  /// Returns whether a client that requested a different method may use this one.
   ///
   /// A server may give a secret to a client that requested none, and chooses how a secret is sent.
   func serves(inPlaceOf asked: ClientAuthentication) -> Bool {

@@ -27,7 +27,7 @@ public struct ClientRegistration: Sendable, Hashable, Codable {
   ///
   /// They are in the order of the client's request, unless the server registered other URIs.
   public internal(set) var redirectURIs: [String]
-  /// The scopes that the client may request; `nil` if the server does not tell.
+  /// The scopes that the client may request; `nil` if the server does not say.
   public let scope: String?
   /// The address and the token for reading, changing and deleting the registration.
   ///
@@ -72,12 +72,12 @@ public struct ClientRegistration: Sendable, Hashable, Codable {
       authorizationParameters: authorizationParameters, tokenParameters: tokenParameters)
   }
 
-  /// Whether the client's secret is valid at a date and for another `reserve` seconds.
+  /// Returns whether the client's secret is valid at a date and for another `reserve` seconds.
   func isUsable(at date: Date, reserve: Double = ClientRegistration.reserve) -> Bool {
     clientSecretExpirationDate.map { date.addingTimeInterval(reserve) < $0 } ?? true
   }
 
-  /// The time before the secret expires at which a client renews its registration, in seconds.
+  /// How long before its secret expires a client renews its registration, in seconds.
   ///
   /// A sign-in that began earlier has enough time to finish.
   static let reserve = 3600.0

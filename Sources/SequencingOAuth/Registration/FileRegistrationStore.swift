@@ -7,13 +7,13 @@ import SQFiles
   import Foundation
 #endif
 
-/// A store of registrations in one file, which only its owner can read.
+/// A store of registrations in one file, readable only by its owner.
 ///
 /// Put it in the same folder as the token file, and give it the same key. The file has mode 0600,
-/// in a folder that is created with mode 0700. Each change replaces the whole file, which is safely
-/// on disk when a call returns. Several processes may use the file at the same time; a call waits
-/// at most 30 s for another. With a key, the content is encrypted. A file that is damaged or
-/// encrypted with a different key is rejected and not changed.
+/// in a folder that is created with mode 0700. Each change replaces the whole file; it is safely on
+/// disk when the call returns. Several processes may use the file at the same time; a call waits at
+/// most 30 s for another. With a key, the content is encrypted. A file that is damaged or encrypted
+/// with a different key is rejected and not changed.
 public final class FileRegistrationStore: RegistrationStore {
   private typealias Registrations = NamedValues<ClientRegistration>
 

@@ -1,6 +1,6 @@
 import SQBasics
 
-/// A store of registrations in memory, which are lost when the process ends.
+/// A store of registrations in memory; they are lost when the process ends.
 public final class MemoryRegistrationStore: RegistrationStore {
   private let registrations = Locked(TextDictionary<ClientRegistration>())
 

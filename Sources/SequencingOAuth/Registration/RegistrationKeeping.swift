@@ -1,6 +1,6 @@
 import SQBasics
 
-/// Finds, renews or creates a client's registration in a store that other programs may share.
+/// The search for a client's registration in a store, with its renewal or creation if needed.
 struct RegistrationKeeping: Sendable {
   let registrar: ClientRegistrar
   let metadata: ClientMetadata
@@ -21,7 +21,7 @@ struct RegistrationKeeping: Sendable {
     }
     throw SQOAuthError(
       .registrationMismatch,
-      "other programs keep replacing the stored registration by one with other metadata; give each "
+      "other programs with other metadata keep replacing the stored registration; give each "
         + "of them a separate store")
   }
 
@@ -42,7 +42,7 @@ struct RegistrationKeeping: Sendable {
     registration.fits(metadata) && registration.isUsable(at: registrar.environment.clock.now)
   }
 
-  /// Whether a registration still works now, although it should be renewed.
+  /// Returns whether a registration still works now, although it should be renewed.
   private func isBearable(_ registration: ClientRegistration) -> Bool {
     registration.fits(metadata)
       && registration.isUsable(at: registrar.environment.clock.now, reserve: 0)

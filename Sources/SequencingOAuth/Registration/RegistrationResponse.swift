@@ -6,7 +6,7 @@ import SQBasics
   import Foundation
 #endif
 
-/// Interprets a server's response to a registration request.
+/// The meaning of a server's response to a registration request.
 ///
 /// - SeeAlso: RFC 7591, sections 3.2.1 and 3.2.2; RFC 7592, section 3
 struct RegistrationResponse {
@@ -27,7 +27,7 @@ struct RegistrationResponse {
     guard JSONMessage.isJSON(response) else {
       throw SQOAuthError(
         .invalidResponse,
-        "\(Self.endpoint) answered with \(MediaType.description(of: response)), which is not JSON",
+        "\(Self.endpoint) answered with \(MediaType.description(of: response)) instead of JSON",
         status: response.status)
     }
     return try JSONMessage.members(of: response.body, as: "registration response")
@@ -58,7 +58,7 @@ struct RegistrationResponse {
     let secret = try Self.secret(reader, method, earlier)
     guard Self.isSendable(id), secret.value.map(Self.isSendable) ?? true else {
       throw SQOAuthError(
-        .invalidResponse, "the registered identifier or secret has characters that none may have")
+        .invalidResponse, "the registered identifier or secret has forbidden characters")
     }
     var shown = members
     for name in ["client_secret", "registration_access_token"] { shown[name] = nil }
@@ -149,9 +149,9 @@ struct RegistrationResponse {
   /// Returns the address of the registration; `nil` if it is missing or unusable.
   ///
   /// Without an address the client works, but cannot manage itself. The address must be on the
-  /// server that sent the response. Otherwise a server, which chooses the address, the token and
-  /// indirectly the method, could make the client send any request to another server in its
-  /// network.
+  /// server that sent the response. The server chooses the address, the token and indirectly the
+  /// method. Without this rule, it could make the client send any request to another server in the
+  /// client's network.
   private func managementURI(_ reader: ClaimReader) -> URL? {
     guard let text = reader.claims["registration_client_uri"]?.string,
       EndpointURL.hasOnlyURLCharacters(text),

@@ -10,11 +10,12 @@ public protocol RegistrationStore: Sendable {
   /// Stores a registration unless another program has stored one; returns the stored registration.
   ///
   /// `earlier` is the registration that the caller has loaded, or `nil` if there was none. If the
-  /// store now contains a different registration at the same server, that one stays and is
-  /// returned. Otherwise the new one is stored and returned, even if the earlier one was erased.
+  /// store now contains a different registration at the same server, the different registration
+  /// stays and is returned. Otherwise the new one is stored and returned, even if the earlier one
+  /// was erased.
   ///
   /// The default implementation loads, compares and saves in three steps. This is sufficient for a
-  /// store that is used by one registrar in one process. If processes or hosts share your store,
+  /// store that only one registrar in one process uses. If processes or hosts share your store,
   /// implement this method as a single step, such as a transaction. Between the default's steps,
   /// another host could save a registration. Both hosts would then use different clients, and the
   /// store would know only one of them.

@@ -40,7 +40,7 @@ package struct AddressedToken: Sendable {
     return AddressedToken(module: module, token: second, origin: origin, generation: generation)
   }
 
-  /// Records that the server refused even this token, which was fresh.
+  /// Records that the server refused even this fresh token.
   package func wasRefused(_ error: SQOAuthError) {
     let now = module.session.now
     module.refusals.withLock { $0.note(origin, error, at: now) }
@@ -66,8 +66,7 @@ extension AuthorizationModule {
     return session.validToken.map { use($0, at: origin, since: generation) }
   }
 
-  /// Returns a valid token: the current one, a refreshed one, or the one of a sign-in in the
-  /// browser.
+  /// Returns a valid token: the current one, a refreshed one, or one from a sign-in in the browser.
   ///
   /// The caller has already checked the server.
   package func addressedAccess(for origin: ResourceOrigin) async throws(SQOAuthError)
@@ -92,7 +91,8 @@ extension AuthorizationModule {
     return use(token, at: origin, since: generation)
   }
 
-  /// Adds the server to a token; `generation` is the sign-in that was current when it was requested.
+  /// Adds the server to a token; `generation` is the sign-in at the time of the request for the
+  /// token.
   ///
   /// A token that is no longer current belongs to that sign-in. It is replaced only while that
   /// sign-in is still the current one.

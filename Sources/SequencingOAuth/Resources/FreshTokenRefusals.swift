@@ -20,7 +20,7 @@ struct FreshTokenRefusals {
     backOffs[origin] = BackOff(error, after: previous, at: now)
   }
 
-  /// Whether to ignore this server's refusals, because it recently refused a fresh token.
+  /// Returns whether to ignore this server's refusals, because it recently refused a fresh token.
   func holds(_ origin: ResourceOrigin, at now: Date) -> Bool {
     backOffs[origin]?.isInForce(at: now) ?? false
   }

@@ -11,7 +11,7 @@ public protocol ResourceRequestAuthenticator: Sendable {
 ///
 /// - SeeAlso: RFC 6750, section 2.1
 public struct BearerRequestAuthenticator: ResourceRequestAuthenticator {
-  /// Creates the authenticator, which has no settings.
+  /// Creates an authenticator without settings.
   public init() {}
 
   /// Returns the `Authorization` field with the token.

@@ -16,7 +16,7 @@ extension AccountRecord {
 
   /// When the app last used the account, according to the record.
   ///
-  /// It is the last sign-in, or the last refresh that no keeper made.
+  /// It is the last sign-in or the last refresh, but no refresh by an `AccountKeeper`.
   package var lastUse: Date? { usedAt ?? token.issueDate }
 
   /// When the refresh token expires if it is not used; `nil` if the server did not say.

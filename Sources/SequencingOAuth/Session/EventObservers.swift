@@ -1,6 +1,8 @@
 import SQBasics
 
-/// Delivers each event once to a handler and to each stream.
+/// The observers of events: a handler and any number of streams.
+///
+/// Each of them gets each event once.
 package final class EventObservers<Event: Sendable>: Sendable {
   typealias Handler = @Sendable (Event) -> Void
 
@@ -28,10 +30,11 @@ package final class EventObservers<Event: Sendable>: Sendable {
     state.withLock { $0.handler = handler }
   }
 
-  /// Creates a stream of all later events, which ends when the observers finish or are released.
+  /// Creates a stream of all later events.
   ///
-  /// If a reader falls behind, only the newest `limit` events are kept for it, because an event may
-  /// contain a token, and a reader may have stopped reading forever.
+  /// The stream ends when the observers finish or are released. If a reader falls behind, only the
+  /// newest `limit` events are kept for it, because an event may contain a token, and a reader may
+  /// have stopped reading forever.
   package func stream(atMost limit: Int) -> AsyncStream<Event> {
     AsyncStream(bufferingPolicy: .bufferingNewest(limit)) { continuation in
       let id = state.withLock { state in

@@ -5,7 +5,7 @@ import SQBasics
 /// The new token is obtained with the refresh token or, if there is none, by the client credentials
 /// grant.
 ///
-/// It runs in a separate task, which no waiting caller can cancel. It sends a one-time refresh
+/// It runs in a separate task, and no waiting caller can cancel it. It sends a one-time refresh
 /// token only if the next token can certainly be stored: the session has the account's lease, the
 /// stored record was read, and the store has a reservation for the next record. An app can disable
 /// these conditions with ``ClientEnvironment/refreshesWithoutStore``.
@@ -16,7 +16,7 @@ struct Renewal: Sendable {
   let change: TokenChange
   let account: StoredAccount
   let context: ClientContext
-  /// Whether the app needs the token; a token keeper's renewals only keep an account valid.
+  /// Whether the app needs the token; an `AccountKeeper` only keeps an account valid.
   let isUse: Bool
 
   init(_ session: TokenSession, _ change: TokenChange, isUse: Bool) {
@@ -78,7 +78,7 @@ struct Renewal: Sendable {
   private enum Stored {
     /// The stored record is the same as the one in memory.
     case same(AccountRecord)
-    /// The store has another process's record, which replaces the one in memory.
+    /// The store has another process's record; it replaces the one in memory.
     case newer(AccountRecord)
     /// The store has an older record or none, because it failed to save the one in memory.
     case older
@@ -117,7 +117,7 @@ struct Renewal: Sendable {
     }
   }
 
-  /// Saves the record in memory, which is missing in the store.
+  /// Saves the record in memory, because the store does not have it.
   ///
   /// - Returns: `false` if the renewal was invalidated in the meantime.
   private func save(_ record: AccountRecord) async throws(SQOAuthError) -> Bool {
@@ -176,7 +176,8 @@ struct Renewal: Sendable {
     }
   }
 
-  /// Whether a refresh consumes the record's refresh token, as the server accepts it only once.
+  /// Returns whether a refresh consumes the record's refresh token, as the server accepts it only
+  /// once.
   private func consumesRefreshToken(_ record: AccountRecord) -> Bool {
     record.token.refreshToken != nil && !record.reusesRefreshToken && !context.reusesRefreshTokens
   }

@@ -2,14 +2,13 @@ import SQBasics
 
 // Tokens that have parts of another response.
 extension SQToken {
-  /// Returns this token as the result of a refresh, with the previous token's values where the
-  /// response has none.
+  /// Returns this token as the result of a refresh; the previous token fills in missing values.
   ///
   /// A field that is `null` or an empty string counts as missing. The new ID token is not validated
   /// yet, so ``idToken`` is the earlier one until then.
   ///
-  /// - SeeAlso: RFC 6749, section 6; OpenID Connect Core 1.0, section 12.2, which lets the response
-  ///   to a refresh have no `id_token`
+  /// - SeeAlso: RFC 6749, section 6; OpenID Connect Core 1.0, section 12.2 (the response to a
+  ///   refresh may have no `id_token`)
   func refreshing(_ previous: SQToken) -> SQToken {
     SQToken(
       accessToken: accessToken, expirationDate: expirationDate, tokenType: tokenType,
@@ -42,7 +41,7 @@ extension SQToken {
     with(refreshToken, additionalFields, redirectParameters)
   }
 
-  /// Returns this token, of the same user, with other values for three of its parts.
+  /// Returns this token with new values for three of its parts; the user stays the same.
   private func with(
     _ refreshToken: String?, _ additionalFields: [String: JSONValue],
     _ redirectParameters: [String: String]

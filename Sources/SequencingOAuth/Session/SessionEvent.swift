@@ -1,12 +1,14 @@
 /// An event of a session: a new token, a failed refresh, or the end of the session.
 ///
-/// - SeeAlso: ``TokenRefreshDelegate``, which receives the events too.
+/// - SeeAlso: ``TokenRefreshDelegate``, for the same events
 public enum SessionEvent: Sendable {
-  /// This process refreshed the token; the value is the new token.
+  /// This process refreshed the token.
+  ///
+  /// The value is the new token.
   case refreshed(SQToken)
   /// Another process refreshed the token, and the session took the new token over from the store.
   case takenOver(SQToken)
-  /// Another process signed a user, perhaps a different one, in to the account.
+  /// Another process signed a user in to the account, perhaps a different user.
   ///
   /// The value is the new token.
   ///
@@ -31,14 +33,16 @@ public enum SessionEnd: Sendable {
   case signedOut
   /// The app revoked the tokens.
   case revoked
-  /// The user logged out at the provider, which sent a logout token.
+  /// The user logged out at the provider, and the provider sent a logout token.
   case loggedOut
   /// The authorization server refused the refresh token, so the user must sign in again.
   case refused(SQOAuthError)
 }
 
 extension SessionEnd: CustomStringConvertible {
-  /// The reason as a text for the user, without the server's words, which are in the error.
+  /// The reason as a text for the user.
+  ///
+  /// The server's own words are only in the error.
   public var description: String {
     switch self {
     case .signedOut: "You are signed out."

@@ -6,7 +6,7 @@ import SQBasics
   import Foundation
 #endif
 
-/// A session's lease of its account, which all parts of the session share.
+/// A session's lease of its account, shared by all parts of the session.
 ///
 /// It prevents other sessions, in this process and in others, from changing the account. Parts of
 /// the same session do not exclude each other, so a sign-out can cancel a refresh without waiting
@@ -24,21 +24,21 @@ final class SessionLease: Sendable {
   /// A wait for the lease.
   private final class Attempt: Sendable {
     let outcome = OneShot<Outcome>()
-    /// Ends the wait for another holder; a free lease is still acquired.
+    /// The end of the wait for another holder; a free lease is still acquired.
     let interruption = Interruption()
   }
 
   private struct State {
     /// The number of the session's parts that use the lease or wait for it.
     var users = 0
-    /// The number of these parts that wait for the lease and must not give up.
+    /// The number of the session's parts that wait for the lease and must not give up.
     var waitingUsers = 0
-    /// The number of callers for which the session must not wait for another holder.
+    /// The number of running calls of ``SessionLease/hurrying(_:)``.
     var hurries = 0
     var lease: AccountLease?
     /// The current wait for the lease; `nil` if there is none.
     var attempt: Attempt?
-    /// Whether that wait ends as soon as another holder has the lease.
+    /// Whether the current wait ends if another holder has the lease.
     var isHurried = false
     /// All waits with an unfinished call of the store, including abandoned waits.
     var attempts: [ObjectIdentifier: Attempt] = [:]
@@ -95,7 +95,7 @@ final class SessionLease: Sendable {
     unwanted?.interruption.raise()
   }
 
-  /// Runs work during which the session waits for no other holder, except to change the store.
+  /// Runs work; meanwhile, only changes of the store wait for other holders of the lease.
   ///
   /// Before a program ends, waiting is worthwhile only for work that this process has started.
   func hurrying<Value>(_ work: () async -> Value) async -> Value {

@@ -8,12 +8,12 @@ extension SessionState {
     case replacing(String)
     /// A token from a renewal that ended after the caller read this number of renewals.
     case new(since: Int)
-    /// A renewed token for a token keeper, whose renewals do not count as a use of the account.
+    /// A token renewed for an `AccountKeeper`; this does not count as a use of the account.
     case kept(since: Int)
     /// The token for the timer, renewed if a renewal is due.
     case due
 
-    /// Whether the token is for a token keeper.
+    /// Whether the token is for an `AccountKeeper`.
     var isKeeping: Bool { if case .kept = self { true } else { false } }
 
     /// Whether the SDK itself needs the token, so that no caller with a time limit waits for it.

@@ -21,7 +21,7 @@ package struct SessionState {
   private(set) var record: AccountRecord?
   /// The number of times the session has ended, for any reason.
   private(set) var ends = 0
-  /// The number of times the app has ended the session, which also cancels a running sign-in.
+  /// The number of times the app has ended the session; this also cancels a running sign-in.
   private(set) var appEndCount = 0
   /// The number of times the token was renewed.
   private(set) var renewals = 0
@@ -88,10 +88,10 @@ extension SessionState {
     return unsaved.record
   }
 
-  /// Whether a change is the running one, so it has not been invalidated.
+  /// Returns whether a change is the running one, so it has not been invalidated.
   func isCurrent(_ change: TokenChange) -> Bool { changeUnderWay?.number == change.number }
 
-  /// The renewal that waits for another process; `nil` if the running change is not one.
+  /// The renewal that waits for another process; `nil` if no renewal waits.
   var waitingRenewal: TokenChange? { isWaiting ? changeUnderWay : nil }
 
   /// Whether the session may take over the store's record, because no change is reading it.
@@ -172,7 +172,7 @@ extension SessionState {
     return true
   }
 
-  /// Ends a successful renewal, whose token is already in memory.
+  /// Ends a successful renewal; its token is already in memory.
   mutating func endRenewal(_ change: TokenChange, at now: Date) {
     guard isCurrent(change) else { return }
     changeUnderWay = nil
@@ -269,7 +269,7 @@ extension SessionState {
   /// Whether there is an event to report.
   var hasEvents: Bool { !events.isEmpty }
 
-  /// Removes and returns the next event, in the order in which the events happened.
+  /// Removes and returns the oldest event.
   mutating func nextEvent() -> SessionEvent? {
     events.isEmpty ? nil : events.removeFirst()
   }

@@ -7,7 +7,7 @@ import SQBasics
 struct SignInGeneration: Sendable, Equatable {
   /// The number of times the session had ended before this sign-in.
   let ends: Int
-  /// The number of times another process's sign-in had replaced the session before.
+  /// The number of times another process's sign-in had replaced the session before this sign-in.
   let replacements: Int
   /// The sign-in's name in the record, ``AccountRecord/session``.
   let name: String?

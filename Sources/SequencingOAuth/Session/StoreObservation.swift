@@ -1,6 +1,6 @@
 import SQBasics
 
-/// A session's observation of its account in the store, which reads the store after each change.
+/// A session's observation of its account in the store: it reads the store after each change.
 package final class StoreObservation: Sendable {
   private struct State {
     var observation: AccountObservation?

@@ -4,13 +4,13 @@ import SQBasics
 ///
 /// This value performs no input or output: ``StoredAccount`` makes the changes.
 struct StoreWrites {
-  /// The result of a change, for which callers can wait.
+  /// The future result of a change; callers can wait for it.
   typealias PendingWrite = OneShot<Result<Void, SQOAuthError>>
 
   enum Change: Sendable {
     case save(AccountRecord)
     case erase
-    /// Erases an account whose token was refused, if the store has one of these tokens.
+    /// The erasure of an account with a refused token, if the store has one of these tokens.
     case eraseRefused([SQToken])
 
     fileprivate var erases: Bool { if case .save = self { false } else { true } }
@@ -43,7 +43,8 @@ struct StoreWrites {
     return job.end
   }
 
-  /// Whether the caller must make the changes; no other caller makes them until all are finished.
+  /// Returns whether the caller must make the changes; then no other caller makes them until the
+  /// end.
   mutating func beginRunning() -> Bool {
     guard !isRunning, !jobs.isEmpty else { return false }
     isRunning = true

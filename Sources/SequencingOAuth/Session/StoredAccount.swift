@@ -34,7 +34,7 @@ package final class StoredAccount: Sendable {
 extension StoredAccount {
   /// Makes all requested changes, then reads the account's record.
   func load() async throws(SQOAuthError) -> AccountRecord? {
-    // Another process may delay the erasure of an ended session, whose record is obsolete.
+    // Another process may delay the erasure of an ended session; that session's record is obsolete.
     if state.withLock(\.writes.isErasing) { return nil }
     await allMade()
     // If the store failed to erase an ended session, its record must not be used again.
@@ -82,7 +82,7 @@ extension StoredAccount {
     }
   }
 
-  /// Runs work during which no other session and no other process changes the account.
+  /// Runs work under the lease, so that no other session or process changes the account.
   ///
   /// If the session cannot get the account's lease, the work runs nevertheless and gets the reason.
   ///
@@ -104,7 +104,7 @@ extension StoredAccount {
     return try await work(leased.error)
   }
 
-  /// Runs work during which no refresh waits for another process that uses the account.
+  /// Runs work; until it ends, no refresh waits for another process that uses the account.
   package func hurrying<Value>(_ work: () async -> Value) async -> Value {
     await lease.hurrying(work)
   }
@@ -124,7 +124,7 @@ extension StoredAccount {
   /// If it has, and the record is missing now, another process signed the user out.
   var wasSeen: Bool { state.withLock { $0.lastSeen != nil } }
 
-  /// Whether a record of this sign-in was in the store.
+  /// Returns whether a record of this sign-in was in the store.
   ///
   /// If it was, and the store has no record now, the user was signed out elsewhere. This is so even
   /// if the record in memory could not be saved.
@@ -144,12 +144,12 @@ extension StoredAccount {
     state.withLock { $0.lastSeen = nil }
   }
 
-  /// Whether a record in the store replaces the record that the session has in memory.
+  /// Returns whether a record in the store replaces the record that the session has in memory.
   ///
   /// It does if another process wrote it, so that it is not the record that this session last saw
   /// in the store. If the session has not seen any, the younger record wins. Dates alone would be
-  /// wrong after a change of the clock. A record from which the one in memory was made never
-  /// replaces it, because the store has then lost newer data.
+  /// wrong after a change of the clock. An earlier record of the same sign-in never replaces the
+  /// one in memory, because the store has then lost newer data.
   func prefers(_ stored: AccountRecord, to held: AccountRecord) -> Bool {
     if stored.token.isSame(as: held.token) || stored.isAncestor(of: held) { return false }
     guard let lastSeen = state.withLock(\.lastSeen) else {
@@ -235,7 +235,8 @@ extension StoredAccount {
     return await leased(from: job.store) { _ in await made(job) }
   }
 
-  /// Whether a change is made whatever other processes do: a new sign-in, or the end of a session.
+  /// Returns whether other processes cannot prevent a change: a new sign-in or the end of a
+  /// session.
   private func isReplacement(_ change: StoreWrites.Change) -> Bool {
     switch change {
     case .save(let record):

@@ -8,7 +8,7 @@ import SQBasics
 
 /// The timer of any number of sessions: a single task that sleeps until the next session is due.
 final class TimerQueue: Sendable {
-  /// A session's entry in one queue, which is used only under that queue's lock.
+  /// A session's entry in one queue; it is used only under that queue's lock.
   final class Place: @unchecked Sendable {
     fileprivate var date = Date.distantFuture
     /// The entry's index in the heap; -1 if it is not in the heap.
@@ -22,7 +22,7 @@ final class TimerQueue: Sendable {
     var places: [Place] = []
     var sleepsUntil: Date?
     var sleeper: Task<Void, Never>?
-    /// The number of the current sleeper, so that an earlier sleeper has no effect.
+    /// The number of the current sleeping task, so that an earlier task has no effect.
     var count = 0
   }
 
@@ -44,13 +44,13 @@ final class TimerQueue: Sendable {
       }
       return resetSleeper(&state)
     }
-    // The clock may be the app's own, whose cancellation handler runs here.
+    // The clock may be the app's own, and its cancellation handler runs here.
     old?.cancel()
   }
 
-  /// Replaces the sleeper if the earliest date has changed.
+  /// Replaces the sleeping task if the earliest date has changed.
   ///
-  /// Returns the old sleeper, which the caller must cancel outside the lock.
+  /// Returns the old task; the caller must cancel it outside the lock.
   private func resetSleeper(_ state: inout State) -> Task<Void, Never>? {
     let date = state.places.first?.date
     guard date != state.sleepsUntil else { return nil }
@@ -73,7 +73,7 @@ final class TimerQueue: Sendable {
     let now = clock.now
     let due = state.withLock { state -> [TokenSession] in
       guard state.count == count, let date = state.sleepsUntil else { return [] }
-      // This task is the sleeper, so it must not be cancelled.
+      // This task is the sleeping task, so it must not be cancelled.
       state.sleeper = nil
       state.sleepsUntil = nil
       // If the clock was moved back during the wait, it may show a time before `date`.

@@ -5,13 +5,13 @@ import SQBasics
 /// A session makes one change at a time. A later takeover or the end of the session invalidates the
 /// change, and its result is ignored.
 struct TokenChange: Sendable {
-  /// The work, whose outcome all waiting callers get.
+  /// The work; all waiting callers get its outcome.
   ///
   /// If the outcome contains no token, the callers ask the session again.
   let work = SharedWork<SQToken?, SQOAuthError>()
   /// The number of the change among the session's changes.
   let number: Int
-  /// Resolved when the change has ended or turns out to be slow.
+  /// A signal that the change has ended or turns out to be slow.
   ///
   /// Waiting callers check their time limit only after that. So a change of usual speed needs one
   /// timer, however many callers wait for it.

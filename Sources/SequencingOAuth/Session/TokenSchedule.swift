@@ -4,10 +4,10 @@
   import Foundation
 #endif
 
-/// The times at which callers no longer get a token, and at which the timer renews it.
+/// The period in which callers get a token, and the time of its renewal by the timer.
 ///
-/// Both are before the server's expiration date, because a request takes time to arrive and clocks
-/// differ. The date in the token itself does not change.
+/// The period and the renewal end before the server's expiration date, because a request takes time
+/// to arrive and clocks differ. The date in the token itself does not change.
 struct TokenSchedule: Sendable, Hashable {
   /// How far the clock may be behind the token's issue date, in seconds.
   ///
@@ -59,7 +59,7 @@ struct TokenSchedule: Sendable, Hashable {
       dueAt: expiry.addingTimeInterval(-margin))
   }
 
-  /// Whether callers get the token at a given time.
+  /// Returns whether callers get the token at a given time.
   func isUsable(at now: Date) -> Bool {
     let now = now.timeIntervalSinceReferenceDate
     return usableFrom <= now && now < usableUntil

@@ -149,8 +149,8 @@ extension TokenSession {
   /// the end of a program: a refresh no longer waits for another process that uses the account, and
   /// a failing store gets several attempts to save a token that the server will not issue again.
   ///
-  /// - Throws: The error because of which the newest token is only in memory, or an ended session
-  ///   was not erased.
+  /// - Throws: The reason why the newest token is only in memory, or why an ended session was not
+  ///   erased.
   func flush() async throws(SQOAuthError) {
     // This runs in a separate task, because the end of a program may have cancelled the caller's
     // task.

@@ -18,8 +18,8 @@ extension TokenSession {
 
   /// Gets the first token of a client that acts on its own behalf.
   ///
-  /// If the caller's task is cancelled or reaches its time limit, the request continues for other
-  /// callers, which get its token or its error.
+  /// If the caller's task is cancelled or reaches its time limit, the request continues, and other
+  /// callers get its token or its error.
   func obtain(until end: ContinuousClock.Instant?) async throws(SQOAuthError) {
     let begun = decide { state in
       // If another caller came first, this caller waits for that caller's token.
@@ -67,9 +67,9 @@ extension TokenSession {
   /// Takes over a token that the app has stored; it is in memory immediately.
   ///
   /// A token that is older than the one in memory or in the store is ignored: it is an outdated
-  /// copy, whose refresh token must not be used again.
+  /// copy, and its refresh token must not be used again.
   ///
-  /// - Returns: The work that saves the token in the store, for which other callers wait too. It
+  /// - Returns: The work that saves the token in the store; other callers wait for it too. It
   ///   returns the store's error, or `nil`.
   func adopt(_ record: AccountRecord) -> @Sendable () async -> SQOAuthError? {
     let now = now

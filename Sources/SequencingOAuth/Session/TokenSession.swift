@@ -6,7 +6,7 @@ import SQBasics
   import Foundation
 #endif
 
-/// One account's token, which the session keeps in memory and in the store, and renews.
+/// A session of one account: it keeps the token in memory and in the store, and renews it.
 ///
 /// At most one change of the token runs at a time, and no lock is held during it. ``SessionState``
 /// decides what each caller does. ``Renewal`` and ``StoredAccount`` do the work.
@@ -53,7 +53,7 @@ package final class TokenSession: Sendable {
 
   // MARK: Reading
 
-  /// The current token, which may have expired; it may be read on any thread.
+  /// The current token; it may have expired, and any thread may read it.
   var token: SQToken? { decide(\.token) }
 
   /// The record with the current token.
@@ -112,7 +112,7 @@ package final class TokenSession: Sendable {
     if isScheduled { reschedule() }
   }
 
-  /// Adapts to a different client, for which a failure of the old client no longer counts.
+  /// Adapts to a different client; a failure of the old client no longer counts.
   func configurationDidChange() {
     decide { $0.forgetFailure() }
     reschedule()
@@ -154,8 +154,8 @@ package final class TokenSession: Sendable {
     }
   }
 
-  /// When a caller stops waiting: later than a request's own limit, whose error is more
-  /// informative.
+  /// When a caller stops waiting: later than a request's own limit, because that limit's error is
+  /// more informative.
   private var endOfWait: ContinuousClock.Instant {
     let limit = (try? context.configuration.get().timeout) ?? .zero
     return .now + limit + TokenChange.usualTime
@@ -257,7 +257,7 @@ package final class TokenSession: Sendable {
     changed()
   }
 
-  /// Delivers events in the order in which they happened, on one thread at a time.
+  /// Delivers the events in order, on one thread at a time.
   private func report() {
     let isMine = state.withLock { state in
       defer { state.isReporting = true }

@@ -13,7 +13,7 @@ final class PendingAuthorization: Sendable {
     case repeated
     /// The redirect is for a different redirect URI.
     case notAddressed
-    /// The `state` of the redirect is not the one of this sign-in, which still waits.
+    /// The redirect does not have this sign-in's `state`; the sign-in still waits.
     case wrongState
     /// The sign-in already got another response, or has ended without one.
     case tooLate
@@ -26,8 +26,9 @@ final class PendingAuthorization: Sendable {
   private let answer = OneShot<Result<AuthorizationResponse, SQOAuthError>>()
   /// The content of the accepted redirect; `nil` if none was accepted yet.
   private let accepted = OneShot<AuthorizationResponse.Content>()
-  /// A lock that is held while a response is accepted, so that a simultaneous one finds its
-  /// content.
+  /// A lock that is held while a response is accepted.
+  ///
+  /// A simultaneous response then finds the content of the accepted one.
   private let offering = Locked(())
   private let rejectedRedirects = Locked(RejectedRedirects())
   /// The first error in a redirect without a `state`.
@@ -57,7 +58,7 @@ final class PendingAuthorization: Sendable {
     }
   }
 
-  /// Compares a redirect with an ended sign-in, which never accepts it.
+  /// Compares a redirect with an ended sign-in, without accepting it.
   func recall(_ redirect: String) -> OfferResult {
     switch AuthorizationResponse.judge(redirect, against: expectation) {
     case .notAddressed: .notAddressed

@@ -45,7 +45,7 @@ public struct PendingSignIn: Sendable {
       redirectURI: pending.expectation.redirectURI, offer: pending.offer)
   }
 
-  /// Passes on a URL, given as text, to which the server redirected the browser.
+  /// Passes on the text of a URL from the server's redirect of the browser.
   ///
   /// It may be called on any thread, and returns immediately. The result is `true` if the URL is
   /// the response to this sign-in, even if it is passed on again. The result is `false` if the URL
@@ -55,7 +55,7 @@ public struct PendingSignIn: Sendable {
     offer(redirect).isAnswer
   }
 
-  /// Passes on a URL to which the server redirected the browser.
+  /// Passes on the URL from the server's redirect of the browser.
   ///
   /// It may be called on any thread, and returns immediately. The result is `true` if the URL is
   /// the response to this sign-in, even if it is passed on again. The result is `false` if the URL

@@ -1,4 +1,4 @@
-/// The redirects that a sign-in rejected, which help to explain its failure.
+/// The redirects that a sign-in rejected, to explain its failure.
 struct RejectedRedirects: Sendable {
   private var sawWrongState = false
   private var sawOtherAddress = false
@@ -24,8 +24,8 @@ struct RejectedRedirects: Sendable {
   ///
   /// - A redirect had a wrong `state`, and none had the right one. A forged redirect must not end a
   ///   sign-in, but a server that changes or omits `state` has the same effect.
-  /// - The receiver refused a request, which may have been the browser's. `refused` describes the
-  ///   last one.
+  /// - The receiver refused a request. It may have been the browser's. `refused` describes the last
+  ///   refused request.
   /// - The receiver closed connections. One of them may have been the browser's, so perhaps the
   ///   user did sign in.
   /// - If the app itself receives the redirect, the message says what the app passed on, because a
@@ -66,7 +66,7 @@ struct RejectedRedirects: Sendable {
 }
 
 extension ErrorResponse {
-  /// A description of an error in a redirect without a `state`, which anyone may have sent.
+  /// A description of an error in a redirect without a `state`; anyone may have sent it.
   package var withoutState: String {
     let description = errorDescription.map { " (\($0))" } ?? ""
     return "a redirect without a state said: \(error)\(description); without a state, it may "

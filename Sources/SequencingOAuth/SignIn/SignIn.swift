@@ -6,13 +6,13 @@ final class SignIn: Sendable {
 
   /// The place where the user interacts with the authorization server.
   enum Place: Sendable {
-    /// A browser, which returns to the app by a redirect.
+    /// A browser; it returns to the app by a redirect.
     case browser
-    /// Another device, where the user enters a code.
+    /// Another device; the user enters a code there.
     case otherDevice
   }
 
-  /// A caller's request for a sign-in, which joins a running sign-in if that fits.
+  /// A caller's request for a sign-in; it joins a running sign-in that fits.
   struct Request: Sendable {
     /// The requested place; `nil` accepts any place, and a new sign-in then uses the browser.
     var place: Place?
@@ -33,7 +33,7 @@ final class SignIn: Sendable {
     var pending: PendingAuthorization?
     /// Whether a caller shows the code on its own screen.
     var hasScreen = false
-    /// The reason for which the SDK itself cancelled the sign-in.
+    /// The reason why the SDK itself cancelled the sign-in.
     var failure: SQOAuthError?
   }
 
@@ -42,7 +42,7 @@ final class SignIn: Sendable {
     options = request.options ?? SignInOptions()
   }
 
-  /// Whether a caller with this request can join the sign-in.
+  /// Returns whether a caller with this request can join the sign-in.
   func fits(_ request: Request) -> Bool {
     request.place.map { $0 == place } ?? true && request.options.map { $0 == options } ?? true
   }
@@ -72,7 +72,7 @@ final class SignIn: Sendable {
     state.withLock { $0.hasScreen = true }
   }
 
-  /// Ends the sign-in if no caller shows the code either, because the user could not enter it.
+  /// Records that the delegate cannot show the code; ends the sign-in if no caller shows it either.
   func delegateHasNoScreen() {
     let isSeen = state.withLock { state in
       if !state.hasScreen { state.failure = .noScreenForCode }

@@ -29,9 +29,9 @@ public struct SignInOptions: Sendable, Hashable {
     public static let create = Self(rawValue: "create")
   }
 
-  /// The way in which the provider sends the response to the redirect URI.
+  /// How the provider sends the response to the redirect URI.
   public enum ResponseMode: String, Sendable, Hashable {
-    /// The query of the redirect URI, which is the default of providers.
+    /// The query of the redirect URI: the providers' default.
     case query
     /// The body of a POST request, so that no URL contains the code (`form_post`).
     ///
@@ -39,16 +39,16 @@ public struct SignInOptions: Sendable, Hashable {
     case formPost = "form_post"
   }
 
-  /// The requested scopes, separated by spaces; `nil` for those of the configuration.
+  /// The requested scopes, separated by spaces; `nil` for the configuration's scopes.
   public var scope: String?
   /// The pages that the provider must show; by default empty, so that the provider decides.
   ///
   /// For a sign-in that shows no page at all, use ``AccountOperations/signInSilently(with:)``.
   public var prompt: Set<Prompt> = []
-  /// The maximum time since the user's last login, after which the user must log in again.
+  /// The maximum time since the user's last login; a user with an older login must log in again.
   ///
   /// It is rounded down to seconds. The ID token must then contain the time of the login
-  /// (``IDToken/authenticationDate``), which must not be longer ago.
+  /// (``IDToken/authenticationDate``), and the login must not be longer ago.
   public var maxAge: Duration?
   /// The user's probable name or address for the login, to fill in the provider's form.
   public var loginHint: String?
@@ -63,7 +63,7 @@ public struct SignInOptions: Sendable, Hashable {
   public var uiLocales: [String] = []
   /// The individually requested claims; `nil` requests only the claims of the scope.
   public var claims: ClaimsRequest?
-  /// The way in which the provider sends the response; `nil` omits the parameter.
+  /// How the provider sends the response; `nil` omits the parameter.
   public var responseMode: ResponseMode?
   /// Additional parameters of the request; a parameter of the protocol itself is an error.
   public var parameters: [String: String] = [:]

@@ -3,9 +3,9 @@ import SQBasics
 /// The sign-ins of one account: only one runs at a time, and further calls join it.
 final class SignIns: Sendable {
   fileprivate struct State {
-    /// The running sign-in, which further calls join.
+    /// The running sign-in; further calls join it.
     var signIn: SignIn?
-    /// The number of callers that wait for the sign-in, which ends if all of them give up.
+    /// The number of callers that wait for the sign-in; it ends if all of them give up.
     var waiters = 0
     /// Whether the sign-in continues if no caller waits for it.
     var isKept = false
@@ -13,15 +13,15 @@ final class SignIns: Sendable {
     var ending: SignIn?
     /// A running silent sign-in that another sign-in waits for.
     var silent: SignIn?
-    /// The number of ended sign-ins, except those that all callers gave up.
+    /// The number of ended sign-ins, without those that all callers gave up.
     var endCount = 0
     /// The error of the last ended sign-in; `nil` if it succeeded.
     var failure: SQOAuthError?
-    /// The wait of the last ended sign-in, which identifies a late redirect.
+    /// The wait of the last ended sign-in; it identifies a late redirect.
     var over: PendingAuthorization?
     var onEnd: (@Sendable (SignIn.Outcome) -> Void)?
     var onCode: (@Sendable (SignIn, DeviceAuthorization) -> Void)?
-    /// The latest logout at the provider, which may wait for its redirect.
+    /// The latest logout at the provider; it may wait for its redirect.
     var logout: PendingLogout?
   }
 
@@ -35,14 +35,14 @@ final class SignIns: Sendable {
   }
 
   typealias Run = @Sendable (SignIn) async -> SignIn.Outcome
-  /// Shows the code for another device, if the closure still returns `true` at that time.
+  /// A function that shows the code for another device, if its closure then still returns `true`.
   typealias Screen = @Sendable (DeviceAuthorization, @escaping @Sendable () -> Bool) async -> Void
 
   private let state = Locked(State())
   /// A lock that is held from the end of a sign-in until its outcome was reported.
   let reporting = Locked(())
 
-  /// Sets the closure that receives each sign-in's outcome, in the order in which they end.
+  /// Sets the closure that receives the outcomes of the sign-ins, in order.
   func onEnd(_ onEnd: @escaping @Sendable (SignIn.Outcome) -> Void) {
     state.withLock { $0.onEnd = onEnd }
   }
@@ -65,7 +65,7 @@ final class SignIns: Sendable {
   /// Whether a sign-in is running.
   var isUnderWay: Bool { underWay != nil }
 
-  /// The number of ended sign-ins, except those that all callers gave up.
+  /// The number of ended sign-ins, without those that all callers gave up.
   var endCount: Int { state.withLock(\.endCount) }
 
   /// Starts a sign-in, or joins the running one.
@@ -81,7 +81,7 @@ final class SignIns: Sendable {
     if case .success(let entry) = entry { begin(entry, run) }
   }
 
-  /// Signs in, or joins the running sign-in, which ends when its last caller is cancelled.
+  /// Signs in, or joins the running sign-in; the sign-in ends when its last caller is cancelled.
   ///
   /// A caller that is already cancelled starts none, so no browser opens for it. A request without
   /// options fits any sign-in that may show pages. `screen` shows the code of a sign-in on another
@@ -194,7 +194,7 @@ final class SignIns: Sendable {
 }
 
 extension SignIns.State {
-  /// Adds a caller that waits for the sign-in, or one that only keeps the sign-in running.
+  /// Adds a caller that waits for the sign-in, or with `isKept` only keeps it running.
   ///
   /// It fails if a sign-in with other options is running. A silent sign-in is short, so a sign-in
   /// that may show pages waits for its end instead.

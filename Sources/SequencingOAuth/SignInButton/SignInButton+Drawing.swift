@@ -46,7 +46,7 @@ extension SignInButton {
 }
 
 extension SignInButton {
-  /// The colors of a button, which match the pages that the user sees after clicking it.
+  /// The colors of a button; they match the pages that the user sees after clicking it.
   package struct Colors: Sendable, Hashable {
     package let ground: String
     package let letters: String

@@ -3,10 +3,10 @@ import SQBasics
 /// A sign-in button as an SVG image, for web pages and for the screens of apps.
 ///
 /// With the default title, the images are also available as files in the SDK's folder
-/// `SignInButton/Images`, for copying. A custom title is drawn in the reader's font, whose widths
-/// are not known in advance, so the button's width is an estimate with some spare space.
+/// `SignInButton/Images`, for copying. A custom title is drawn in the reader's font. Its widths are
+/// not known in advance, so the button's width is an estimate with some spare space.
 public struct SignInButton: Sendable, Hashable {
-  /// The kind of page on which the button is shown.
+  /// The kind of page that shows the button.
   public enum Appearance: String, Sendable, CaseIterable {
     /// A button for light pages: dark letters on white.
     case light
@@ -27,13 +27,13 @@ public struct SignInButton: Sendable, Hashable {
   /// The title of a button if the app chooses none.
   public static let defaultTitle = "Sign in with Sequencing"
 
-  /// The kind of page on which the button is shown.
+  /// The kind of page that shows the button.
   public let appearance: Appearance
 
   /// The height of the button, as one of three sizes.
   public let size: Size
 
-  /// The button's text on a single line, which is displayed and read aloud by screen readers.
+  /// The button's text on a single line; screen readers read it aloud.
   public let title: String
 
   /// Creates a button with any text as its title, even one from the network or from a translation.

@@ -8,7 +8,7 @@ import SQBasics
 
 /// One account on a page of a store: its record, or the error that prevents reading it.
 package struct AccountEntry: Sendable {
-  /// The UTF-8 bytes of the account's id, which may be invalid in a damaged store.
+  /// The UTF-8 bytes of the account's id; they may be invalid in a damaged store.
   package let key: Data
   package let record: Result<AccountRecord, SQOAuthError>
 
@@ -48,7 +48,7 @@ extension TokenStore {
     } while last != nil
   }
 
-  /// Calls a closure for each account of a store in which one bad record makes its page unreadable.
+  /// Calls a closure for each account, even if one bad record makes a whole page unreadable.
   private func forEachPagedEntry(
     pageSize: Int, _ body: (AccountEntry) -> Void
   ) async throws(SQOAuthError) {

@@ -14,8 +14,8 @@ import SQFiles
 ///
 /// While an account's lease is held, the folder contains an empty file for it. The file's name is a
 /// digest of the account's id. A program that can read the folder could guess the id and compare
-/// the digest, so the file is removed when the lease ends. A process that is killed leaves its file
-/// behind. The account's next lease removes that file, and so does the first lease of any process
+/// the digest, so the file is removed when the lease ends. A killed process leaves its file in the
+/// folder. The account's next lease removes that file, and so does the first lease of any process
 /// that starts at least a minute later. When the holder of a lock ends in any way, the kernel
 /// releases the lock.
 ///
@@ -24,7 +24,7 @@ public struct AccountLocks: Sendable {
   private let folder: String
   private let unusedLocks: UnusedLocks
 
-  /// Creates leases from files in a folder, which the first lease creates for its owner only.
+  /// Creates leases with files in a folder; the first lease creates the folder for its owner only.
   public init(folder: String) {
     self.folder = folder
     unusedLocks = UnusedLocks(folder: folder)
@@ -60,12 +60,12 @@ public struct AccountLocks: Sendable {
     "\(folder)/\(Self.name(of: id))"
   }
 
-  /// Returns the name of an account's lock file, which is the same in every version of the SDK.
+  /// Returns the name of an account's lock file; it is the same in every version of the SDK.
   package static func name(of id: String) -> String {
     Hexadecimal.encode(Digest.sha256(id).prefix(16)) + ".lock"
   }
 
-  /// Whether a file name in the folder is that of an account's lock file.
+  /// Returns whether a file name is the name of an account's lock file.
   static func isName(_ name: String) -> Bool {
     name.hasSuffix(".lock") && name.utf8.count == 37
       && Hexadecimal.decode("\(name.prefix(32))") != nil

@@ -1,9 +1,9 @@
 import SQBasics
 
-/// The accounts of a store, in the order in which their tokens must be renewed.
+/// The accounts of a store, in the order of their tokens' renewals.
 ///
-/// All keepers of a store share its queue. An account that one keeper took is not given to another
-/// keeper for some time.
+/// Every `AccountKeeper` of a store takes its accounts from the same queue. After one keeper took
+/// an account, no other keeper gets it for some time.
 package protocol AccountQueue: Sendable {
   /// Takes accounts that are due and whose servers are not paused.
   ///
@@ -17,7 +17,7 @@ package protocol AccountQueue: Sendable {
   /// Makes a taken account due again after a time, unless it was saved in the meantime.
   func postpone(_ account: DueAccounts.Account, by time: Duration) async throws(SQOAuthError)
 
-  /// Updates the queue with the new record of a taken account; `nil` if it no longer has one.
+  /// Updates the queue with the new record of a taken account; `nil` if the store has none.
   func finish(
     _ account: DueAccounts.Account, with record: AccountRecord?
   ) async throws(SQOAuthError)

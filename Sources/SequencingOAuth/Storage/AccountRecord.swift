@@ -37,7 +37,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     }
   }
 
-  /// The number of refreshes before a record, which does not affect equality.
+  /// The number of refreshes before a record; it does not affect equality.
   private struct Generation: Sendable, Hashable {
     let count: Int?
 
@@ -69,11 +69,11 @@ public struct AccountRecord: Sendable, Hashable, Codable {
   public var clientID: String { values.value.clientID }
   /// The issuer of the authorization server; `nil` if unknown.
   public var issuer: String? { values.value.issuer }
-  /// The token endpoint, which identifies an authorization server without an issuer.
+  /// The token endpoint; it identifies an authorization server without an issuer.
   public var tokenEndpoint: String? { values.value.tokenEndpoint }
   /// The grant that gets a new token for an account without a refresh token.
   public var grant: Grant? { values.value.grant }
-  /// The identifier of the sign-in that the token comes from, which every refresh keeps.
+  /// The identifier of the sign-in that the token comes from; every refresh keeps it.
   ///
   /// If two records of an account have different identifiers, they may belong to different users.
   public var session: String? { values.value.session }
@@ -97,7 +97,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
   var unverifiedToken: SQToken? { values.value.unverifiedToken }
   /// Whether a new token can be obtained without the user.
   var isRenewable: Bool { token.refreshToken != nil || grant != nil }
-  /// When the app last used the account, if a token keeper has renewed the token since then.
+  /// When the app last used the account, if an `AccountKeeper` has renewed the token since then.
   var usedAt: Date? { values.value.usedAt }
   /// The app's own data for the account, such as a display name.
   public var attributes: [String: String] { values.value.attributes }
@@ -117,7 +117,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
         attributes: attributes))
   }
 
-  /// Creates the record of a new sign-in, whose refreshes are counted.
+  /// Creates the record of a new sign-in; its refreshes are counted.
   init(
     signedIn id: String, clientID: String, issuer: String?, tokenEndpoint: String?,
     grant: Grant? = nil, token: SQToken, attributes: [String: String]
@@ -177,7 +177,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
       usedAt: usedAt, attributes: attributes)
   }
 
-  /// Returns the record with the same token, to which the user's identity was added.
+  /// Returns the record with the same token and the user's identity.
   func identified(_ token: SQToken) -> AccountRecord {
     AccountRecord(
       with(
@@ -185,7 +185,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
         reusesRefreshToken: reusesRefreshToken, usedAt: usedAt, attributes: attributes))
   }
 
-  /// Whether the other record resulted from this one by refreshes.
+  /// Returns whether the other record resulted from this one by refreshes.
   ///
   /// If a store has this record after the other one, it went back in time: a failover lost a save,
   /// or a backup was restored.
@@ -214,7 +214,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
 }
 
 extension AccountRecord {
-  /// Decodes a record, in which fields may be missing that older versions of the SDK did not write.
+  /// Decodes a record; it may lack fields that older versions of the SDK did not write.
   ///
   /// The token has its ``SQToken/idToken`` again if the SDK validated it before the record was
   /// written.

@@ -1,6 +1,6 @@
 import SQBasics
 
-/// Accounts that a keeper took from a queue.
+/// Accounts that an `AccountKeeper` took from a queue.
 package struct DueAccounts: Sendable {
   package struct Account: Sendable {
     package let id: String

@@ -9,13 +9,12 @@ package import SQFiles
 /// The reason why a file cannot be used: a system call failed, or the file violates a rule of the
 /// SDK.
 ///
-/// It is the ``SQOAuthError/cause`` of an ``SQOAuthError``, and contains nothing of the file's
-/// content.
+/// It is the ``SQOAuthError/cause`` of an ``SQOAuthError``, and never contains the file's content.
 public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The system's number for the error, an `errno`.
   public let code: Int32
 
-  /// The reason in words, which completes a text such as "the file cannot be read:".
+  /// The reason in words; it completes a text such as "the file cannot be read:".
   public let description: String
 
   package init(_ failure: FileFailure) {
@@ -25,11 +24,11 @@ public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension FileError: LocalizedError {
-  /// The reason in words, which `localizedDescription` returns.
+  /// The reason in words, for `localizedDescription`.
   public var errorDescription: String? { description }
 }
 
-/// The earlier name of ``FileError``, from when only bodies in files threw it.
+/// The earlier name of ``FileError``.
 @available(*, deprecated, renamed: "FileError")
 public typealias HTTPFileError = FileError
 

@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// Writes an object as JSON, with the members in the given order.
+/// A writer of one object as JSON, with the members in the given order.
 ///
 /// It is for data that every refresh writes: `JSONEncoder` takes many times as long. A member whose
 /// value is `nil` is omitted. An extension writes values of ``JSONValue``.
@@ -123,6 +123,8 @@ struct JSONWriter {
     bytes.append(UInt8(ascii: "\""))
   }
 
+  /// Writes the escape sequence of a character.
+  ///
   /// - SeeAlso: RFC 8259, section 7
   private mutating func write(escaping character: UInt8) {
     let letter: Character

@@ -9,8 +9,8 @@ import SQBasics
 /// A memory of used one-time values, for an app with a single process.
 ///
 /// For each purpose it remembers at most 10 000 values; when it is full, it forgets the tenth of
-/// them that expires first. So even very many web sign-ins, which anyone can start, do not make it
-/// forget a logout token.
+/// them that expires first. Anyone can start web sign-ins, but even very many do not make it forget
+/// a logout token.
 public final class MemoryOneTimeValues: OneTimeValues {
   /// The maximum number of values for each purpose.
   private static let limit = 10_000
@@ -47,12 +47,14 @@ public final class MemoryOneTimeValues: OneTimeValues {
     return true
   }
 
-  /// Whether a value was used and is still remembered.
+  /// Returns whether a value was used and is still remembered.
   public func wasUsed(_ value: String) -> Bool? {
     used.withLock { $0.values.contains { $0[value] != nil } }
   }
 
-  /// Forgets a tenth of the values, so that not every further call must search all of them.
+  /// Forgets the tenth of the values that expires first.
+  ///
+  /// It forgets several at once, so that the next calls need not search all values.
   private static func forgetSome(of used: inout [String: Date]) {
     let next = used.sorted { $0.value < $1.value }.prefix(limit / 10)
     for (value, _) in next { used[value] = nil }

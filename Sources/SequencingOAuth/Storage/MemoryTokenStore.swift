@@ -1,6 +1,6 @@
 import SQBasics
 
-/// A store of tokens in memory, which are lost when the process ends.
+/// A store of tokens in memory; they are lost when the process ends.
 public final class MemoryTokenStore: TokenStore {
   private let records = Locked(TextDictionary<AccountRecord>())
 
@@ -12,7 +12,7 @@ public final class MemoryTokenStore: TokenStore {
     records.withLock { $0[id] }
   }
 
-  /// Saves a record, which replaces the account's earlier record.
+  /// Saves a record in place of the account's earlier record.
   public func save(_ record: AccountRecord) async {
     records.withLock { $0[record.id] = record }
   }

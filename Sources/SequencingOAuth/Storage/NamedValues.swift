@@ -6,15 +6,15 @@ import SQBasics
   import Foundation
 #endif
 
-/// A value that contains the name under which it is stored.
+/// A value that contains its own name in the store.
 protocol NamedValue: Codable, Sendable, Hashable {
   var ownName: String { get }
 }
 
 /// Values that are stored under their own names, and encoded as one JSON object.
 ///
-/// Foundation decodes the members of an object as a dictionary, in which two Unicode forms of a
-/// name are the same key. So the member for the second of such names ends with a NUL and a number.
+/// Foundation decodes an object's members as a dictionary, and there two Unicode forms of a name
+/// are the same key. So the member's name for a second form ends with a NUL and a number.
 struct NamedValues<Value: NamedValue>: Sendable, Hashable {
   private var values = TextDictionary<Value>()
 

@@ -15,23 +15,23 @@ import SQCrypto
 public protocol OneTimeValues: Sendable {
   /// Marks a value as used; returns `false` if it was already used.
   ///
-  /// The SDK's values are digests: texts of 43 characters of base64url, which reveal nothing. If
-  /// several calls use the same value at the same time, even in different processes, only one of
-  /// them may return `true`. A value may be forgotten after `end`. `now` is the time of the SDK's
-  /// clock. The method may be called on any thread. An error that it throws ends the operation, and
-  /// the value is not marked as used.
+  /// The SDK's values are digests: 43 characters of base64url that reveal nothing. If several calls
+  /// use the same value at the same time, even in different processes, only one of them may return
+  /// `true`. A value may be forgotten after `end`. `now` is the time of the SDK's clock. The method
+  /// may be called on any thread. An error that it throws ends the operation, and the value is not
+  /// marked as used.
   func isFirstUse(of value: String, until end: Date, at now: Date) async throws -> Bool
 
   /// Marks a value as used for a purpose, such as "logout token".
   ///
-  /// The SDK calls this method. By default, it calls ``isFirstUse(of:until:at:)``, which is
-  /// sufficient because values for different purposes are different. A memory with a limited size
-  /// should have a separate limit for each purpose.
+  /// The SDK calls this method. The default implementation calls ``isFirstUse(of:until:at:)``. This
+  /// is sufficient, because values for different purposes are different. A memory with a limited
+  /// size should have a separate limit for each purpose.
   func isFirstUse(
     of value: String, for purpose: String, until end: Date, at now: Date
   ) async throws -> Bool
 
-  /// Whether a value was used; the call does not mark it.
+  /// Returns whether a value was used; the call does not mark it.
   ///
   /// If the work for a value may be repeated, the SDK asks before the work and marks the value
   /// after it: a logout token, for example, is used when its sessions have ended. The default
@@ -46,7 +46,7 @@ extension OneTimeValues {
 }
 
 extension OneTimeValues {
-  /// Marks a value as used, whatever its purpose.
+  /// Marks a value as used, without regard to its purpose.
   public func isFirstUse(
     of value: String, for purpose: String, until end: Date, at now: Date
   ) async throws -> Bool {
@@ -62,7 +62,7 @@ extension OneTimeValues {
     }
   }
 
-  /// Whether the digest of a text was used for a purpose; throws only errors of the SDK.
+  /// Returns whether the digest of a text was used for a purpose; throws only errors of the SDK.
   package func wasUsed(_ text: String, as purpose: String) async throws(SQOAuthError) -> Bool? {
     try await reported("looked up") { try await wasUsed(Self.digest(text, purpose)) }
   }

@@ -6,10 +6,10 @@ import SQCrypto
   package import Foundation
 #endif
 
-/// A digest of an authorization server and a client, which identifies both together.
+/// A digest that identifies an authorization server and a client together.
 ///
-/// A pause applies to this pair, because a server limits each client, and a wrong secret is wrong
-/// for all accounts of the client.
+/// After failures, an `AccountKeeper` pauses such a pair: a server limits each client, and a wrong
+/// secret is wrong for all accounts of the client.
 package struct ServerName: Hashable, Sendable {
   package let bytes: Data
 

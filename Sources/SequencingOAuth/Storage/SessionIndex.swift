@@ -33,7 +33,9 @@ package enum SessionName: Sendable, Hashable {
   }
 }
 
-/// The digests by which a store finds a record; a digest is empty if the record lacks that name.
+/// The digests of a record's user and session, for a store's index.
+///
+/// A digest is empty if the record lacks that name.
 package struct SessionDigests: Sendable, Hashable {
   package let user: Data
   package let session: Data

@@ -1,13 +1,13 @@
 import SQBasics
 
-/// Finds the folder for files that a program needs at its next start.
+/// The folder for files that a program needs at its next start.
 ///
 /// - SeeAlso: XDG Base Directory Specification; systemd.exec(5), `StateDirectory=`
 package enum StateFolder {
-  /// Returns the value of an environment variable.
+  /// A function that returns the value of an environment variable.
   typealias Lookup = (String) throws(EnvironmentVariable.NotText) -> String?
 
-  /// Returns the path of a service's folder, which need not exist yet.
+  /// Returns the path of a service's folder; the folder need not exist yet.
   package static func path(service: String) throws(SQOAuthError) -> String {
     try path(service: service) { name throws(EnvironmentVariable.NotText) in
       try EnvironmentVariable.text(name)

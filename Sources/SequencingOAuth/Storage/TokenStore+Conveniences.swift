@@ -8,7 +8,7 @@ extension TokenStore {
     return included
   }
 
-  /// Whether the store has no accounts.
+  /// Returns whether the store has no accounts.
   public func isEmpty() async throws -> Bool {
     try await list().isEmpty
   }

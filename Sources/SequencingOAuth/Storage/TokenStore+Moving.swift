@@ -13,7 +13,7 @@ extension TokenStore {
   /// - Returns: The ids of the moved accounts.
   /// - Throws: ``SQOAuthError/Code/accountInUse`` if another process uses an account;
   ///   ``SQOAuthError/Code/accountChanged`` if the other store has a different sign-in of an
-  ///   account, which then stays in both stores; the errors of both stores.
+  ///   account (the account then stays in both stores); the errors of both stores.
   @discardableResult
   public func moveAccounts(to other: any TokenStore) async throws(SQOAuthError) -> [String] {
     let ids = try await attempt("be listed") { try await $0.list() }

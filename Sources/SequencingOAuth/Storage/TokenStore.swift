@@ -28,7 +28,7 @@ public protocol TokenStore: Sendable {
   ///
   /// If the id is `nil`, it starts with the first account. The order is that of the ids' UTF-8
   /// bytes. A page with fewer than `limit` records is the last one. The default implementation
-  /// reads all ids for each page, which is too slow for a store with very many accounts.
+  /// reads all ids for each page. That is too slow for a store with very many accounts.
   /// ``records(pageSize:)`` reads all pages.
   func page(after id: String?, limit: Int) async throws -> [AccountRecord]
 

@@ -7,10 +7,10 @@ import SQFiles
   import Foundation
 #endif
 
-/// Removes stale lock files, which no process has locked.
+/// The stale lock files of a folder, with their removal.
 ///
-/// Such files come from killed processes, and from older versions of the SDK, which kept one file
-/// for each account.
+/// Such files come from killed processes, and from older versions of the SDK, because those kept
+/// one file for each account.
 final class UnusedLocks: Sendable {
   /// The minimum age of a file to be removed, in seconds.
   ///

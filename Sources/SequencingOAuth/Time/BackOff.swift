@@ -8,8 +8,8 @@ import SQBasics
 
 /// A failure, and the time during which other callers get its error without a new attempt.
 ///
-/// The first failure causes 1 s, and each further failure doubles it, up to 60 s. If the server
-/// asked for a longer time (`Retry-After`, RFC 9110, section 10.2.3), that is used, up to
+/// The time is 1 s after the first failure, and each further failure doubles it, up to 60 s. If the
+/// server asked for a longer time (`Retry-After`, RFC 9110, section 10.2.3), that is used, up to
 /// ``longest``.
 package final class BackOff: Sendable {
   /// The error of the failed attempt.
@@ -21,7 +21,7 @@ package final class BackOff: Sendable {
   /// The maximum time that a server may request, in seconds.
   package static let longest: Double = 3600
 
-  /// Creates the back-off of a failure; `previous` is that of the failure before, if any.
+  /// Creates the back-off after a failure; `previous` is the back-off of the failure before it.
   package init(_ error: SQOAuthError, after previous: BackOff?, at now: Date) {
     self.error = error
     count = min((previous?.count ?? 0) + 1, 16)
@@ -31,7 +31,7 @@ package final class BackOff: Sendable {
     until = now.addingTimeInterval(max(delay, asked))
   }
 
-  /// Whether the back-off is still in force; it is not if the clock shows a time before the
+  /// Returns whether the back-off is still in force; it is not if the clock shows a time before the
   /// failure.
   package func isInForce(at now: Date) -> Bool {
     since <= now && now < until

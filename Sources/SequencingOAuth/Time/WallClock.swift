@@ -6,7 +6,7 @@ import SQBasics
   public import Foundation
 #endif
 
-/// A clock for the date and time, which tests can replace.
+/// A clock for the date and time; tests can replace it.
 ///
 /// The expiration of a token is a date, so the SDK needs the time of day. An administrator may set
 /// this time forwards or back, and it may jump when a suspended machine wakes.
@@ -16,18 +16,18 @@ public protocol WallClock: Sendable {
 
   /// Whether ``now`` is always the system's time, `Date()`.
   ///
-  /// If it is, the SDK reads the system's time itself, which is faster than calling the clock. The
-  /// default implementation returns `false`.
+  /// If it is, the SDK reads the system's time itself, because that is faster than calling the
+  /// clock. The default implementation returns `false`.
   var showsSystemTime: Bool { get }
 
-  /// The time since an arbitrary moment, which changes of the date do not affect.
+  /// The time since an arbitrary moment; changes of the date do not affect it.
   ///
   /// It also advances while the machine sleeps. The SDK uses it to measure how long something
   /// takes, or how long a value is valid. The default implementation follows ``now``, even if that
   /// is moved back.
   var steadyTime: Duration { get }
 
-  /// Waits for a duration, whatever date the clock shows in the meantime.
+  /// Waits for a duration; changes of the date do not affect the wait.
   ///
   /// It throws `CancellationError` if the task is cancelled. The default implementation waits until
   /// the date after that duration.
@@ -41,27 +41,27 @@ public protocol WallClock: Sendable {
 }
 
 extension WallClock {
-  /// Always `false`, so the SDK calls the clock to get the time.
+  /// The value `false`, so that the SDK calls the clock to get the time.
   public var showsSystemTime: Bool { false }
 
   /// The time since a fixed date.
   public var steadyTime: Duration { .seconds(now.timeIntervalSinceReferenceDate) }
 
-  /// Waits until the date after that duration.
+  /// Waits until the date after a duration.
   public func sleep(for duration: Duration) async throws {
     try await sleep(until: now.addingTimeInterval(duration.seconds))
   }
 }
 
-/// The system's clock, which the SDK uses by default.
+/// The system's clock: the SDK's default.
 public struct SystemClock: WallClock {
-  /// Creates the clock, which has no settings.
+  /// Creates a clock without settings.
   public init() {}
 
   /// The system's current date and time.
   public var now: Date { Date() }
 
-  /// Always `true`, so the SDK reads the system's time itself.
+  /// The value `true`, so that the SDK reads the system's time itself.
   public var showsSystemTime: Bool { true }
 
   private static let start = ContinuousClock.now
@@ -69,12 +69,12 @@ public struct SystemClock: WallClock {
   /// The time since the process first used this property, including time of suspension.
   public var steadyTime: Duration { ContinuousClock.now - Self.start }
 
-  /// Waits for a duration, including the time in which the machine is suspended.
+  /// Waits for a duration; the time while the machine is suspended counts.
   public func sleep(for duration: Duration) async throws {
     try await Task.sleep(for: duration, clock: .continuous)
   }
 
-  /// Waits until a date, which may pass while the machine is suspended.
+  /// Waits until a date; it may pass while the machine is suspended.
   ///
   /// It throws `CancellationError` if the task is cancelled.
   public func sleep(until date: Date) async throws {

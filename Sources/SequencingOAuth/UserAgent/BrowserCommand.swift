@@ -41,10 +41,9 @@ struct BrowserCommand: Sendable, Equatable {
     "netrik", "retawq", "w3m",
   ]
 
-  /// Whether this is a browser that shows its pages in a terminal.
+  /// Returns whether this is a browser that shows its pages in a terminal.
   ///
-  /// Distributions have names such as `www-browser` for the machine's preferred browser, which are
-  /// links to it.
+  /// A name such as `www-browser` is a distribution's link to the machine's preferred browser.
   func isTextBrowser(_ environment: [String: String]) -> Bool {
     guard !isInBackground else { return false }
     // Links also has windows, if it is started with -g.
@@ -104,7 +103,7 @@ extension BrowserCommand {
     }
   }
 
-  /// Whether the environment has a display on which windows can open.
+  /// Returns whether the environment has a display for windows.
   static func hasDisplay(_ environment: [String: String]) -> Bool {
     isSet(["DISPLAY", "WAYLAND_DISPLAY"], environment)
   }
@@ -115,9 +114,9 @@ extension BrowserCommand {
 
   /// The changes in the environment of the command.
   ///
-  /// If there is no browser with windows, `xdg-open` would start a text browser, which would read
-  /// the app's own terminal. With a list of browsers, it tries only these, after the user's default
-  /// browser.
+  /// If there is no browser with windows, `xdg-open` would start a text browser, and that browser
+  /// would read the app's own terminal. With a list of browsers, it tries only these, after the
+  /// user's default browser.
   var environmentChanges: [String: String] {
     guard !isNamed, program == "xdg-open" else { return [:] }
     let browsers = [
@@ -128,7 +127,7 @@ extension BrowserCommand {
   }
 }
 
-/// Lookup of programs in `PATH`.
+/// The lookup of programs in `PATH`.
 enum Executable {
   /// Returns the path of an executable program; `nil` if there is none.
   static func path(of program: String, in environment: [String: String]) -> String? {

@@ -41,7 +41,7 @@ final class RunningProcess: Sendable {
     case kill
   }
 
-  /// The status with which the program ended, as soon as it has.
+  /// The status of the program, as soon as it has ended.
   let status = OneShot<ProcessStatus>()
   private let process: pid_t
   /// Whether the system may reuse the process's number.
@@ -70,7 +70,7 @@ final class RunningProcess: Sendable {
     }
   }
 
-  /// Waits until the program has ended, and leaves its status to be collected.
+  /// Waits until the program has ended, but does not collect its status yet.
   private func waitForEnd() {
     var information = siginfo_t()
     while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) == -1, errno == EINTR {}
@@ -88,7 +88,7 @@ final class RunningProcess: Sendable {
   }
 }
 
-/// Starts a program without a shell.
+/// A launcher of programs, without a shell.
 ///
 /// The program inherits no files and sockets of this process except its own streams.
 enum ChildProcess {
@@ -96,7 +96,7 @@ enum ChildProcess {
   enum Streams: Sendable {
     /// The input is empty, and the output goes to this process's standard error.
     ///
-    /// It must not go to standard output, which another program may read.
+    /// It must not go to standard output, because another program may read that.
     case shown
     /// No input, no output, and no access to this process's terminal, not even by name.
     case detached
@@ -106,7 +106,7 @@ enum ChildProcess {
 
   /// Starts the program named by the first word.
   ///
-  /// The program may itself start other programs, which may run for hours. So none of them must
+  /// The program may itself start other programs, and they may run for hours. So none of them must
   /// keep open a file of this process that another program reads to its end.
   static func start(
     _ words: [String], _ streams: Streams = .shown, environment changes: [String: String] = [:]
@@ -124,7 +124,7 @@ enum ChildProcess {
   private static func startAlone(
     _ words: [String], _ streams: Streams, _ changes: [String: String]
   ) throws(SpawnError) -> (pid_t, OutputRelay?) {
-    // A terminal has no end for which another program waits.
+    // No other program waits for the end of a terminal.
     guard case .shown = streams, isatty(2) == 0, let relay = OutputRelay() else {
       return (try spawn(words, streams, output: 2, changes), nil)
     }
@@ -186,7 +186,7 @@ enum ChildProcess {
     }
   }
 
-  /// Makes the program receive its signals, which the threads of Swift's tasks block.
+  /// Makes the program receive its signals, although the threads of Swift's tasks block them.
   ///
   /// A detached program gets a new session, so that it cannot open the terminal, and Ctrl-C does
   /// not end it.
@@ -209,7 +209,7 @@ enum ChildProcess {
     posix_spawnattr_setflags(&attributes, Int16(flags))
   }
 
-  /// `POSIX_SPAWN_SETSID`, which the module does not declare.
+  /// The flag `POSIX_SPAWN_SETSID`, because the module does not declare it.
   #if canImport(Glibc)
     private static let newSession: Int32 = 0x80
   #else
@@ -222,7 +222,7 @@ enum ChildProcess {
   ) -> [UnsafeMutablePointer<CChar>?] {
     let inherited = ProcessInfo.processInfo.environment.filter { changes[$0.key] == nil }
     let kept = inherited.map { name, value in
-      // Foundation repairs a value that is not UTF-8, which would then name a different file.
+      // Foundation repairs a value that is not UTF-8. The value would then name a different file.
       let bytes =
         value.unicodeScalars.contains("\u{FFFD}") ? EnvironmentVariable.bytes(name) : nil
       return "\(name)=".utf8CString.dropLast() + (bytes ?? Array(value.utf8CString))

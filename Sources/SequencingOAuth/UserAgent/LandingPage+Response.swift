@@ -69,7 +69,8 @@ extension LandingPage {
     }
   }
 
-  /// Returns an explanation; specific ones exist for errors that a user can do something about.
+  /// Returns an explanation of an error; a specific one if the user can do something about the
+  /// error.
   private static func explanation(of code: SQOAuthError.Code, _ app: String?) -> String {
     let start = app ?? "The app"
     return switch code {

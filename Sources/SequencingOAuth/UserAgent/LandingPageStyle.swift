@@ -10,16 +10,16 @@ import SQLoopbackPages
 /// lighter shade is used. Text on a background is black or white. The contrast is at least 4.5 to 1
 /// (WCAG 2.2, success criterion 1.4.3) in both the light and the dark scheme of the browser.
 public struct LandingPageStyle: Sendable, Hashable {
-  /// The app's name, which the page shows and uses in its sentences; `nil` for "the app".
+  /// The app's name on the page and in its sentences; `nil` for "the app".
   ///
   /// Control characters and characters that change the text direction are removed, and the name is
   /// cut after 60 characters.
   public var appName: String?
   /// The color of the tile with the app's initial and of the check mark; `nil` for the SDK's green.
   public var accent: PageColor?
-  /// The color behind the card if the browser prefers light pages; `nil` for a light gray.
+  /// The page's background in the browser's light scheme; `nil` for a light gray.
   public var background: PageColor?
-  /// The color behind the card if the browser prefers dark pages; `nil` for a dark gray.
+  /// The page's background in the browser's dark scheme; `nil` for a dark gray.
   public var darkBackground: PageColor?
 
   /// Creates a style; omitted parts have the SDK's default.
@@ -35,7 +35,7 @@ public struct LandingPageStyle: Sendable, Hashable {
 }
 
 extension LandingPageStyle {
-  /// The name in the form in which the page shows it; `nil` if no character can be shown.
+  /// The name as the page shows it; `nil` if no character can be shown.
   var shownName: String? {
     guard let appName else { return nil }
     let scalars = appName.unicodeScalars.lazy.filter(Self.isShown)

@@ -7,7 +7,7 @@ import SQLoopback
   import Foundation
 #endif
 
-/// Receives the redirect of one sign-in on a loopback address.
+/// A receiver of one sign-in's redirect on a loopback address.
 ///
 /// It listens from just before the browser opens until the sign-in ends. Only a GET request for the
 /// exact path with the correct `Host` reaches the sign-in, and a POST request with a form if the
@@ -17,7 +17,7 @@ import SQLoopback
 ///
 /// - SeeAlso: RFC 8252, sections 7.3 and 8.3
 final class LoopbackRedirectReceiver: Sendable {
-  /// Checks a redirect and returns the page for the browser.
+  /// A function that checks a redirect and returns the page for the browser.
   typealias Handler = @Sendable (_ redirect: String) async -> LandingPage
 
   private struct Delivery: Sendable {
@@ -31,12 +31,12 @@ final class LoopbackRedirectReceiver: Sendable {
   private let delivery: OneShot<Delivery>
   private let lastRefused: LastRefused
 
-  /// The maximum size of the header, which may contain many cookies.
+  /// The maximum size of the header; it may contain many cookies.
   ///
   /// Cookies belong to a host and not to a port, so the browser sends the cookies of all programs
   /// that have served a page on this machine.
   private static let headerBytes = 256 * 1024
-  /// The maximum size of the request line, which may contain a long code and a long state.
+  /// The maximum size of the request line; it may contain a long code and a long state.
   private static let requestLineBytes = 64 * 1024
 
   /// Opens the port; each request gets 404 until ``deliver(to:)`` is called.

@@ -8,7 +8,7 @@ import SQBasics
   import Darwin
 #endif
 
-/// A pipe for a program's output, which a thread passes on to standard error.
+/// A pipe for a program's output; a thread passes the output on to standard error.
 final class OutputRelay: Sendable {
   private let readEnd: Int32
   let writeEnd: Int32
@@ -76,7 +76,7 @@ final class OutputRelay: Sendable {
     }
   }
 
-  /// Returns the two ends of a pipe, which programs that are started later do not inherit.
+  /// Returns the two ends of a pipe; programs that are started later do not inherit them.
   private static func pipe() -> [Int32]? {
     var ends: [Int32] = [-1, -1]
     #if canImport(Glibc)

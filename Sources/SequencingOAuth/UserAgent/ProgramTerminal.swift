@@ -27,7 +27,7 @@ struct ProgramTerminal: Sendable {
     return ProgramTerminal(input: nil, output: 2)
   }
 
-  /// Prepares the terminal for another program, which reads the keys until ``Loan/end(isReset:)``.
+  /// Prepares the terminal for another program; it reads the keys until ``Loan/end(isReset:)``.
   func lend() -> Loan { Loan(self) }
 
   /// The state of the terminal and of this program while another program has the terminal.
@@ -45,7 +45,7 @@ struct ProgramTerminal: Sendable {
       KeySignals.ignore()
     }
 
-    /// Restores everything; if `isReset`, also the settings that a killed program leaves behind.
+    /// Restores everything; with `isReset`, also the settings that a killed program has changed.
     func end(isReset: Bool) {
       if isReset {
         // The normal screen, the cursor, normal colors and keys, no mouse, no bracketed paste.

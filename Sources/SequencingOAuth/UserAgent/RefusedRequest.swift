@@ -10,7 +10,7 @@ enum RefusedRequest: Sendable, Hashable {
   case path(String, expected: String)
   /// The request was for a different host or port.
   case host(String, expected: String)
-  /// The request was a POST, which the sign-in had not asked for.
+  /// The request was a POST, but the sign-in had not asked for one.
   case post
   /// The request was a POST without a form.
   case noForm
@@ -38,15 +38,15 @@ enum RefusedRequest: Sendable, Hashable {
         + "was refused: give the client the redirect URI that is registered, with its host and port"
     case .post:
       "the browser came with POST, so its answer was refused: the server redirected with status 307 "
-        + "instead of 303, or it posts its answers, for which a sign-in asks by responseMode"
+        + "instead of 303, or it always posts its answers; in that case, set responseMode"
     case .noForm:
       "the browser posted something that is not a form, so it was refused"
     case .tls:
       "a browser spoke https at the port of the redirect URI, where the SDK speaks http: register "
         + "the redirect URI with http, and with 127.0.0.1 if the browser changes \"localhost\" to https"
     case .tooLarge(let status):
-      "the browser's request was too large (status \(status)), which cookies of other programs on "
-        + "this machine cause: sign in in a private window, or delete the cookies of that address"
+      "the browser's request was too large (status \(status)) because of cookies of other programs "
+        + "on this machine: sign in in a private window, or delete the cookies of that address"
     }
   }
 }

@@ -10,7 +10,7 @@ import SQBasics
 ///
 /// It runs a command with the URL as the last argument. This is the app's command if there is one,
 /// otherwise a command in `$BROWSER`, and otherwise `xdg-open` or a similar command. `$BROWSER` is
-/// a list with colons between its entries, which are tried in order until one succeeds. Each entry
+/// a list with colons between its entries. They are tried in order until one succeeds. Each entry
 /// is split into words as in a shell, `%s` is replaced by the URL, and a `&` at the end is removed.
 /// The output of a command that the app or the user chose goes to standard error; the output of
 /// other browsers is discarded.
@@ -32,9 +32,9 @@ public struct SystemBrowser: UserAgent {
   public var willUseTerminal: @Sendable () async -> Void = {}
   /// A closure that the SDK calls after a text browser has ended and the terminal was restored.
   public var didUseTerminal: @Sendable () async -> Void = {}
-  /// Finds the terminal for a text browser; a test replaces it.
+  /// A function that finds the terminal for a text browser; a test replaces it.
   var terminal: @Sendable () -> ProgramTerminal? = ProgramTerminal.current
-  /// Returns the environment in which the user may choose a browser; a test replaces it.
+  /// A function that returns the environment variables; a test replaces it.
   var environment: @Sendable () -> [String: String] = { ProcessInfo.processInfo.environment }
   private let command: BrowserCommand?
 
@@ -43,8 +43,7 @@ public struct SystemBrowser: UserAgent {
     command = nil
   }
 
-  /// Creates a user agent with a command: a program, which is searched for in `PATH`, and
-  /// arguments.
+  /// Creates a user agent with a command: a program, found in `PATH`, and arguments.
   public init(command: [String]) {
     self.command = BrowserCommand(words: command, hasPlaceholder: false)
   }
@@ -69,7 +68,7 @@ public struct SystemBrowser: UserAgent {
     return browser.unavailability(browser.environment())
   }
 
-  /// Whether the next browser to open is a text browser, which uses the terminal.
+  /// Whether the next browser to open is a text browser in the terminal.
   ///
   /// If so, the app need not offer to accept a pasted redirect, because it cannot read the terminal
   /// in the meantime.
@@ -78,10 +77,10 @@ public struct SystemBrowser: UserAgent {
     return usable(environment)?.isTextBrowser(environment) ?? false
   }
 
-  /// Starts the browser and returns when its command has ended, which may be immediately.
+  /// Starts the browser and returns when its command has ended, perhaps immediately.
   ///
-  /// If the task is cancelled, the method returns and the browser stays open, except for a text
-  /// browser in the terminal, which is ended.
+  /// If the task is cancelled, the method returns and the browser stays open. Only a text browser
+  /// in the terminal is ended.
   public func open(_ url: URL) async throws {
     let environment = environment()
     var failures: [String] = []
@@ -112,7 +111,7 @@ public struct SystemBrowser: UserAgent {
       .browserUnavailable,
       (BrowserCommand.hasDisplay(environment)
         ? "no browser is installed" : "there is no display to open a browser on")
-        + "; set BROWSER to a command, such as echo, which prints the address, or give the SDK a "
+        + "; set BROWSER to a command, such as echo to print the address, or give the SDK a "
         + "UserAgent of your own, in its ClientEnvironment")
   }
 
@@ -188,7 +187,7 @@ public struct SystemBrowser: UserAgent {
     }
     started.resolve(browser)
     guard let status = await browser.end.value() else {
-      // A sign-in itself waits for the user, who is still reading the last page.
+      // A sign-in itself waits for the user to read the last page.
       if wait == nil { await browser.close() }
       throw CancellationError()
     }
@@ -196,7 +195,7 @@ public struct SystemBrowser: UserAgent {
     guard wait?.expectsRedirect != true else {
       throw SQOAuthError(
         .cancelled,
-        "the text browser \"\(command.program.printable)\" was left before the sign-in was done")
+        "the user left the text browser \"\(command.program.printable)\" before the sign-in ended")
     }
     return nil
   }

@@ -3,10 +3,11 @@ import SQBasics
 /// A text browser that uses this program's terminal until it ends.
 final class TerminalBrowser: Sendable {
   private let process: RunningProcess
-  /// The status of the ended browser, which arrives when this program has the terminal again.
+  /// The status of the ended browser; it arrives when this program has the terminal again.
   let end = OneShot<ProcessStatus>()
 
-  /// Creates the value; when the browser ends, it restores the terminal and then calls a function.
+  /// Creates the browser of a running process; its end restores the terminal, then calls a
+  /// function.
   init(
     _ process: RunningProcess, _ loan: ProgramTerminal.Loan,
     didEnd: @escaping @Sendable () async -> Void
@@ -31,13 +32,13 @@ final class TerminalBrowser: Sendable {
   }
 }
 
-/// The text browser of one sign-in or logout, whichever user agent starts it.
+/// The text browser of one sign-in or logout, started by any user agent.
 ///
 /// The task of the user agent is cancelled when the response arrives, but the user is still reading
 /// the last page. So the sign-in itself waits for the end of the browser, before any other part of
 /// the program uses the terminal.
 final class TerminalBrowserWait: Sendable {
-  /// The sign-in for which the current task's user agent opens a page.
+  /// The text browser of the sign-in in the current task.
   @TaskLocal static var current: TerminalBrowserWait?
 
   private enum State {

@@ -4,16 +4,17 @@
   public import Foundation
 #endif
 
-/// A program that shows the authorization server's pages and that the app cannot inspect.
+/// A program that shows the authorization server's pages to the user, such as a browser.
 ///
-/// ``SystemBrowser`` is the default. Do not use an embedded web view: through it the app could read
-/// the user's password (RFC 8252, section 8.12).
+/// ``SystemBrowser`` is the default. The app must not be able to inspect the pages. So do not use
+/// an embedded web view: through it the app could read the user's password (RFC 8252, section
+/// 8.12).
 public protocol UserAgent: Sendable {
   /// Opens an authorization URL; the SDK calls it once for each sign-in, off the main thread.
   ///
-  /// Return as soon as the browser has the URL. The redirect comes back by itself, or the app
-  /// passes it to ``AccountOperations/handleRedirect(_:)-(URL)``. The method may also wait until
-  /// the user has finished; its task is cancelled when the sign-in ends.
+  /// Return as soon as the browser has the URL. The SDK receives the redirect, or the app passes it
+  /// to ``AccountOperations/handleRedirect(_:)-(URL)``. The method may also wait until the user has
+  /// finished; its task is cancelled when the sign-in ends.
   ///
   /// An error that it throws ends the sign-in. An ``SQOAuthError`` becomes the sign-in's error
   /// unchanged: throw ``SQOAuthError/Code/cancelled`` if the user closed the window, and
@@ -28,13 +29,13 @@ public protocol UserAgent: Sendable {
 
   /// Opens an authorization URL, and receives the sign-in that the URL belongs to.
   ///
-  /// The SDK calls this method. By default, it calls ``open(_:)``, whose rules for returning and
-  /// throwing apply here too. Implement this method in a user agent that serves several accounts,
-  /// or that receives the redirect itself and passes it to
+  /// The SDK calls this method. By default, it calls ``open(_:)``; the rules of that method for
+  /// returning and throwing apply here too. Implement this method in a user agent that serves
+  /// several accounts, or that receives the redirect itself and passes it to
   /// ``PendingSignIn/handleRedirect(_:)-(String)``.
   func open(_ url: URL, for signIn: PendingSignIn) async throws
 
-  /// Reports that the SDK refused a redirect which contains an error but does not name the sign-in.
+  /// Reports that the SDK refused a redirect with an error, because it does not name the sign-in.
   ///
   /// Use it to inform the user. The sign-in continues, because a redirect without a `state` may
   /// come from anyone. But if the server omitted the `state`, no other redirect will come, and the
@@ -47,7 +48,7 @@ extension UserAgent {
   /// Ignores the refused redirect.
   public func didRefuse(_ error: SQOAuthError, for signIn: PendingSignIn) {}
 
-  /// Calls ``open(_:)``, which does not receive the sign-in.
+  /// Calls ``open(_:)``, without the sign-in.
   public func open(_ url: URL, for signIn: PendingSignIn) async throws {
     try await open(url)
   }

@@ -47,7 +47,7 @@ package final class OpenFile: @unchecked Sendable {
     return OpenFile(try file.get(), queue)
   }
 
-  /// Returns the length of a file; throws for a pipe or a device, which have no length.
+  /// Returns the length of a file; throws for a pipe or a device, because they have no length.
   ///
   /// The call blocks the thread while it opens the file.
   package static func length(of url: URL) throws(FileFailure) -> Int64 {

@@ -7,7 +7,7 @@ import SQFiles
   import Foundation
 #endif
 
-/// A queue between the async code that makes a request's body and libcurl, which sends the body.
+/// A queue between libcurl, the sender of a request's body, and the async code that makes it.
 ///
 /// It holds at most one chunk, and asks for the next one when libcurl has taken the last byte of
 /// the current one.

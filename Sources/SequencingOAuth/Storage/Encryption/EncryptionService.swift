@@ -31,10 +31,10 @@ public struct EncryptionService: Sendable {
     self.key = key
   }
 
-  /// Creates a service with a store's key: 32 bytes, or a key file, which is created if missing.
+  /// Creates a service with a store's key: 32 bytes, or a key file.
   ///
-  /// The service is the same as one with the key's bytes. The call reads the file, which blocks the
-  /// thread, so make it when the program starts.
+  /// A missing key file is created. The service is the same as one with the key's bytes. The call
+  /// blocks the thread while it reads the file, so make it when the program starts.
   ///
   /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` for a passphrase, because it becomes a
   ///   key only together with a store's salt; the errors of a key file, such as
@@ -43,7 +43,7 @@ public struct EncryptionService: Sendable {
     guard case .key(let bytes) = try key.secret(makingFile: true) else {
       throw SQOAuthError(
         .invalidConfiguration,
-        "an encryption service needs 32 random bytes or a key file, which may be sealed under a "
+        "an encryption service needs 32 random bytes or a key file, with or without a "
           + "passphrase; a passphrase alone is not a key")
     }
     try self.init(key: bytes)
@@ -59,7 +59,7 @@ public struct EncryptionService: Sendable {
     try seal(plaintext, authenticating: [context])
   }
 
-  /// Encrypts a text with a context in several parts, which are authenticated as one text.
+  /// Encrypts a text with a context in several parts, authenticated as one text.
   ///
   /// A part may be a whole file, and joining it with the other parts would copy it.
   func seal(_ plaintext: Data, authenticating context: [Data]) throws(SQOAuthError) -> Data {
@@ -75,7 +75,7 @@ public struct EncryptionService: Sendable {
     }
   }
 
-  /// Decrypts a box that was sealed with the same key and the same context.
+  /// Decrypts a sealed box, with the same key and the same context.
   ///
   /// - Throws: ``SQOAuthError/Code/storeDamaged`` if the box, the key or the context differs.
   public func open(
@@ -84,7 +84,7 @@ public struct EncryptionService: Sendable {
     try open(box, authenticating: [context])
   }
 
-  /// Decrypts a box with a context in several parts, which are authenticated as one text.
+  /// Decrypts a sealed box with a context in several parts, authenticated as one text.
   func open(_ box: Data, authenticating context: [Data]) throws(SQOAuthError) -> Data {
     let damaged = SQOAuthError(
       .storeDamaged, "a sealed box is damaged, or was sealed with another key or context")
@@ -104,7 +104,7 @@ public struct EncryptionService: Sendable {
 }
 
 extension EncryptionService {
-  /// Derives 16 bytes from a text and the key, which reveal neither of them.
+  /// Derives 16 bytes from a text and the key; they reveal neither the text nor the key.
   ///
   /// - SeeAlso: RFC 5869
   func fingerprint(of text: Data) throws(SQOAuthError) -> Data {

@@ -57,7 +57,7 @@ struct KeyFile: Sendable, Redacted {
   private func key(in content: Data) throws(SQOAuthError) -> Data {
     if content.count == EncryptionService.keySize {
       guard passphrase == nil else {
-        throw file.failure(.wrongPassphrase, "is not sealed under a passphrase, but one was given")
+        throw file.failure(.wrongPassphrase, "is not encrypted, but a passphrase was given")
       }
       return content
     }
@@ -65,7 +65,7 @@ struct KeyFile: Sendable, Redacted {
       throw file.failure(.storeDamaged, "is damaged; it is left as it is")
     }
     guard let passphrase else {
-      throw file.failure(.wrongPassphrase, "is sealed under a passphrase, and none was given")
+      throw file.failure(.wrongPassphrase, "is encrypted with a passphrase, but none was given")
     }
     do throws(SQOAuthError) {
       let header = try SealHeader(content[..<end], secret: .checked(passphrase))

@@ -4,11 +4,11 @@
   package import Foundation
 #endif
 
-/// Encrypts the records of one store, each in a separate box that opens only for its account.
+/// A sealer of one store's records: each gets its own sealed box and opens only for its account.
 ///
 /// With a passphrase, creating a sealer takes a large part of a second of computing; with a key
 /// file, it reads that file. So create a sealer on a thread that may block, and keep it. Its error
-/// messages do not name the store; the caller, who knows the path, adds it.
+/// messages do not name the store; the caller knows the path and adds it.
 package struct RecordSealer: Sendable {
   private let sealing: SealHeader
 
@@ -76,7 +76,7 @@ package struct RecordSealer: Sendable {
     try sealing.service.fingerprint(of: Data(Self.context("session", session.bytes).joined()))
   }
 
-  /// Returns the digests by which a store finds a record.
+  /// Returns the digests of a record's user and session, for a store's index.
   package func digests(of record: AccountRecord) throws(SQOAuthError) -> SessionDigests {
     try SessionDigests(of: record, by: digest)
   }
@@ -85,7 +85,7 @@ package struct RecordSealer: Sendable {
     context("record", Data(id.utf8))
   }
 
-  /// Returns the context of a box, in parts; two contexts are equal only if all their parts are.
+  /// Returns the context of a sealed box in parts; contexts are equal only if all parts are equal.
   ///
   /// This is true because no purpose contains a line break.
   private static func context(_ purpose: String, _ content: Data) -> [Data] {

@@ -7,7 +7,7 @@ import SQCrypto
   import Foundation
 #endif
 
-/// The unencrypted header of sealed data, with which a key is derived and recognized.
+/// The unencrypted header of sealed data, used to derive and to recognize the key.
 ///
 /// The derivation produces twice as many bytes as the key has. The second half, the verifier, is
 /// written into the header. It reveals nothing about the key, and a different passphrase results in
@@ -17,7 +17,7 @@ import SQCrypto
 struct SealHeader: Sendable {
   static let currentVersion = 1
 
-  /// The header as a line of JSON, in the form in which the store keeps it.
+  /// The header as the store keeps it: a line of JSON.
   let bytes: Data
   /// The encryption with the derived key.
   let service: EncryptionService
@@ -129,7 +129,7 @@ struct SealHeaderFields: Codable, Redacted {
     return derivation
   }
 
-  /// Whether the derived bytes are the verifier in the header.
+  /// Returns whether the derived bytes are the verifier in the header.
   func isVerified(by derived: Data) throws(SQOAuthError) -> Bool {
     guard let expected = Hexadecimal.decode(verifier), expected.count == derived.count else {
       throw Self.damaged

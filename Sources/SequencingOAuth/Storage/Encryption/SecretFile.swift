@@ -17,7 +17,7 @@ struct SecretFile: Sendable {
   let name: String
   private let file: PrivateFile
 
-  /// Creates the value without touching the file; `kind` is used in error messages: `the key file`.
+  /// Creates a reference to a file; `kind` names the file in error messages, as `the key file`.
   init(_ kind: String, path: String) {
     name = "\(kind) \(path.printable)"
     file = PrivateFile(path: path, trust: .key)

@@ -19,9 +19,9 @@ public struct StoreKey: Sendable {
 
   let source: Source
 
-  /// Returns a key from a passphrase that the user knows, which must not be empty.
+  /// Returns a key from a passphrase that the user knows; it must not be empty.
   ///
-  /// The store derives its key from the passphrase once, by scrypt, which takes a large part of a
+  /// The store derives its key from the passphrase once, by scrypt. This takes a large part of a
   /// second. The passphrase is used as bytes: the same letters in a different Unicode normal form
   /// are a different passphrase.
   public static func passphrase(_ passphrase: String) -> Self {
@@ -33,7 +33,7 @@ public struct StoreKey: Sendable {
     Self(source: .passphrase(passphrase, .smallest))
   }
 
-  /// Returns a key from exactly 32 random bytes, which the app itself keeps in another place.
+  /// Returns a key from exactly 32 random bytes; the app itself keeps them in another place.
   public static func raw(_ key: Data) -> Self {
     Self(source: .raw(key))
   }

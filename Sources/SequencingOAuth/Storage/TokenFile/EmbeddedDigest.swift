@@ -9,9 +9,8 @@ import SQCrypto
 
 /// The SHA-256 digest of a JSON text, stored in the text and computed with zeros in its place.
 ///
-/// The digest reveals damage, such as a flipped bit in a refresh token, which the server would
-/// refuse. It does not protect against a program that can write the text, because that program can
-/// also write a matching digest.
+/// The digest reveals damage, such as a flipped bit in a refresh token. It does not protect against
+/// a program that can write the text, because that program can also write a matching digest.
 package enum EmbeddedDigest {
   /// The zeros in place of the digest while the text is encoded.
   static let placeholder = String(repeating: "0", count: 64)
@@ -29,7 +28,8 @@ package enum EmbeddedDigest {
     filled(object.dropLast() + Data((memberStart + placeholder + memberEnd).utf8))
   }
 
-  /// Whether a JSON object matches the digest at its end; `true` also if there is no digest.
+  /// Returns whether a JSON object matches the digest at its end; `true` also if there is no
+  /// digest.
   package static func isWhole(_ object: Data) -> Bool {
     let digits = object.dropLast(memberEnd.utf8.count).suffix(placeholder.utf8.count)
     let rest = object[..<digits.startIndex]
@@ -40,7 +40,7 @@ package enum EmbeddedDigest {
   private static let memberStart = ",\"sha256\":\""
   private static let memberEnd = "\"}"
 
-  /// Whether a digest from a text is the digest of that text.
+  /// Returns whether a digest from a text is the digest of that text.
   static func fits(_ digest: String, _ text: Data) -> Bool {
     guard digest.utf8.count == placeholder.utf8.count,
       let place = lastPlace(of: digest, in: text)

@@ -11,9 +11,9 @@ import SQBasics
 /// ``SQOAuthError/Code/storeTooNew``. In all three cases the file is not changed.
 ///
 /// As with ``FileTokenStore``, the file has mode 0600 in a folder that is created with mode 0700.
-/// Each save replaces the whole file, which several processes may use at the same time. A key from
-/// a passphrase is derived on first use, which takes a large part of a second, and then kept in
-/// memory.
+/// Each save replaces the whole file. Several processes may use the file at the same time. A key
+/// from a passphrase is derived on first use and then kept in memory; the derivation takes a large
+/// part of a second.
 ///
 /// The store has two limits. It cannot recognize that the whole file was replaced by an older
 /// version of it, so a program that can write the file can restore an older token. And a key in the
@@ -96,7 +96,7 @@ public final class EncryptedFileTokenStore: TokenStore {
     try await file.load(id)
   }
 
-  /// Saves a record, which replaces the account's earlier record.
+  /// Saves a record in place of the account's earlier record.
   public func save(_ record: AccountRecord) async throws(SQOAuthError) {
     try await file.save(record)
   }

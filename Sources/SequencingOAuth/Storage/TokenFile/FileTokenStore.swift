@@ -1,9 +1,9 @@
-/// A store that keeps tokens in one unencrypted file, which only its owner can read.
+/// A store that keeps tokens in one unencrypted file, readable only by its owner.
 ///
 /// The file has mode 0600, in a folder that is created with mode 0700. Each save replaces the whole
-/// file, which is safely on disk when a call returns. Several processes may use the file at the
-/// same time. The mode protects the tokens against other users of the machine, but not against
-/// programs of the same user, and not against a person who has the disk.
+/// file; it is safely on disk when the call returns. Several processes may use the file at the same
+/// time. The mode protects the tokens against other users of the machine, but not against programs
+/// of the same user, and not against a person who has the disk.
 ///
 /// During the refresh of an account, there are two more files: `PATH.landing-…`, with space for the
 /// account's next record, and the account's lock file in the folder `PATH.locks`. The store's own
@@ -38,7 +38,7 @@ public final class FileTokenStore: TokenStore {
     try await file.load(id)
   }
 
-  /// Saves a record, which replaces the account's earlier record.
+  /// Saves a record in place of the account's earlier record.
   public func save(_ record: AccountRecord) async throws(SQOAuthError) {
     try await file.save(record)
   }

@@ -115,7 +115,7 @@ struct SealedFile {
     return bytes
   }
 
-  /// Appends a box, preceded by its length.
+  /// Appends the length of a sealed box, and then the box.
   static func append(_ box: Data, to bytes: inout Data) {
     withUnsafeBytes(of: UInt32(box.count).bigEndian) { bytes.append(contentsOf: $0) }
     bytes += box

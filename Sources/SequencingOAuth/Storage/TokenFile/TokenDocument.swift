@@ -10,7 +10,7 @@ struct TokenDocument: Codable, Sendable {
 
   private let version: Int
   private var accounts: NamedValues<AccountRecord>
-  /// The ``EmbeddedDigest``, which older versions of the SDK neither read nor write.
+  /// The ``EmbeddedDigest``; older versions of the SDK neither read nor write it.
   private var sha256: String?
 
   init() {
@@ -18,7 +18,7 @@ struct TokenDocument: Codable, Sendable {
     accounts = NamedValues()
   }
 
-  /// The version and the member names, which can be read even if the accounts cannot.
+  /// The version and the member names; they can be read even if the accounts cannot.
   private struct Outline: Decodable {
     let version: Int
     let names: Set<String>
@@ -51,7 +51,7 @@ extension TokenDocument: TokenFileContent {
 }
 
 extension TokenDocument {
-  /// Encodes and decodes the document as JSON.
+  /// The format of an unencrypted token file: JSON.
   struct Format: TokenFileFormat {
     private static let damaged = SQOAuthError(
       .storeDamaged, "it is damaged; it is left as it is")

@@ -3,7 +3,7 @@ import SQFiles
 
 // The reservation for an account's next record, and its write-ahead copy.
 extension TokenFile {
-  /// Returns the newest record of an account, which may be a write-ahead copy.
+  /// Returns the newest record of an account: the stored record or its write-ahead copy.
   func record(
     _ id: String, in content: Format.Content
   ) throws(SQOAuthError) -> AccountRecord? {
@@ -68,7 +68,7 @@ extension TokenFile {
     return copy
   }
 
-  /// Whether the write-ahead copy contains this record, although saving it failed.
+  /// Returns whether the write-ahead copy contains this record, although saving it failed.
   func hasWriteAheadCopy(_ record: AccountRecord) async -> Bool {
     let copy =
       try? await run { file throws(SQOAuthError) in

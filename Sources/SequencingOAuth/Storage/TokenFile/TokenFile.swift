@@ -7,7 +7,7 @@ import SQFiles
   import Foundation
 #endif
 
-/// The content of a token file: records, which may be decrypted only when they are needed.
+/// The content of a token file: records, perhaps decrypted only when they are needed.
 protocol TokenFileContent: Sendable {
   var ids: [String] { get }
   func record(_ id: String) throws(SQOAuthError) -> AccountRecord?
@@ -15,7 +15,7 @@ protocol TokenFileContent: Sendable {
   mutating func erase(_ id: String)
 }
 
-/// Encodes and decodes the content of a token file.
+/// The format of a token file: it encodes and decodes the content.
 ///
 /// Its error messages do not name the file; they continue a text such as "the token file cannot be
 /// read:".
@@ -39,7 +39,7 @@ extension TokenFileFormat {
   }
 }
 
-/// A file of records, which any number of processes may read and replace as a whole.
+/// A file of records that any number of processes may read, and replace as a whole.
 ///
 /// If the file cannot be understood, calls throw, and the file is never overwritten.
 final class TokenFile<Format: TokenFileFormat>: Sendable {
@@ -54,8 +54,8 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
 
   /// The file's content at the last read or write.
   ///
-  /// If the bytes have not changed, they need not be decoded again, which takes much longer than
-  /// comparing them.
+  /// If the bytes have not changed, they need not be decoded again; that would take much longer
+  /// than the comparison.
   private struct Latest {
     /// The maximum size of a file to keep in memory, in bytes.
     static var maximumBytes: Int { 64 * 1024 }
@@ -72,7 +72,7 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
     writeAheadCopies = WriteAheadCopies(store: path)
   }
 
-  /// Whether the file exists; throws if it exists but cannot be read.
+  /// Returns whether the file exists; throws if it exists but cannot be read.
   func exists() async throws(SQOAuthError) -> Bool {
     try await run { file throws(SQOAuthError) in try file.content() != nil }
   }

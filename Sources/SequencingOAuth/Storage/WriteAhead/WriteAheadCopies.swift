@@ -22,7 +22,7 @@ package struct WriteAheadCopies: Sendable {
 
   private let store: String
 
-  /// Creates the value for the store at a path, without touching a file.
+  /// Creates the collection of copies for the store at a path; it touches no file.
   package init(store path: String) {
     store = path
   }
@@ -76,9 +76,9 @@ package struct WriteAheadCopies: Sendable {
     }
   }
 
-  /// Checks that a write-ahead copy could be created, and leaves no file; creates a missing folder.
+  /// Checks that a write-ahead copy can be created; creates a missing folder, but leaves no file.
   package func check() throws(SQOAuthError) {
-    // This path has the length of a write-ahead copy's path, which is longer than the store's own.
+    // This path is as long as a write-ahead copy's path, and longer than the store's own.
     let name = try CryptoFailure.reported { () throws(CryptoFailure) in try RandomBytes.make(16) }
     let path = "\(store).landing-\(Hexadecimal.encode(name))"
     try reported(path, "be made") { file throws(FileFailure) in try file.makeFolder() }
@@ -87,7 +87,7 @@ package struct WriteAheadCopies: Sendable {
     try make(path, size: Int(size) + Self.minimumSize).finish()
   }
 
-  /// Whether an account has the file of a write-ahead copy, even an empty one.
+  /// Returns whether an account has the file of a write-ahead copy, even an empty one.
   package func has(_ id: String, _ sealer: RecordSealer?) -> Bool {
     guard let path = try? path(id, sealer) else { return false }
     return PrivateFile(path: path).isThere
@@ -124,7 +124,7 @@ package struct WriteAheadCopies: Sendable {
     _ path: String, _ what: String, _ calls: (PrivateFile) throws(FileFailure) -> Value
   ) throws(SQOAuthError) -> Value {
     try FileFailure.reported(
-      "the file \(path.printable), which keeps the next token, cannot \(what)"
+      "the file \(path.printable) for the next token cannot \(what)"
     ) { () throws(FileFailure) in try calls(PrivateFile(path: path)) }
   }
 }

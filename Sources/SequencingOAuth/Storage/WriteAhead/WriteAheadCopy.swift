@@ -9,7 +9,7 @@ import SQCrypto
 
 /// A write-ahead copy: a refreshed record that the store does not have yet.
 ///
-/// It contains a digest of the record that it replaces, which shows whether the copy is still
+/// It contains a digest of the record that it replaces. The digest shows whether the copy is still
 /// current. If the store now has a different record, a later refresh or another sign-in has
 /// replaced the old record, and this copy is outdated.
 struct WriteAheadCopy: Codable, Sendable {
@@ -21,7 +21,7 @@ struct WriteAheadCopy: Codable, Sendable {
     replaces = Self.mark(of: old)
   }
 
-  /// Whether the copy is the successor of a stored record, from the same sign-in.
+  /// Returns whether the copy is the successor of a stored record, from the same sign-in.
   func follows(_ stored: AccountRecord) -> Bool {
     replaces == Self.mark(of: stored) && record.id == stored.id && record.session == stored.session
   }

@@ -7,7 +7,7 @@ import SQFiles
   import Foundation
 #endif
 
-/// A file with space for one record, which is created on the disk before the record is known.
+/// A file with space for one record, created on the disk before the record is known.
 ///
 /// Its content is written in place, because a write within the reserved space needs neither more
 /// disk space nor a lock that another process may hold. The calls block their thread, but
@@ -52,7 +52,7 @@ final class WriteAheadFile: Sendable {
   /// Writes the content to the disk, so that it survives a power failure.
   func sync() {
     // This is not done under the lock, because the disk may be slow. The descriptor stays open
-    // until `finish()`, which is called later.
+    // until `finish()`, and that is called later.
     try? state.withLock(\.descriptor)?.sync()
   }
 

@@ -156,7 +156,7 @@ import Testing
     #expect(client.sandbox.requests(to: .token).isEmpty)
   }
 
-  @Test func `a client signs at each endpoint, whatever methods the endpoint lists`() async throws {
+  @Test func `a client signs at each endpoint, for any list of methods`() async throws {
     let client = try await KeyedClientFixture()
     client.sandbox.misbehave(
       at: .metadata,

@@ -169,7 +169,7 @@ import Testing
     #expect(fixture.sandbox.isActive(fresh.accessToken))
   }
 
-  @Test func `a main-actor completion is called on the main actor, whatever the queue`()
+  @Test func `a main-actor completion is called on the main actor, with any queue`()
     async throws
   {
     let fixture = try await SandboxFixture().register()

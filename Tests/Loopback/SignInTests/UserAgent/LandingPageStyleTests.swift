@@ -35,7 +35,7 @@ import Testing
     LandingPageTests().expectSafe(page)
   }
 
-  @Test func `the page for an unknown request shows the app's name and nothing of the request`()
+  @Test func `the page for an unknown request shows the app's name and no part of the request`()
     async throws
   {
     let fixture = OAuthFixture(browser: OAuthFixture.idle)
@@ -95,7 +95,7 @@ import Testing
     #expect(page.contains("class=\"brand\"") == (shown != nil))
   }
 
-  @Test func `the colours are in the page's only style, with its nonce`() async throws {
+  @Test func `the colors are in the page's only style, with its nonce`() async throws {
     let style = LandingPageStyle(
       appName: "Files", accent: try PageColor("#7A1FA2"),
       background: PageColor(red: 0xFF, green: 0xF8, blue: 0xE1),
@@ -121,7 +121,7 @@ import Testing
       ("#0f6b5c", 0x0F, 0x6B, 0x5C), ("#FFFFFF", 0xFF, 0xFF, 0xFF), ("#000000", 0, 0, 0),
       ("#AbCdEf", 0xAB, 0xCD, 0xEF),
     ] as [(String, UInt8, UInt8, UInt8)])
-  func `a colour is read from its hexadecimal form`(
+  func `a color is read from its hexadecimal form`(
     text: String, red: UInt8, green: UInt8, blue: UInt8
   ) throws {
     let color = try PageColor(text)
@@ -133,7 +133,7 @@ import Testing
     "", "#", "red", "#fff", "#0f6b5c80", "0f6b5c", "#+f6b5c", "#-00001", "#0f6b5g", " #0f6b5c",
     "#0f6b5c;", "#\u{FF10}f6b5", "url(https://evil.example)", "#0f6b\u{E9}", "rgb(1,2,3)",
   ])
-  func `any other text is not a colour`(text: String) {
+  func `any other text is not a color`(text: String) {
     let error = failure(.invalidConfiguration) { try PageColor(text) }
     #expect(error?.message.contains("#0f6b5c") == true)
   }

@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(arguments: Way.allCases)
-  func `a cancelled read leaves the server, and the next one works`(way: Way) async throws {
+  func `the server ends a cancelled read, and the next one works`(way: Way) async throws {
     let drive = try await DriveFixture()
     let hold = HeldAnswer()
     drive.sandbox.misbehave(at: .driveFiles, hold.misbehaviour)
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(arguments: Way.allCases)
-  func `a cancelled upload leaves the server, and the next one works`(
+  func `the server ends a cancelled upload, and the next one works`(
     way: Way
   ) async throws {
     let drive = try await DriveFixture()
@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test(arguments: Way.allCases)
-  func `a cancelled download leaves the server, and the next one works`(
+  func `the server ends a cancelled download, and the next one works`(
     way: Way
   ) async throws {
     let drive = try await DriveFixture()

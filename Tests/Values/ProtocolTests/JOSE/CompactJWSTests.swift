@@ -125,10 +125,10 @@ import Testing
   }
 
   private static let reasons: Set = [
-    "it does not have three segments", "a segment is not Base64url without padding",
+    "it does not have three segments", "a segment has padding or is not Base64url",
     "the header names no algorithm", "the header is no JSON object",
-    "the header has two members of one name", "the payload is no JSON object",
-    "the payload has two members of one name", "\"alg\" is no text", "\"kid\" is no text",
-    "\"typ\" is no text", "the JSON of the payload is nested too deep or has too many values",
+    "the header has two members with the same name", "the payload is no JSON object",
+    "the payload has two members with the same name", "\"alg\" is no text", "\"kid\" is no text",
+    "\"typ\" is no text", "the JSON of the payload is nested too deeply or has too many values",
   ]
 }

@@ -65,7 +65,7 @@ import Testing
   }
 
   /// - SeeAlso: RFC 7515, appendix A.5
-  @Test func `an unsigned text is rejected, whatever algorithm is expected`() throws {
+  @Test func `an unsigned text is rejected, with any expected algorithm`() throws {
     let text = try CompactJWS(
       "eyJhbGciOiJub25lIn0.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlL"
         + "mNvbS9pc19yb290Ijp0cnVlfQ.")

@@ -60,8 +60,8 @@ import Testing
 
   @Test(
     arguments: [
-      (["b", .null], "has null in its list, and not texts alone"),
-      (["b", 7], "has a number in its list, and not texts alone"),
+      (["b", .null], "has null in its list, but only texts are allowed"),
+      (["b", 7], "has a number in its list, but only texts are allowed"),
       (7, "is a number and not a list of texts"), ([:], "is an object and not a list of texts"),
     ] as [(JSONValue, String)])
   func `a list of anything else is not a list of texts`(claim: JSONValue, end: String) {

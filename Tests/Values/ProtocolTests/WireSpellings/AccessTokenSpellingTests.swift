@@ -70,7 +70,7 @@ import Testing
       .more, "`nonce`, `at_hash`, `c_hash`, `events`", .accessTokenInvalid,
       saying: ["the claims of another type of text"], each([#""x""#, "{}"], of: foreign)),
     .refused(
-      .more, "a name twice, at any depth", .accessTokenInvalid, saying: ["two members of one name"],
+      .more, "a name twice, at any depth", .accessTokenInvalid, saying: ["with the same name"],
       [with(adding: #""aud":"api""#), with(adding: #""x":1,"x":1"#)]),
     .refused(
       .letterCase, "names of claims, letters of `iss` and `aud`", .accessTokenInvalid,
@@ -102,5 +102,5 @@ import Testing
   ]
 
   @Test(arguments: rows.filter(\.isTested))
-  func `every spelling has the outcome of its row`(row: SpellingRow) async { await Self.check(row) }
+  func `each text has the result of its table row`(row: SpellingRow) async { await Self.check(row) }
 }

@@ -60,7 +60,7 @@ import Testing
       .more, "unknown members", "name k",
       [with(adding: #""x5t":"a","ext":true,"key_ops":["sign"]"#)]),
     .refused(
-      .more, "a name twice", .invalidConfiguration, saying: ["two members of one name"],
+      .more, "a name twice", .invalidConfiguration, saying: ["with the same name"],
       [with(adding: #""kid":"k""#)]),
     .refused(
       .letterCase, "values, as `rsa`, `rs256`, `SIG`", .invalidConfiguration,
@@ -79,5 +79,5 @@ import Testing
   ]
 
   @Test(arguments: rows.filter(\.isTested))
-  func `every spelling has the outcome of its row`(row: SpellingRow) async { await Self.check(row) }
+  func `each text has the result of its table row`(row: SpellingRow) async { await Self.check(row) }
 }

@@ -101,7 +101,7 @@ import Testing
       .more, "unknown claims of any kind", "sub alice;",
       [with(adding: #""x":[{"y":null}],"roles":"admin","nonce_supported":true"#)]),
     .refused(
-      .more, "a name twice, at any depth", .idTokenMalformed, saying: ["two members of one name"],
+      .more, "a name twice, at any depth", .idTokenMalformed, saying: ["with the same name"],
       [
         with(adding: #""sub":"bob""#), with(adding: #""sub":"alice""#),
         with(adding: #""x":1,"x":1"#),
@@ -146,7 +146,7 @@ import Testing
   ]
 
   @Test(arguments: rows.filter(\.isTested))
-  func `every spelling has the outcome of its row`(row: SpellingRow) async { await Self.check(row) }
+  func `each text has the result of its table row`(row: SpellingRow) async { await Self.check(row) }
 
   /// A claim that cannot be read does not satisfy what a request requires of the login.
   @Test(arguments: [#""1900000000""#, "true", "-1"])

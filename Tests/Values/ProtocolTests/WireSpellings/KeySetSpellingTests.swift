@@ -102,7 +102,7 @@ import Testing
       .more, "unknown members, a private half, certificates", "verified",
       sets([with(adding: #""x5c":["MII"],"x5t":"a","ext":true,"d":"C4N4RY""#)])),
     .refused(
-      .more, "a name twice, at any depth", .invalidResponse, saying: ["two members of one name"],
+      .more, "a name twice, at any depth", .invalidResponse, saying: ["with the same name"],
       sets([with(adding: #""kty":"EC""#), with(adding: #""z":1,"z":2"#)])),
     .elsewhere(
       .more, "more than 500 usable keys or 1 MiB", "x", "refused: `invalid_response`",
@@ -131,5 +131,5 @@ import Testing
   ]
 
   @Test(arguments: rows.filter(\.isTested))
-  func `every spelling has the outcome of its row`(row: SpellingRow) async { await Self.check(row) }
+  func `each text has the result of its table row`(row: SpellingRow) async { await Self.check(row) }
 }

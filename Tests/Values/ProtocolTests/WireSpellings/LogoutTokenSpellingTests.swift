@@ -66,7 +66,7 @@ import Testing
       .more, "`nonce`", .logoutTokenInvalid, saying: ["has a nonce"],
       each([#""n""#, #""""#, "5"], of: ["nonce"])),
     .refused(
-      .more, "a name twice, at any depth", .logoutTokenInvalid, saying: ["two members of one name"],
+      .more, "a name twice, at any depth", .logoutTokenInvalid, saying: ["with the same name"],
       [with(adding: #""sub":"bob""#), with(adding: #""x":1,"x":1"#)]),
     .refused(
       .letterCase, "letters of `iss`, `aud`, the event", .logoutTokenInvalid,
@@ -96,5 +96,5 @@ import Testing
   ]
 
   @Test(arguments: rows.filter(\.isTested))
-  func `every spelling has the outcome of its row`(row: SpellingRow) async { await Self.check(row) }
+  func `each text has the result of its table row`(row: SpellingRow) async { await Self.check(row) }
 }

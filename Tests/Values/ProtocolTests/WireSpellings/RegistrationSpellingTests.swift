@@ -99,7 +99,7 @@ import Testing
     .refused(
       .encoding, "`client_id`, `client_secret` with characters other than visible ASCII",
       .invalidResponse,
-      saying: ["characters that none may have"],
+      saying: ["has forbidden characters"],
       each([#""C4N4RY\u0000""#, #""é""#], of: ["client_id", "client_secret"])),
     .missing(
       .encoding, "`registration_access_token` with characters other than visible ASCII",
@@ -113,7 +113,7 @@ import Testing
       }),
     .refused(
       .contentType, "any other", .invalidResponse,
-      saying: [#"the content type "text/"#, "not JSON"],
+      saying: [#"the content type "text/"#, "instead of JSON"],
       ["text/html", "text/plain"].map { with().typed($0) }),
     .refused(
       .contentType, "none", .invalidResponse, saying: ["no content type"], [with().typed(nil)]),
@@ -168,5 +168,5 @@ import Testing
   ]
 
   @Test(arguments: rows.filter(\.isTested))
-  func `every spelling has the outcome of its row`(row: SpellingRow) async { await Self.check(row) }
+  func `each text has the result of its table row`(row: SpellingRow) async { await Self.check(row) }
 }

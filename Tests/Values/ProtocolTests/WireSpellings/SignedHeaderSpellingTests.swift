@@ -73,7 +73,7 @@ import Testing
   ]
 
   @Test(arguments: rows.filter(\.isTested))
-  func `every spelling has the outcome of its row`(row: SpellingRow) async { await Self.check(row) }
+  func `each text has the result of its table row`(row: SpellingRow) async { await Self.check(row) }
 
   @Test(arguments: ["at+jwt", "AT+JWT", "application/at+jwt", "Application/At+Jwt"])
   func `a type is compared without its case and its first part`(type: String) {

@@ -89,7 +89,7 @@ import Testing
       [with().encoded(.utf16), with().encoded(.utf16LittleEndian), with().encoded(.utf16BigEndian)]),
     .refused(
       .encoding, "a zero byte or a letter outside ASCII in `access_token`", .invalidResponse,
-      saying: ["a character that none may have"],
+      saying: ["a forbidden character"],
       each([#""C4N4RY\u0000""#, #""é""#], of: ["access_token"])),
     .elsewhere(
       .contentType, "`application/json` with parameters or in upper case, `application/…+json`",
@@ -161,5 +161,5 @@ import Testing
   ]
 
   @Test(arguments: rows.filter(\.isTested))
-  func `every spelling has the outcome of its row`(row: SpellingRow) async { await Self.check(row) }
+  func `each text has the result of its table row`(row: SpellingRow) async { await Self.check(row) }
 }

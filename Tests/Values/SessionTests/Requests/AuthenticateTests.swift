@@ -7,7 +7,7 @@ import Testing
 
 /// How a module adds its token to a request, and what it says about the token.
 @Suite("authenticate(request)", .timeLimit(.minutes(1))) struct AuthenticateTests {
-  @Test func `the façade sends and authenticates with its module`() async throws {
+  @Test func `SQOAuth sends and authenticates requests with its module`() async throws {
     let fixture = try await SessionFixture().restored()
     let request = try WebRequest.get("https://api.example/x")
     #expect(try await fixture.oauth.authenticate(request).headers["Authorization"] == "Bearer T1")

@@ -53,7 +53,7 @@ import Testing
     #expect(try await fixture.module.send(.get("https://api.example/")).status == 200)
   }
 
-  @Test func `of many first requests to different servers, one carries the token`()
+  @Test func `if many first requests go to different servers, only one carries the token`()
     async throws
   {
     let fixture = try await fixture()
@@ -150,7 +150,7 @@ import Testing
     await failure(.originNotAllowed) { try await fixture.module.send(.get("https://api.example/")) }
   }
 
-  @Test func `registering another provider resets the first server, a new registration keeps it`()
+  @Test func `only the registration of another provider resets the first server`()
     async throws
   {
     let fixture = try await fixture()

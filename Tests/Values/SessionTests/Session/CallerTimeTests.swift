@@ -36,7 +36,7 @@ import Testing
     fixture.clock.advance(by: 3600)
     fixture.server.gate.close()
     let error = await failure(.requestTimedOut) { try await call(fixture.oauth) }
-    #expect(error?.message.contains("goes on") == true)
+    #expect(error?.message.contains("the request continues") == true)
     // Another caller joins the same refresh, and has its own time limit.
     await failure(.requestTimedOut) { try await fixture.module.token() }
     fixture.server.gate.open()

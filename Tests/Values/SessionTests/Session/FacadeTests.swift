@@ -7,9 +7,9 @@ import Testing
 @testable import TestSupport
 
 /// Getting the token through the façade, with and without delegates.
-@Suite("The token through the façade", .timeLimit(.minutes(1))) struct FacadeTests {
+@Suite("The token of SQOAuth", .timeLimit(.minutes(1))) struct FacadeTests {
   @Test(arguments: [true, false])
-  func `a valid token is returned at once, an expired one is refreshed, and none is an error`(
+  func `a valid token is returned, an expired one is refreshed, and a missing one is an error`(
     hasDelegates: Bool
   ) async throws {
     let fixture = try await SessionFixture().restored()

@@ -130,7 +130,7 @@ import Testing
     _ = try await caller.value
   }
 
-  @Test func `a stopped keeper leaves an account to the process that holds it`() async throws {
+  @Test func `a stopped AccountKeeper leaves an account to its current holder`() async throws {
     let other = try await lease()
     fixture.clock.advance(by: 3600)
     let manager = AccountManager(store: store, environment: fixture.oauth.environment)

@@ -9,7 +9,7 @@ import Testing
 @Suite("One refresh for many callers", .timeLimit(.minutes(1))) struct OneRefreshTests {
   static let files = WebRequest(url: URL(filePath: "/files").inAPI)
 
-  @Test func `a task that begins has done all it can when begin returns`() async throws {
+  @Test func `two callers that begin together share one refresh`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.server.gate.close()
     let caller = begin { try await fixture.module.refresh() }

@@ -39,7 +39,7 @@ import Testing
   }
 
   /// A migrating app has only the two token strings of the pod.
-  @Test func `a token of two strings is refreshed on request`() async throws {
+  @Test func `a token that the app made from two strings is refreshed`() async throws {
     let fixture = try SessionFixture()
     fixture.server.expect("R0")
     let saved = SQToken(accessToken: "T0", refreshToken: "R0")

@@ -60,7 +60,7 @@ import Testing
     #expect(fixture.observer.words.count == 1 && fixture.store.saves.isEmpty)
   }
 
-  @Test func `another process's expired token is the one that is refreshed`() async throws {
+  @Test func `an expired token of another process is refreshed`() async throws {
     let fixture = try await SessionFixture().restored()
     await fixture.store.memory.save(fixture.record(fixture.server.issue(at: fixture.clock.now)))
     fixture.clock.advance(by: 3600)

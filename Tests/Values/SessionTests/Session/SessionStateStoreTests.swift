@@ -41,7 +41,7 @@ import Testing
     #expect(account.wasSeen == isStored)
   }
 
-  @Test func `records with the same tokens are the same, whatever else differs`() {
+  @Test func `records with the same tokens are the same, even if other parts differ`() {
     let account = account(record("T1"))
     #expect(!account.prefers(record("T1", "R1", issued: 99), to: record("T1", "R1")))
     #expect(account.prefers(record("T1", "R2"), to: record("T1", "R1")), "rotated")

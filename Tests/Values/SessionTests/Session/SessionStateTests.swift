@@ -72,7 +72,7 @@ import Testing
     #expect(steps(Self.holding(), at: moment) == expected)
   }
 
-  @Test func `every need finds no token in an empty session`() {
+  @Test func `an empty session has no token for any need`() {
     #expect(steps(SessionState(), at: 0) == Array(repeating: "absent", count: 5))
   }
 
@@ -217,7 +217,7 @@ import Testing
     #expect(step(state, .valid, at: 0) == "use T2")
   }
 
-  @Test func `an end erases everything and invalidates whatever is running`() {
+  @Test func `an end erases everything and invalidates a running change`() {
     var state = Self.holding()
     guard case .start(let renewal, _) = state.step(.new(since: 0), at: Self.now) else {
       Issue.record("it did not start")

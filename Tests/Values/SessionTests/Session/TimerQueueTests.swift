@@ -63,7 +63,7 @@ import Testing
   @Test(arguments: [
     [0, 1, 2, 3, 4, 5, 6], [6, 5, 4, 3, 2, 1, 0], [3, 0, 6, 1, 5, 2, 4], [5, 6, 3, 4, 1, 2, 0],
   ])
-  func `each session is renewed at its own time, in whatever order they started`(order: [Int])
+  func `each session is renewed at its own time, for any order of their starts`(order: [Int])
     async throws
   {
     let modules = try await sessions(order)
@@ -144,7 +144,7 @@ import Testing
     }
   }
 
-  @Test func `a replaced sleeper that still wakes up does nothing`() async throws {
+  @Test func `a replaced sleeping task that still wakes up does nothing`() async throws {
     let deaf = DeafClock(now: clock.now)
     let modules = try await sessions([1], clock: deaf)
     try await eventually { deaf.sleeps.count == 1 }

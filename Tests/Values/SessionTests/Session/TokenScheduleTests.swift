@@ -60,7 +60,7 @@ import Testing
     for moment in [-1e9, 0, 1e9] { #expect(schedule.isUsable(at: Self.issued + moment)) }
   }
 
-  @Test func `a token that cannot be renewed is used until its end`() {
+  @Test func `a token without a renewal is used until it expires`() {
     let schedule = schedule(life: 3600, renewable: false)
     #expect(schedule.dueAt == nil)
     #expect(schedule.isUsable(at: Self.issued + 3599.9))

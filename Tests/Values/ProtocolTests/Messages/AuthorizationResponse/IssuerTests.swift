@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test(arguments: ["https://honest.as.example", "https://evil.example"])
-  func `a repeated issuer is rejected, whatever the second value is`(second: String) {
+  func `a repeated issuer is rejected, with any second value`(second: String) {
     for query in ["code=abc", "error=access_denied"] {
       for pair in [(Redirect.issuer, second), (second, Redirect.issuer)] {
         let verdict = judge("\(query)&iss=\(pair.0)&iss=\(pair.1)", promised: true)

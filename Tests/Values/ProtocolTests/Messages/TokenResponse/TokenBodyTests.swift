@@ -23,7 +23,7 @@ import Testing
     "text/html, application/json", "application/json, text/html", "xapplication/json",
     "text/html; x=application/json",
   ])
-  func `any other content type is rejected, whatever the body`(type: String) {
+  func `any other content type is rejected, with any body`(type: String) {
     failure(.invalidResponse) { try Answer.read(Self.good, type: type) }
   }
 
