@@ -1,4 +1,5 @@
 public import Dispatch
+import SQBasics
 
 /// An object that offers the operations of one account.
 ///
@@ -20,11 +21,20 @@ extension AuthorizationModule: AccountOperations {
 extension AccountOperations {
   /// The replaceable parts, such as the HTTP client and the store; a change applies from the next
   /// operation on.
+  ///
+  /// Threads may change different parts in place at the same time: no change is lost.
   public var environment: ClientEnvironment {
     get { module.context.environment }
-    set {
-      module.context.environment = newValue
-      module.session.environmentDidChange()
+    _modify {
+      let context = module.context
+      context.changes.lock()
+      var changed = context.environment
+      defer {
+        context.environment = changed
+        context.changes.unlock()
+        module.session.environmentDidChange()
+      }
+      yield &changed
     }
   }
 

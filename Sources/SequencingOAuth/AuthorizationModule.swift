@@ -53,10 +53,19 @@ public final class AuthorizationModule: Sendable {
   ///
   /// The module stores them with the next token, after a sign-in or a refresh, or during
   /// ``AccountOperations/flush()``. If the app sets none, they come from the store. A sign-out
-  /// keeps them for the next sign-in, so an app whose users change must set them again.
+  /// keeps them for the next sign-in, so an app whose users change must set them again. Threads may
+  /// change different values in place at the same time.
   public var attributes: [String: String] {
     get { context.attributes }
-    set { context.attributes = newValue }
+    _modify {
+      context.changes.lock()
+      var changed = context.attributes
+      defer {
+        context.attributes = changed
+        context.changes.unlock()
+      }
+      yield &changed
+    }
   }
 }
 

@@ -42,7 +42,8 @@ extension SQOAuth {
       do throws(SQOAuthError) {
         try await restore()
       } catch {
-        tell(.refreshFailed(error))
+        module.session.decide { $0.report(.refreshFailed(error)) }
+        module.session.changed()
       }
     }
   }

@@ -13,6 +13,8 @@ package final class ClientContext: Sendable {
   }
 
   private let state: Locked<State>
+  /// The lock of the app's changes in place, each of which reads a value and writes it back.
+  let changes = RecursiveLock()
 
   package init(
     _ configuration: Result<ClientConfiguration, SQOAuthError>, _ environment: ClientEnvironment

@@ -29,7 +29,8 @@ import Testing
 
   /// The files with a branch for other systems, where a port would begin.
   static let seams: Set = [
-    "SQBasics/CLibrary", "SQBasics/EnvironmentVariable", "SQBasics/Locked", "SQBasics/Threads",
+    "SQBasics/CLibrary", "SQBasics/EnvironmentVariable", "SQBasics/Locked",
+    "SQBasics/RecursiveLock", "SQBasics/Threads",
     "SQFiles/FileDescriptor", "SQFiles/FileDescriptor+Content", "SQFiles/FileFailure",
     "SQFiles/FileLock", "SQFiles/FileStatus", "SQFiles/FileTrust", "SQFiles/LockHolder",
     "SQFiles/LockRemoval", "SQFiles/PrivateFile", "SQFiles/PrivateFile+Placing",

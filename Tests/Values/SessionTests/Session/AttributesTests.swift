@@ -42,6 +42,23 @@ import Testing
     #expect(await store.memory.load("default")?.attributes == [:])
   }
 
+  @Test func `values that many threads set in place are all kept`() async throws {
+    let module = module
+    await withTaskGroup { group in
+      for number in 0..<400 {
+        group.addTask { module.attributes["key \(number)"] = "\(number)" }
+      }
+    }
+    #expect(module.attributes.count == 400)
+    // A thread may change one value while it changes another.
+    func change(_ attributes: inout [String: String]) {
+      module.attributes["inner"] = "lost"
+      attributes["outer"] = "kept"
+    }
+    change(&module.attributes)
+    #expect(module.attributes["outer"] == "kept")
+  }
+
   @Test func `a newer token in the store stays`() async throws {
     await store.memory.save(Self.record("T2", ["name": "Bob"]))
     module.attributes = ["name": "Alice"]

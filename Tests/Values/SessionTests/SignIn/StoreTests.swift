@@ -47,6 +47,32 @@ import Testing
     await failure(.storeFailed) { try await fixture.oauth.flush() }
   }
 
+  @Test func `tokens that cannot be read at the start are reported to delegates and streams`()
+    async throws
+  {
+    let fixture = try OAuthFixture().register()
+    let recorder = RefreshRecorder()
+    fixture.oauth.tokenRefreshDelegate = recorder
+    let stream = RefreshRecorder.listening(to: fixture.oauth.events())
+    fixture.oauth.keepTokens(in: FailingStore(FailingStore.Full()))
+    #expect(await recorder.words(1) == ["failed store_failed"])
+    #expect(await stream.words(1) == ["failed store_failed"])
+  }
+
+  @Test func `parts of the environment that two threads change in place keep each other`()
+    async throws
+  {
+    let fixture = try OAuthFixture().register()
+    await withTaskGroup { group in
+      for number in 1...200 {
+        group.addTask { fixture.oauth.environment.landingPage.appName = "\(number)" }
+        group.addTask { fixture.oauth.environment.storeRetryTime += .seconds(1) }
+      }
+    }
+    #expect(fixture.oauth.environment.storeRetryTime == .seconds(230))
+    #expect(fixture.oauth.environment.landingPage.appName != nil)
+  }
+
   @Test func `an SDK error of a store is thrown unchanged`() async throws {
     let fixture = try OAuthFixture().register()
     fixture.oauth.environment.tokenStore = FailingStore(SQOAuthError(.invalidConfiguration, "x"))

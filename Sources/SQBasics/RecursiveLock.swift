@@ -1,0 +1,39 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// A lock for changes that read a value, compute and write it back; its thread may take it again.
+///
+/// Values that other threads read are behind a ``Locked``. This lock only keeps two such changes
+/// apart, so that neither overwrites the other's result.
+package final class RecursiveLock: @unchecked Sendable {
+  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+
+  /// Creates a lock that no thread holds.
+  package init() {
+    mutex = .allocate(capacity: 1)
+    var attributes = pthread_mutexattr_t()
+    pthread_mutexattr_init(&attributes)
+    pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_RECURSIVE))
+    let code = pthread_mutex_init(mutex, &attributes)
+    precondition(code == 0, "the system has no memory for another lock")
+    pthread_mutexattr_destroy(&attributes)
+  }
+
+  deinit {
+    pthread_mutex_destroy(mutex)
+    mutex.deallocate()
+  }
+
+  /// Waits until no other thread holds the lock, and takes it.
+  package func lock() {
+    pthread_mutex_lock(mutex)
+  }
+
+  /// Gives the lock back; call it on the same thread as ``lock()``, once for each call.
+  package func unlock() {
+    pthread_mutex_unlock(mutex)
+  }
+}
