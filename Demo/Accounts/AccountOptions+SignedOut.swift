@@ -1,7 +1,7 @@
 import SQBasics
 import SequencingOAuth
 
-// Accounts whose session has ended: how they were signed in, and their error messages.
+// Accounts with ended sessions: how they were signed in, and their error messages.
 extension AccountOptions {
   /// Stores how an account was signed in.
   ///
@@ -18,7 +18,7 @@ extension AccountOptions {
     }
   }
 
-  /// Returns the failure for an account whose session has ended.
+  /// Returns the failure for an account with an ended session.
   func signedOut(_ record: AccountRecord) -> Failure {
     Failure(
       SQOAuthError.Code.notAuthorized.rawValue,

@@ -15,7 +15,7 @@ extension Option {
       + "(ISO 8601) and type, as far as they are known.")
 }
 
-/// The command `files`, which lists, downloads, uploads, renames and deletes the account's files.
+/// The command `files`: lists, downloads, uploads, renames and deletes the account's files.
 struct Files: Command {
   static let name = "files"
   static let summary = "List an account's files; get, put, rename and delete them."

@@ -12,7 +12,7 @@ extension Option {
     "--json", help: "Print one JSON object on standard output, and nothing else there.")
 }
 
-/// The command `login`, which signs in and stores the account.
+/// The command `login`: signs in and stores the account.
 struct Login: Command {
   static let name = "login"
   static let summary = "Sign in, in your browser or without one."

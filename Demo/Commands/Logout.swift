@@ -8,7 +8,7 @@ extension Option {
       + "there.")
 }
 
-/// The command `logout`, which erases an account from the store.
+/// The command `logout`: erases an account from the store.
 struct Logout: Command {
   static let name = "logout"
   static let summary = "Forget an account on this machine."
@@ -95,7 +95,7 @@ struct Logout: Command {
     }
   }
 
-  /// Removes the record of an account whose session has ended.
+  /// Removes the record of an account with an ended session.
   private func forgetSignedOut(in store: OpenStore?, _ console: Console) async throws(Failure) {
     guard let record = try await choice.remembered(in: store) else {
       return try report(choice.id, hasForgotten: false, console, choice.nobodyText)

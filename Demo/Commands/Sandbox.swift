@@ -22,7 +22,7 @@ extension Option {
     "--json", help: "Describe the sandbox in one JSON object on one line.")
 }
 
-/// The command `sandbox`, which runs an authorization server until it is interrupted.
+/// The command `sandbox`: runs an authorization server until it is interrupted.
 struct Sandbox: Command {
   static let name = "sandbox"
   static let summary = "Run an authorization server to play with, until interrupted."

@@ -6,7 +6,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The command `token`, which prints the access token for scripts.
+/// The command `token`: prints the access token for scripts.
 struct Token: Command {
   static let name = "token"
   static let summary = "Print only the access token, on one line."
@@ -46,7 +46,7 @@ struct Token: Command {
 
   /// Returns the token of an account.
   ///
-  /// It waits longer than other callers if the server is slow to answer a refresh.
+  /// If the server answers a refresh slowly, this waits longer than other callers.
   private static func token(
     of oauth: SQOAuth, _ console: Console
   ) async throws(SQOAuthError) -> SQToken {

@@ -16,7 +16,7 @@ extension Option {
       + "screen readers and braille displays.")
 }
 
-/// The command `tour`, which shows the two screens of an app that signs its user in.
+/// The command `tour`: shows the two screens of an app that signs its user in.
 ///
 /// The server is the built-in sandbox or the user's own provider.
 struct Tour: Command {

@@ -12,7 +12,7 @@ extension Option {
     "--all", help: "Keep all accounts of the store fresh, together with other programs.")
 }
 
-/// The command `watch`, which keeps the token valid and prints a line for each refresh.
+/// The command `watch`: keeps the token valid and prints a line for each refresh.
 struct Watch: Command {
   static let name = "watch"
   static let summary = "Keep the token fresh and print a line for each new token."

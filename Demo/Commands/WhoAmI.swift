@@ -1,6 +1,6 @@
 import SequencingOAuth
 
-/// The command `whoami`, which says who is signed in.
+/// The command `whoami`: says who is signed in.
 struct WhoAmI: Command {
   static let name = "whoami"
   static let summary = "Say who is signed in."
@@ -44,7 +44,7 @@ struct WhoAmI: Command {
     }
   }
 
-  /// Returns the failure for an account whose user is not known, with a hint.
+  /// Returns the failure for an account with an unknown user, with a hint.
   private func noIdentity(_ account: Account) async -> Failure {
     let reason: SQOAuthError?
     do throws(SQOAuthError) {

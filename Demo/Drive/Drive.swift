@@ -10,7 +10,7 @@ import SequencingOAuthPipes
   import Foundation
 #endif
 
-/// The files of an account, accessed with pipes, which sign the user in if necessary.
+/// The files of an account, accessed with pipes that sign the user in if necessary.
 struct Drive: Sendable {
   typealias Progress = @Sendable (TransferProgress) -> Void
 

@@ -8,7 +8,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The task of a call of the command `files`.
+/// The task of one run of the command `files`.
 enum FilesWork: Sendable, Equatable {
   case list
   case get(String, to: String?)
@@ -85,7 +85,7 @@ enum FilesWork: Sendable, Equatable {
     }
   }
 
-  /// Returns the name, or fails if a file with it exists, because a title must not replace a file.
+  /// Returns the name; fails if a file has it, because a title must not replace a file.
   private static func unused(_ name: String) throws(Failure) -> String {
     guard !FileReading.isThere(name) else {
       throw Failure(

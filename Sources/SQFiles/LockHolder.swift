@@ -12,7 +12,7 @@ import SQBasics
   import Darwin
 #endif
 
-/// Finds the process that has a file locked, in the kernel's list of locks.
+/// A search in the kernel's list of locks for the process that has a file locked.
 ///
 /// - SeeAlso: proc(5), `/proc/locks`
 package enum LockHolder {
@@ -54,7 +54,7 @@ package enum LockHolder {
     return sharing
   }
 
-  /// Returns the device's two numbers in hexadecimal and the inode, as `/proc/locks` shows them.
+  /// Returns the device's two numbers in hexadecimal and the inode, in the format of `/proc/locks`.
   ///
   /// makedev(3) packs the device's two numbers into one.
   private static func place(device: UInt64, inode: UInt64) -> String {

@@ -2,7 +2,7 @@ import SequencingOAuth
 
 /// The compression of a message.
 public enum RPCCompression: Sendable, Hashable {
-  /// No compression.
+  /// No compression: messages are sent unchanged.
   case identity
   /// Compression with gzip; messages that would not become smaller are sent uncompressed.
   case gzip

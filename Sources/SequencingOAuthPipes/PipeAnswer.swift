@@ -74,7 +74,7 @@ struct PipeAnswer: Sendable {
 }
 
 extension JSONValue {
-  /// Returns the value, its elements or its members if `type` asks for them, without decoding.
+  /// Returns the value as a type of plain JSON; returns `nil` for types that need a decoder.
   fileprivate func undecoded<Value>(_ type: Value.Type) -> Value? {
     switch type {
     case is JSONValue.Type: self as? Value

@@ -1,7 +1,7 @@
 import CSQPostgreSQL
 import Glibc
 
-/// Reads the server's answer to a statement on a connection.
+/// A reader of the server's answer to a statement on a connection.
 struct ResultReader: ~Copyable {
   /// The socket event that a connection waits for.
   enum Need {
@@ -30,7 +30,7 @@ struct ResultReader: ~Copyable {
     PQclear(last)
   }
 
-  /// Reads the results that have arrived; returns what to wait for, or `nil` if these are all.
+  /// Reads the arrived results; returns the event to wait for, or `nil` after the last result.
   mutating func advance() -> Need? {
     while true {
       let unsent = PQflush(handle)
@@ -62,7 +62,7 @@ struct ResultReader: ~Copyable {
     }
   }
 
-  /// Returns whether a connection's socket is ready for what it needs.
+  /// Returns whether a connection's socket is ready to be read, or to be written if needed.
   static func isReady(_ handle: OpaquePointer, _ need: Need) -> Bool {
     var polled = pollfd(fd: PQsocket(handle), events: need.events, revents: 0)
     return poll(&polled, 1, 0) > 0

@@ -182,7 +182,7 @@ final class AccountTable {
     }
   }
 
-  /// Loads a page of accounts, including those whose records cannot be read.
+  /// Loads a page of accounts, including unreadable records.
   func entries(after key: Data?, limit: Int) throws(SQOAuthError) -> [AccountEntry] {
     let entries = try rows(after: key, limit: limit) { row throws(SQOAuthError) in
       AccountEntry(
@@ -251,7 +251,7 @@ final class AccountTable {
     logHoldsErased = try !connection.emptyLog()
   }
 
-  /// Runs a body; if a record cannot be read because the key was changed, throws that error.
+  /// Runs a body; throws `wrongPassphrase` if a record cannot be read because the key was changed.
   func reading<Value>(
     _ body: () throws(SQOAuthError) -> Value
   ) throws(SQOAuthError) -> Value {
@@ -270,7 +270,7 @@ final class AccountTable {
 
   private func id(_ row: Statement) throws(SQOAuthError) -> String {
     guard let id = row.text(0) else {
-      throw SQOAuthError(.storeDamaged, "an account's id is not text; it is left as it is")
+      throw SQOAuthError(.storeDamaged, "an account's id is not text; it was not changed")
     }
     return id
   }

@@ -1,7 +1,7 @@
 import CSQSQLite
 import SQBasics
 
-/// A result code of SQLite with SQLite's own text for it, which never contains a stored value.
+/// A result code of SQLite with SQLite's own text, without any stored value.
 struct SQLiteError: Error, CustomStringConvertible {
   /// SQLite's extended result code.
   let code: Int32

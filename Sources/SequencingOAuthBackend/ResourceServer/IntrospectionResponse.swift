@@ -52,8 +52,7 @@ struct IntrospectionResponse: Sendable {
     return .refusal(by: Self.endpoint, error, response, now: now)
   }
 
-  /// Returns the members of a signed response, which must be for this resource server and this
-  /// request.
+  /// Returns the members of a signed response; throws if it is for another server or request.
   private func content(
     of response: WebResponse, _ signatures: IssuerSignatures, at now: Date
   ) async throws(SQOAuthError) -> [String: JSONValue] {

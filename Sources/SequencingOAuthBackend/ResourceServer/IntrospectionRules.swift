@@ -25,7 +25,7 @@ struct IntrospectionRules {
   private static let types: Set = ["bearer", "dpop", "pop", "mac", "access_token"]
   /// The values of `token_use` for an access token, from Ory Hydra and Amazon Cognito.
   private static let uses: Set = ["access_token", "access"]
-  /// The values of `typ` with which Keycloak names tokens that are not access tokens.
+  /// Keycloak's values of `typ` for tokens that are not access tokens.
   private static let foreignTypes: Set = ["refresh", "offline", "id", "serialized-id", "logout"]
 
   static func reader(_ claims: [String: JSONValue]) -> ClaimReader {
@@ -71,8 +71,7 @@ struct IntrospectionRules {
     return said
   }
 
-  /// Throws if the response is about a refresh token or an ID token, which must not be used as an
-  /// access token.
+  /// Throws if the response is about a token of another kind, such as a refresh token.
   private func checkType(_ members: [String: JSONValue]) throws(SQOAuthError) {
     // Some servers send `null` for a member that they do not use.
     let members = members.filter { $0.value != .null }

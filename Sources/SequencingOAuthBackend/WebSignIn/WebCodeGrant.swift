@@ -7,7 +7,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The code grant in two halves, which share only a ``WebSignIn``.
+/// The code grant in two halves that share only a ``WebSignIn``.
 ///
 /// - SeeAlso: RFC 6749, section 4.1
 struct WebCodeGrant: Sendable {

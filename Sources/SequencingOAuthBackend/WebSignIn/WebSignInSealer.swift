@@ -10,10 +10,9 @@ public import SequencingOAuth
 
 /// A sealer that turns web sign-ins into texts for a cookie of the user's browser.
 ///
-/// Each text is encrypted, authenticated and bound to one browser session: it can be opened only
-/// with the session for which it was sealed. It consists of at most ``maximumLength`` characters of
-/// base64url, so it fits in a cookie. All hosts of the application need the same key. A sealer may
-/// be used on any thread.
+/// Each text is encrypted, authenticated and bound to one browser session: only the same session
+/// can open it. It consists of at most ``maximumLength`` characters of base64url, so it fits in a
+/// cookie. All hosts of the application need the same key. A sealer may be used on any thread.
 public struct WebSignInSealer: Sendable {
   /// The maximum length of a text, in characters.
   ///
@@ -49,7 +48,7 @@ public struct WebSignInSealer: Sendable {
 
   private static let purpose = Data("SequencingOAuth web sign-in 1\n".utf8)
 
-  /// Seals a sign-in for the browser session in which it began.
+  /// Seals a sign-in for the browser session that began it.
   ///
   /// `session` is a text that only this browser sends, such as the random value of a cookie that
   /// was set before. Then no other browser can finish the sign-in, even with a stolen text.

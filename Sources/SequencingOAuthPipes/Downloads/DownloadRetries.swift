@@ -53,7 +53,7 @@ struct DownloadRetries {
     }
   }
 
-  /// Whether the connection was lost and there is time for another attempt.
+  /// Returns whether the connection was lost and there is time for another attempt.
   private func isLost(_ error: SQOAuthError) -> Bool {
     switch error.code {
     case .connectionFailed: true

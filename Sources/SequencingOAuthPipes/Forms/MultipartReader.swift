@@ -7,7 +7,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// Reads a form's body in chunks, for one attempt to send it; only the sending task uses it.
+/// A reader of a form's body for one attempt to send the form; only the sending task uses it.
 final class MultipartReader: @unchecked Sendable {
   /// The file or the stream that is being read.
   private enum Source {

@@ -108,6 +108,6 @@ import Testing
   @Test func `is an error with advice if it is named but missing`() async throws {
     let outcome = try await DemoProcess.run(["accounts", "--store", "keyring"], in: folder)
     #expect(outcome.status == 1)
-    #expect(outcome.errors.contains("error: store_failed: the desktop's keyring cannot be asked"))
+    #expect(outcome.errors.contains("error: store_failed: the desktop's keyring cannot be used"))
   }
 }

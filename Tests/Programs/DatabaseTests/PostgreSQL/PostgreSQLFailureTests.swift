@@ -140,7 +140,7 @@ import Testing
       try await server.run("ALTER ROLE app SET default_transaction_read_only = on")
       let reader = store(server)
       let error = try await failure { _ = try await reader.reserve("a", replacing: nil) }
-      #expect(error.code == .storeFailed && error.message.contains("only reads"))
+      #expect(error.code == .storeFailed && error.message.contains("read-only"))
       #expect(try await reader.load("a") == record("a"))
     }
   }
