@@ -58,7 +58,7 @@ import Testing
     #expect(!note(1_001) && !note(10_998))
   }
 
-  @Test func `values for one purpose do not push out those for another`() {
+  @Test func `values for one purpose do not evict values for another purpose`() {
     let memory = MemoryOneTimeValues()
     #expect(memory.isFirstUse(of: "token", for: "logout token", until: Self.end, at: Self.now))
     for number in 0..<25_000 {

@@ -118,7 +118,7 @@ import Testing
     await failure(.accessTokenInvalid) { try await validator.validate(token) }
   }
 
-  @Test func `a token with an algorithm outside the allowed ones is rejected`() async throws {
+  @Test func `a token with a forbidden algorithm is rejected`() async throws {
     let server = try await ResourceServerFixture(.es256)
     let validator = try AccessTokenValidator(
       provider: server.provider, audience: ResourceServerFixture.audience,

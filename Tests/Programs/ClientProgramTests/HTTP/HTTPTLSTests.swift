@@ -100,7 +100,7 @@ struct HTTPTLSTests {
   }
 
   @Test(arguments: ["other", "expired"])
-  func `an expired certificate or one for another host is rejected`(
+  func `an expired certificate or a certificate for another host is rejected`(
     certificate: String
   ) async throws {
     try await withServer(certificate) { url in
@@ -128,7 +128,7 @@ struct HTTPTLSTests {
     }
   }
 
-  @Test func `a key of another certificate is rejected`() async throws {
+  @Test func `a key that does not match the certificate is rejected`() async throws {
     try await withServer { url in
       var configuration = try configuration()
       configuration.clientCertificate = .init(

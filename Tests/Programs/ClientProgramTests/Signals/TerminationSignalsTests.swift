@@ -83,7 +83,8 @@ import Testing
     }
   }
 
-  @Test(.ownThreads) func `every listener receives a signal, and a later listener the next one`()
+  @Test(.ownThreads)
+  func `every listener receives a signal, and a later listener receives the next signal`()
     async
   {
     await #expect(processExitsWith: .exitCode(7)) {

@@ -53,7 +53,8 @@ import Testing
     }
   }
 
-  @Test func `a change by another host is reported, and the host's own is not`() async throws {
+  @Test func `a change by another host is reported, but the host's own change is not`() async throws
+  {
     try await withObserver { server, observer, other, reports in
       let observation = reports.observe("b", in: observer)
       _ = try await observer.load("b")

@@ -21,7 +21,7 @@ import Testing
     #expect(Base64URL.decode(text) == bytes)
   }
 
-  @Test func `decoding restores all bytes, also those of a slice`() {
+  @Test func `decoding restores all bytes, also from a slice`() {
     let bytes = Data((0...255).map { UInt8($0) })
     for count in 0...255 {
       #expect(Base64URL.decode(Base64URL.encode(bytes.prefix(count))) == bytes.prefix(count))
