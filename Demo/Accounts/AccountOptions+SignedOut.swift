@@ -22,7 +22,7 @@ extension AccountOptions {
   func signedOut(_ record: AccountRecord) -> Failure {
     Failure(
       SQOAuthError.Code.notAuthorized.rawValue,
-      "the account \"\(record.id.onScreen)\" is not signed in any more", status: .notAuthorized
+      "the account \"\(record.id.onScreen)\" is no longer signed in", status: .notAuthorized
     ).withHint(Failure.signInAgain).naming(signInCommand(record))
   }
 

@@ -62,7 +62,7 @@ struct Arguments: Sendable {
       throw .usage(
         named != nil || actions.isEmpty
           ? "unexpected argument \"\(word.onScreen)\""
-          : "\"\(word.onScreen)\" is none of \(actions.joined(separator: ", "))"
+          : "\"\(word.onScreen)\" is not one of \(actions.joined(separator: ", "))"
             + Suggestion.question(word, among: actions))
     }
     guard operands.count >= names.count - (form.isLastOptional ? 1 : 0) else {

@@ -53,7 +53,7 @@ struct Failure: Error, Equatable {
     case .notRegistered:
       "Name the provider, with the options that you gave to 'login'."
     case .originNotAllowed:
-      "Name the server with --resource, besides those that you gave to 'login'."
+      "Name the server with --resource, as well as the servers that you gave to 'login'."
     case .insufficientScope:
       signInForMore
     case .wrongPassphrase:

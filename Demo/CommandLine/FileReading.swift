@@ -43,8 +43,8 @@ enum FileReading {
     guard status.st_mode & S_IFMT != S_IFREG || !isOwn || status.st_mode & 0o077 == 0 else {
       throw ReadError(
         "other users can read it (its mode is 0\(String(status.st_mode & 0o777, radix: 8))), so they "
-          + "may have its secret: make a new one if they are not trusted, and set its mode with "
-          + "chmod 600")
+          + "may have its secret: create a new secret if you do not trust them, and set its mode "
+          + "with chmod 600")
     }
     return try bytes(of: file, atMost: limit)
   }

@@ -31,7 +31,7 @@ struct Call: Command {
     to those. It replaces an Authorization field of yours. A URL that begins with a slash
     is an address at the authorization server.
 
-    The account is one that 'sq-demo login' has stored, or a new one, as for 'sq-demo token'.
+    The account is a stored one from 'sq-demo login', or a new one, as for 'sq-demo token'.
     Try it without an account: 'sq-demo call GET /api/me --sandbox'.
 
     With --json it prints one object: status, headers (by names in lower case), and body,

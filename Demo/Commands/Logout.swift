@@ -17,14 +17,14 @@ struct Logout: Command {
     next login needs the provider's options again. The server is not informed, and
     other programs stay signed in; 'sq-demo revoke' makes the server revoke the tokens, too.
 
-    You can also forget an account whose session has ended; until then 'sq-demo login
+    You can also forget an account after its session has ended; until then 'sq-demo login
     --account ID' signs it in again at its server.
 
     If there is no such account, the command says so, and the exit status is 0.
 
     With --everywhere the command also makes the server revoke the tokens, and opens your
-    browser at the provider, which logs you out there. It does not wait for that: the
-    provider may ask you first. If no browser opens, it prints the address for you to open.
+    browser at the provider. The provider then logs you out, but may ask you first; the
+    command does not wait for that. If no browser opens, it prints the address for you to open.
     The account is forgotten here even if the server cannot revoke the tokens, or the provider
     cannot log users out; the command then says so, and the exit status is 1.
 

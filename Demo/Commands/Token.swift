@@ -11,8 +11,8 @@ struct Token: Command {
   static let name = "token"
   static let summary = "Print only the access token, on one line."
   static let details = """
-    The token is that of an account that 'sq-demo login' has stored, refreshed if it has
-    expired. Then no provider's option is needed; an option that you give counts for this
+    The token belongs to an account that 'sq-demo login' has stored. It is refreshed if it
+    has expired. Then no provider's option is needed; an option that you give counts for this
     run. If there is no such account, the command first signs in at the provider that the
     options name. Without a provider it fails with no_account and exit status 1.
 

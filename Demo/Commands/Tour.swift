@@ -62,8 +62,8 @@ struct Tour: Command {
     }
     guard account.signIn.redirectURI.isLoopback else {
       throw .usage(
-        "the tour takes redirects on a loopback address only; sign in with 'login', which takes "
-          + "others too, then run 'tour' with the account")
+        "the tour accepts only redirects to a loopback address; sign in with 'login', then run "
+          + "'tour' with the account")
     }
     drive = arguments[.drive]
     try DriveAddress.check(drive)

@@ -59,7 +59,7 @@ struct WhoAmI: Command {
       "no_identity", "the provider did not say who the user is\(why)", status: .notAuthorized)
     guard reason?.code != .openIDUnsupported else {
       return failure.withHint(
-        "Sign in again with the provider's --issuer and --jwks beside --authorize and --token.")
+        "Sign in again with the provider's --issuer and --jwks, and --authorize and --token.")
     }
     return failure.withHint(
       "Sign in again and ask for it: '\(account.signInCommand) --scope \"openid profile\"'.")

@@ -60,7 +60,7 @@ struct Drive: Sendable {
     guard found.count == 1 else {
       throw Failure(
         "file_ambiguous",
-        "\(found.count) files are called \"\(name.onScreen)\"; use the ID of one",
+        "\(found.count) files are called \"\(name.onScreen)\"; use the ID of one of them",
         status: .wrongUsage
       ).withHint(FileTable(found).text)
     }

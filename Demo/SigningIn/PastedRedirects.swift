@@ -29,7 +29,7 @@ final class PastedRedirects: Sendable {
     case .foreignAddress:
       "That is not the answer: it does not start with \(start). Paste the whole address:"
     case .wrongState:
-      "That is not the answer to this sign-in: it answers another one, or it is only a part of "
+      "That is not the answer to this sign-in: it is for another sign-in, or only a part of "
         + "the address. Paste the whole address:"
     case .answered, .noSignIn, .tooLate:
       "That is not the answer to this sign-in. Paste the whole address:"

@@ -58,7 +58,7 @@ package struct FileTrust: Sendable {
     guard !mayBeRoots || isReadOnly else {
       throw FileFailure(
         "other users can read it (its mode is \(octal(status.mode))), so they may have its secret: "
-          + "make a new one if they are not trusted, and set its mode with chmod 600",
+          + "create a new secret if you do not trust them, and set its mode with chmod 600",
         code: EPERM)
     }
     return true

@@ -26,7 +26,7 @@ package enum LockHolder {
           in: locks, device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
       else { return nil }
       let name = text(of: "/proc/\(process)/comm").map { " (\($0.prefix { $0 != "\n" }))" }
-      let note = process == getpid() ? ", which is this one," : ""
+      let note = process == getpid() ? ", this program itself," : ""
       return "process \(process)\((name ?? "").printable)\(note)"
     #else
       return nil

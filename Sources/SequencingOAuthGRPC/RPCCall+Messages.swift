@@ -63,7 +63,7 @@ extension RPCCall {
     guard let outbox else {
       throw RPCCallError(
         .failedPrecondition,
-        "the call sends only one message, its request; to send more, create it with another kind")
+        "the call sends only one message, its request; to send more, create a call of another kind")
     }
     let frame = try MessageFrame(
       message, compression: channel.options.compression, limit: channel.options.maximumRequestBytes)

@@ -86,7 +86,7 @@ struct WebApp: Sendable {
   }
 
   private static let isNotAsked = SQOAuthError(
-    .stateMismatch, "the redirect answers no sign-in that this browser has begun")
+    .stateMismatch, "the redirect does not belong to a sign-in of this browser")
 
   private func logout(_ session: inout Session) async throws -> Response {
     if let id = session["account"] {

@@ -35,7 +35,7 @@ struct AccessTokenRules {
     case .anyJWT:
       try require(
         !Self.foreignClaims.contains { members[$0] ?? .null != .null },
-        "has the claims of another type of text")
+        "has claims of another type of token")
     }
     return claims
   }

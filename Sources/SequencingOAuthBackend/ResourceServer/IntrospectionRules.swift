@@ -36,7 +36,7 @@ struct IntrospectionRules {
   /// Returns the claims of the token; `nil` if it is not active.
   func check(_ members: [String: JSONValue]) throws(SQOAuthError) -> AccessTokenClaims? {
     guard let isActive = members["active"]?.bool else {
-      throw SQOAuthError(.invalidResponse, "the \(Self.name) does not say whether it is active")
+      throw SQOAuthError(.invalidResponse, "the \(Self.name) does not say if the token is active")
     }
     guard isActive else { return nil }
     let reader = Self.reader(Self.said(members))
@@ -78,7 +78,7 @@ struct IntrospectionRules {
     guard !requiresTokenType || members["token_type"] != nil else {
       throw SQOAuthError(
         .unexpectedTokenType,
-        "the \(Self.name) does not say of which type the token is (\"token_type\")")
+        "the \(Self.name) does not contain the token's type (\"token_type\")")
     }
     let own = members["typ"]?.string?.asciiLowercased() ?? ""
     guard Self.allows(members["token_type"], Self.types),

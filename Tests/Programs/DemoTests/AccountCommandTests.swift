@@ -106,7 +106,7 @@ import Testing
     #expect(outcome.output.isEmpty)
     #expect(outcome.firstError.hasPrefix("error: invalid_grant: "))
     #expect(outcome.errors.contains("sq-demo login"))
-    let known = #"error: not_authorized: the account "default" is not signed in any more"#
+    let known = #"error: not_authorized: the account "default" is no longer signed in"#
     #expect(try await run(["token"] + kept).firstError == known)
     #expect(
       try await run(["logout"] + kept).output

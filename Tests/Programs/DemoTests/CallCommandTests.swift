@@ -186,7 +186,7 @@ import Testing
     #expect(refused.firstError.hasPrefix("error: origin_not_allowed: "), "\(refused.errors)")
     #expect(
       refused.errors.hasSuffix(
-        "\nName the server with --resource, besides those that you gave to 'login'.\n"))
+        "\nName the server with --resource, as well as the servers that you gave to 'login'.\n"))
     #expect(other.requests(to: .me).isEmpty)
     let named = ["--resource", other.issuer.absoluteString]
     #expect(try await call(["GET", other.url(.me).absoluteString] + named).status == 1)

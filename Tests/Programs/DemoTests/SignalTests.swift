@@ -32,7 +32,7 @@ import Testing
     try await answer.isHolding()
     demo.send(signal)
     try await eventually("it says what it waits for") {
-      demo.errors.contains("Waiting for a refresh that is under way")
+      demo.errors.contains("Waiting for a refresh in progress")
     }
     answer.open()
     let outcome = await demo.outcome()
@@ -61,7 +61,7 @@ import Testing
     try await answer.isHolding()
     for signal in [SIGTERM, SIGHUP, SIGINT, SIGTERM] { demo.send(signal) }
     try await eventually("it says what it waits for") {
-      demo.errors.contains("Waiting for a refresh that is under way")
+      demo.errors.contains("Waiting for a refresh in progress")
     }
     answer.open()
     let outcome = await demo.outcome()
@@ -118,7 +118,7 @@ import Testing
     _ = try await sandbox.requests(to: .token, atLeast: 1)
     demo.send(SIGINT)
     try await eventually("it says what it waits for") {
-      demo.errors.contains("Waiting for a refresh that is under way")
+      demo.errors.contains("Waiting for a refresh in progress")
     }
     let outcome = await demo.outcome(sending: SIGINT)
     #expect(outcome.isKilled && outcome.status == SIGINT)

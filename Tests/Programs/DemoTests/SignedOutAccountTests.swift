@@ -100,7 +100,7 @@ import Testing
     for account in [["--account", "work"], []] {
       let outcome = try await run(words + account + ["--browser", "sandbox"])
       #expect(outcome.status == 1 && outcome.output.isEmpty)
-      let reason = #"error: not_authorized: the account "work" is not signed in any more"#
+      let reason = #"error: not_authorized: the account "work" is no longer signed in"#
       #expect(outcome.errors == "\(reason)\nSign in again with '\(command(store))'.\n")
     }
     #expect(sandbox.requests(to: .authorization).count == 1)

@@ -127,7 +127,7 @@ import Testing
     try Data().write(to: URL(filePath: folder.file("deep")))
     answer.open()
     try await eventually("it waits for the store") {
-      demo.errors.contains("for the store to take its token")
+      demo.errors.contains("for the store to save its token")
     }
     try files.removeItem(atPath: folder.file("deep"))
     try files.moveItem(atPath: folder.file("elsewhere"), toPath: folder.file("deep"))
