@@ -56,7 +56,7 @@ struct KeySource: Sendable {
     Failure(
       "passphrase_needed",
       "\(path.onScreen) has no key file \(keyPath.onScreen), so its passphrase is needed, and "
-        + "there is no terminal on which to ask for it",
+        + "there is no terminal to ask for it",
       status: .notAuthorized
     ).withHint("Put it into SQ_STORE_PASSPHRASE, or into a file that --passphrase-file names.")
   }

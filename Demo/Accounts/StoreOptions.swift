@@ -62,7 +62,7 @@ struct StoreOptions: Sendable {
 
   /// The place of a store that does not exist yet, in words.
   var emptyPlace: String {
-    option?.path.map { "\($0.onScreen), which does not exist" } ?? "memory, which does not last"
+    option?.path.map { "\($0.onScreen), which does not exist" } ?? "memory, for this run only"
   }
 
   /// Opens the store, or returns `nil` if its file does not exist yet.

@@ -75,7 +75,7 @@ struct Tour: Command {
     server = try arguments[.rpc].map { url throws(Failure) in
       try RPCServer(url, authorities: authorities)
     }
-    if server == nil, authorities != nil { throw .usage("--ca is for --rpc") }
+    if server == nil, authorities != nil { throw .usage("--ca is only for --rpc") }
   }
 
   func run(_ console: Console) async throws(Failure) {

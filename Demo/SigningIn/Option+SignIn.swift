@@ -36,7 +36,7 @@ extension Option {
     "--redirect-uri", value: "URI",
     help: "The address to which the server sends you back, as registered for the client. The "
       + "default is \(SignInArguments.defaultRedirectURI) on any free port. If it is not a loopback "
-      + "address, the redirect does not reach this program, which asks you to paste it.")
+      + "address, the redirect does not reach this program, and it asks you to paste it.")
   static let scope = Option(
     "--scope", value: "SCOPE",
     help: "The scope to request; several scopes are separated by spaces.")

@@ -41,8 +41,8 @@ public final class RPCChannel: Sendable {
 
   /// Creates a channel to a server: `https://host`, or `http://127.0.0.1:50051` without encryption.
   ///
-  /// This also allows the server to get the tokens of the credential's account. The exception: the
-  /// account's client lists its servers, and this server is not in the list.
+  /// This also allows the server to get the tokens of the credential's account, unless the
+  /// account's client lists its servers and does not list this server.
   ///
   /// The channel speaks only HTTP/2 and ignores the version in the configuration. Its calls send
   /// the configuration's `userAgent`, followed by the name of this library.

@@ -20,32 +20,31 @@ public struct Paging: Sendable, Hashable {
   private let next: String
   private let previous: String
 
-  /// Returns the style for URLs in a `Link` field, with the relations of the two neighbouring
-  /// pages.
+  /// Returns the style for page URLs in a `Link` field, under the given relations.
   ///
   /// - SeeAlso: RFC 8288
   public static func linkHeader(next: String = "next", previous: String = "prev") -> Paging {
     Paging(place: .linkHeader, next: next, previous: previous)
   }
 
-  /// The paging style with the URLs in a `Link` field, under the relations `next` and `prev`.
+  /// The style for page URLs in a `Link` field, under the relations `next` and `prev`.
   ///
   /// - SeeAlso: RFC 8288
   public static var linkHeader: Paging { linkHeader() }
 
-  /// Returns the style for URLs in two header fields: of the next and of the previous page.
+  /// Returns the style for page URLs in two header fields with the given names.
   public static func headers(next: String = "next", previous: String = "previous") -> Paging {
     Paging(place: .headers, next: next, previous: previous)
   }
 
-  /// Returns the style for URLs in two JSON members: of the next and of the previous page.
+  /// Returns the style for page URLs in two members of the JSON body.
   ///
   /// Name a member by its path, such as `paging.next`.
   public static func body(next: String = "next", previous: String = "previous") -> Paging {
     Paging(place: .body, next: next, previous: previous)
   }
 
-  /// Returns the style for page tokens in two JSON members: of the next and of the previous page.
+  /// Returns the style for page tokens in members of the JSON body.
   ///
   /// The request for another page sends the page token in a query parameter. For Google's APIs, use
   /// `.tokens(next: "nextPageToken", parameter: "pageToken")`.

@@ -17,8 +17,8 @@ public struct PipeConfiguration: Sendable {
   ///
   /// An ordinary request must end within this time. An upload or a download has no limit on its
   /// total time, but ends if no byte moves for this time. `nil` means the
-  /// `ClientConfiguration.timeout` of the client whose token the request carries. The time that a
-  /// user needs to sign in does not count.
+  /// `ClientConfiguration.timeout` of the pipe's client. The time that a user needs to sign in does
+  /// not count.
   public var timeout: Duration?
   /// The module that provides the token; `nil` for the pipeline's module.
   public var module: AuthorizationModule?

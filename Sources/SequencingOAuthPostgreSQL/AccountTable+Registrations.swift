@@ -85,7 +85,7 @@ extension AccountTable {
     try await run(statements.registrations.erase, .bytes(Self.name(ofServer: issuer)))
   }
 
-  /// Encrypts registrations of older keys with a key; returns how many are damaged.
+  /// Encrypts registrations of older keys with a new key; returns how many are damaged.
   ///
   /// A registration stays unchanged if another host saves it in the meantime.
   func resealRegistrations(to key: Int64) async throws(SQOAuthError) -> Int {

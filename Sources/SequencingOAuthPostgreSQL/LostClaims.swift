@@ -34,7 +34,7 @@ struct LostClaims: Sendable {
     ends[mark] = now + time + Self.excess
   }
 
-  /// Records that the database has answered; earlier claims can be pending only a short time more.
+  /// Records that the database has answered, so that earlier claims end soon.
   mutating func answered(at now: ContinuousClock.Instant) {
     ends = ends.mapValues { min($0, now + Self.delay) }
   }

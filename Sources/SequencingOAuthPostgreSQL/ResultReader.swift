@@ -62,13 +62,13 @@ struct ResultReader: ~Copyable {
     }
   }
 
-  /// Returns whether a connection's socket is ready to be read, or to be written if needed.
+  /// Returns whether the event that a connection waits for has happened on its socket.
   static func isReady(_ handle: OpaquePointer, _ need: Need) -> Bool {
     var polled = pollfd(fd: PQsocket(handle), events: need.events, revents: 0)
     return poll(&polled, 1, 0) > 0
   }
 
-  /// Blocks the thread until a connection's socket is ready; returns `false` at the deadline.
+  /// Blocks the thread until the event on the socket; returns `false` at the deadline.
   static func wait(
     for handle: OpaquePointer, _ need: Need, until deadline: ContinuousClock.Instant
   ) -> Bool {

@@ -218,7 +218,7 @@ final class AccountTable {
     return try writeAheadCopies.copy(after: stored, coding.sealer) ?? stored
   }
 
-  /// Writes all records, all registrations and the header again with another key, or nothing.
+  /// Encrypts all records, all registrations and the header with another key, or changes nothing.
   ///
   /// The closure tries to take an account's lease and returns `nil` while a refresh holds it.
   func changeKey(

@@ -14,7 +14,7 @@ struct SQLiteError: Error, CustomStringConvertible {
     errno = sqlite3_system_errno(connection)
   }
 
-  /// The primary result code, without the details of the extended one.
+  /// The primary result code, without the details of the extended code.
   var kind: Int32 { code & 0xff }
 
   /// Whether the error means that the database is damaged.

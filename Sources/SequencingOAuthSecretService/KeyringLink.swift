@@ -17,7 +17,7 @@ final class KeyringLink: @unchecked Sendable {
   private let library: KeyringLibrary
   private let connection: KeyringConnection
   private let context: KeyringContext
-  /// The keyring's unique name on the bus; no later keyring has it; `nil` if it is not known.
+  /// The unique bus name of this keyring, but of no later keyring; `nil` if it is not known.
   private let owner: String?
 
   /// Connects to a bus and opens a session; if `bus` is `nil`, uses the environment's address.

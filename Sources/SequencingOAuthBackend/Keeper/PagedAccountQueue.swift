@@ -10,7 +10,8 @@ import SequencingOAuth
 /// An account queue for stores without their own queue; it reads all records periodically.
 ///
 /// Processes with the same store coordinate only by the accounts' leases. If two of them want to
-/// renew an account at the same time, the second one finds the new token of the first.
+/// renew an account at the same time, the second process finds the token that the first process has
+/// stored.
 final class PagedAccountQueue: AccountQueue {
   private struct Entry {
     /// The moment when the account is due.

@@ -57,7 +57,7 @@ struct IntrospectionRules {
     return claims
   }
 
-  /// Returns the members without those that have no meaning.
+  /// Removes members without a meaning, such as an empty text.
   ///
   /// Some servers send an `exp` of zero for an active token that does not expire. Many send an
   /// empty text for a missing value. No rule needs `iat` or `jti`, so these are left out if they

@@ -78,8 +78,8 @@ public final class TokenIntrospector: Sendable {
   ///
   /// - Throws: `SQOAuthError`: `SQOAuthError.Code.unexpectedTokenType` for an active token that is
   ///   not an access token; `SQOAuthError.Code.introspectionUnsupported`; the server's error, such
-  ///   as `SQOAuthError.Code.invalidClient`; the error of the request; it says nothing about the
-  ///   token.
+  ///   as `SQOAuthError.Code.invalidClient`; the error of a failed request. The last two say
+  ///   nothing about the token.
   /// - SeeAlso: RFC 7662, section 2
   public func claims(of token: String) async throws(SQOAuthError) -> AccessTokenClaims? {
     guard !token.isEmpty else { return nil }

@@ -17,8 +17,8 @@ extension AccountManager {
   /// The server's metadata is fetched if it is not in memory or no longer fresh, within
   /// `ClientConfiguration.timeout`.
   ///
-  /// - Throws: `SQOAuthError`: if the configuration or the options cannot be used, or the error of
-  ///   the request for the metadata.
+  /// - Throws: `SQOAuthError` if the configuration or the options cannot be used, or if the
+  ///   metadata cannot be fetched.
   /// - SeeAlso: RFC 6749, section 4.1.1
   public func beginSignIn(
     _ configuration: ClientConfiguration, with options: SignInOptions = SignInOptions()

@@ -19,7 +19,7 @@ import SequencingOAuth
 /// sign-in with a stolen code, or make a victim finish the attacker's sign-in. So never send the
 /// value to a browser unsealed.
 public struct WebSignIn: Sendable, Hashable {
-  /// The moment after which the sign-in can no longer be finished, in whole seconds.
+  /// The moment when the sign-in expires, in whole seconds.
   ///
   /// It is `ClientConfiguration.signInTimeout` after the beginning.
   public let expirationDate: Date

@@ -21,9 +21,9 @@ struct DownloadRecord: Codable, Hashable, Sendable {
   private(set) var validator: String?
   /// The length of the whole resource; `nil` if the server did not announce it.
   var total: Int64?
-  /// The identifier of the system start during which the bytes were written; `nil` if unknown.
+  /// The identifier of the system's boot when the bytes were written; `nil` if unknown.
   ///
-  /// Until the system restarts, it has all written bytes, even if the process was killed.
+  /// Until the next boot, the file has all written bytes, even if the process was killed.
   var boot: String?
   /// The number of bytes that are safely on the disk, even after a power failure.
   var synced: Int64 = 0
@@ -94,7 +94,7 @@ struct DownloadRecord: Codable, Hashable, Sendable {
     boot = Self.currentBoot
   }
 
-  /// An identifier that changes each time the system starts; `nil` if the system has none.
+  /// The identifier of the system's current boot; `nil` if the system has none.
   private static let currentBoot: String? = {
     guard let id = try? Data(contentsOf: URL(filePath: "/proc/sys/kernel/random/boot_id")) else {
       return nil

@@ -89,7 +89,7 @@ final class PartialFile: @unchecked Sendable {
     }
   }
 
-  /// Stores the length of the whole resource when a later response contains it.
+  /// Stores the length of the whole resource after a response has announced it.
   func learn(total: Int64) async throws(SQOAuthError) {
     guard var record else { return }
     record.total = total

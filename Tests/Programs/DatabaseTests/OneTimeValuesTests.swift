@@ -101,7 +101,9 @@ import Testing
 
   /// The store repeats such a call, and must not mistake its own entry for another host's.
   @Test(.requires(.postgreSQL), arguments: [TCPRelay.Fault.requestIsLost, .answerIsLost])
-  func `a value whose database answer was lost still counts as first use`(fault: TCPRelay.Fault)
+  func `after a lost answer of the database, the use of a value still counts as the first use`(
+    fault: TCPRelay.Fault
+  )
     async throws
   {
     try await PostgreSQLServer.running { server in

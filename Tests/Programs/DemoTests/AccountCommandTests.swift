@@ -69,7 +69,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `token refreshes an expired token and stores the new one`() async throws {
+  @Test func `token refreshes an expired token and stores the new token`() async throws {
     let sandbox = try await SandboxServer.start()
     let old = try await keepExpiredAccount(at: sandbox)
     let first = try await run(["token"] + kept)

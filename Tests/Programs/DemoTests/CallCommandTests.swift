@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `call sends a body and header fields, with its own token replacing a given one`(
+  func `call sends a body and header fields, and its own token replaces a given token`(
     fromInput: Bool
   ) async throws {
     let sandbox = try await SandboxServer.start()

@@ -48,7 +48,7 @@ import Testing
     #expect(!folder.exists("state"))
   }
 
-  @Test func `login prints the result for a person without the token`() async throws {
+  @Test func `login prints a readable result without the token`() async throws {
     let outcome = try await run(
       ["login", "--browser", "sandbox", "--scope", "demo", "--store", "file:" + folder.file("t")])
     #expect(outcome.status == 0)
@@ -139,7 +139,7 @@ import Testing
   }
 
   @Test(arguments: [SandboxMisbehaviour.status(401), .error("invalid_grant")])
-  func `login does not suggest another login if the server rejects this one`(
+  func `login does not suggest another login if the server rejects it`(
     _ refusal: SandboxMisbehaviour
   ) async throws {
     let sandbox = try await SandboxServer.start()

@@ -107,7 +107,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a signed-out account is reported by the rpc command too`() async throws {
+  @Test func `a signed-out account is reported by the rpc command`() async throws {
     let sandbox = try await SandboxServer.start()
     #expect(try await run(login(sandbox)).status == 0)
     try await end(sandbox, "work", in: .file)

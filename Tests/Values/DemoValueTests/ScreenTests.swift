@@ -508,7 +508,7 @@ import Testing
         == #"{"access_token":"a","token_type":"Bearer"}"#)
   }
 
-  @Test func `a token is a summary without secrets for a person`() {
+  @Test func `the summary of a token contains no secret`() {
     let token = SQToken(
       accessToken: "secret-a", expirationDate: now.addingTimeInterval(60), scope: "x y",
       refreshToken: "secret-r")

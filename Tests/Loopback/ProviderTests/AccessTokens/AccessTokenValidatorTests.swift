@@ -36,7 +36,7 @@ import Testing
       .hmacWithPublicKey, .unknownKeyID, .unpublishedKey, .weakKey, .critical, .embeddedKey,
       .keyAddress, .doubledAlgorithm,
     ])
-  func `a token with a wrong form or signature is rejected`(
+  func `a malformed token or a token with a wrong signature is rejected`(
     fault: SandboxIDTokenFault
   ) async throws {
     let server = try await ResourceServerFixture()
@@ -176,7 +176,7 @@ import Testing
     _ = try await validator.validate(token)
   }
 
-  @Test func `while the server is down, valid tokens are accepted and forged ones rejected`()
+  @Test func `while the server is down, valid tokens are accepted and forged tokens rejected`()
     async throws
   {
     let server = try await ResourceServerFixture { $0.accessTokenLifetime = .seconds(86_400) }

@@ -163,7 +163,7 @@ struct HTTPTLSTests {
     }
   }
 
-  @Test func `a server without TLS is a TLS failure`() async throws {
+  @Test func `a server without TLS causes a TLS error`() async throws {
     let server = try Server.saying("HTTP/1.1 400 Bad Request\r\n\r\n")
     let url = try #require(URL(string: "https://\(server.loopback.authority)/"))
     await failure(.tlsFailed) { try await CurlTransport.shared.send(WebRequest(url: url)) }

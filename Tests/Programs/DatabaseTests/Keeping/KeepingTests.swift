@@ -66,7 +66,7 @@ private final class WaitedStore: TokenStore {
   }
 
   @Test(arguments: KeptAccounts.Store.allCases)
-  func `an account whose user must sign in again is reported and skipped`(
+  func `an account that needs a new sign-in is reported and skipped`(
     store: KeptAccounts.Store
   ) async throws {
     try await KeptAccounts.running(store) { accounts in

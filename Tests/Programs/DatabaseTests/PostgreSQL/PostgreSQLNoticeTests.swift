@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test func `a change whose notification was lost is reported after the next connection`()
+  @Test func `a change with a lost notification is reported after the next connection`()
     async throws
   {
     try await withObserver { server, _, _, reports in

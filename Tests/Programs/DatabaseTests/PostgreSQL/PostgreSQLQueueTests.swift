@@ -201,7 +201,7 @@ import Testing
     }
   }
 
-  @Test func `accounts whose answer was lost are given to the same host again`() async throws {
+  @Test func `accounts of a lost answer are given to the same host again`() async throws {
     try await withRelay { _, relay, one, other in
       let ids = (1...20).map { "\($0)" }.sorted()
       for id in ids { try await other.save(Self.record(id)) }

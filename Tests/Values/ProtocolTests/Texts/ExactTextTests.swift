@@ -21,7 +21,7 @@ import Testing
   private enum Case: Hashable { case text(String) }
 
   @Test(arguments: pairs)
-  func `every comparison is exact`(one: String, other: String) {
+  func `every comparison of texts is exact`(one: String, other: String) {
     #expect(one[...] == other[...], "Swift takes them for one")
     #expect(!(one == other) && one != other)
     #expect(one == String(decoding: one.utf8, as: UTF8.self))

@@ -259,7 +259,9 @@ import Testing
     ["<https://a.example/2>; rev=next"], ["<https://a.example/2>, rel=next"],
     ["<https://a.example/2>; rel=prev; rel=next"], [String(repeating: "<", count: 10_000)],
   ])
-  func `a malformed or other Link field names no next page`(fields: [String]) async throws {
+  func `a Link field that is malformed or has other relations names no next page`(fields: [String])
+    async throws
+  {
     #expect(try await next(fields) == nil)
   }
 }
