@@ -8,7 +8,7 @@ import SequencingOAuth
 
 /// A browser that shows the address if no window opens, while the sign-in waits for the redirect.
 struct HelpfulBrowser: UserAgent {
-  /// The wait after a failed browser command: the same signal may end the sign-in, too.
+  /// The wait after a failed browser command: if a signal ended it, the sign-in ends, too.
   private static let grace: Duration = .milliseconds(300)
 
   let browser: any UserAgent

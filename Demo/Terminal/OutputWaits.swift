@@ -15,7 +15,7 @@ enum OutputWaits {
   /// The time that a reader still has after the waits have ended, in milliseconds.
   private static let grace: Int32 = 1000
 
-  /// Ends all waits, including later ones.
+  /// Ends all waits, including later waits.
   static func end() {
     if let bell { write(bell.writing, "!", 1) }
   }

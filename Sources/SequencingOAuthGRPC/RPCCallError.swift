@@ -52,7 +52,7 @@ public struct RPCCallError: Error, Sendable {
 extension RPCCallError: Redacted {
   /// The status and the message in one line: `UNAUTHENTICATED (16): message`.
   public var description: String { "\(status) (\(status.rawValue)): \(message)" }
-  /// The shown properties: of the metadata only the names, of the cause only the type.
+  /// The properties to show, with only the names of the metadata and only the type of the cause.
   ///
   /// Their texts may contain a secret.
   package var shownParts: KeyValuePairs<String, Any> {

@@ -111,9 +111,9 @@ extension Pipeline.Pipe {
     return request
   }
 
-  /// The pipe's own time limit, or else its client's.
+  /// The pipe's own time limit or, without it, the client's time limit.
   ///
-  /// If no client is registered, it is the default limit; the request then fails later.
+  /// If no client is registered, this is the default limit, and the request fails later.
   private var timeout: Duration? {
     configuration.timeout ?? (try? module.context.configuration.get())?.timeout
       ?? WebRequestLimits().standard

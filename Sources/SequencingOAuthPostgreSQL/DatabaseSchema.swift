@@ -27,9 +27,9 @@ struct DatabaseSchema: Sendable {
   /// The current version of the tables.
   ///
   /// Version 1 had three forms. The first had no `pauses`, no `registrations`, no `used`, and no
-  /// columns `server` and `due` of the accounts. The second added `pauses` and these columns, the
-  /// third the other tables. Version 2 adds the column `asking` of the pauses and the accounts'
-  /// digests.
+  /// columns `server` and `due` of the accounts. The second added `pauses` and these columns, and
+  /// the third added the other tables. Version 2 adds the column `asking` of the pauses and the
+  /// accounts' digests.
   static let version: Int64 = 2
 
   /// The schema's name as an SQL identifier, in quotation marks.

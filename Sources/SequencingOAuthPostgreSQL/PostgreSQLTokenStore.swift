@@ -30,7 +30,7 @@ public import SequencingOAuth
 public final class PostgreSQLTokenStore: TokenStore {
   let database: AccountDatabase
   let held = HeldLeases()
-  /// The claims on due accounts without an answer.
+  /// The claims on due accounts after a lost answer.
   let lostClaims = Locked(LostClaims())
   /// The work that continues after the store's calls have returned.
   let work = WorkUnderWay()

@@ -54,7 +54,8 @@ final class AccountDatabase: Sendable {
   func checkMaking() throws(SQOAuthError) {
     do throws(SQOAuthError) {
       try state.withLock(\.key)?.check()
-      let lock = try FileFailure.reported("its lock file cannot be used") { () throws(FileFailure) in
+      let lock = try FileFailure.reported("its lock file cannot be used") {
+        () throws(FileFailure) in
         try PrivateFile(path: path).lock()
       }
       defer { lock.remove() }

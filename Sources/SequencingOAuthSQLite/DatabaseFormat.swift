@@ -18,7 +18,7 @@ enum DatabaseFormat {
   /// Version 1 had three forms: the first had no `used` and no `registrations`, the second had no
   /// `registrations`, and the third had both. Version 2 adds the digests of users and sessions. A
   /// change of the tables needs a new version, and ``upgrade(_:noting:)`` must convert all earlier
-  /// ones.
+  /// versions.
   static let version: UInt32 = 2
 
   /// The statements that create the tables and indexes, in alphabetical order.
@@ -32,7 +32,7 @@ enum DatabaseFormat {
   /// A registration is stored by a digest of its server's issuer, so that an encrypted database
   /// does not show the servers of its accounts.
   ///
-  /// There are so few used values that finding the expired ones needs no index.
+  /// There are few used values, so a search for expired values needs no index.
   static let tables =
     [
       "CREATE INDEX accounts_session ON accounts (session)",

@@ -153,7 +153,7 @@ public final class SQLiteTokenStore: TokenStore {
   ///
   /// Either all records change or none. The call first waits at most 30 s for running refreshes.
   /// Afterwards, other processes that have the store open get `SQOAuthError.Code.wrongPassphrase`;
-  /// they cannot damage the store. If an earlier call has already changed the key to this one,
+  /// they cannot damage the store. If an earlier call has already changed the key to this key,
   /// nothing changes.
   public func changeKey(to key: StoreKey?) async throws(SQOAuthError) {
     try await SQOAuthError.whileRefreshed { () throws(SQOAuthError) in

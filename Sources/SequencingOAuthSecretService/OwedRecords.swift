@@ -3,8 +3,8 @@ import SequencingOAuth
 
 /// The accounts with a next record that must not be lost: the server issues its token only once.
 ///
-/// If the keyring is locked or has ended, it tries several times to save that record. The store
-/// writes no token to a file, so a record that is not saved is lost when the process ends.
+/// If the keyring is locked or has ended, the store tries several times to save that record. The
+/// store writes no token to a file, so a record that is not saved is lost when the process ends.
 final class OwedRecords: Sendable {
   /// One attempt to save a record.
   struct Attempt: Sendable {

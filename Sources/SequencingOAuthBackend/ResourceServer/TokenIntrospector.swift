@@ -148,6 +148,6 @@ public final class TokenIntrospector: Sendable {
 }
 
 extension TokenIntrospector: Redacted {
-  /// A fixed text.
+  /// A fixed text, without secrets.
   public var description: String { "token introspector" }
 }

@@ -16,8 +16,8 @@ extension MultipartForm {
   /// the following quote as an escaped quote.
   ///
   /// Without a content type, a file, data or a stream is sent as `application/octet-stream`. The
-  /// SDK does not guess the type from the file name's extension, because its meaning differs
-  /// between machines. Set the type if the server needs it.
+  /// SDK does not guess the type from the file name's extension, because the meaning of an
+  /// extension differs between machines. Set the type if the server needs it.
   ///
   /// - SeeAlso: RFC 7578, section 4.2; HTML, "Multipart form data"
   public struct Part: Sendable {

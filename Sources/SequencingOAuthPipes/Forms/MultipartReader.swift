@@ -82,7 +82,7 @@ final class MultipartReader: @unchecked Sendable {
   }
 
   private static func mismatch(_ what: String) -> SQOAuthError {
-    SQOAuthError(.malformedRequest, "\(what) does not have the length that was announced for it")
+    SQOAuthError(.malformedRequest, "\(what) does not have its announced length")
   }
 
   private static func unreadable(_ path: String, _ error: FileFailure) -> SQOAuthError {

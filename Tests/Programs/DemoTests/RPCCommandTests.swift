@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test
-  func `rpc prints the server's answer about the token, and first refreshes an expired token`()
+  func `the rpc command refreshes an expired token and prints the server's answer about it`()
     async throws
   {
     try await withServers { sandbox, server in
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func `rpc repeats a call once with a new token if the server rejects the old token`()
+  @Test func `the rpc command repeats a call once if the server rejects the token`()
     async throws
   {
     try await withServers { sandbox, server in
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func `rpc reaches a TLS server with a given authority`() async throws {
+  @Test func `the rpc command reaches a TLS server with a given authority`() async throws {
     let certificates = try await Certificates()
     try await withServers(certificates: certificates) { sandbox, server in
       try await store.keepExpiredAccount(at: sandbox)
@@ -98,7 +98,8 @@ import Testing
     }
   }
 
-  @Test func `rpc shows the challenge for a bad token but not the token`() async throws {
+  @Test func `the rpc command shows the challenge for a bad token but not the token`() async throws
+  {
     try await withServers { sandbox, server in
       try await store.keepExpiredAccount(at: sandbox)
       let outcome = try await rpc(
@@ -115,7 +116,9 @@ import Testing
     }
   }
 
-  @Test func `rpc shows the challenge of a call that the token does not allow`() async throws {
+  @Test func `the rpc command shows the challenge of a call that the token does not allow`()
+    async throws
+  {
     try await withServers(options: ["--scope", "admin"]) { sandbox, server in
       try await store.keepExpiredAccount(at: sandbox)
       let outcome = try await rpc([server.url.absoluteString])
@@ -130,7 +133,7 @@ import Testing
     }
   }
 
-  @Test func `rpc waits for a silent server only until its time limit`() async throws {
+  @Test func `the rpc command waits for a silent server only until its time limit`() async throws {
     let listener = try BoundSocket()
     try listener.listen()
     let outcome = try await rpc(
@@ -144,7 +147,7 @@ import Testing
         "\nThe server did not answer in time; --timeout gives it more time.\n"))
   }
 
-  @Test func `rpc uses a token from the environment without an account`() async throws {
+  @Test func `the rpc command uses a token from the environment without an account`() async throws {
     try await withServers { sandbox, server in
       let token = sandbox.issueTokens(for: "bob", scopes: ["profile"]).accessToken
       let outcome = try await rpc(
@@ -155,7 +158,7 @@ import Testing
     }
   }
 
-  @Test func `rpc prints other errors with their gRPC numbers`() async throws {
+  @Test func `the rpc command prints other errors with their gRPC numbers`() async throws {
     let sandbox = try await SandboxServer.start()
     try await store.keepExpiredAccount(at: sandbox)
     let port = try ClosedPort()
@@ -166,7 +169,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `rpc asks the user to sign in and makes no call if nobody is signed in`() async throws
+  @Test func `the rpc command asks the user to sign in and makes no call if nobody is signed in`()
+    async throws
   {
     try await withServers { _, server in
       let outcome = try await rpc([server.url.absoluteString])
@@ -177,7 +181,7 @@ import Testing
     }
   }
 
-  @Test func `rpc prints the reason if the session has ended`() async throws {
+  @Test func `the rpc command prints the reason if the session has ended`() async throws {
     try await withServers { sandbox, server in
       try await store.keepExpiredAccount(at: sandbox)
       sandbox.revokeEverything()
@@ -189,7 +193,7 @@ import Testing
     }
   }
 
-  @Test func `rpc ends with status 3 when it is interrupted`() async throws {
+  @Test func `the rpc command ends with status 3 when it is interrupted`() async throws {
     // The listener accepts connections and never answers.
     let listener = try BoundSocket()
     try listener.listen()
@@ -225,7 +229,8 @@ import Testing
     }
   }
 
-  @Test func `rpc calls the gRPC server of the built-in sandbox if asked`() async throws {
+  @Test func `the rpc command calls the gRPC server of the built-in sandbox if asked`() async throws
+  {
     let outcome = try await DemoProcess.run(["rpc", "--sandbox"], in: folder)
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(
@@ -236,7 +241,9 @@ import Testing
     #expect(!folder.exists("state"))
   }
 
-  @Test func `rpc shows the challenge of the built-in sandbox for a bad token`() async throws {
+  @Test func `the rpc command shows the challenge of the built-in sandbox for a bad token`()
+    async throws
+  {
     let outcome = try await DemoProcess.run(
       ["rpc", "--sandbox"], in: folder, environment: ["SQ_ACCESS_TOKEN": "c4n4ry"])
     #expect(outcome.status == 1 && outcome.output.isEmpty)
@@ -258,7 +265,7 @@ import Testing
     ),
     (["--sandbox", "--ca", "/dev/null"], "--ca is for a server whose URL begins with https"),
   ])
-  func `rpc needs either the server's URL or --sandbox`(
+  func `the rpc command needs either the server's URL or --sandbox`(
     words: [String], error: String
   ) async throws {
     let outcome = try await DemoProcess.run(["rpc"] + words, in: folder)
@@ -274,14 +281,18 @@ import Testing
     (["https://a.example", "--ca", "/dev/null"], "usage: --ca /dev/null has no certificate"),
     (["https://a.example", "--access-token", "hunter2"], "usage: a token is never an argument"),
   ])
-  func `rpc rejects an invalid server or option`(words: [String], error: String) async throws {
+  func `the rpc command rejects an invalid server or option`(words: [String], error: String)
+    async throws
+  {
     let outcome = try await rpc(words)
     #expect(outcome.status == 2)
     #expect(outcome.firstError.hasPrefix("error: \(error)"), "\(outcome.errors)")
     #expect(!outcome.errors.contains("hunter2"))
   }
 
-  @Test func `rpc rejects a token that cannot be sent, without showing it`() async throws {
+  @Test func `the rpc command rejects a token that cannot be sent, without showing it`()
+    async throws
+  {
     let outcome = try await rpc(
       ["http://127.0.0.1:1"], environment: ["SQ_ACCESS_TOKEN": "hunter 2"])
     #expect(outcome.status == 2)

@@ -90,7 +90,9 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `only a save chooses the place, so a keyring may appear before it`() async throws {
+  @Test func `only a save chooses the place, so a keyring may appear before the first save`()
+    async throws
+  {
     let desktop = try await PrivateDesktop()
     let store = store(desktop)
     #expect(try await store.load("a") == nil)

@@ -31,7 +31,7 @@ import Testing
         .sequencing("http://127.0.0.1:81/api/DataSourceList?all=true")
       ),
     ] as [(String?, String?, DriveAddress)])
-  func `the option or the provider determines the address`(
+  func `the option or the provider determines the address of the files`(
     option: String?, server: String?, address: DriveAddress
   ) throws {
     #expect(try DriveAddress(option, at: server) == address)

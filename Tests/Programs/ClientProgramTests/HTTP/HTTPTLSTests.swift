@@ -219,7 +219,7 @@ struct HTTPTLSTests {
     }
   }
 
-  @Test func `the error for a plain http server suggests that cause`() async throws {
+  @Test func `the error names a plain http server as the possible cause`() async throws {
     let server = try LoopbackServer { _ in .response(LoopbackResponse(status: 200)) }
     let error = await failure(.tlsFailed) {
       try await CurlTransport.shared.send(WebRequest(url: "https://127.0.0.1:\(server.port)/"))

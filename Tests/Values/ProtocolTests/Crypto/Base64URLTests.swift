@@ -33,7 +33,7 @@ import Testing
     "A", "AAAAA", "AA==", "AAA=", "=", "A=AA", "AA\n", " AA", "A A", "++++", "////", "AA.A",
     "é", "\u{0}\u{0}", "ＡＡ",
   ])
-  func `any other character or length is rejected`(text: String) {
+  func `a character outside the alphabet or a wrong length is rejected`(text: String) {
     #expect(Base64URL.decode(text) == nil)
   }
 
