@@ -24,7 +24,7 @@ struct SQDemo {
   private static func words() throws(Failure) -> [String] {
     let arguments = CommandLine.arguments
     // Swift reads the arguments from /proc. Without it, even the program's name is missing, and the
-    // program must not mistake that for a call without arguments, which starts the tour.
+    // program must not mistake that for a call without arguments: that starts the tour.
     guard !arguments.isEmpty else {
       throw Failure(
         "no_arguments",

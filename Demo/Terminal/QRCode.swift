@@ -10,7 +10,7 @@ enum QRCode {
   static func drawing(of text: String, _ appearance: Appearance, columns: Int) -> String? {
     let style: String
     switch (appearance.glyphs, appearance.colours) {
-    // Without colors, the code is right only on a dark background, which is the most common.
+    // Without colors, the code is right only on a dark background, the most common one.
     case (.unicode, .none): style = "UTF8"
     case (.unicode, _): style = "ANSIUTF8"
     case (_, .none): return nil

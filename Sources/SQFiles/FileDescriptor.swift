@@ -51,7 +51,7 @@ package struct FileDescriptor: Sendable {
     }
     let file = try FileDescriptor(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
     do throws(FileFailure) {
-      // Otherwise the process's umask might give it a mode with which the next run cannot open it.
+      // Otherwise the process's umask might give it a mode that keeps the next run from opening it.
       try FileTrust.closeToOthers(file)
       return file
     } catch {

@@ -1,7 +1,7 @@
 import SQBasics
 import SequencingOAuth
 
-/// A parser of a response's `Link` fields, which give a URL for each relation.
+/// A parser of a response's `Link` fields: each relation has a URL.
 ///
 /// - SeeAlso: RFC 8288, section 3
 enum LinkHeader {

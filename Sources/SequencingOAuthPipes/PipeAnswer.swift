@@ -46,7 +46,7 @@ struct PipeAnswer: Sendable {
     } catch let error as DecodingError {
       throw Self.unreadable("the \(Self.name) is not JSON of the expected form\(Self.field(error))")
     } catch {
-      // The error comes from one of the app's types, which has its own reasons.
+      // The error comes from one of the app's types and may have any reason.
       throw Self.unreadable("the app's type could not be decoded from the \(Self.name)", error)
     }
   }

@@ -37,7 +37,7 @@ extension AccountTable {
   private func accounts(_ rows: [SQLRow]) async throws(SQOAuthError) -> [DueAccounts.Account] {
     var accounts: [DueAccounts.Account] = []
     for row in rows {
-      // If an ID is not text, another program edited the row, which stays unchanged.
+      // If an ID is not text, another program edited the row. It stays unchanged.
       guard let id = try? id(row) else { continue }
       accounts.append(
         DueAccounts.Account(

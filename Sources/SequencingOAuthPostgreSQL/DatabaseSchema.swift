@@ -36,6 +36,8 @@ struct DatabaseSchema: Sendable {
   let name: String
   private let plainName: String
 
+  /// Creates the description of a schema's tables; sends nothing.
+  ///
   /// - Throws: `invalidConfiguration` for a name that PostgreSQL does not allow or reserves.
   init(_ name: String) throws(SQOAuthError) {
     guard (1...63).contains(name.utf8.count), !name.utf8.contains(0), !name.hasPrefix("pg_") else {

@@ -52,7 +52,7 @@ struct PostgreSQLError: Error, CustomStringConvertible {
       kind = .refused("28000")
     } else if PQconnectionUsedPassword(connection) != 0, text.contains("authentication failed") {
       // libpq has no SQLSTATE for a rejected login. PostgreSQL and PgBouncer write this text. A
-      // server with messages in another language counts as one that cannot be reached.
+      // server with messages in another language counts as unreachable.
       kind = .refused("28P01")
     } else {
       kind = .disconnected

@@ -166,7 +166,7 @@ final class AccountTable {
 
   func list() throws(SQOAuthError) -> [String] {
     try connection.run("SELECT id FROM accounts") { row throws(SQOAuthError) in try id(row) }
-      // SQLite sorts by bytes, which differs from Swift's order for text outside ASCII.
+      // SQLite sorts by bytes; Swift's order differs for text outside ASCII.
       .sorted()
   }
 

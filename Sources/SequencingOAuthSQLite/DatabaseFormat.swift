@@ -62,7 +62,7 @@ enum DatabaseFormat {
       for table in tables.reversed() { try connection.execute(table) }
       try setHeader(header, connection)
     }
-    // Sets the permanent journal mode, which is stored in the file.
+    // Sets the permanent journal mode and stores it in the file.
     try connection.beginWriting()
   }
 

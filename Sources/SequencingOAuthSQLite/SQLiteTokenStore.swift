@@ -66,7 +66,7 @@ public final class SQLiteTokenStore: TokenStore {
   }
 
   deinit {
-    // Closing may write to the disk, which would block a thread of the cooperative pool.
+    // Closing may write to the disk and would block a thread of the cooperative pool.
     queue.start { [database] in database.close() }
   }
 

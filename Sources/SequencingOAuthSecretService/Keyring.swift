@@ -113,7 +113,7 @@ struct Keyring: Sendable {
         return try session.store(
           secret, label: label(record.id), attributes: newAttributes(record.id))
       }
-      // The item stays in its collection, which need not be the current default collection.
+      // The item stays in its collection, even if that is not the current default collection.
       try session.replace(newest, by: secret)
       for other in items.dropFirst() { try session.delete(other) }
     }

@@ -97,7 +97,7 @@ final class KeyringLimit {
   private static func timer(
     _ action: @escaping @Sendable () -> Void
   ) -> any DispatchSourceTimer {
-    // Not on the store's own queue, which is blocked by the call.
+    // Not on the store's own queue, because the call blocks that queue.
     let timer = DispatchSource.makeTimerSource(queue: .global())
     timer.setEventHandler(handler: action)
     return timer

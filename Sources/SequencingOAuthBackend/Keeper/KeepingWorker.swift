@@ -93,7 +93,7 @@ final class KeepingWorker: Sendable {
   private func start(_ account: DueAccounts.Account, in group: inout DiscardingTaskGroup) {
     running.withLock { $0.count += 1 }
     group.addTask {
-      // A separate task, which is not cancelled: a stopped keeper lets its renewals finish.
+      // A separate task is not cancelled: a stopped keeper lets its renewals finish.
       await Task { await self.handle(account) }.value
       let bell = self.running.withLock { running in
         running.count -= 1

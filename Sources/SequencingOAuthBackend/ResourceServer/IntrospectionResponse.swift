@@ -90,7 +90,8 @@ struct IntrospectionResponse: Sendable {
   /// repeat it.
   private func isNew(_ date: Date, at now: Date) -> Bool {
     let tolerance = client.configuration.clockTolerance.seconds
-    // The server created its response after the request, which was sent at most one time limit ago.
+    // The server created its response after the request, and the request is at most one time limit
+    // old.
     let earliest = now.addingTimeInterval(-tolerance - request.timeout.seconds)
     return earliest <= date && date <= now.addingTimeInterval(tolerance)
   }

@@ -53,7 +53,7 @@ final class PartialFile: @unchecked Sendable {
     destination = try Self.checked(download.destination, replaces: replaces)
     partial = PrivateFile(path: "\(destination).partial")
     recordFile = PrivateFile(path: "\(partial.path).info")
-    // This check comes before the lock, which creates the file.
+    // This check comes before the lock, because the lock creates the file.
     _ = try Self.record(at: recordFile.path)
     lock = try Self.lock(partial.path, recordFile.path)
     let content = try Self.record(at: recordFile.path)

@@ -99,7 +99,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the cookbook prints one line for each step as a command`() async throws {
+  @Test func `the cookbook command prints one line for each step`() async throws {
     let outcome = try await DemoProcess.run(["cookbook"], in: folder)
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(outcome.errors.isEmpty)
