@@ -1,8 +1,7 @@
 import Dispatch
 import Glibc
 
-/// The program, which finds the command that the arguments name, runs it, and exits with its
-/// status.
+/// The program: finds the command in the arguments, runs it, and exits with its status.
 @main
 struct SQDemo {
   /// All commands.
@@ -15,8 +14,8 @@ struct SQDemo {
 
   /// Ends the program at once, because all output is already written.
   ///
-  /// A normal exit would first free OpenSSL's tables, which the threads of an interrupted transfer
-  /// may still read.
+  /// A normal exit would first free OpenSSL's tables, and the threads of an interrupted transfer
+  /// may still read them.
   private static func end(_ status: ExitStatus) -> Never {
     _exit(status.rawValue)
   }
@@ -25,7 +24,7 @@ struct SQDemo {
   private static func words() throws(Failure) -> [String] {
     let arguments = CommandLine.arguments
     // Swift reads the arguments from /proc. Without it, even the program's name is missing, and the
-    // program must not mistake that for a call without arguments, which starts the tour.
+    // program must not mistake that for a call without arguments: that starts the tour.
     guard !arguments.isEmpty else {
       throw Failure(
         "no_arguments",
@@ -33,8 +32,8 @@ struct SQDemo {
           + "the program without a library that is loaded before it (LD_PRELOAD)",
         status: .notAuthorized)
     }
-    // Swift replaces bytes that are not UTF-8: a path would be that of another file, and a name
-    // that of another account.
+    // Swift replaces bytes that are not UTF-8: a path would name another file, and a name another
+    // account.
     let pointers = UnsafeBufferPointer(
       start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
     for (number, pointer) in pointers.enumerated() {

@@ -15,7 +15,7 @@ struct Account: Sendable {
   var hasListedResources = false
   /// The store that keeps the account.
   let store: OpenStore
-  /// The way in which the account's user signs in, if it is known.
+  /// The way the account's user signs in, if it is known.
   let signIn: CommandLineSignIn?
 
   var id: String { oauth.module.accountID }

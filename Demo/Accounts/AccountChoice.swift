@@ -8,14 +8,14 @@ extension Option {
       + "\"default\" or, if there is none, the only account in the store.")
 }
 
-/// The choice of the account in the store that a command uses.
+/// The choice of a command's account in the store.
 struct AccountChoice: Sendable {
   /// The account's name if the command line names none.
   static let defaultID = "default"
 
   /// The name of the account on the command line, if there is one.
   let id: String?
-  /// Returns whether an account belongs to the client on the command line.
+  /// A closure that returns whether an account belongs to the client on the command line.
   ///
   /// It is always `true` if the command line names no client.
   var fits: @Sendable (AccountRecord) -> Bool = { _ in true }
@@ -28,7 +28,7 @@ struct AccountChoice: Sendable {
     id.map { "Nobody is signed in as \"\($0.onScreen)\"." } ?? "Nobody is signed in."
   }
 
-  /// Loads the account, and returns `nil` if the store has no suitable one.
+  /// Loads the account, and returns `nil` if the store has no suitable account.
   func record(in store: OpenStore) async throws(Failure) -> AccountRecord? {
     let id = newID
     let record = try await store.attempt { try await $0.load(id) }
@@ -49,8 +49,7 @@ struct AccountChoice: Sendable {
     return fitting.count == 1 ? fitting.first : nil
   }
 
-  /// Returns the failure if the store has no account of this name or, without a name, no account at
-  /// all.
+  /// Returns the failure for a missing account: of this name or, without a name, of any name.
   func isMissing(in store: OpenStore?) async throws(Failure) -> Failure {
     guard id != nil else { return Self.nobodyIsSignedIn }
     let failure = Failure(

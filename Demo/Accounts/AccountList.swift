@@ -6,7 +6,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The printed list of accounts, which is written one account at a time.
+/// The printed list of accounts, written one account at a time.
 struct AccountList {
   private let store: StoreOptions
   private let console: Console

@@ -3,7 +3,7 @@ import SequencingOAuth
 
 // Sign-ins at the provider of the options or of an account, or at the built-in sandbox.
 extension AccountOptions {
-  /// Signs in the user of an account whose session has ended, then does work with the account.
+  /// Signs the user in again after the session has ended, then does work with the account.
   func resume(
     _ record: AccountRecord, _ opened: OpenStore?, _ console: Console, _ work: Work
   ) async throws(Failure) {
@@ -16,7 +16,8 @@ extension AccountOptions {
 
   /// Signs in and does work with the new account.
   ///
-  /// If the options name no provider, it uses the built-in sandbox, which ends with the work.
+  /// If the options name no provider, it uses the built-in sandbox. That sandbox ends with the
+  /// work.
   func signIn(
     _ options: SignInArguments, _ opened: OpenStore?, _ console: Console, _ work: Work
   ) async throws(Failure) {

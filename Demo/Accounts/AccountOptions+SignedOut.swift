@@ -1,7 +1,7 @@
 import SQBasics
 import SequencingOAuth
 
-// Accounts whose session has ended: how they were signed in, and their error messages.
+// Accounts with ended sessions: how they were signed in, and their error messages.
 extension AccountOptions {
   /// Stores how an account was signed in.
   ///
@@ -18,11 +18,11 @@ extension AccountOptions {
     }
   }
 
-  /// Returns the failure for an account whose session has ended.
+  /// Returns the failure for an account with an ended session.
   func signedOut(_ record: AccountRecord) -> Failure {
     Failure(
       SQOAuthError.Code.notAuthorized.rawValue,
-      "the account \"\(record.id.onScreen)\" is not signed in any more", status: .notAuthorized
+      "the account \"\(record.id.onScreen)\" is no longer signed in", status: .notAuthorized
     ).withHint(Failure.signInAgain).naming(signInCommand(record))
   }
 

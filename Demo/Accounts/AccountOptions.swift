@@ -1,7 +1,7 @@
 import SQBasics
 import SequencingOAuth
 
-/// The options that select a command's account: an account in the store, or one that signs in now.
+/// The options that select a command's account, in the store or at a sign-in.
 struct AccountOptions: Sendable {
   static let options = [Option.account] + SignInArguments.options + StoreOptions.options
   /// The options of a command that can also use the built-in sandbox.
@@ -25,7 +25,7 @@ struct AccountOptions: Sendable {
 
   /// Checks the options.
   ///
-  /// With `areForNew`, the command signs in a new account, and uses one from the store only if
+  /// With `areForNew`, the command signs in a new account, and uses a stored account only if
   /// `--account` names it.
   init(_ arguments: Arguments, areForNew: Bool = false) throws(Failure) {
     let id = arguments[.account]
@@ -41,8 +41,8 @@ struct AccountOptions: Sendable {
   /// Does work with the account in the store.
   ///
   /// If there is none, it signs in at the provider that the options name, or at the built-in
-  /// sandbox if they ask for it; otherwise it fails. An account whose session has ended is not
-  /// signed in again unless ``resumesSignedOut`` is set: that is the task of 'login'.
+  /// sandbox if they ask for it; otherwise it fails. After the end of a session, it does not sign
+  /// in again unless ``resumesSignedOut`` is set: that is the task of 'login'.
   func withAccount(_ console: Console, _ work: Work) async throws(Failure) {
     guard !signIn.usesSandbox else { return try await self.signIn(signIn, nil, console, work) }
     let (opened, isDone) = try await tryKept(console, work)
@@ -76,7 +76,7 @@ struct AccountOptions: Sendable {
   /// Signs in and does work with that account, even if the store already contains it.
   ///
   /// An account that `--account` names is signed in at its previous server, unless the options name
-  /// another one.
+  /// another server.
   func withNewAccount(_ console: Console, _ work: Work) async throws(Failure) {
     guard choice.id != nil, signIn.server == nil, let opened = try await store.openIfThere(console)
     else { return try await self.signIn(signIn, nil, console, work) }

@@ -65,7 +65,7 @@ struct AccountReport: Encodable {
     }
     return [
       ("scope", scope.map { $0.isEmpty ? "none" : $0.onScreen } ?? "not known"),
-      expiry, ("refresh", canRefresh ? "possible" : "not possible, only a new sign-in is"),
+      expiry, ("refresh", canRefresh ? "possible" : "not possible; sign in again instead"),
     ]
   }
 

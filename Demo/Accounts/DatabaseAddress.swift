@@ -6,10 +6,10 @@ struct DatabaseAddress: Sendable, Equatable {
   /// A connection string of libpq: `postgresql://user@host/database`.
   let text: String
 
-  /// Checks the value of `--store`, and returns `nil` if it is not such an address.
+  /// Checks the value of `--store`, and returns `nil` if it is not the address of a database.
   ///
-  /// - Throws: A usage failure if it contains a password, which every user of the machine could
-  ///   see.
+  /// - Throws: A usage failure if it contains a password, because every user of the machine could
+  ///   see that.
   init?(_ text: String) throws(Failure) {
     guard text.hasPrefix("postgresql://") || text.hasPrefix("postgres://") else { return nil }
     let rest = text.drop { $0 != ":" }.dropFirst(3)

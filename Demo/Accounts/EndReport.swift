@@ -1,6 +1,6 @@
 /// The result of `logout` or `revoke`, as JSON for a program.
 struct EndReport: Encodable {
-  /// The account's ID; `nil` if the command named none and the store had none.
+  /// The account's ID; `nil` if neither the command nor the store had an account.
   let account: String?
   var forgotten: Bool?
   /// The state of the logout at the provider; `nil` if none was requested.
@@ -12,7 +12,7 @@ struct EndReport: Encodable {
 enum LogoutReach: String, Encodable {
   /// The sandbox's simulated user has logged out.
   case done
-  /// The browser shows the provider's page, which may ask the user to confirm.
+  /// The browser shows the provider's page; the page may ask the user to confirm.
   case opened
   /// The command printed the address of that page.
   case shown

@@ -11,7 +11,7 @@ import SequencingOAuth
 /// The exceptions for the server have the program's own names, except
 /// `id_token_signed_response_alg` (OpenID Connect Dynamic Client Registration).
 ///
-/// The secret is in the same record as the tokens, so it is as safe as they are. The records that
+/// The secret is in the same record as the tokens, so it has the same protection. The records that
 /// remain without tokens (``RememberedClients``) contain `needs_client_secret` instead.
 struct KeptClient: Sendable, Equatable, Redacted {
   private enum Key: String {
@@ -35,7 +35,7 @@ struct KeptClient: Sendable, Equatable, Redacted {
     case algorithm = "id_token_signed_response_alg"
     case noPKCE = "accepts_servers_without_pkce"
 
-    /// Returns the key of an exception that the user accepts.
+    /// Creates the key of an exception that the user accepts.
     init(_ attribute: ServerExceptions.Attribute) {
       switch attribute {
       case .quirks: self = .quirks
@@ -48,7 +48,7 @@ struct KeptClient: Sendable, Equatable, Redacted {
 
   private var values: [Key: String]
 
-  /// Reads the values that the store must keep from a client.
+  /// Reads a client's values that the store must keep.
   init(_ client: ClientConfiguration, at server: Server) {
     values = [:]
     switch server {
@@ -77,7 +77,7 @@ struct KeptClient: Sendable, Equatable, Redacted {
     values[.resources] = resources.isEmpty ? nil : resources.joined(separator: " ")
   }
 
-  /// Reads the client of an account, for which a record with only an issuer is enough.
+  /// Reads the client of an account; a record with only an issuer is enough.
   init(_ record: AccountRecord) {
     let pairs = record.attributes.compactMap { name, value in
       Key(rawValue: name).map { ($0, value) }

@@ -13,7 +13,7 @@ struct KeySource: Sendable {
       }
     }
 
-    /// The words about the key after the store's place in a message.
+    /// The text about the key that follows the store's place in a message.
     var inWords: String {
       switch self {
       case .passphrase: ""
@@ -22,11 +22,11 @@ struct KeySource: Sendable {
     }
   }
 
-  /// The path of the store, which may not exist yet.
+  /// The path of the store; the store may not exist yet.
   let path: String
   /// The store's name in a question; `nil` shows its path.
   var name: String?
-  /// The passphrase from the options or the environment, which is used as the key if there is one.
+  /// The passphrase from the options or the environment; if there is one, it is the key.
   let passphrase: Secret?
   var prompt: PassphrasePrompt? = .atTerminal
 
@@ -56,7 +56,7 @@ struct KeySource: Sendable {
     Failure(
       "passphrase_needed",
       "\(path.onScreen) has no key file \(keyPath.onScreen), so its passphrase is needed, and "
-        + "there is no terminal on which to ask for it",
+        + "there is no terminal to ask for it",
       status: .notAuthorized
     ).withHint("Put it into SQ_STORE_PASSPHRASE, or into a file that --passphrase-file names.")
   }

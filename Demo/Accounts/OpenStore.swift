@@ -4,7 +4,7 @@ import SequencingOAuthSecretService
 /// An opened store of accounts, with its place in words.
 struct OpenStore: Sendable {
   let store: any TokenStore
-  /// The stored clients with which accounts signed in; `nil` for a store in memory.
+  /// The stored clients of the accounts' sign-ins; `nil` for a store in memory.
   let clients: RememberedClients?
   /// The store of the program's own registrations at servers.
   let registrations: any RegistrationStore
@@ -20,7 +20,7 @@ struct OpenStore: Sendable {
     findPlace = { place }
   }
 
-  /// Creates the default store, which chooses its place when the first account is saved.
+  /// Creates the default store; it chooses its place when the first account is saved.
   init(
     _ store: DesktopTokenStore, clients: any TokenStore, registrations: any RegistrationStore
   ) {
@@ -30,7 +30,7 @@ struct OpenStore: Sendable {
     findPlace = { (try? await store.place)?.description ?? "an unknown place" }
   }
 
-  /// Creates a store in memory, which ends with the program.
+  /// Creates a store in memory; its accounts end with the program.
   static func memory() -> OpenStore {
     OpenStore(MemoryTokenStore(), place: nil)
   }

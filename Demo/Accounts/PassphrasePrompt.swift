@@ -1,7 +1,7 @@
 import Dispatch
 import Glibc
 
-/// A question for a passphrase on the terminal, which does not show the typed characters.
+/// A question for a passphrase on the terminal, without showing the typed characters.
 struct PassphrasePrompt: Sendable {
   private static let input: Int32 = 0
 

@@ -20,7 +20,7 @@ extension SQOAuth {
     let timer = Task {
       try await Task.sleep(for: .seconds(1))
       console.progress(
-        "Waiting for a refresh that is under way, or for the store to take its token.\(advice)")
+        "Waiting for a refresh in progress, or for the store to save its token.\(advice)")
     }
     defer { timer.cancel() }
     do throws(SQOAuthError) {

@@ -11,7 +11,7 @@ import SequencingOAuth
 struct SignedInUser: UserClaims {
   let idToken: IDToken
   let claims: [String: JSONValue]
-  /// The reason why the request to the provider failed; `nil` if it did not.
+  /// The error of the request to the provider; `nil` if it did not fail.
   let problem: SQOAuthError?
 
   var subject: String { idToken.subject }
@@ -53,7 +53,7 @@ extension SignedInUser {
       + Fields.text(fields.map { ($0.name, $0.value?.onScreen) })
   }
 
-  /// The methods by which the user was authenticated, in the provider's words.
+  /// The methods of the user's authentication, in the provider's words.
   private var how: String {
     (idToken.authenticationMethods + [idToken.authenticationContextClass].compactMap(\.self))
       .joined(separator: ", ")

@@ -51,7 +51,7 @@ struct StoreOptions: Sendable {
 
   /// Whether the user named a store.
   var areGiven: Bool { option != nil }
-  /// Whether the user named a store other than memory.
+  /// Whether the user named a store that outlives the program: any store but memory.
   var last: Bool { option != nil && option != .memory }
 
   /// Returns the command that signs an account of the store in again, to show to the user.
@@ -62,7 +62,7 @@ struct StoreOptions: Sendable {
 
   /// The place of a store that does not exist yet, in words.
   var emptyPlace: String {
-    option?.path.map { "\($0.onScreen), which does not exist" } ?? "memory, which does not last"
+    option?.path.map { "\($0.onScreen), which does not exist" } ?? "memory, for this run only"
   }
 
   /// Opens the store, or returns `nil` if its file does not exist yet.
@@ -77,7 +77,7 @@ struct StoreOptions: Sendable {
 // MARK: - Opening
 
 extension StoreOptions {
-  /// Opens the store, whose file is read or created on first use.
+  /// Opens the store; its file is read or created on first use.
   func open(_ console: Console) async throws(Failure) -> OpenStore {
     switch option {
     case .memory:
@@ -114,7 +114,7 @@ extension StoreOptions {
     }
   }
 
-  /// Opens a database, whose key and clients are in the state folder.
+  /// Opens a database; its key and its clients are in the state folder.
   private func open(
     _ address: DatabaseAddress, _ console: Console
   ) async throws(Failure) -> OpenStore {
@@ -173,8 +173,7 @@ extension StoreOptions {
     }
   }
 
-  /// Returns the path of the second store, which remembers how the accounts of a store were signed
-  /// in.
+  /// Returns the path of the second store, for the clients and servers of a store's accounts.
   private static func clients(of path: String) -> String { path + ".clients" }
 
   /// Returns the store of the program's own registrations at servers.
@@ -184,6 +183,6 @@ extension StoreOptions {
     FileRegistrationStore(path: path + ".registrations", key: key)
   }
 
-  /// The name that distinguishes this program's accounts from those of other programs.
+  /// The program's service name in stores that several programs share.
   private static let service = "sq-demo"
 }

@@ -6,13 +6,13 @@ enum StoreTopic: HelpTopic {
     HelpSection(rows: [
       (
         "keyring",
-        "In the desktop's keyring: GNOME Keyring, KWallet, KeePassXC or another one. It is open "
-          + "while you are logged in, and encrypted on the disk."
+        "In the desktop's keyring, such as GNOME Keyring, KWallet or KeePassXC. It is open while "
+          + "you are logged in, and encrypted on the disk."
       ),
       (
         "encrypted:PATH",
-        "In a file that is encrypted with a passphrase or a key; without it not even the accounts' "
-          + "names can be read."
+        "In a file that is encrypted with a passphrase or a key; even the accounts' names can be "
+          + "read only with it."
       ),
       (
         "encrypted-sqlite:PATH",
@@ -25,8 +25,8 @@ enum StoreTopic: HelpTopic {
       ),
       (
         "postgresql://USER@HOST/DATABASE",
-        "In a PostgreSQL database, which many hosts may share; each account is encrypted, but "
-          + "their names can be read."
+        "In a PostgreSQL database that many hosts may share; each account is encrypted, but their "
+          + "names can be read."
       ),
       ("memory", "Nowhere: the account ends with the program."),
     ])

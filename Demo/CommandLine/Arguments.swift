@@ -8,12 +8,11 @@ struct Form: Sendable, Equatable {
 
 /// The words after a command, sorted into its operands and its options.
 struct Arguments: Sendable {
-  /// The secrets from the environment, which are never among the words.
+  /// The secrets from the environment; they are never among the words.
   let secrets: Secrets
   /// The action word of the command, if it has one.
   private(set) var action: String?
-  /// The words that are not options, in order: one for each operand of the form, except an omitted
-  /// last one.
+  /// The words that are not options, in order; an optional last operand may be missing.
   private(set) var operands: [String] = []
   private(set) var wantsHelp = false
   private var values: [String: [String]] = [:]
@@ -50,7 +49,7 @@ struct Arguments: Sendable {
   /// Returns whether an option was given.
   func contains(_ option: Option) -> Bool { values[option.name] != nil }
 
-  /// Finds the form whose action is the first word, or else the form without an action.
+  /// Finds the form with the first word as its action, or else the form without an action.
   private mutating func fit(_ words: [String], _ forms: [Form]) throws(Failure) {
     let named = forms.first { $0.action != nil && $0.action == words.first }
     let form = named ?? forms.first { $0.action == nil } ?? Form()
@@ -63,7 +62,7 @@ struct Arguments: Sendable {
       throw .usage(
         named != nil || actions.isEmpty
           ? "unexpected argument \"\(word.onScreen)\""
-          : "\"\(word.onScreen)\" is none of \(actions.joined(separator: ", "))"
+          : "\"\(word.onScreen)\" is not one of \(actions.joined(separator: ", "))"
             + Suggestion.question(word, among: actions))
     }
     guard operands.count >= names.count - (form.isLastOptional ? 1 : 0) else {
@@ -101,7 +100,8 @@ struct Arguments: Sendable {
       rest.removeFirst()
       return try nonEmpty(next, option, placeholder)
     }
-    // A word that begins with two dashes is the next option; such a value must follow an "=".
+    // A word that begins with two dashes is the next option; a value with two dashes must follow an
+    // "=".
     return try nonEmpty(attached ?? "", option, placeholder)
   }
 

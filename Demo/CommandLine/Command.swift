@@ -16,7 +16,7 @@ protocol Command: Sendable {
   /// Checks the arguments before the command starts, opens or asks for anything.
   init(_ arguments: Arguments) throws(Failure)
 
-  /// Does the work, which succeeds if this method returns.
+  /// Does the work; it has succeeded if this method returns.
   func run(_ console: Console) async throws(Failure)
 }
 
@@ -29,7 +29,7 @@ enum Invocation {
   case run(any Command)
   case print(String)
 
-  /// Finds the command, which is the first one, the tour, if the words name none.
+  /// Finds the command; if the words name none, it is the first command, the tour.
   init(
     _ words: [String], commands: [any Command.Type], secrets: Secrets = Secrets()
   ) throws(Failure) {

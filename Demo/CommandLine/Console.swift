@@ -49,10 +49,10 @@ struct Console: Sendable {
     try? progressStream.write(drawing + "\n")
   }
 
-  /// The stream on which the progress is shown.
+  /// The stream that shows the progress.
   var progressStream: TextStream { !reservesOutput && output.isTerminal ? output : errors }
 
-  /// Shows a text that asks the user to act: on standard output, unless a program reads that.
+  /// Shows a text that asks the user to act, on standard output unless a program reads it.
   func show(_ text: String) throws(Failure) {
     guard reservesOutput else { return try result(text) }
     try? errors.write(text.linesOnScreen + "\n")

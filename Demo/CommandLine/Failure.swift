@@ -17,7 +17,7 @@ struct Failure: Error, Equatable {
   let code: String
   private(set) var message: String
   let status: ExitStatus
-  /// The resource server's challenge, which says what it requires.
+  /// The resource server's challenge: what it requires from a token.
   var challenge: String?
   /// An additional line that tells the user what to do.
   var hint: String?
@@ -53,7 +53,7 @@ struct Failure: Error, Equatable {
     case .notRegistered:
       "Name the provider, with the options that you gave to 'login'."
     case .originNotAllowed:
-      "Name the server with --resource, besides those that you gave to 'login'."
+      "Name the server with --resource, as well as the servers that you gave to 'login'."
     case .insufficientScope:
       signInForMore
     case .wrongPassphrase:
@@ -71,7 +71,7 @@ struct Failure: Error, Equatable {
     }
   }
 
-  /// This failure as that of a sign-in, without advice to sign in again.
+  /// This failure as the failure of a sign-in, without advice to sign in again.
   var ofSignIn: Failure {
     var failure = self
     if hint == Self.signInAgain { failure.hint = nil }
@@ -108,8 +108,7 @@ struct Failure: Error, Equatable {
     return failure
   }
 
-  /// Returns a copy of this failure without the token, which a server may have repeated in its
-  /// answer.
+  /// Returns a copy of this failure without the token, in case a server's answer repeats it.
   func hiding(_ token: SQToken?) -> Failure {
     var failure = self
     for secret in [token?.accessToken, token?.refreshToken].compactMap(\.self) {

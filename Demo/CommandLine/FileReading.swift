@@ -1,6 +1,6 @@
 import Glibc
 
-/// Functions that read files and standard input, and say why if that fails.
+/// Functions that read files and standard input, with an error in words.
 enum FileReading {
   /// The maximum time in milliseconds until a wait notices an interruption.
   private static let pollInterval: Int32 = 100
@@ -20,7 +20,7 @@ enum FileReading {
     static var last: ReadError { ReadError(String(cString: strerror(errno))) }
   }
 
-  /// Reads at most `limit` bytes from the start of a file, which may have no end.
+  /// Reads at most `limit` bytes from the start of a file that may have no end.
   static func start(of path: String, atMost limit: Int) throws(ReadError) -> [UInt8] {
     let file = try opened(path)
     defer { close(file) }
@@ -37,13 +37,14 @@ enum FileReading {
     defer { close(file) }
     var status = stat()
     guard fstat(file, &status) == 0 else { throw .last }
-    // Root's files may be the secrets of a container, which every user in the container may read.
+    // Root's files may be the secrets of a container, and every user in the container may read
+    // them.
     let isOwn = status.st_uid == geteuid() && status.st_uid != 0
     guard status.st_mode & S_IFMT != S_IFREG || !isOwn || status.st_mode & 0o077 == 0 else {
       throw ReadError(
         "other users can read it (its mode is 0\(String(status.st_mode & 0o777, radix: 8))), so they "
-          + "may have its secret: make a new one if they are not trusted, and set its mode with "
-          + "chmod 600")
+          + "may have its secret: create a new secret if you do not trust them, and set its mode "
+          + "with chmod 600")
     }
     return try bytes(of: file, atMost: limit)
   }
@@ -65,7 +66,7 @@ enum FileReading {
     }
   }
 
-  /// Returns whether a path leads to a regular file, whose name can serve as a title.
+  /// Returns whether a path leads to a regular file; its name can serve as a title.
   static func isFile(_ path: String) -> Bool {
     var status = stat()
     return lookUp(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
@@ -129,5 +130,5 @@ extension Failure {
   }
 }
 
-/// Calls the function `stat`, whose type has the same name.
+/// Calls the function `stat`; in Swift a type has the same name.
 private func lookUp(_ path: String, _ status: inout stat) -> Int32 { stat(path, &status) }

@@ -1,6 +1,6 @@
 /// A summary of an HTML page in one line: its heading.
 ///
-/// The page comes from a server, so each search scans it only once, whatever it contains.
+/// The page comes from a server and may contain anything, so each search scans it only once.
 struct HTMLSummary: Sendable {
   /// The maximum number of bytes of the page to search, and of characters of its heading to show.
   private static let (mostOfPage, mostOfHeading) = (1 << 16, 200)
@@ -20,7 +20,7 @@ struct HTMLSummary: Sendable {
     return [heading, note].compactMap { $0?.onScreen }.joined(separator: "\n")
   }
 
-  /// Returns the text of the first element with this name that has any, or `nil` if there is none.
+  /// Returns the text of the first non-empty element with this name, or `nil` if there is none.
   private static func words(ofFirst name: String, in page: [UInt8]) -> String? {
     var rest = page[...]
     while let start = rest.end(of: "<\(name)") {

@@ -1,6 +1,6 @@
 import SequencingOAuth
 
-/// Cancels a command's work on Ctrl-C and on the other signals that ask a program to end.
+/// The handling of Ctrl-C and of other signals that ask a program to end: it cancels the work.
 ///
 /// Every command then ends in the same way: its work stops, and the program waits for the end of a
 /// refresh and exits with status 3. A second signal ends the program at once, unless it comes

@@ -33,7 +33,7 @@ extension String {
   /// The JSON with escapes for all characters that could control a terminal.
   ///
   /// JSON allows unescaped control characters from U+007F on, and unescaped characters that change
-  /// the direction of text. They occur only in strings, where an escape has the same meaning.
+  /// the direction of text. They occur only in strings, and there an escape has the same meaning.
   fileprivate var escapedForTerminals: String {
     guard unicodeScalars.contains(where: \.commandsTerminals) else { return self }
     var text = ""

@@ -1,4 +1,4 @@
-/// An option of a command: `--name`, or `--name VALUE`, which may be written `--name=VALUE`.
+/// An option of a command: `--name`, `--name VALUE` or `--name=VALUE`.
 struct Option: Sendable, Hashable {
   let name: String
   /// The short form, a dash and a letter, if there is one.
@@ -24,7 +24,7 @@ struct Option: Sendable, Hashable {
     self.choices = choices ?? Self.alternatives(value).filter(Self.isWord)
   }
 
-  /// The name of the option that all commands have.
+  /// The name of the option for help, common to all commands.
   static let helpName = "--help"
 
   /// Whether its value is the path of a file.

@@ -15,10 +15,10 @@ struct Secret: Sendable, Equatable {
     self.value = value
   }
 
-  /// The maximum length of a file's first line in bytes, more than that of any secret.
+  /// The maximum length of a file's first line in bytes; every secret is shorter.
   private static let longest = 64 * 1024
 
-  /// Reads the first line of a file, which other users must not be able to read.
+  /// Reads a secret from the first line of a file that other users cannot read.
   init(_ kind: Kind, file path: String) throws(Failure) {
     do throws(FileReading.ReadError) {
       self.init(kind, try Self.firstLine(of: path))

@@ -3,8 +3,7 @@ enum Suggestion {
   /// The maximum length of a word that is compared, in letters.
   private static let longest = 40
 
-  /// Returns a question with the likeliest word for an error about an unknown word, or an empty
-  /// text.
+  /// Returns a question that suggests the most similar word, or an empty text.
   static func question(_ word: String, among words: [String]) -> String {
     nearest(to: word, among: words).map { "; did you mean \($0)?" } ?? ""
   }

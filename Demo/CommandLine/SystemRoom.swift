@@ -3,12 +3,12 @@ import SQBasics
 
 /// A check for the resources that Swift's tasks need to run: threads and open files.
 ///
-/// Without a thread, the runtime waits for one forever, and without a file, it crashes, both
-/// without a message. So the program checks first.
+/// Without threads, the runtime waits forever. Without files, it crashes. Neither case has a
+/// message, so the program checks first.
 enum SystemRoom {
-  /// The minimum number of threads that a command uses at the same time.
+  /// The number of threads that a command needs at the same time.
   private static let threads = 6
-  /// The minimum number of files that a command has open at the same time.
+  /// The number of files that a command needs to have open at the same time.
   private static let files = 8
 
   /// Fails if the system gives the program too few threads or files.
@@ -62,7 +62,7 @@ enum SystemRoom {
   }
 }
 
-/// The work of a thread, an ordinary function without an actor.
+/// Waits at a gate: the work of a thread, an ordinary function without an actor.
 private func waitAtGate(_ gate: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
   let gate = gate?.assumingMemoryBound(to: pthread_mutex_t.self)
   if let gate, pthread_mutex_lock(gate) == 0 { pthread_mutex_unlock(gate) }

@@ -7,7 +7,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The command `accounts`, which lists the accounts in the store.
+/// The command `accounts`: lists the accounts in the store.
 struct Accounts: Command {
   static let name = "accounts"
   static let summary = "List the stored accounts."
@@ -93,7 +93,7 @@ struct Accounts: Command {
 
   private static let pageSize = 500
 
-  /// The order of a store's pages.
+  /// Returns whether one ID comes before another in the order of a store's pages.
   private static func comesFirst(_ one: String, _ other: String) -> Bool {
     one.utf8.lexicographicallyPrecedes(other.utf8)
   }

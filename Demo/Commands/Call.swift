@@ -16,7 +16,7 @@ extension Option {
     help: "A header field of the request; may be given more than once.")
 }
 
-/// The command `call`, which sends a request with the account's token.
+/// The command `call`: sends a request with the account's token.
 struct Call: Command {
   static let name = "call"
   static let summary = "Send a request with the account's token and print the answer."
@@ -31,7 +31,7 @@ struct Call: Command {
     to those. It replaces an Authorization field of yours. A URL that begins with a slash
     is an address at the authorization server.
 
-    The account is one that 'sq-demo login' has stored, or a new one, as for 'sq-demo token'.
+    The account is a stored one from 'sq-demo login', or a new one, as for 'sq-demo token'.
     Try it without an account: 'sq-demo call GET /api/me --sandbox'.
 
     With --json it prints one object: status, headers (by names in lower case), and body,
@@ -113,7 +113,7 @@ extension WebResponse {
 }
 
 extension Failure {
-  /// Creates the failure for an answer whose status is not 2xx.
+  /// Creates the failure for an answer with a status other than 2xx.
   fileprivate init(_ response: WebResponse, to request: WebRequest) {
     self.init(
       "http_\(response.status)",

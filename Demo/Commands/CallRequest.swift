@@ -44,7 +44,8 @@ struct CallRequest: Sendable {
 
   /// Returns the request.
   ///
-  /// A path is resolved at `server`, which may send no bytes for at most `answerLimit`.
+  /// A path is resolved at `server`. The request fails if the server sends no bytes for
+  /// `answerLimit`.
   func http(
     body: WebRequestBody, at server: String?, answerLimit: Duration
   ) throws(Failure) -> WebRequest {
@@ -79,7 +80,7 @@ struct CallRequest: Sendable {
 
   /// Parses a header field.
   ///
-  /// Messages never repeat its value, which may be a secret.
+  /// Messages never repeat its value, because the value may be a secret.
   private static func field(_ text: String) throws(Failure) -> HeaderFields.Field {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, !parts[0].isEmpty else {

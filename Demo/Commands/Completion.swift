@@ -1,4 +1,4 @@
-/// The command `completion`, which prints a shell's script to complete commands and their options.
+/// The command `completion`: prints a script that completes commands and options in a shell.
 struct Completion: Command {
   enum Shell: String, CaseIterable {
     case bash

@@ -1,7 +1,7 @@
 import SequencingOAuth
 import SequencingOAuthPipes
 
-/// The command `cookbook`, which shows an app's work with an API step by step, on a built-in drive.
+/// The command `cookbook`: shows an app's work with an API step by step, on a built-in drive.
 struct Cookbook: Command {
   static let name = "cookbook"
   static let summary = "See what an app does with an API, from sign-in to revocation."

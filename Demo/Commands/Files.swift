@@ -5,7 +5,7 @@ extension Option {
   static let output = Option(
     "--output", short: "-o", value: "PATH",
     help: "The file into which 'get' writes the content; an existing file is replaced. By default "
-      + "it has the title as its name, and must not exist.")
+      + "its name is the title, and the file must not exist yet.")
   static let title = Option(
     "--title", value: "TITLE",
     help: "The title that 'put' gives to the file; its name on this machine by default.")
@@ -15,7 +15,7 @@ extension Option {
       + "(ISO 8601) and type, as far as they are known.")
 }
 
-/// The command `files`, which lists, downloads, uploads, renames and deletes the account's files.
+/// The command `files`: lists, downloads, uploads, renames and deletes the account's files.
 struct Files: Command {
   static let name = "files"
   static let summary = "List an account's files; get, put, rename and delete them."
@@ -26,12 +26,12 @@ struct Files: Command {
 
     A terminal shows the progress of 'get' and 'put'. If a 'get' was interrupted, run it
     again: it continues where it stopped. Until the content is complete, it is in
-    PATH.partial. A file with that name that is not from a 'get' is not touched.
+    PATH.partial. If a file of yours has that name, the command does not change it.
 
-    The account is one that 'sq-demo login' has stored, or a new one, as for 'sq-demo token';
+    The account is a stored one from 'sq-demo login', or a new one, as for 'sq-demo token';
     if nobody is signed in, the first request signs in. With --sandbox the command uses the
-    drive of a sandbox inside the program, which ends with the run. There, reading needs the
-    scope 'demo' or 'files', and changes need 'files'.
+    drive of a sandbox inside the program; that drive ends with the run. Reading there needs
+    the scope 'demo' or 'files', and changes need 'files'.
     """
   static let forms = [
     Form(), Form(action: "get", operands: ["FILE"]), Form(action: "put", operands: ["PATH"]),

@@ -12,7 +12,7 @@ extension Option {
     "--json", help: "Print one JSON object on standard output, and nothing else there.")
 }
 
-/// The command `login`, which signs in and stores the account.
+/// The command `login`: signs in and stores the account.
 struct Login: Command {
   static let name = "login"
   static let summary = "Sign in, in your browser or without one."
@@ -21,10 +21,10 @@ struct Login: Command {
     this run only; its login page shows its users. If --account names an account that was
     signed in before, you sign in again at its server, even if its session has ended.
 
-    On a machine without a browser, --device shows a short address and a code, which you
-    enter on your phone or any other device. If the server cannot do that and no browser
-    opens, the program prints the address, and you open it yourself, here or elsewhere; on
-    another machine your browser then stops at an address that you paste into this program.
+    On a machine without a browser, --device shows a short address and a code. Enter the
+    code on your phone or any other device. If the server cannot do that and no browser
+    opens, the program prints the address, and you open it yourself. If you open it on
+    another machine, your browser stops at an address: paste that into this program.
 
     Examples: 'sq-demo login --provider google --client-id ID --scope openid'; 'sq-demo
     login --browser sandbox', which plays the user of a sandbox.
@@ -38,11 +38,11 @@ struct Login: Command {
     client's secret again.
 
     A redirect URI with a scheme of its own, or with https, does not reach this program.
-    When you have signed in, copy the address to which your browser is redirected and paste
-    it into this program; a script may write it to standard input.
+    When you have signed in, copy the address of the page in your browser and paste it
+    into this program; a script may write it to standard input.
 
     Where the provider supports OpenID Connect, the command asks it who you are (the scope
-    'openid profile email', unless --scope names another); 'sq-demo whoami' shows it later.
+    'openid profile email', unless --scope names other scopes); 'sq-demo whoami' shows it later.
 
     The command prints the access token only with --json, because it is as valuable as a
     password: access_token, token_type, expires_at (ISO 8601), expires_in (seconds),

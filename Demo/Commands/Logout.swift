@@ -8,7 +8,7 @@ extension Option {
       + "there.")
 }
 
-/// The command `logout`, which erases an account from the store.
+/// The command `logout`: erases an account from the store.
 struct Logout: Command {
   static let name = "logout"
   static let summary = "Forget an account on this machine."
@@ -17,14 +17,14 @@ struct Logout: Command {
     next login needs the provider's options again. The server is not informed, and
     other programs stay signed in; 'sq-demo revoke' makes the server revoke the tokens, too.
 
-    You can also forget an account whose session has ended; until then 'sq-demo login
+    You can also forget an account after its session has ended; until then 'sq-demo login
     --account ID' signs it in again at its server.
 
     If there is no such account, the command says so, and the exit status is 0.
 
     With --everywhere the command also makes the server revoke the tokens, and opens your
-    browser at the provider, which logs you out there. It does not wait for that: the
-    provider may ask you first. If no browser opens, it prints the address for you to open.
+    browser at the provider. The provider then logs you out, but may ask you first; the
+    command does not wait for that. If no browser opens, it prints the address for you to open.
     The account is forgotten here even if the server cannot revoke the tokens, or the provider
     cannot log users out; the command then says so, and the exit status is 1.
 
@@ -95,7 +95,7 @@ struct Logout: Command {
     }
   }
 
-  /// Removes the record of an account whose session has ended.
+  /// Removes the record of an account with an ended session.
   private func forgetSignedOut(in store: OpenStore?, _ console: Console) async throws(Failure) {
     guard let record = try await choice.remembered(in: store) else {
       return try report(choice.id, hasForgotten: false, console, choice.nobodyText)

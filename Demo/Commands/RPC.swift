@@ -2,7 +2,7 @@ import SQBasics
 import SequencingOAuth
 import SequencingOAuthGRPC
 
-/// The command `rpc`, which makes a gRPC call with the account's token.
+/// The command `rpc`: makes a gRPC call with the account's token.
 struct RPC: Command {
   static let name = "rpc"
   static let summary = "Call a gRPC server with the account's token."

@@ -1,7 +1,7 @@
 import SQBasics
 import SequencingOAuth
 
-/// The command `revoke`, which makes the server revoke the tokens and erases the account.
+/// The command `revoke`: revokes the tokens at the server and erases the account.
 struct Revoke: Command {
   static let name = "revoke"
   static let summary = "Make the server revoke the tokens, and forget the account."

@@ -9,10 +9,10 @@ import OAuthSandboxGRPC
 
 extension Option {
   static let port = Option(
-    "--port", value: "N", help: "The port on 127.0.0.1; any free one by default.")
+    "--port", value: "N", help: "The port on 127.0.0.1; any free port by default.")
   static let rpcPort = Option(
     "--rpc-port", value: "N",
-    help: "The port of its gRPC server on 127.0.0.1; any free one by default.")
+    help: "The port of its gRPC server on 127.0.0.1; any free port by default.")
   static let lifetime = Option(
     "--lifetime", value: "SECONDS",
     help: "How long the sandbox's access tokens are valid; 3600 by default.")
@@ -22,13 +22,13 @@ extension Option {
     "--json", help: "Describe the sandbox in one JSON object on one line.")
 }
 
-/// The command `sandbox`, which runs an authorization server until it is interrupted.
+/// The command `sandbox`: runs an authorization server until it is interrupted.
 struct Sandbox: Command {
   static let name = "sandbox"
   static let summary = "Run an authorization server to play with, until interrupted."
   static let details = """
     The server listens on this machine only, keeps everything in memory, and ends with
-    Ctrl-C. Beside it runs a gRPC server that takes its tokens, for 'sq-demo rpc'.
+    Ctrl-C. It comes with a gRPC server that accepts its tokens, for 'sq-demo rpc'.
 
     With --json it prints one object: issuer, authorization_endpoint, token_endpoint, \
     revocation_endpoint, jwks_uri, userinfo_endpoint, end_session_endpoint, api (me, list, \

@@ -6,13 +6,13 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The command `token`, which prints the access token for scripts.
+/// The command `token`: prints the access token for scripts.
 struct Token: Command {
   static let name = "token"
   static let summary = "Print only the access token, on one line."
   static let details = """
-    The token is that of an account that 'sq-demo login' has stored, refreshed if it has
-    expired. Then no provider's option is needed; an option that you give counts for this
+    The token belongs to an account that 'sq-demo login' has stored. It is refreshed if it
+    has expired. Then no provider's option is needed; an option that you give counts for this
     run. If there is no such account, the command first signs in at the provider that the
     options name. Without a provider it fails with no_account and exit status 1.
 
@@ -46,7 +46,7 @@ struct Token: Command {
 
   /// Returns the token of an account.
   ///
-  /// It waits longer than other callers if the server is slow to answer a refresh.
+  /// If the server answers a refresh slowly, this waits longer than other callers.
   private static func token(
     of oauth: SQOAuth, _ console: Console
   ) async throws(SQOAuthError) -> SQToken {

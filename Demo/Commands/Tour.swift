@@ -16,7 +16,7 @@ extension Option {
       + "screen readers and braille displays.")
 }
 
-/// The command `tour`, which shows the two screens of an app that signs its user in.
+/// The command `tour`: shows the two screens of an app that signs its user in.
 ///
 /// The server is the built-in sandbox or the user's own provider.
 struct Tour: Command {
@@ -62,8 +62,8 @@ struct Tour: Command {
     }
     guard account.signIn.redirectURI.isLoopback else {
       throw .usage(
-        "the tour takes redirects on a loopback address only; sign in with 'login', which takes "
-          + "others too, then run 'tour' with the account")
+        "the tour accepts only redirects to a loopback address; sign in with 'login', then run "
+          + "'tour' with the account")
     }
     drive = arguments[.drive]
     try DriveAddress.check(drive)
@@ -75,7 +75,7 @@ struct Tour: Command {
     server = try arguments[.rpc].map { url throws(Failure) in
       try RPCServer(url, authorities: authorities)
     }
-    if server == nil, authorities != nil { throw .usage("--ca is for --rpc") }
+    if server == nil, authorities != nil { throw .usage("--ca is only for --rpc") }
   }
 
   func run(_ console: Console) async throws(Failure) {

@@ -12,21 +12,21 @@ extension Option {
     "--all", help: "Keep all accounts of the store fresh, together with other programs.")
 }
 
-/// The command `watch`, which keeps the token valid and prints a line for each refresh.
+/// The command `watch`: keeps the token valid and prints a line for each refresh.
 struct Watch: Command {
   static let name = "watch"
   static let summary = "Keep the token fresh and print a line for each new token."
   static let details = """
-    It runs until Ctrl-C or SIGTERM, which is its normal end: the exit status is 0. If a
-    refresh fails, standard error says so, and the command tries again. If the session
+    It runs until Ctrl-C or SIGTERM, and then the exit status is 0. If a refresh fails,
+    standard error says so, and the command tries again. If the session
     ends, because the server refuses to refresh it or because another program signed the
     account out, the exit status is 1.
 
-    The account is one that 'sq-demo login' has stored, or a new one, as for 'sq-demo token'.
+    The account is a stored one from 'sq-demo login', or a new one, as for 'sq-demo token'.
     With --sandbox the tokens are valid for 15 seconds.
 
     With --all it keeps every account of the store fresh, until Ctrl-C. Any number of
-    programs and hosts may do this with one store: they share out the accounts.
+    programs and hosts may do this with one store: they share the work.
 
     Each line is like: refreshed 2025-06-01T12:00:00Z, expires in 15 s
     A token that another program has refreshed is "taken over".

@@ -7,8 +7,7 @@ import SequencingOAuthBackend
   import Foundation
 #endif
 
-/// The work of `watch --all`, which keeps all accounts of a store fresh and prints a line per
-/// event.
+/// The work of `watch --all`: keeps all tokens of a store valid and prints a line per event.
 struct WatchAll: Sendable {
   let account: AccountOptions
   let printsJSON: Bool

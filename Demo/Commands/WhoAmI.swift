@@ -1,6 +1,6 @@
 import SequencingOAuth
 
-/// The command `whoami`, which says who is signed in.
+/// The command `whoami`: says who is signed in.
 struct WhoAmI: Command {
   static let name = "whoami"
   static let summary = "Say who is signed in."
@@ -44,7 +44,7 @@ struct WhoAmI: Command {
     }
   }
 
-  /// Returns the failure for an account whose user is not known, with a hint.
+  /// Returns the failure for an account with an unknown user, with a hint.
   private func noIdentity(_ account: Account) async -> Failure {
     let reason: SQOAuthError?
     do throws(SQOAuthError) {
@@ -59,7 +59,7 @@ struct WhoAmI: Command {
       "no_identity", "the provider did not say who the user is\(why)", status: .notAuthorized)
     guard reason?.code != .openIDUnsupported else {
       return failure.withHint(
-        "Sign in again with the provider's --issuer and --jwks beside --authorize and --token.")
+        "Sign in again with the provider's --issuer and --jwks, and --authorize and --token.")
     }
     return failure.withHint(
       "Sign in again and ask for it: '\(account.signInCommand) --scope \"openid profile\"'.")

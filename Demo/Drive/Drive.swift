@@ -10,7 +10,7 @@ import SequencingOAuthPipes
   import Foundation
 #endif
 
-/// The files of an account, accessed with pipes, which sign the user in if necessary.
+/// The files of an account, accessed with pipes that sign the user in if necessary.
 struct Drive: Sendable {
   typealias Progress = @Sendable (TransferProgress) -> Void
 
@@ -60,7 +60,7 @@ struct Drive: Sendable {
     guard found.count == 1 else {
       throw Failure(
         "file_ambiguous",
-        "\(found.count) files are called \"\(name.onScreen)\"; use the ID of one",
+        "\(found.count) files are called \"\(name.onScreen)\"; use the ID of one of them",
         status: .wrongUsage
       ).withHint(FileTable(found).text)
     }

@@ -31,7 +31,7 @@ enum DriveAddress: Sendable, Equatable {
     }
   }
 
-  /// Returns whether an address is that of a list like Sequencing's.
+  /// Returns whether an address leads to a list like Sequencing's.
   static func isList(_ url: String) -> Bool {
     url.prefix { $0 != "?" }.hasSuffix("/DataSourceList")
   }

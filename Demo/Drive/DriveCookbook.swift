@@ -19,7 +19,7 @@ struct DriveCookbook: Sendable {
   let api: String
   /// The user agent that shows the server's pages, by default the system's browser.
   var browser: any UserAgent = SystemBrowser()
-  /// Reports the result of each step.
+  /// A closure that gets the result of each step.
   let tell: @Sendable (_ step: String, _ result: String) throws -> Void
 
   /// A file's record in the API, with the members that this app needs.

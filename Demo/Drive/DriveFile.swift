@@ -22,7 +22,7 @@ extension DriveFile: Decodable {
     case id, title, fileSize, modifiedDate, mimeType
   }
 
-  /// Decodes a file in the format of Google Drive v2, in which sizes are strings.
+  /// Decodes a file in the format of Google Drive v2; its sizes are strings.
   ///
   /// Only the ID is required: an unexpected value in one file must not hide the other files.
   init(from decoder: any Decoder) throws {

@@ -8,7 +8,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The task of a call of the command `files`.
+/// The task of one run of the command `files`.
 enum FilesWork: Sendable, Equatable {
   case list
   case get(String, to: String?)
@@ -44,7 +44,7 @@ enum FilesWork: Sendable, Equatable {
         throw .unreadable(path, error)
       }
     case .get(_, to: "-"?):
-      throw .usage("--output takes a file's path; to print a content, use 'sq-demo call'")
+      throw .usage("--output takes a file's path; to print the content, use 'sq-demo call'")
     case .rename(_, to: ""):
       throw .usage("TITLE is empty")
     case .list, .get, .rename, .delete:
@@ -85,11 +85,11 @@ enum FilesWork: Sendable, Equatable {
     }
   }
 
-  /// Returns the name, or fails if a file with it exists, because a title must not replace a file.
+  /// Returns the name; fails if a file has it, because a title must not replace a file.
   private static func unused(_ name: String) throws(Failure) -> String {
     guard !FileReading.isThere(name) else {
       throw Failure(
-        "file_exists", "there is a file \(name.onScreen) here already", status: .wrongUsage
+        "file_exists", "a file \(name.onScreen) already exists here", status: .wrongUsage
       ).withHint("Name another file with --output, or this file to replace it.")
     }
     return name

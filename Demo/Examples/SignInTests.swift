@@ -6,7 +6,7 @@ import OAuthSandbox
 import SequencingOAuth
 import Testing
 
-/// Creates an account at a sandbox, whose user allows everything by default.
+/// Creates an account at a sandbox; by default, the sandbox's user allows everything.
 func makeAccount(
   at sandbox: SandboxServer, visitor: SandboxVisitor = SandboxVisitor()
 ) throws -> AuthorizationModule {

@@ -2,7 +2,7 @@ import SequencingOAuth
 import SequencingOAuthGRPC
 
 extension Failure {
-  /// Creates a failure from the error of a call, whose code is gRPC's name of the status.
+  /// Creates a failure from the error of a call, with gRPC's name of the status as its code.
   init(_ error: RPCCallError) {
     let code = error.status.description.lowercased()
     switch error.status {

@@ -16,7 +16,7 @@ enum Protobuf {
   enum Value: Equatable {
     case number(UInt64)
     case bytes(Data)
-    /// A number of fixed width, which the demo's messages do not contain.
+    /// A number of fixed width; the demo's messages contain none.
     case fixed
   }
 
@@ -47,7 +47,7 @@ enum Protobuf {
 
   // MARK: Reading
 
-  /// Decodes the fields of a message by number, and keeps the last one if a field occurs twice.
+  /// Decodes the fields of a message by number; if a field occurs twice, the last value counts.
   static func fields(_ message: Data) throws -> [UInt64: Value] {
     var fields: [UInt64: Value] = [:]
     var rest = message[...]

@@ -46,7 +46,7 @@ struct RPCServer: Sendable {
   ) throws(Failure) {
     self.timeout = timeout
     do throws(SQOAuthError) {
-      // The server gets a token, which must not go to another machine without encryption.
+      // The server gets a token, and a token must not go to another machine without encryption.
       _ = try ResourceOrigin(text)
     } catch {
       throw .refused(error)

@@ -27,7 +27,7 @@ enum TestService {
   static let unaryCall = RPCMethod(
     "/grpc.testing.TestService/UnaryCall", request: Request.Codec(), response: Response.Codec())
 
-  /// The request, which says whether the answer must contain the token's user and scope.
+  /// The request: whether the answer must contain the token's user and scope.
   struct Request: Sendable, Equatable {
     var fillUsername = false
     var fillOAuthScope = false

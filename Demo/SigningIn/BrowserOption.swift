@@ -16,7 +16,7 @@ extension Option {
       + "the address as its last word.")
 }
 
-/// The value of `--browser`, which says how the server's pages are opened.
+/// The value of `--browser`: how the server's pages are opened.
 enum BrowserOption: Sendable, Equatable {
   case system
   case print
@@ -39,7 +39,7 @@ enum BrowserOption: Sendable, Equatable {
     }
   }
 
-  /// Whether a browser of the user opens the pages.
+  /// Whether the user's browser opens the pages.
   var isOfUser: Bool {
     switch self {
     case .system, .command: true

@@ -113,7 +113,7 @@ struct CommandLineSignIn: Sendable {
     return codes.contains { $0.rawValue == failure.code }
   }
 
-  /// Whether the user is on another machine, whose browser may not reach this one.
+  /// Whether the user works over SSH, so that the user's browser may not reach this machine.
   private static var isOverSSH: Bool {
     let environment = ProcessInfo.processInfo.environment
     return ["SSH_CONNECTION", "SSH_TTY"].contains { environment[$0]?.isEmpty == false }

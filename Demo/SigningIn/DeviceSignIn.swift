@@ -7,7 +7,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The sign-in of an account's user on another device, where the user enters a code.
+/// The sign-in of an account's user by a code that the user enters on another device.
 struct DeviceSignIn: Sendable {
   let oauth: SQOAuth
   /// The server's name or address, to show to the user.
@@ -45,7 +45,7 @@ struct DeviceSignIn: Sendable {
     if case .failure(let error) = outcome { throw failure ?? Failure(error).ofSignIn }
   }
 
-  /// Starts a task that cancels the sign-in after the time limit; its value says whether it did.
+  /// Starts a task that cancels the sign-in after the time limit, and returns whether it did.
   private func endAfterTimeout() -> Task<Bool, Never>? {
     guard let timeout else { return nil }
     return Task {

@@ -81,7 +81,7 @@ final class EmbeddedSandbox: Sendable {
     }
   }
 
-  /// Returns the gRPC server for the sandbox's tokens, which starts on first use.
+  /// Returns the gRPC server for the sandbox's tokens; it starts on first use.
   func rpcServer(timeout: Duration = .seconds(60)) throws(Failure) -> RPCServer {
     let url = try rpc.withLock { rpc throws(Failure) in
       if let running = rpc { return running.url.absoluteString }
@@ -92,13 +92,13 @@ final class EmbeddedSandbox: Sendable {
     return try RPCServer(url, authorities: nil, timeout: timeout)
   }
 
-  /// Stops the sandbox, whose tokens cannot be used after that.
+  /// Stops the sandbox; its tokens cannot be used after that.
   private func stop() async {
     await rpc.withLock(\.self)?.stop()
     await server.stop()
   }
 
-  /// Ends all sessions like an administrator, which an app notices at its next request.
+  /// Ends all sessions like an administrator; an app notices that at its next request.
   func endSessions() {
     server.revokeEverything()
   }

@@ -1,12 +1,12 @@
 import SequencingOAuth
 
-/// A server whose endpoints the options name one by one.
+/// A server with its endpoints named one by one in the options.
 struct Endpoints: Sendable, Equatable {
   var authorization: String
   var token: String
   var revocation: String?
   var deviceAuthorization: String?
-  /// The address of the server's public keys, which verify its ID tokens.
+  /// The address of the server's public keys for its ID tokens.
   var jwks: String?
   var userInfo: String?
   /// The name of the server in its ID tokens.
@@ -27,8 +27,7 @@ struct Endpoints: Sendable, Equatable {
 
 // The extension keeps the struct's memberwise initializer.
 extension Endpoints {
-  /// Creates the endpoints that the options name, and fails if one that every sign-in needs is
-  /// missing.
+  /// Creates the endpoints in the options; fails if a required endpoint is missing.
   init?(_ arguments: Arguments) {
     guard let authorization = arguments[.authorize], let token = arguments[.tokenEndpoint] else {
       return nil

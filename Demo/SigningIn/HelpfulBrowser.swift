@@ -8,11 +8,11 @@ import SequencingOAuth
 
 /// A browser that shows the address if no window opens, while the sign-in waits for the redirect.
 struct HelpfulBrowser: UserAgent {
-  /// The wait after a failed browser command, in case a signal ended it and also ends the sign-in.
+  /// The wait after a failed browser command: if a signal ended it, the sign-in ends, too.
   private static let grace: Duration = .milliseconds(300)
 
   let browser: any UserAgent
-  /// Shows the address, and the reason why the user must open it.
+  /// A closure that shows the address, and the reason why the user must open it.
   let show: @Sendable (_ address: String, _ reason: String) throws -> Void
 
   func open(_ url: URL) async throws {

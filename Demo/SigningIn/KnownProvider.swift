@@ -57,7 +57,7 @@ enum KnownProvider: Sendable, Equatable {
     }
   }
 
-  /// The SDK's preset.
+  /// The SDK's preset for this provider.
   var provider: Provider {
     switch self {
     case .sequencing: .sequencing
@@ -86,7 +86,7 @@ enum KnownProvider: Sendable, Equatable {
     }
   }
 
-  /// Parses a realm's issuer, which ends in `/realms/REALM`.
+  /// Parses a realm's issuer: a URL that ends in `/realms/REALM`.
   private static func realm(_ issuer: String?) -> KnownProvider? {
     guard let issuer, let marker = issuer.firstRange(of: "/realms/") else { return nil }
     let realm = issuer[marker.upperBound...].prefix { $0 != "/" }

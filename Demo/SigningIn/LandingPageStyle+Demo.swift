@@ -1,6 +1,6 @@
 import SequencingOAuth
 
 extension LandingPageStyle {
-  /// The page at the end of the demo's sign-ins, which names the program to return to.
+  /// The style of the page at the end of the demo's sign-ins, with the program's name.
   static let demo = LandingPageStyle(appName: "sq-demo")
 }

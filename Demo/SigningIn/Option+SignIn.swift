@@ -7,7 +7,7 @@ extension Option {
   static let issuer = Option(
     "--issuer", value: "URL",
     help: "The issuer identifier of any other authorization server that publishes its metadata. "
-      + "Beside --authorize and --token, the name of the server in its ID tokens.")
+      + "With --authorize and --token: the name of the server in its ID tokens.")
   static let authorize = Option(
     "--authorize", value: "URL",
     help: "The authorization endpoint of a server without metadata; needs --token.")
@@ -31,12 +31,12 @@ extension Option {
   static let clientSecretFile = Option(
     "--client-secret-file", value: "PATH",
     help: "A file whose first line is the client's secret; the environment variable "
-      + "SQ_CLIENT_SECRET can hold it too. A public client has none.")
+      + "SQ_CLIENT_SECRET can hold it too. A public client has no secret.")
   static let redirectURI = Option(
     "--redirect-uri", value: "URI",
     help: "The address to which the server sends you back, as registered for the client. The "
       + "default is \(SignInArguments.defaultRedirectURI) on any free port. If it is not a loopback "
-      + "address, the redirect does not reach this program, which asks you to paste it.")
+      + "address, the redirect does not reach this program, and it asks you to paste it.")
   static let scope = Option(
     "--scope", value: "SCOPE",
     help: "The scope to request; several scopes are separated by spaces.")
@@ -50,7 +50,7 @@ extension Option {
       + "may be given more than once.")
   static let trustAudience = Option(
     "--trust-audience", value: "ID", repeats: true,
-    help: "An audience beside your client that an ID token may name; may be given more than once.")
+    help: "An audience other than your client that an ID token may name; may be given repeatedly.")
   static let idTokenAlgorithm = Option(
     "--id-token-alg", value: "NAME",
     help: "The algorithm of your client's ID tokens at the server, such as ES256, if it "

@@ -23,13 +23,13 @@ final class PastedRedirects: Sendable {
       SQOAuthError(.cancelled, "standard input ended before the redirect was pasted"))
   }
 
-  /// Returns the message for a line that was not the answer, with the reason and what to do.
+  /// Returns the message for a line that was not the answer, with the reason and advice.
   private static func refusal(of outcome: RedirectOutcome, _ start: String) -> String {
     switch outcome {
     case .foreignAddress:
       "That is not the answer: it does not start with \(start). Paste the whole address:"
     case .wrongState:
-      "That is not the answer to this sign-in: it answers another one, or it is only a part of "
+      "That is not the answer to this sign-in: it is for another sign-in, or only a part of "
         + "the address. Paste the whole address:"
     case .answered, .noSignIn, .tooLate:
       "That is not the answer to this sign-in. Paste the whole address:"
@@ -47,7 +47,7 @@ final class PastedRedirects: Sendable {
     }
   }
 
-  /// Asks for a redirect to this machine that the browser on another machine cannot follow.
+  /// Asks for the redirect if the browser on another machine cannot reach this machine.
   ///
   /// It asks only if standard input is a terminal. The sign-in also accepts a redirect that reaches
   /// this machine.

@@ -8,7 +8,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// Visits to a sandbox, in this or another process, by a simulated user.
+/// The visits of a simulated user to a sandbox, in this or another process.
 extension EmbeddedSandbox {
   /// Creates a user agent that acts as the user without a browser.
   ///
@@ -38,8 +38,7 @@ extension EmbeddedSandbox {
     }
   }
 
-  /// Returns whether an address is on this machine, where the program may send the sandbox's
-  /// password.
+  /// Returns whether an address is on this machine; only there may the sandbox's password be sent.
   static func canBeVisited(_ address: String) -> Bool {
     guard let url = URL(string: address), url.scheme == "http", let host = url.host() else {
       return false

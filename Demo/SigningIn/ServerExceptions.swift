@@ -1,7 +1,7 @@
 import SQBasics
 import SequencingOAuth
 
-/// The exceptions from the standards for a server, which the user accepts with options.
+/// The exceptions from the standards that the user accepts for a server.
 struct ServerExceptions: Sendable, Equatable {
   static let options: [Option] = [.quirk, .trustAudience, .idTokenAlgorithm, .withoutPKCE]
 
@@ -36,7 +36,7 @@ struct ServerExceptions: Sendable, Equatable {
     self.algorithm = algorithm
   }
 
-  /// Creates the exceptions that a client is configured for, without those of its provider.
+  /// Creates the exceptions in a client's configuration, without its provider's own exceptions.
   init(_ client: ClientConfiguration, beyond provider: Provider) {
     quirks = client.provider.tokenResponseQuirks.subtracting(provider.tokenResponseQuirks)
     audiences = client.trustedAudiences
@@ -53,7 +53,7 @@ struct ServerExceptions: Sendable, Equatable {
     return found.quirk
   }
 
-  /// Returns these exceptions, completed with earlier ones.
+  /// Returns these exceptions, completed with earlier exceptions.
   func completed(by earlier: ServerExceptions) -> ServerExceptions {
     var all = self
     if quirks.isEmpty { all.quirks = earlier.quirks }

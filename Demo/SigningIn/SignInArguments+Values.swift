@@ -1,6 +1,6 @@
 import SequencingOAuth
 
-// Parsing of the options' values, and the errors for invalid ones.
+// Parsing of the options' values, and the errors for invalid values.
 extension SignInArguments {
   static func redirectURI(_ text: String?) throws(Failure) -> RedirectURI {
     do throws(SQOAuthError) {

@@ -42,7 +42,7 @@ struct SignInArguments: Sendable {
 
   /// Checks the options.
   ///
-  /// With `orAccount`, an account in the store may supply missing ones.
+  /// With `orAccount`, an account in the store may supply missing values.
   init(_ arguments: Arguments, orAccount: Bool = false) throws(Failure) {
     server = try Server(arguments)
     clientID = arguments[.clientID]
@@ -92,8 +92,8 @@ struct SignInArguments: Sendable {
 
   /// Returns these options, with missing values taken from an account's record.
   ///
-  /// If the options name another client or server than the record, nothing is taken: a client or a
-  /// server must not get values that were stored for another one.
+  /// If the options name another client or server than the record, nothing is taken: each client
+  /// and server may get only its own stored values.
   func completed(by record: AccountRecord) throws(Failure) -> SignInArguments {
     guard fit(record) else { return self }
     let kept = KeptClient(record)

@@ -6,7 +6,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The browser of a command's sign-in, which warns at once about redirects that the SDK rejects.
+/// The browser of a command's sign-in, with immediate warnings about rejected redirects.
 struct SignInBrowser: UserAgent {
   private let console: Console
   private let opener: @Sendable (URL) async throws -> Void

@@ -1,8 +1,8 @@
-/// The time for which a command waits for the user, with advice for users without a browser.
+/// The time limit for the user of a command, with advice for users without a browser.
 struct SignInWait: Sendable, Equatable {
   /// The time limit for the user.
   let timeout: Duration
-  /// The option that changes the time; `nil` if the command has none.
+  /// The option that changes the limit; `nil` if the command has none.
   var option: Option? = .timeout
   /// The address of the authorization server; `nil` for the built-in sandbox.
   var server: String?
@@ -24,7 +24,7 @@ struct SignInWait: Sendable, Equatable {
     guard let server else {
       return "Without a browser: --browser sandbox plays the sandbox's user."
     }
-    // A server on this machine may be a sandbox, which only its pages would show.
+    // A server on this machine may be a sandbox, but only its pages would show that.
     guard EmbeddedSandbox.canBeVisited(server) else { return nil }
     return "Without a browser: if the server is a sandbox, --browser sandbox plays its user."
   }

@@ -1,6 +1,6 @@
 /// The width and the symbols that a view draws with, and the common parts of views.
 struct Canvas: Sendable, Equatable {
-  /// The maximum width, in columns, at which a text is still easy to read.
+  /// The maximum width of a text that is easy to read, in columns.
   static let widest = 76
   /// The column where the values of fields begin.
   static let fieldIndent = 10

@@ -2,9 +2,9 @@ import Glibc
 
 /// A guard that restores the terminal if the program crashes while a screen is drawn.
 enum CrashGuard {
-  /// Switches to the alternate screen and hides the cursor.
+  /// The control sequence that switches to the alternate screen and hides the cursor.
   static let enterSequence = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[H\u{1B}[2J"
-  /// Restores the cursor, the normal colors and the previous screen.
+  /// The control sequence that restores the cursor, the colors and the previous screen.
   static var leaveSequence: StaticString { "\u{1B}[0m\u{1B}[?25h\u{1B}[?1049l" }
 
   private static let signals = [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV]
@@ -22,7 +22,7 @@ enum CrashGuard {
 ///
 /// It uses no heap memory and no locks.
 ///
-/// It sets normal settings instead of the saved ones, which would need a global variable.
+/// It sets normal settings, because the saved settings would need a global variable.
 private func restoreTerminal(_ number: Int32) {
   var settings = termios()
   if tcgetattr(0, &settings) == 0 {

@@ -13,8 +13,7 @@ struct InputLines {
   /// Whether standard input is a terminal.
   static var isTerminal: Bool { isatty(0) == 1 }
 
-  /// Waits for the next line, and returns `nil` at the end of the input or when it is no longer
-  /// wanted.
+  /// Waits for the next line; returns `nil` at the end or when the line is no longer wanted.
   ///
   /// It blocks its thread, and calls `isWanted` several times per second.
   mutating func next(while isWanted: () -> Bool) -> String? {

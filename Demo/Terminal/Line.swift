@@ -13,7 +13,7 @@ struct Span: Sendable, Equatable, ExpressibleByStringLiteral {
   }
 }
 
-/// The meaning of a text, which determines its look.
+/// The meaning of a text; the meaning determines the look.
 enum Style: Sendable {
   case plain
   case heading
@@ -118,20 +118,20 @@ struct Line: Sendable, Equatable, ExpressibleByStringLiteral {
     return line
   }
 
-  /// Returns the number of rows that the line needs, which is more than one only for an address.
+  /// Returns the number of rows that the line needs: more than one only for an address.
   func height(_ columns: Int) -> Int {
     guard isAddress, columns > 0 else { return 1 }
     return (TextLayout.columns(text) + columns - 1) / columns
   }
 
-  /// Returns the text that draws the line over its row or, for an address, over its rows.
+  /// Returns the text that draws the line over the previous content of its rows.
   func row(_ colours: Appearance.Colours, columns: Int) -> String {
     let clearRest = "\u{1B}[K"
     guard isAddress else {
       let indent = spans.isEmpty ? "" : String(repeating: " ", count: Page.margin)
       return indent + encoded(colours) + clearRest
     }
-    // In a full row, the cursor is still on the last character, which clearing would remove.
+    // In a full row, the cursor is still on the last character, and clearing would remove that.
     let isFull = TextLayout.columns(text).isMultiple(of: max(1, columns))
     return encoded(colours) + (isFull ? "" : clearRest)
   }

@@ -1,9 +1,8 @@
 import Glibc
 
-/// The waits for the readers of standard output and standard error, which a signal can end.
+/// The waits for the readers of standard output and standard error; a signal can end the waits.
 ///
-/// A reader may have stopped reading forever, and a program that is asked to end must not wait for
-/// it.
+/// A reader may never read again, and a program must not wait for it after a signal to end.
 enum OutputWaits {
   /// A pipe that becomes readable when the waits end; `nil` if the system provides none.
   private static let bell: (reading: Int32, writing: Int32)? = {
@@ -16,7 +15,7 @@ enum OutputWaits {
   /// The time that a reader still has after the waits have ended, in milliseconds.
   private static let grace: Int32 = 1000
 
-  /// Ends all waits, including later ones.
+  /// Ends all waits, including later waits.
   static func end() {
     if let bell { write(bell.writing, "!", 1) }
   }

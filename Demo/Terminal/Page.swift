@@ -6,8 +6,7 @@ struct Page: Sendable, Equatable {
   var title: String
   var status: Span
   var body: [Line]
-  /// Alternative bodies for terminals with too few rows: the first one that fits is shown, or the
-  /// last one.
+  /// Shorter bodies for terminals with few rows; the first body that fits is shown, else the last.
   var shorterBodies: [[Line]] = []
   var keys: [KeyHint]
 

@@ -6,12 +6,11 @@ enum QRCode {
   /// The maximum time without output from the program, in milliseconds.
   private static let patience: Int32 = 3_000
 
-  /// Returns the lines of a QR code, or `nil` if the program is missing or fails or the code is too
-  /// wide.
+  /// Returns the lines of a QR code; `nil` if `qrencode` fails or the code is too wide.
   static func drawing(of text: String, _ appearance: Appearance, columns: Int) -> String? {
     let style: String
     switch (appearance.glyphs, appearance.colours) {
-    // Without colors, the code is right only on a dark background, which is the most common.
+    // Without colors, the code is right only on a dark background, the most common one.
     case (.unicode, .none): style = "UTF8"
     case (.unicode, _): style = "ANSIUTF8"
     case (_, .none): return nil

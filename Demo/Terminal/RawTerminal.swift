@@ -1,6 +1,6 @@
 import Glibc
 
-/// A terminal on which a screen is drawn, with keys that arrive one by one and are not shown.
+/// A terminal with a drawn screen; keys arrive one by one and are not shown.
 ///
 /// ``leave()`` restores the previous content, and so does a crash of the program.
 final class RawTerminal {
@@ -28,7 +28,7 @@ final class RawTerminal {
       }
     }
 
-    /// Returns the text that draws this frame over an earlier one, with only the lines that differ.
+    /// Returns the text that draws this frame over an earlier frame, with only the changed lines.
     func changes(since before: Frame?) -> String {
       guard let before, (before.columns, before.rows, before.end) == (columns, rows, end),
         before.lines.map(\.row) == lines.map(\.row)
@@ -87,7 +87,7 @@ final class RawTerminal {
     shown = nil
   }
 
-  /// Draws lines from the top, each over the previous content, so that nothing flickers.
+  /// Draws lines from the top over the previous content, so that nothing flickers.
   ///
   /// It writes only lines that differ from those on the screen, because a screen reader speaks all
   /// that is written, and a braille display shows it.

@@ -1,7 +1,7 @@
 import SequencingOAuth
 import Synchronization
 
-/// The use of the terminal by a text browser, during which the program does not read or draw.
+/// The use of the terminal by a text browser; meanwhile the program does not read or draw.
 enum TerminalLoan {
   /// The functions that leave and enter a screen on the terminal.
   struct Screen: Sendable {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A file descriptor whose writes are immediate and complete.
+/// A file descriptor for output; each write is immediate and complete.
 struct TextStream: Sendable {
   let descriptor: Int32
 
@@ -29,7 +29,7 @@ struct TextStream: Sendable {
 
   /// Writes a whole text, and ends the program silently if the reader has closed the pipe.
   ///
-  /// It waits for the reader, but no longer after a signal has asked the program to end.
+  /// It waits for the reader. If a signal asks the program to end, the wait ends too.
   func write(_ text: String) throws(WriteError) {
     try write(Array(text.utf8))
   }
@@ -61,7 +61,7 @@ private func systemWrite(_ file: Int32, _ bytes: UnsafeRawPointer?, _ count: Int
   write(file, bytes, count)
 }
 
-/// Functions that prepare standard input, output and error before the program does anything else.
+/// Functions that prepare standard input, output and error at the start of the program.
 enum StandardStreams {
   /// Makes sure that all three are open, and that writing to a closed pipe is only an error.
   static func prepare() {
@@ -70,7 +70,7 @@ enum StandardStreams {
       // Open it for reading only, so that printing to it still fails.
       _ = open("/dev/null", O_RDONLY)
     }
-    // Use a handler, not SIG_IGN, which the browser's process would inherit.
+    // Use a handler, because the browser's process would inherit SIG_IGN.
     signal(SIGPIPE, ignore)
   }
 

@@ -121,7 +121,7 @@ extension Coordinator.Main {
   }
 
   private mutating func add(_ kind: Coordinator.News.Kind, at date: Date) {
-    // A repeated failure, or one that both the delegate and the caller report, is shown once.
+    // If a failure is repeated, or both the delegate and the caller report it, it is shown once.
     if kind != .refreshed, news.first?.kind == kind { news.removeFirst() }
     news.insert(Coordinator.News(kind: kind, date: date), at: 0)
     news = Array(news.prefix(Self.mostNews))

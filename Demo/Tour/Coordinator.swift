@@ -6,12 +6,12 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The current screen of the demo, and the rules for the next one.
+/// The current screen of the demo, and the rules for the next screen.
 ///
 /// It is a value without a terminal or a server.
 ///
-/// A successful sign-in leads from the login screen to the main screen with the token, and a failed
-/// one stays on the login screen. Signing out leads back to the login screen, and so does the end
+/// A successful sign-in leads from the login screen to the main screen with the token. A failed
+/// sign-in stays on the login screen. Signing out leads back to the login screen. So does the end
 /// of the session, with its reason.
 struct Coordinator: Sendable, Equatable {
   enum Screen: Sendable, Equatable {
@@ -180,7 +180,7 @@ extension Coordinator.Waiting {
       player = .visitor
       return .playUser(address: address)
     case .cancelSignIn:
-      // The screen changes when the SDK reports the end of the sign-in, which may be a success.
+      // The screen changes when the SDK reports the end of the sign-in; it may be a success.
       return .cancelSignIn
     default:
       break

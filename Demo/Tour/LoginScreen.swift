@@ -1,6 +1,6 @@
 import SequencingOAuth
 
-/// The login screen, which starts a sign-in and is the delegate that gets its result.
+/// The login screen: starts a sign-in and is the delegate that gets its result.
 @MainActor
 final class LoginScreen: AuthorizationDelegate {
   private let oauth: SQOAuth

@@ -1,4 +1,4 @@
-/// The amount of content on the main screen, which is smaller on a terminal with few rows.
+/// The amount of content on the main screen: less on a terminal with few rows.
 struct MainExtent: Sendable, Equatable {
   /// The maximum number of files that are shown.
   var files = 5

@@ -8,7 +8,7 @@ import SequencingOAuthPipes
   import Foundation
 #endif
 
-/// The main screen, which asks for the user's name and files and makes a gRPC call with the token.
+/// The main screen: asks for the user's name and files and makes a gRPC call with the token.
 ///
 /// It also refreshes and revokes the token, signs out, and is the delegate that is notified of each
 /// refresh and of the session's end.
@@ -38,7 +38,7 @@ final class MainScreen: TokenRefreshDelegate {
     }
   }
 
-  /// Reads the files, for which the pipe signs the user in first if necessary.
+  /// Reads the files; the pipe signs the user in first if necessary.
   func readFiles() {
     files?.pages(DriveFile.Page.self).first { result in
       switch result {
@@ -58,8 +58,8 @@ final class MainScreen: TokenRefreshDelegate {
 
   /// Calls the gRPC server with an invalid token, to show the server's challenge.
   ///
-  /// A call with the account's token shows no challenge: if that token is rejected, the SDK
-  /// refreshes it, and a session that has ended leads to the login screen.
+  /// A call with the account's token shows no challenge. If the server rejects that token, the SDK
+  /// refreshes it. If the session has ended, the login screen appears.
   func callWithBadToken() {
     call(with: .accessToken("a-bad-token"))
   }
@@ -88,7 +88,7 @@ final class MainScreen: TokenRefreshDelegate {
     }
   }
 
-  /// Makes the server revoke the tokens, after which the delegate gets the session's end.
+  /// Makes the server revoke the tokens; then the delegate gets the session's end.
   func revoke() {
     oauth.revoke { result in
       guard case .failure(let error) = result else { return }

@@ -34,7 +34,7 @@ final class TourApp {
       tell: tell)
   }
 
-  /// The current token, which the screens may get a moment later.
+  /// The current token; the screens may get it a moment later.
   var token: SQToken? { oauth.result.token }
 
   /// Performs an action that the coordinator returned.

@@ -6,7 +6,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The tour without a terminal, which prints lines and needs no keys.
+/// The tour without a terminal: prints lines and needs no keys.
 ///
 /// It signs in, shows the files, and makes the gRPC call if it has a server. At the sandbox, it
 /// then refreshes the token and signs out. An account from a store stays signed in.

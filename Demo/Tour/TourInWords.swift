@@ -8,7 +8,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The tour for a screen reader or a braille display, which prints lines and reads keys with Enter.
+/// The tour for a screen reader or a braille display: prints lines and reads keys with Enter.
 ///
 /// It prints only changes and nothing twice, and it shows no running time and no bar.
 @MainActor
@@ -107,7 +107,7 @@ struct TourInWords {
     }
   }
 
-  /// A canvas so wide that no line is broken, because the terminal or the reader breaks lines.
+  /// A very wide canvas without line breaks, because the terminal or the reader breaks lines.
   private static let canvas = Canvas(width: 10_000, glyphs: .ascii)
 
   private func prompt(_ screen: Coordinator.Screen) -> String {
@@ -122,7 +122,7 @@ struct TourInWords {
     }
   }
 
-  /// Returns the lines of a screen, without those that change by themselves.
+  /// Returns the lines of a screen, without lines that change by themselves.
   private func words(_ screen: Coordinator.Screen) -> [String] {
     switch screen {
     case .main(let main): words(main)

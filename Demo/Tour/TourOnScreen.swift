@@ -6,7 +6,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The tour on a terminal, which draws the screens and turns keys into events.
+/// The tour on a terminal: draws the screens and turns keys into events.
 @MainActor
 struct TourOnScreen {
   private enum Input: Sendable {

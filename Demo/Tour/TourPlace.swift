@@ -10,7 +10,7 @@ import SequencingOAuthPipes
 
 /// The server where the tour's user signs in, with its texts for the screens.
 struct TourServer: Sendable, Equatable {
-  /// A user of the sandbox, whom the program can simulate.
+  /// A user of the sandbox; the program can simulate this user.
   struct User: Sendable, Equatable, Redacted {
     let name: String
     let password: String
@@ -60,7 +60,7 @@ struct TourPlace: Sendable {
       sandbox: sandbox, files: try? Pipeline(sandbox.drive, module: oauth.module).add("files"))
   }
 
-  /// Creates the place for an account, which may not be signed in yet.
+  /// Creates the place for an account; the account may not be signed in yet.
   static func account(
     _ account: Account, drive: String?
   ) throws(Failure) -> TourPlace {
@@ -100,7 +100,8 @@ struct TourPlace: Sendable {
 
   /// Returns the reason why the account cannot sign in from the login screen, or `nil` if it can.
   ///
-  /// A redirect that does not reach the program must be pasted, which the screens do not support.
+  /// A redirect that does not reach the program must be pasted, and the screens do not support
+  /// that.
   private static func signInProblem(_ account: Account) -> Failure? {
     guard let signIn = account.signIn else {
       return Failure(

@@ -19,7 +19,7 @@ package struct BlockingQueue: Sendable {
 
   /// Runs work that can be interrupted, and returns its result.
   ///
-  /// If the calling task is cancelled, the interruption is raised, and this throws at once.
+  /// If the calling task is cancelled, this raises the interruption and throws `error` at once.
   package func run<Value: Sendable, Failure: Error>(
     ifCancelled error: Failure,
     _ work: @escaping @Sendable (Interruption) throws(Failure) -> Value

@@ -13,7 +13,7 @@ public struct Boxed<Value: Sendable>: Sendable {
 
   @usableFromInline var box: Box
 
-  /// Puts a value on the heap.
+  /// Creates a box with a value on the heap.
   @inlinable
   public init(_ value: Value) {
     box = Box(value)

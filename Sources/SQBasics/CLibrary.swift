@@ -4,7 +4,7 @@
   import Darwin
 #endif
 
-/// C library functions for modules that make no system calls of their own.
+/// Functions of the C library, for modules that make no system calls themselves.
 package enum CLibrary {
   /// Returns the system's description of an `errno`.
   package static func meaning(of errno: Int32) -> String { String(cString: strerror(errno)) }

@@ -1,4 +1,4 @@
-/// Compares the bytes that arrive on a connection with the content that they carry.
+/// A meter of the bytes that arrive on a connection without being content.
 ///
 /// A peer can send any number of bytes that are not content: in a chunk's size line (RFC 9112,
 /// section 7.1.1), between the blocks of a compressed response, in TLS records and in HTTP/2 frames
@@ -8,8 +8,8 @@ package struct ContentMeter: Sendable {
   package static let allowance: Int64 = 1 << 20
   /// The most bytes that may arrive for each byte of content or of a head.
   ///
-  /// A server that sends one byte of content in each chunk needs six. One byte in each TLS record
-  /// and frame needs about thirty, and one byte in each compressed block about twenty.
+  /// With one byte of content in each chunk, a server sends six bytes for each. With one byte in
+  /// each TLS record and frame it sends about thirty; in each compressed block, about twenty.
   package static let bytesEach: Int64 = 64
   /// The time after which one more byte without content is allowed, in nanoseconds.
   ///
@@ -18,7 +18,7 @@ package struct ContentMeter: Sendable {
 
   /// The number of bytes that arrived without content; negative while more are expected.
   package private(set) var excess: Int64 = 0
-  /// The time up to which the allowance per second has been counted.
+  /// The time when the allowance per second was last counted, in nanoseconds.
   private var earnedUntil: UInt64 = 0
 
   package init() {}
@@ -38,7 +38,7 @@ package struct ContentMeter: Sendable {
     justify(content * Self.bytesEach)
   }
 
-  /// Allows `bytes` more bytes without content, which will arrive later.
+  /// Allows `bytes` more bytes without content to arrive later.
   package mutating func expect(_ bytes: Int64) {
     excess -= bytes
   }

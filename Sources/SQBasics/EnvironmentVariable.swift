@@ -4,7 +4,7 @@
   import Darwin
 #endif
 
-/// Reads variables of the process's environment, whose values need not be text.
+/// Functions that read the process's environment variables as text or as bytes.
 package enum EnvironmentVariable {
   /// An error: a variable's value is not valid UTF-8.
   ///

@@ -1,4 +1,4 @@
-/// Lets any thread end one piece of work, even before the work says how to end it.
+/// A switch that ends one piece of work from any thread, even before the work has started.
 package final class Interruption: Sendable {
   private struct State {
     var isRaised = false
@@ -9,10 +9,10 @@ package final class Interruption: Sendable {
 
   package init() {}
 
-  /// Whether ``raise()`` was called: the work was ended, or will end as soon as it begins.
+  /// Whether ``raise()`` was called, so the work has ended or will end when it starts.
   package var isRaised: Bool { state.withLock(\.isRaised) }
 
-  /// Ends the work now, or as soon as ``whenRaised(_:)`` says how.
+  /// Runs the action that ends the work, now or when ``whenRaised(_:)`` sets it.
   package func raise() {
     let action = state.withLock { state in
       state.isRaised = true

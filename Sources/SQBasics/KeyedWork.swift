@@ -1,7 +1,7 @@
-/// Runs work once for all callers who ask for it under one key at the same time.
+/// Work that runs once for all callers that ask for it with one key at the same time.
 ///
-/// A cancelled caller still waits for the end, so that work that can be done only once is never given
-/// up. The key is forgotten when the work has ended.
+/// A cancelled caller still waits for the end, because work that can be done only once must not be
+/// given up. The key is forgotten when the work has ended.
 package final class KeyedWork<Value: Sendable, Failure: Error>: Sendable {
   /// A key of any type; keys of different types differ.
   private struct Key: Hashable, Sendable {
@@ -22,10 +22,10 @@ package final class KeyedWork<Value: Sendable, Failure: Error>: Sendable {
 
   package init() {}
 
-  /// The number of callers of each key whose work is under way.
+  /// The number of waiting callers of each key with running work.
   package var callers: [Int] { underWay.withLock { $0.values.map(\.callers) } }
 
-  /// Runs a body for a key, or waits for the body that already runs for it.
+  /// Runs a body for a key, or waits if a body already runs for this key.
   package func run(
     for key: some Hashable & Sendable, _ body: () async throws(Failure) -> Value
   ) async throws(Failure) -> Value {

@@ -9,7 +9,7 @@
 /// Decide under the lock and act outside it: while you hold the lock, call no closure of a caller,
 /// no delegate, no store and no network.
 ///
-/// The lock is a pthread mutex, which ThreadSanitizer understands in every build. On Linux,
+/// The lock is a pthread mutex, because ThreadSanitizer understands it in every build. On Linux,
 /// ThreadSanitizer does not see the futex inside `Synchronization.Mutex`, and would report races
 /// that do not exist in every app built with it.
 public struct Locked<Value>: ~Copyable, @unchecked Sendable {
@@ -25,7 +25,7 @@ public struct Locked<Value>: ~Copyable, @unchecked Sendable {
   /// The mutex and the value in one heap block, so that the mutex keeps its address.
   @usableFromInline let storage: UnsafeMutablePointer<Storage>
 
-  /// Puts a lock around a value.
+  /// Creates a lock around a value.
   @inlinable
   public init(_ value: consuming sending Value) {
     storage = .allocate(capacity: 1)
@@ -63,7 +63,7 @@ public struct Locked<Value>: ~Copyable, @unchecked Sendable {
     return try body(&storage.pointee.value)
   }
 
-  /// The address of the mutex, which is the first field of the block.
+  /// The address of the mutex: the first field of the block.
   @usableFromInline var mutex: UnsafeMutablePointer<pthread_mutex_t> {
     @inlinable get {
       UnsafeMutableRawPointer(storage).assumingMemoryBound(to: pthread_mutex_t.self)

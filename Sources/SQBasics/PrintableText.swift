@@ -2,7 +2,7 @@ extension String {
   /// The text in a form that is safe to show: no control characters, and at most 500 characters.
   ///
   /// A longer text ends with "…". A space replaces line ends and tabs, so that words stay apart.
-  /// Use it for text from servers, file names and the environment, which may contain anything.
+  /// Use it for text from servers, file names and the environment. Such text may contain anything.
   package var printable: String {
     let shown = printable(atMost: 501)
     guard shown.unicodeScalars.count > 500 else { return shown }
@@ -33,7 +33,7 @@ extension String {
     return String(shown)
   }
 
-  /// The printable characters of the text, with nothing in place of the others.
+  /// The text without unprintable characters.
   package var withoutUnprintable: String {
     String(UnicodeScalarView(unicodeScalars.lazy.filter(\.isPrintable)))
   }

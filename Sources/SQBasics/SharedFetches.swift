@@ -49,7 +49,7 @@ package final class SharedFetches<Key: Hashable & Sendable, Value: Sendable, Fai
 
   /// Returns the cached value of a key if it is usable; otherwise waits for a fetch.
   ///
-  /// If a fetch of this key is under way, the caller waits for that one.
+  /// If a fetch of this key is already running, the caller waits for that fetch.
   ///
   /// The closure `isUsable` runs under a lock. The result is `nil` if the caller's task is
   /// cancelled.
@@ -95,7 +95,7 @@ package final class SharedFetches<Key: Hashable & Sendable, Value: Sendable, Fai
     state.withLock { $0.found.change(key, body) }
   }
 
-  /// Makes the next caller start a new fetch, even if one is under way.
+  /// Makes the next caller start a new fetch, even if a fetch is running.
   ///
   /// The callers that wait for the current fetch still get its value, but the value is not cached.
   package func detach(_ key: Key) {

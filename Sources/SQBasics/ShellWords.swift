@@ -1,9 +1,8 @@
-/// Splits a command into words as a POSIX shell does, with quotes and backslashes, but without
-/// expansions.
+/// A parser that splits a command into words as a POSIX shell does, but without expansions.
 ///
 /// - SeeAlso: POSIX.1, Shell Command Language, section 2.2
 package enum ShellWords {
-  /// Splits a text; returns `nil` if a quote is not closed or if a backslash ends the text.
+  /// Splits a command; returns `nil` if a quote is not closed or if a backslash ends the text.
   package static func split(_ text: String) -> [String]? {
     var words: [String] = []
     var word: String?

@@ -15,7 +15,7 @@ extension Task where Failure == Never {
 
 /// Runs work to its end even if the caller is cancelled, and returns its result.
 ///
-/// Use it for work whose result must not be lost, such as a request that the server answers only
+/// Use it if the result must not be lost, for example for a request that the server answers only
 /// once.
 package func uncancelled<Value: Sendable, Failure>(
   _ work: @escaping @Sendable () async throws(Failure) -> Value

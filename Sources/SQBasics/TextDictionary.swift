@@ -1,28 +1,28 @@
-/// A dictionary whose keys are texts, which are different if they differ in a code point.
+/// A dictionary with texts as keys, compared by their code points.
 package struct TextDictionary<Value> {
   private var values: [ExactText: Value] = [:]
 
   /// Creates an empty dictionary.
   package init() {}
 
-  /// The value of a text; `nil` if it has none.
+  /// The value for a key; `nil` if the dictionary has no value for it.
   package subscript(text: String) -> Value? {
     get { values[ExactText(text)] }
     set { values[ExactText(text)] = newValue }
   }
 
-  /// The value of a text, or a default value if it has none.
+  /// The value for a key, or a default value if the dictionary has no value for it.
   package subscript(text: String, default value: @autoclosure () -> Value) -> Value {
     get { values[ExactText(text)] ?? value() }
     set { values[ExactText(text)] = newValue }
   }
 
-  /// Removes the value of a text and returns it.
+  /// Removes the value for a key and returns it.
   package mutating func removeValue(forKey text: String) -> Value? {
     values.removeValue(forKey: ExactText(text))
   }
 
-  /// The texts that have a value, in the order of their UTF-8 bytes.
+  /// The keys, in the order of their UTF-8 bytes.
   package var texts: [String] { values.keys.sorted().map(\.text) }
 
   /// The values, in any order.
@@ -32,12 +32,12 @@ package struct TextDictionary<Value> {
 
   package var isEmpty: Bool { values.isEmpty }
 
-  /// The texts with their values, in any order.
+  /// The keys with their values, in any order.
   package var pairs: some Sequence<(text: String, value: Value)> {
     values.lazy.map { (text: $0.key.text, value: $0.value) }
   }
 
-  /// Keeps only the values for which a closure returns `true`.
+  /// Removes each entry if a closure returns `false` for it.
   package mutating func keep(_ isWanted: (String, Value) -> Bool) {
     values = values.filter { isWanted($0.key.text, $0.value) }
   }

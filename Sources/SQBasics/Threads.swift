@@ -4,7 +4,7 @@
   import Darwin
 #endif
 
-/// Starts threads for work that would block Swift's cooperative thread pool.
+/// Functions that start threads for work that would block Swift's cooperative thread pool.
 package enum Threads {
   private final class Work {
     let body: @Sendable () -> Void

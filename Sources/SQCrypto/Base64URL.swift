@@ -4,14 +4,14 @@
   import Foundation
 #endif
 
-/// Encodes and decodes Base64url without padding.
+/// The Base64url encoding without padding.
 ///
 /// - SeeAlso: RFC 4648, section 5; RFC 7515, section 2
 package enum Base64URL {
   private static let characters = Array(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-  /// The value of each character, and `invalid` for all other bytes.
+  /// The value of each Base64url character, and `invalid` for all other bytes.
   private static let values = {
     var values = [UInt8](repeating: invalid, count: 256)
     for (value, character) in characters.enumerated() { values[Int(character)] = UInt8(value) }

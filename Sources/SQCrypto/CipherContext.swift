@@ -49,7 +49,7 @@ package final class CipherContext {
     }
   }
 
-  /// Encrypts or decrypts bytes; the result is as long as the input.
+  /// Encrypts or decrypts the next bytes; the result is as long as the input.
   package func update(_ bytes: Data) throws(CryptoFailure) -> Data {
     var output = Data(count: bytes.count)
     var done = 0

@@ -1,4 +1,4 @@
-/// The reason why OpenSSL could not do its work.
+/// An error: an OpenSSL function failed.
 package struct CryptoFailure: Error, Sendable, Hashable, CustomStringConvertible {
   package let description: String
 

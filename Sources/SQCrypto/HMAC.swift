@@ -6,11 +6,11 @@ import CSQCrypto
   import Foundation
 #endif
 
-/// Creates and checks message authentication codes (HMAC).
+/// Keyed message authentication codes (HMAC).
 ///
 /// - SeeAlso: RFC 2104
 package enum HMAC {
-  /// Returns whether a code is valid for a message; compares in constant time.
+  /// Returns whether an HMAC is valid for a message; compares in constant time.
   package static func isValid(
     _ code: Data, of message: Data, secret: Data, by function: HashFunction
   ) -> Bool {
@@ -18,7 +18,7 @@ package enum HMAC {
     return OpenSSL.areEqual(code, expected)
   }
 
-  /// Returns the code of a message; `nil` if OpenSSL fails.
+  /// Returns the HMAC of a message; `nil` if OpenSSL fails.
   static func code(of message: Data, secret: Data, by function: HashFunction) -> Data? {
     var code = Data(count: function.digestSize)
     let succeeded = OpenSSL.leavingNoErrors {

@@ -15,7 +15,7 @@ package enum HashFunction: Sendable, Hashable {
     }
   }
 
-  /// OpenSSL's implementation.
+  /// OpenSSL's implementation of the hash function.
   var implementation: OpaquePointer {
     switch self {
     case .sha256: Self.sha256Implementation

@@ -4,19 +4,19 @@
   import Foundation
 #endif
 
-/// Encodes and decodes lower-case hexadecimal digits, two for each byte.
+/// The encoding of bytes as lower-case hexadecimal digits, two for each byte.
 ///
 /// Upper-case digits are rejected, so each sequence of bytes has only one text.
 package enum Hexadecimal {
   private static let digits = Array("0123456789abcdef".utf8)
 
-  /// Returns the lower-case digits of bytes.
+  /// Returns bytes as lower-case hexadecimal digits.
   package static func encode(_ bytes: some Sequence<UInt8>) -> String {
     String(
       decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
   }
 
-  /// Returns the bytes of lower-case digits; `nil` if the text is anything else.
+  /// Returns the bytes of a text of lower-case hexadecimal digits; `nil` for any other text.
   package static func decode(_ text: String) -> Data? {
     let values = text.utf8.map { digits.firstIndex(of: $0) }
     guard values.count.isMultiple(of: 2) else { return nil }

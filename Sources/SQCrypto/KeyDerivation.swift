@@ -7,8 +7,7 @@ import SQBasics
   import Foundation
 #endif
 
-/// The parameters with which a store's key is derived: by scrypt from a passphrase, or by HKDF from
-/// another key.
+/// The derivation of a store's key: by scrypt from a passphrase, or by HKDF from another key.
 ///
 /// The salt is random, so two stores with equal passphrases have different keys.
 ///
@@ -20,23 +19,23 @@ package enum KeyDerivation: Sendable, Hashable {
     case key(Data)
   }
 
-  /// The scrypt parameters of a new store, which decide the cost of each guess of its passphrase.
+  /// The scrypt parameters of a new store: the cost of each guess of its passphrase.
   package struct ScryptCost: Sendable {
     let cost: Int
     let blockSize: Int
     let parallelism: Int
 
-    /// 32 MB and 3 passes.
+    /// The parameters of new stores: 32 MB of memory and 3 passes.
     ///
     /// - SeeAlso: OWASP Password Storage Cheat Sheet, scrypt
     package static let standard = ScryptCost(cost: 1 << 15, blockSize: 8, parallelism: 3)
-    /// The smallest cost that is reasonable: 16 MB and one pass.
+    /// The smallest reasonable cost: 16 MB of memory and one pass.
     package static let smallest = ScryptCost(cost: 1 << 14, blockSize: 8, parallelism: 1)
   }
 
   /// Derivation from a passphrase by scrypt, with a cost that slows down guessing.
   case scrypt(cost: Int, blockSize: Int, parallelism: Int, salt: Data)
-  /// Derivation from a random key by HKDF. It is fast, because such a key cannot be guessed.
+  /// Derivation from a random key by HKDF. It is fast, because nobody can guess a random key.
   case hkdf(salt: Data)
 
   static let smallestSalt = 16
@@ -71,7 +70,7 @@ package enum KeyDerivation: Sendable, Hashable {
       && 128 * cost * blockSize <= Self.largestMemory
   }
 
-  /// Derives `count` bytes; returns `nil` if this derivation is not for the secret's kind.
+  /// Derives `count` bytes; returns `nil` if the secret's kind does not match the derivation.
   package func derive(_ count: Int, from secret: Secret) throws(CryptoFailure) -> Data? {
     OpenSSL.begin()
     return switch (self, secret) {

@@ -6,7 +6,7 @@ import CSQCrypto
   import Foundation
 #endif
 
-/// Functions for the process's OpenSSL, which the SDK shares with libcurl and the app.
+/// Functions for OpenSSL in this process, shared with libcurl and the app.
 package enum OpenSSL {
   /// Makes OpenSSL keep its state when the process exits.
   ///

@@ -6,7 +6,7 @@ import CSQCrypto
   import Foundation
 #endif
 
-/// Signing with OpenSSL.
+/// Methods that sign with OpenSSL.
 extension PrivateKey {
   /// Returns the signature of a message in the format of JWS; `nil` if the key does not match the
   /// scheme.
@@ -24,7 +24,7 @@ extension PrivateKey {
     }
   }
 
-  /// Returns the signature in OpenSSL's format, which is DER for ECDSA.
+  /// Returns the signature in OpenSSL's format: DER for ECDSA.
   func openSSLSignature(
     of message: Data, hash: OpaquePointer?, isPSS: Bool = false
   ) -> Data? {

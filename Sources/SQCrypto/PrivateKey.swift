@@ -151,7 +151,7 @@ package final class PrivateKey: @unchecked Sendable {
     }
   }
 
-  /// Whether this is an RSA key without its primes; OpenSSL can only sign with such a key.
+  /// Whether this is an RSA key without its primes; OpenSSL can use it only to sign.
   package var hasNoPrimes: Bool {
     var prime: OpaquePointer?
     defer { BN_clear_free(prime) }

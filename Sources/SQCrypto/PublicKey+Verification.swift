@@ -6,7 +6,7 @@ import CSQCrypto
   import Foundation
 #endif
 
-/// Verification of signatures with OpenSSL.
+/// Methods that verify signatures with OpenSSL.
 extension PublicKey {
   /// Returns whether a message's signature was created with the private half of this key.
   ///

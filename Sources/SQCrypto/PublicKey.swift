@@ -6,7 +6,7 @@ import CSQCrypto
   import Foundation
 #endif
 
-/// A public key as an OpenSSL object, which can verify any number of signatures.
+/// A public key as an OpenSSL object, for verifying any number of signatures.
 ///
 /// Many threads may use a key, because it never changes.
 package final class PublicKey: @unchecked Sendable {

@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// Creates strings that cannot be guessed, for `state`, `nonce` and the code verifier.
+/// A generator of strings that cannot be guessed, for `state`, `nonce` and the code verifier.
 package enum RandomString {
   /// Returns 256 new random bits as 43 unreserved characters.
   ///

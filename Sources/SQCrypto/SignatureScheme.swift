@@ -1,12 +1,12 @@
 /// The scheme that creates a signature from a message.
 package enum SignatureScheme: Sendable, Hashable {
-  /// RSASSA-PKCS1-v1_5.
+  /// RSA with PKCS #1 v1.5 padding (RSASSA-PKCS1-v1_5).
   case rsaPKCS1(HashFunction)
-  /// RSASSA-PSS, where MGF1 uses the same hash function and the salt is as long as a digest.
+  /// RSA with PSS padding; MGF1 uses the same hash function, and the salt is as long as a digest.
   case rsaPSS(HashFunction)
-  /// ECDSA, where the signature consists of r and s, each in the size of a coordinate.
+  /// ECDSA; the signature consists of r and s, each in the size of a coordinate.
   case ecdsa(EllipticCurve, HashFunction)
-  /// Ed25519.
+  /// EdDSA with the curve edwards25519 (RFC 8032).
   case ed25519
 
   /// The kind of key that the scheme needs.

@@ -10,7 +10,7 @@
   import Darwin
 #endif
 
-/// Reads and writes the content of an open file.
+/// Methods that read and write the content of an open file.
 extension FileDescriptor {
   /// Reads from the current position to the end of the file, but at most `limit` bytes.
   package func content(atMost limit: Int) throws(FileFailure) -> Data {
@@ -81,7 +81,7 @@ extension FileDescriptor {
     guard ftruncate(number, off_t(length)) == 0 else { throw FileFailure(call: "ftruncate") }
   }
 
-  /// Makes everything that was written survive a loss of power.
+  /// Writes the file to the disk, so that it survives a loss of power.
   package func sync() throws(FileFailure) {
     guard fsync(number) == 0 else { throw FileFailure(call: "fsync") }
   }

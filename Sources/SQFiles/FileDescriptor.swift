@@ -38,21 +38,20 @@ package struct FileDescriptor: Sendable {
     return try FileDescriptor(path, followsLink ? flags : flags | O_NOFOLLOW)
   }
 
-  /// Creates an empty file that only its owner can use, and replaces a file that an earlier call
-  /// left.
+  /// Creates an empty file that only its owner can use, and replaces a file of an earlier call.
   package static func making(_ path: String) throws(FileFailure) -> FileDescriptor {
     if let status = try FileStatus(at: path) {
       // No call leaves a file that others can use, a link or a folder.
       guard status.isOwn, status.isClosedToOthers else {
         throw FileFailure(
-          "a file that this program did not create is at \(path.printable), and stays "
-            + "as it is; move it", code: EEXIST)
+          "this program did not create the file \(path.printable) and did not change it; "
+            + "move it", code: EEXIST)
       }
       unlink(path)
     }
     let file = try FileDescriptor(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
     do throws(FileFailure) {
-      // Otherwise the process's umask might give it a mode with which the next run cannot open it.
+      // Otherwise the process's umask might give it a mode that keeps the next run from opening it.
       try FileTrust.closeToOthers(file)
       return file
     } catch {
@@ -105,7 +104,7 @@ package struct FileDescriptor: Sendable {
     }
   }
 
-  /// Opens a folder, for example to make its files' names survive a loss of power with ``sync()``.
+  /// Opens a folder, for example to write its files' names to the disk with ``sync()``.
   static func folder(_ path: String) throws(FileFailure) -> FileDescriptor {
     try FileDescriptor(path, O_RDONLY | O_DIRECTORY)
   }

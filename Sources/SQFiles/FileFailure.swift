@@ -9,12 +9,12 @@ import SQBasics
 /// The reason why a file cannot be used: a system call failed, or the file violates a rule of the
 /// SDK.
 ///
-/// It contains nothing of the file's content.
+/// It never contains a part of the file's content.
 package struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// The system's number for the error, an `errno`.
   package let code: Int32
 
-  /// The reason in words, which completes a text such as "the file cannot be read:".
+  /// The reason in words, for use after a text such as "the file cannot be read:".
   package let description: String
 
   /// Creates the error for a failed system call.

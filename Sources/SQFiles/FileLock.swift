@@ -15,10 +15,10 @@ package struct FileLock: Sendable {
   /// The locked file.
   package let file: FileDescriptor
 
-  /// Blocks the thread until it has the lock at a path, and creates a missing lock file.
+  /// Waits until it has the lock at a path, and creates a missing lock file.
   ///
-  /// It tries repeatedly to take the lock, because a thread that waits inside the kernel cannot
-  /// stop after a time limit.
+  /// It blocks the thread and tries repeatedly to take the lock, because a thread that waits inside
+  /// the kernel cannot stop after a time limit.
   ///
   /// - Throws: After the limit, an error that names the lock file and the process that holds it.
   package static func wait(
@@ -40,10 +40,9 @@ package struct FileLock: Sendable {
 
   /// Takes the lock without waiting; returns `nil` while another holder has it.
   ///
-  /// The lock is valid only on the file that the path names. After this function opens the file and
-  /// before it locks it, the last holder may remove the file; then this opens the new file. A file
-  /// also cannot be opened while a process has a lease on it, as a process has for a moment while
-  /// it removes the file.
+  /// The lock is valid only on the file that the path names. The last holder may remove the file
+  /// between the opening and the locking; this method then opens the new file. For a moment during
+  /// the removal, the holder has a lease on the file, and opening it fails.
   ///
   /// With `mending`, a file of this user gets the mode 0600.
   package static func ifFree(
@@ -59,7 +58,7 @@ package struct FileLock: Sendable {
         return nil
       }
       do throws(FileFailure) {
-        // Otherwise the process's umask might give it a mode with which other runs cannot open it.
+        // Otherwise the process's umask might give it a mode that keeps other runs from opening it.
         if mending, try file.status().isOwn { try? file.setOwnersMode() }
         guard try file.lock() else {
           file.close()

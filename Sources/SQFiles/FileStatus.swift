@@ -18,7 +18,7 @@ package struct FileStatus: Sendable {
   package let size: Int64
   /// The number of the file's names, also called hard links.
   private let links: UInt64
-  /// The time at which the content last changed, in seconds since 1970.
+  /// The time of the content's last change, in seconds since 1970.
   private let modified: Int
   private let device: UInt64
   private let inode: UInt64

@@ -4,7 +4,7 @@
   import Darwin
 #endif
 
-/// The rules by which the SDK decides whether to trust a file's content.
+/// The rules that decide whether the SDK trusts a file's content.
 ///
 /// If other users can write to a file, the SDK refuses it, because they may have written its
 /// content. If they can only read it, the file's purpose decides. A token file gets the mode 0600
@@ -14,7 +14,7 @@
 package struct FileTrust: Sendable {
   /// The largest size of the file in bytes.
   let maximumBytes: Int64
-  /// Whether the file may belong to root, who then decides which users may read it.
+  /// Whether the file may belong to root; root then decides which users may read it.
   let mayBeRoots: Bool
 
   /// The rules for token files.
@@ -26,12 +26,12 @@ package struct FileTrust: Sendable {
   /// A key file may belong to root, because an administrator may have created it for several users
   /// to read.
   package static let key = FileTrust(maximumBytes: 64 * 1024, mayBeRoots: true)
-  /// The rules for databases, which have no size limit, because they are read only in parts.
+  /// The rules for databases: no size limit, because a database is read in parts.
   package static let database = FileTrust(maximumBytes: .max, mayBeRoots: false)
 
   /// Returns whether the file needs the mode 0600 before its content is trusted.
   ///
-  /// - Throws: If the file must be refused, an error that says why and what the user can do.
+  /// - Throws: If the file must be refused: an error with the reason and the remedy.
   package func needsMending(
     _ status: FileStatus, user: UInt32 = geteuid(), isReadOnly: Bool = false
   ) throws(FileFailure) -> Bool {
@@ -58,7 +58,7 @@ package struct FileTrust: Sendable {
     guard !mayBeRoots || isReadOnly else {
       throw FileFailure(
         "other users can read it (its mode is \(octal(status.mode))), so they may have its secret: "
-          + "make a new one if they are not trusted, and set its mode with chmod 600",
+          + "create a new secret if you do not trust them, and set its mode with chmod 600",
         code: EPERM)
     }
     return true

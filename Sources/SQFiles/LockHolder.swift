@@ -12,7 +12,7 @@ import SQBasics
   import Darwin
 #endif
 
-/// Finds the process that has a file locked, in the kernel's list of locks.
+/// A search in the kernel's list of locks for the process that has a file locked.
 ///
 /// - SeeAlso: proc(5), `/proc/locks`
 package enum LockHolder {
@@ -26,7 +26,7 @@ package enum LockHolder {
           in: locks, device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
       else { return nil }
       let name = text(of: "/proc/\(process)/comm").map { " (\($0.prefix { $0 != "\n" }))" }
-      let note = process == getpid() ? ", which is this one," : ""
+      let note = process == getpid() ? ", this program itself," : ""
       return "process \(process)\((name ?? "").printable)\(note)"
     #else
       return nil
@@ -54,7 +54,7 @@ package enum LockHolder {
     return sharing
   }
 
-  /// Returns the device's two numbers in hexadecimal and the inode, as `/proc/locks` shows them.
+  /// Returns the device's two numbers in hexadecimal and the inode, in the format of `/proc/locks`.
   ///
   /// makedev(3) packs the device's two numbers into one.
   private static func place(device: UInt64, inode: UInt64) -> String {

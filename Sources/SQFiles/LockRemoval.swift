@@ -11,13 +11,13 @@ import SQBasics
 /// open.
 ///
 /// A program may open the file before it is removed, and lock it only afterwards. Then that program
-/// holds the lock of a file that no path names, while the next program locks a new file. This
-/// version of the SDK notices that by the file's inode number, but older versions do not. So this
-/// process keeps the lock while the file is open elsewhere; the other program's flock(2) fails, and
-/// it tries again.
+/// holds the lock of a file without a path, while the next program locks a new file. This version
+/// of the SDK notices that by the file's inode number, but older versions do not. So this process
+/// keeps the lock while the file is open elsewhere. The other program's flock(2) fails, and that
+/// program tries again.
 ///
-/// The lock is also kept a moment longer. An open(2) that has found the name is invisible until the
-/// kernel counts the file as open, and a busy machine may pause the program in between.
+/// The lock is also kept a moment longer. While another program's open(2) runs, the kernel does not
+/// yet count the file as open, and a busy machine may pause that program for some time.
 enum LockRemoval {
   /// The number of steps of 100 µs that the caller waits for a program that has the file open.
   private static let stepsAtOnce = 100
@@ -65,8 +65,8 @@ enum LockRemoval {
   /// Returns whether the file is open a second time, in this process or another; `nil` if it is not
   /// known.
   ///
-  /// The kernel has write leases, made for file servers. It grants such a lease only on a file that
-  /// is not open a second time.
+  /// The kernel has write leases for file servers. It grants a write lease only if the file is not
+  /// open a second time.
   ///
   /// - SeeAlso: fcntl(2), section "Leases"
   private static func isOpenElsewhere(_ file: FileDescriptor) -> Bool? {
@@ -84,7 +84,7 @@ enum LockRemoval {
     #endif
   }
 
-  /// The commands F_SETSIG and F_SETLEASE of Linux, which Swift does not import.
+  /// Linux's commands F_SETSIG and F_SETLEASE, because Swift does not import them.
   private enum Command {
     static let setSignal: Int32 = 10
     static let setLease: Int32 = 1024

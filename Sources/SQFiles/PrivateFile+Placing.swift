@@ -4,10 +4,9 @@
   import Darwin
 #endif
 
-/// Operations on a file whose content is written in place, such as a database or a download.
+/// Operations for files that are written in place, such as a database or a download.
 extension PrivateFile {
-  /// Gives a complete file this path as a second name; returns `false` if the path has a file
-  /// already.
+  /// Gives a complete file this path as a second name; returns `false` if the path has a file.
   ///
   /// - SeeAlso: link(2)
   package func place(_ complete: String) throws(FileFailure) -> Bool {
@@ -27,7 +26,7 @@ extension PrivateFile {
     guard rename(path, other) == 0 else { throw FileFailure(call: "rename") }
   }
 
-  /// Moves the file to another path; returns `false` if that path has a file already, which stays.
+  /// Moves the file to another path; returns `false` and moves nothing if that path has a file.
   package func moveIfFree(to other: String) throws(FileFailure) -> Bool {
     do throws(FileFailure) {
       guard try PrivateFile(path: other).place(path) else { return false }
@@ -60,7 +59,7 @@ extension PrivateFile {
     return folder
   }
 
-  /// Makes everything that was written into the file survive a loss of power.
+  /// Writes the file to the disk, so that it survives a loss of power.
   package func sync() throws(FileFailure) {
     let file = try FileDescriptor.reading(path)
     defer { file.close() }

@@ -10,7 +10,7 @@
   import Darwin
 #endif
 
-/// A file with secrets, by its path: checks the file before reading it, and replaces it as a whole.
+/// A file with secrets, checked before it is read, and always replaced as a whole.
 ///
 /// Every call blocks its thread for a limited time, so make it on a thread that may block. The SDK
 /// refuses a symbolic link in the file's place.
@@ -53,8 +53,7 @@ package struct PrivateFile: Sendable {
   ///
   /// When it returns, the new content survives a loss of power. Only one process may replace a file
   /// at a time. The content is first written to a temporary file with a fixed name, so if the
-  /// process is killed, the next replacement removes that copy of the secrets. No other program
-  /// uses that name.
+  /// process is killed, the next replacement removes that copy of the secrets.
   ///
   /// - SeeAlso: rename(2), fsync(2)
   package func replace(with content: Data) throws(FileFailure) {
@@ -83,8 +82,8 @@ package struct PrivateFile: Sendable {
 
   /// Checks that the content can be replaced, by replacing it with itself.
   ///
-  /// If the file is missing, this creates its folder and does the check with another file, which it
-  /// removes. Only one process may do this at a time, as with ``replace(with:)``.
+  /// If the file is missing, this creates its folder and does the check with a temporary file. Only
+  /// one process may do this at a time, as with ``replace(with:)``.
   package func checkReplacing() throws(FileFailure) {
     if let content = try read() { return try replace(with: content) }
     // Do the steps of a first and a second save, with a name of the same length.
@@ -146,12 +145,12 @@ package struct PrivateFile: Sendable {
     try PrivateFile(path: folder).syncFolder()
   }
 
-  /// Throws if the path can only name a folder, whether or not that folder exists.
+  /// Throws if the path ends like a folder's path, with a slash or a dot.
   package func refuseFolder() throws(FileFailure) {
     let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
     guard !["", ".", ".."].contains(name) else {
       throw FileFailure(
-        "a path that ends with a slash or a dot is a folder's: add the name of a file",
+        "a path that ends with a slash or a dot names a folder: add the name of a file",
         code: EISDIR)
     }
   }
@@ -161,7 +160,7 @@ package struct PrivateFile: Sendable {
     if let status = try FileStatus(at: path), !status.isRegular { throw Self.link }
   }
 
-  /// The error that says why this user may not read the file.
+  /// An error with the reason why this user may not read the file.
   private var denied: FileFailure {
     let failure = FileFailure(call: "open", code: EACCES)
     do throws(FileFailure) {
@@ -178,7 +177,7 @@ package struct PrivateFile: Sendable {
     "a symbolic link, a folder, a pipe or a device is in its place; the SDK uses only ordinary "
       + "files", code: ELOOP)
 
-  /// Makes all changes of names in the file's folder survive a loss of power.
+  /// Writes the folder to the disk, so that its files' names survive a loss of power.
   package func syncFolder() throws(FileFailure) {
     let descriptor = try FileDescriptor.folder(folder)
     defer { descriptor.close() }

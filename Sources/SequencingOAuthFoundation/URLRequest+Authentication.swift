@@ -9,9 +9,8 @@ extension AccountOperations {
   /// Returns a copy of a request with a valid token.
   ///
   /// The token replaces the request's `Authorization` field; all other fields stay unchanged. The
-  /// method throws if the request's server may not get the token, as the documentation of
-  /// `ClientConfiguration.resourceOrigins` explains, or if it would be sent over http to another
-  /// machine.
+  /// method throws if the server may not get the token (see `ClientConfiguration.resourceOrigins`),
+  /// or if the token would go over http to another machine.
   ///
   /// - Warning: On Linux, `URLSession` also sends this field to servers that redirect it elsewhere,
   ///   and never completes a response with status 401 whose challenge asks for Basic. `AuthorizationModule.send(_:)` has
@@ -25,10 +24,10 @@ extension AccountOperations {
     return request
   }
 
-  /// Puts a valid token on a copy of a request, for code without `async`.
+  /// Creates a copy of a request with a valid token and calls a completion.
   ///
-  /// The completion is called once with the result: on its actor if it belongs to one, otherwise on
-  /// the `callbackQueue`. The errors are those of the `async` method.
+  /// The completion is called once. If it is isolated to an actor, it runs on that actor; otherwise
+  /// it runs on the `callbackQueue`. The errors are the same as in the `async` method.
   public func authenticate(
     _ request: URLRequest,
     completion: @escaping @isolated(any) (Result<URLRequest, SQOAuthError>) -> Void

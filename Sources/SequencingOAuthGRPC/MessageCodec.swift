@@ -4,15 +4,15 @@
   public import Foundation
 #endif
 
-/// Converts messages of one type to bytes and back.
+/// A converter between messages of one type and bytes.
 public protocol MessageCodec<Message>: Sendable {
   /// The type of the messages, as the app uses them.
   associatedtype Message: Sendable
 
-  /// Encodes a message; an error that it throws ends the call with ``RPCStatus/internal``.
+  /// Encodes a message; a thrown error ends the call with ``RPCStatus/internal``.
   func encode(_ message: Message) throws -> Data
 
-  /// Decodes a message; an error that it throws ends the call with ``RPCStatus/internal``.
+  /// Decodes a message; a thrown error ends the call with ``RPCStatus/internal``.
   func decode(_ bytes: Data) throws -> Message
 }
 

@@ -63,7 +63,7 @@ extension RPCCall {
     guard let outbox else {
       throw RPCCallError(
         .failedPrecondition,
-        "the call sends only one message, its request; to send more, create it with another kind")
+        "the call sends only one message, its request; to send more, create a call of another kind")
     }
     let frame = try MessageFrame(
       message, compression: channel.options.compression, limit: channel.options.maximumRequestBytes)
@@ -108,7 +108,7 @@ extension RPCCall {
 public struct RPCMessages<Codec: MessageCodec>: AsyncSequence, Sendable {
   /// The type of a decoded message.
   public typealias Element = Codec.Message
-  /// The error with which a call ends.
+  /// The error of a failed call.
   public typealias Failure = RPCCallError
 
   let call: RPCCall
@@ -143,7 +143,7 @@ public struct RPCMessages<Codec: MessageCodec>: AsyncSequence, Sendable {
     }
   }
 
-  /// Cancels the call when the last copy of an iterator is released.
+  /// The shared part of an iterator's copies; cancels the call when the last copy is released.
   fileprivate final class Reader: Sendable {
     let call: RPCCall
 

@@ -41,7 +41,7 @@ extension RPCCall {
 
   /// Starts the call and calls the completion once, when the call has ended.
   ///
-  /// The completion runs on its actor if it belongs to one, otherwise on the channel's
+  /// If the completion is isolated to an actor, it runs on that actor, otherwise on the channel's
   /// ``RPCChannel/callbackQueue``. If the server sends any number of messages, the result is empty
   /// data: use ``start(onMessage:completion:)`` to get the messages. This method throws the errors
   /// of ``start()``; in this case, the completion is not called.
@@ -51,8 +51,7 @@ extension RPCCall {
     try begin(Completion(completion))
   }
 
-  /// Starts the call, calls `onMessage` with each message of the server in order, and then the
-  /// completion once.
+  /// Starts the call; calls `onMessage` with each message in order, and then the completion once.
   ///
   /// Use it if the server sends any number of messages. The next message is read after `onMessage`
   /// returns. This method throws the errors of ``start()``; in this case, neither closure is
@@ -109,7 +108,7 @@ extension RPCCall {
 
   /// Ends the call with ``RPCStatus/cancelled``; does nothing if the call has ended.
   ///
-  /// A call that is cancelled before it was started cannot be started any more.
+  /// If a call is cancelled before its start, it cannot be started any more.
   public func cancel() {
     end(.failure(.cancelled))
   }
@@ -149,7 +148,7 @@ extension RPCCall {
         "the server sends any number of messages: read the call's messages, not its response")
     }
     if (try? claim(nil)) != nil {
-      // The call runs in the caller's task, which avoids a change of threads.
+      // The call runs in the caller's task, because that avoids a change of threads.
       await withTaskCancellationHandler {
         await run()
       } onCancel: {

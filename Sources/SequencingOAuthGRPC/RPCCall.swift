@@ -8,7 +8,7 @@ public import SequencingOAuth
   public import Foundation
 #endif
 
-/// One call of a gRPC method, which you create and configure first and start later.
+/// One call of a gRPC method; you create and configure it first and start it later.
 ///
 /// Nothing is sent before the call is started. After that you can watch and cancel the call, but no
 /// longer change it. You can call every method from any thread. A started call continues until it
@@ -16,13 +16,13 @@ public import SequencingOAuth
 public final class RPCCall: Sendable {
   /// The number of messages that the client and the server send in a call.
   public enum Kind: Sendable, Hashable {
-    /// The client sends one message, and the server sends one.
+    /// The client sends one message, and the server sends one message.
     case unary
-    /// The client sends one message, and the server sends any number.
+    /// The client sends one message, and the server sends any number of messages.
     case serverStreaming
-    /// The client sends any number of messages, and the server sends one.
+    /// The client sends any number of messages, and the server sends one message.
     case clientStreaming
-    /// Both sides send any number of messages, in an order that the method defines.
+    /// The client and the server send any number of messages; the method defines the order.
     case bidirectional
 
     var sendsMany: Bool { self == .clientStreaming || self == .bidirectional }
@@ -39,7 +39,7 @@ public final class RPCCall: Sendable {
   public let kind: Kind
   let request: Data
   let state: Locked<State>
-  /// Interrupts whatever the call waits for.
+  /// The interruption that ends the call's waiting for a token, a connection or the server.
   let interruption = Interruption()
   /// The buffer of the server's messages; `nil` if the server sends only one.
   let inbox: MessageInbox?
@@ -101,7 +101,7 @@ extension RPCCall {
   /// The token in the call's `authorization` metadata; `nil` if none was set for this call.
   public var oauth2AccessToken: String? { requestMetadata.oauth2AccessToken }
 
-  /// Sets a token for this call, to send instead of the channel's; `nil` removes it.
+  /// Sets a token for this call instead of the channel's token; `nil` removes it.
   ///
   /// - Throws: ``RPCStatus/failedPrecondition`` after the call is started;
   ///   ``RPCStatus/invalidArgument`` if the text cannot be a token.
@@ -168,11 +168,12 @@ extension RPCCall {
     }
   }
 
-  /// The value of the server's `www-authenticate`, which says why the server rejected the token.
+  /// The value of the server's `www-authenticate`: why the server rejected the token.
   public var oauth2ChallengeHeader: String? { responseMetadata.oauth2ChallengeHeader }
 
   /// The server's reason for rejecting the token: the Bearer challenge in its `www-authenticate`.
   ///
-  /// If there are several challenges, it is the first with an error code, otherwise the first.
+  /// If there are several challenges, it is the first challenge with an error code, or else the
+  /// first.
   public var challenge: BearerChallenge? { responseMetadata.challenge }
 }

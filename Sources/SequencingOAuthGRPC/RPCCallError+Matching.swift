@@ -4,10 +4,10 @@ extension RPCCallError {
 }
 
 extension RPCStatus {
-  /// Matches an error of a call that ended with this status, as in `catch RPCStatus.unavailable`.
+  /// Returns whether a call's error has this status, as in `catch RPCStatus.unavailable`.
   public static func ~= (status: Self, error: RPCCallError) -> Bool { error.status == status }
 
-  /// Matches any error that is an ``RPCCallError`` with this status.
+  /// Returns whether an error is an ``RPCCallError`` with this status.
   ///
   /// A `catch` needs this operator if its `do` contains calls that throw different types.
   public static func ~= (status: Self, error: any Error) -> Bool {

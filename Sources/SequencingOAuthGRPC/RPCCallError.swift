@@ -7,13 +7,13 @@ public import SequencingOAuth
   public import Foundation
 #endif
 
-/// An error of a gRPC call that failed or was not made.
+/// The error of a gRPC call that failed or was not made.
 ///
 /// Its texts contain no token: if the server repeats the call's token, the SDK removes it.
 public struct RPCCallError: Error, Sendable {
   /// The call's final status.
   public let status: RPCStatus
-  /// What happened, in the server's words if it sent any, otherwise in the SDK's.
+  /// The reason in words: the server's message or, without one, the SDK's.
   public let message: String
   /// The server's headers and trailers, as in ``RPCCall/responseMetadata``.
   public let metadata: RPCMetadata
@@ -39,19 +39,20 @@ public struct RPCCallError: Error, Sendable {
   /// The ``cause`` if it is an `SQOAuthError`, for example when there is no token for the call.
   public var oauthError: SQOAuthError? { cause as? SQOAuthError }
 
-  /// The value of the server's `www-authenticate`, which says why the server rejected the token.
+  /// The value of the server's `www-authenticate`: why the server rejected the token.
   public var oauth2ChallengeHeader: String? { metadata.oauth2ChallengeHeader }
 
   /// The server's reason for rejecting the token: the Bearer challenge in its `www-authenticate`.
   ///
-  /// If there are several challenges, it is the first with an error code, otherwise the first.
+  /// If there are several challenges, it is the first challenge with an error code, or else the
+  /// first.
   public var challenge: BearerChallenge? { metadata.challenge }
 }
 
 extension RPCCallError: Redacted {
   /// The status and the message in one line: `UNAUTHENTICATED (16): message`.
   public var description: String { "\(status) (\(status.rawValue)): \(message)" }
-  /// The shown properties: of the metadata only the names, of the cause only the type.
+  /// The properties to show, with only the names of the metadata and only the type of the cause.
   ///
   /// Their texts may contain a secret.
   package var shownParts: KeyValuePairs<String, Any> {

@@ -6,7 +6,7 @@ import SequencingOAuth
   public import Foundation
 #endif
 
-/// Ways to make calls with the channel's credential.
+/// Methods that create and make calls with the channel's credential.
 extension RPCChannel {
   /// Creates a call without starting it; `request` is the client's only message, encoded.
   ///
@@ -45,8 +45,8 @@ extension RPCChannel {
 
   /// Makes a unary call and passes its response to a completion, for code without `async`.
   ///
-  /// The completion is called once: on its actor if it belongs to one, otherwise on
-  /// ``callbackQueue``. For the parameters and errors, see ``unary(_:_:metadata:timeout:)``.
+  /// The completion is called once. If it is isolated to an actor, it runs on that actor, otherwise
+  /// on ``callbackQueue``. For the parameters and errors, see ``unary(_:_:metadata:timeout:)``.
   public func unary<Request: Sendable, Response: Sendable>(
     _ method: RPCMethod<Request, Response>, _ message: Request,
     metadata: RPCMetadata = RPCMetadata(), timeout: Duration? = nil,

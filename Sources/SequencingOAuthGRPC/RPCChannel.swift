@@ -41,8 +41,8 @@ public final class RPCChannel: Sendable {
 
   /// Creates a channel to a server: `https://host`, or `http://127.0.0.1:50051` without encryption.
   ///
-  /// This also allows the server to get the tokens of the credential's account. The exception is
-  /// an account whose client lists its servers and does not list this one.
+  /// This also allows the server to get the tokens of the credential's account, unless the
+  /// account's client lists its servers and does not list this server.
   ///
   /// The channel speaks only HTTP/2 and ignores the version in the configuration. Its calls send
   /// the configuration's `userAgent`, followed by the name of this library.
@@ -74,9 +74,9 @@ public final class RPCChannel: Sendable {
     callbacks = Callbacks(queue: callbackQueue)
   }
 
-  /// The queue for closures that belong to no actor; the main queue by default.
+  /// The queue for closures without an actor; the main queue by default.
   ///
-  /// A closure that belongs to an actor is called on that actor.
+  /// A closure that is isolated to an actor runs on that actor.
   public var callbackQueue: DispatchQueue { callbacks.queue }
 
   /// Checks the server's URL and removes its final slash.

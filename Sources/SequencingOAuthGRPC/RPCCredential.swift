@@ -9,7 +9,7 @@ public enum RPCCredential: Sendable {
   ///
   /// If the server rejects it, the call fails.
   case accessToken(String)
-  /// Each call carries a valid token of this account, which is refreshed first if necessary.
+  /// Each call carries a valid token of this account, refreshed first if necessary.
   case account(AuthorizationModule)
 }
 

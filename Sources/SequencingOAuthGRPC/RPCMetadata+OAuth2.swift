@@ -48,7 +48,7 @@ extension RPCMetadata {
     return values.isEmpty ? nil : values.joined(separator: ", ")
   }
 
-  /// The Bearer challenge in `www-authenticate`: the first with an error code, otherwise the first.
+  /// The Bearer challenge in `www-authenticate`: the first with an error code, or else the first.
   public var challenge: BearerChallenge? {
     let challenges = BearerChallenge.challenges(in: values(for: "www-authenticate"))
     return challenges.first { $0.error != nil } ?? challenges.first

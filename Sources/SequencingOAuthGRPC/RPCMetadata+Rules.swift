@@ -40,7 +40,7 @@ extension RPCMetadata {
     return field
   }
 
-  /// Returns the reason why gRPC does not allow a field that HTTP allows; `nil` if it does.
+  /// Returns the reason why gRPC does not allow a field that HTTP allows; `nil` if it is allowed.
   private static func flaw(of field: HeaderFields.Field, hasBytes: Bool) -> String? {
     let name = field.name
     if !name.utf8.allSatisfy(isNameByte) {
@@ -57,7 +57,7 @@ extension RPCMetadata {
     default: break
     }
     if field.value.utf8.contains(0x09) { return "the value of \(name) contains a tab" }
-    // HTTP removes such a space.
+    // HTTP would remove a space at the start or at the end.
     if field.value.utf8.first == 0x20 || field.value.utf8.last == 0x20 {
       return "the value of \(name) begins or ends with a space"
     }

@@ -10,7 +10,7 @@ import SequencingOAuth
 /// An ordered list of names and values that are sent with a call's messages.
 ///
 /// Letter case in names does not matter; they are stored and sent in lower case. The values of a
-/// name that ends in `-bin` are bytes, which are sent as base64. The values of any other name are
+/// name that ends in `-bin` are bytes, and are sent as base64. The values of any other name are
 /// printable ASCII text. A name may have several values. Metadata is a value type: a call keeps a
 /// copy of what you set.
 ///
@@ -20,7 +20,7 @@ public struct RPCMetadata: Sendable, Hashable {
   public enum Value: Sendable, Hashable {
     /// A text of printable ASCII.
     case text(String)
-    /// Bytes, in an entry whose name ends in `-bin`.
+    /// Bytes, in an entry with a name that ends in `-bin`.
     case bytes(Data)
   }
 
@@ -33,7 +33,7 @@ public struct RPCMetadata: Sendable, Hashable {
   }
 
   private(set) var entries: [Entry] = []
-  /// The reasons why texts that were set by the subscript cannot be sent, by lower-case name.
+  /// The faults of texts that the subscript has set, by lower-case name.
   private var flaws: [String: String] = [:]
 
   /// Creates metadata without entries.
@@ -96,14 +96,14 @@ public struct RPCMetadata: Sendable, Hashable {
 
   // MARK: Changing
 
-  /// Sets the text of a name, replacing all its values.
+  /// Replaces all values of a name with a text.
   ///
   /// Throws the errors of ``append(_:for:)-(String,_)``.
   public mutating func set(_ text: String, for name: String) throws(RPCCallError) {
     try replace(try Self.entry(text, name))
   }
 
-  /// Sets the bytes of a name that ends in `-bin`, replacing all its values.
+  /// Replaces all values of a name that ends in `-bin` with bytes.
   ///
   /// Throws the errors of ``append(_:for:)-(Data,_)``.
   public mutating func set(_ bytes: Data, for name: String) throws(RPCCallError) {
@@ -118,7 +118,7 @@ public struct RPCMetadata: Sendable, Hashable {
     entries.append(try Self.entry(text, name))
   }
 
-  /// Adds bytes to the values of a name, which must end in `-bin`.
+  /// Adds bytes to the values of a name; the name must end in `-bin`.
   ///
   /// - Throws: ``RPCStatus/invalidArgument`` if the name cannot be sent, if gRPC or HTTP reserves
   ///   it, or if it does not end in `-bin`.
@@ -139,7 +139,7 @@ public struct RPCMetadata: Sendable, Hashable {
     entries.insert(entry, at: index ?? entries.endIndex)
   }
 
-  /// Returns these entries and the others; if a name is in both, it keeps only the others' values.
+  /// Returns the entries of both; if a name is in both, only the values in `others` are kept.
   func merged(with others: RPCMetadata) -> RPCMetadata {
     let names = Set(others.entries.map(\.name))
     return RPCMetadata(received: entries.filter { !names.contains($0.name) } + others.entries)

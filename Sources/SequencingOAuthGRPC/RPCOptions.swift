@@ -2,7 +2,7 @@ import SequencingOAuth
 
 /// The compression of a message.
 public enum RPCCompression: Sendable, Hashable {
-  /// No compression.
+  /// No compression: messages are sent unchanged.
   case identity
   /// Compression with gzip; messages that would not become smaller are sent uncompressed.
   case gzip
@@ -42,7 +42,7 @@ public struct RPCOptions: Sendable, Hashable {
   /// with more than one ping in five minutes; after that, the SDK pings half as often. `nil` means
   /// no pings.
   public var keepAlive: Duration? = .seconds(300)
-  /// The shortest time between pings; only tests set a shorter one.
+  /// The shortest time between pings; only tests set a shorter time.
   ///
   /// - SeeAlso: gRPC's proposal A8, "Client-side keepalive"
   var shortestKeepAlive = Duration.seconds(10)

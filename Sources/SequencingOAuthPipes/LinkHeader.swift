@@ -1,7 +1,7 @@
 import SQBasics
 import SequencingOAuth
 
-/// Parses the `Link` fields of a response: the URL of the target for each relation.
+/// A parser of a response's `Link` fields: each relation has a URL.
 ///
 /// - SeeAlso: RFC 8288, section 3
 enum LinkHeader {
@@ -28,7 +28,7 @@ enum LinkHeader {
   }
 }
 
-/// Parses the links of one field, in order.
+/// A parser of the links in one field, in order.
 private struct LinkReader {
   struct Link {
     var target: String

@@ -42,11 +42,10 @@ extension Pipeline {
       AsyncIterator(pages: self)
     }
 
-    /// Reads the pages one after the other.
+    /// An iterator that reads the pages one after the other.
     ///
-    /// If the next page is one that was already read, or if there are more pages than the limit of
-    /// ``Pipeline/Pipe/pages(_:parameters:limit:)``, the iteration ends with
-    /// ``PipeError/unreadable(_:)``.
+    /// The iteration ends with ``PipeError/unreadable(_:)`` if the API names a page twice, or if
+    /// there are more pages than the limit of ``Pipeline/Pipe/pages(_:parameters:limit:)``.
     public struct AsyncIterator: AsyncIteratorProtocol {
       fileprivate let pages: Pages
       private var page: Page<Value>?
@@ -79,7 +78,7 @@ extension Pipeline {
         guard !visited.contains(url) else {
           throw .unreadable(
             SQOAuthError(
-              .invalidResponse, "the API names a next page that was already read; no page follows"))
+              .invalidResponse, "the API names a next page that was already read; reading stops"))
         }
         guard visited.count < pages.limit else {
           throw .unreadable(
@@ -136,7 +135,7 @@ extension Pipeline {
 }
 
 extension Pipeline.Page: Redacted {
-  /// The page's URL without its query, which may contain a secret.
+  /// The page's URL without its query, because the query may contain a secret.
   public var description: String { "page of \(url.withoutQuery)" }
 }
 
@@ -146,7 +145,7 @@ extension Pipeline.Pages.AsyncIterator: Redacted {
 }
 
 extension Pipeline.Pages: Redacted {
-  /// The name of the pipe, without the parameters, which may contain a secret.
+  /// The pipe's name, without the parameters, because they may contain a secret.
   public var description: String { "pages of \(pipe.name)" }
 }
 

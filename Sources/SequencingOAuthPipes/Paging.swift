@@ -7,7 +7,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The way in which an API's response names the next and the previous page.
+/// The way an API's response names the next and the previous page.
 public struct Paging: Sendable, Hashable {
   private enum Place: Hashable {
     case linkHeader
@@ -20,31 +20,31 @@ public struct Paging: Sendable, Hashable {
   private let next: String
   private let previous: String
 
-  /// Returns the paging style with the URLs of both pages in a `Link` field, under two relations.
+  /// Returns the style for page URLs in a `Link` field, under the given relations.
   ///
   /// - SeeAlso: RFC 8288
   public static func linkHeader(next: String = "next", previous: String = "prev") -> Paging {
     Paging(place: .linkHeader, next: next, previous: previous)
   }
 
-  /// The paging style with the URLs in a `Link` field, under the relations `next` and `prev`.
+  /// The style for page URLs in a `Link` field, under the relations `next` and `prev`.
   ///
   /// - SeeAlso: RFC 8288
   public static var linkHeader: Paging { linkHeader() }
 
-  /// Returns the paging style with the URLs of both pages in two header fields.
+  /// Returns the style for page URLs in two header fields with the given names.
   public static func headers(next: String = "next", previous: String = "previous") -> Paging {
     Paging(place: .headers, next: next, previous: previous)
   }
 
-  /// Returns the paging style with the URLs of both pages in two members of the JSON body.
+  /// Returns the style for page URLs in two members of the JSON body.
   ///
   /// Name a member by its path, such as `paging.next`.
   public static func body(next: String = "next", previous: String = "previous") -> Paging {
     Paging(place: .body, next: next, previous: previous)
   }
 
-  /// Returns the paging style with page tokens in two members of the JSON body.
+  /// Returns the style for page tokens in members of the JSON body.
   ///
   /// The request for another page sends the page token in a query parameter. For Google's APIs, use
   /// `.tokens(next: "nextPageToken", parameter: "pageToken")`.
@@ -121,7 +121,7 @@ extension URL {
 extension JSONValue {
   /// Returns the text or the number at a path of members, such as `paging.next`.
   ///
-  /// Returns `nil` for an empty text, which some APIs send if there is no page.
+  /// Returns `nil` for an empty text, because some APIs send it if there is no page.
   fileprivate func text(at path: String) -> String? {
     let value = path.split(separator: ".").reduce(self as JSONValue?) { value, name in
       value[String(name)]

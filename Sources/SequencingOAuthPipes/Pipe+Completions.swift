@@ -128,7 +128,7 @@ extension Pipeline.Pipe {
   }
 }
 
-/// The reading of pages with completion handlers, for code without `async`.
+/// The methods that read pages with completion handlers, for code without `async`.
 ///
 /// Each completion runs once: on its actor if it is isolated to one, and otherwise on
 /// ``Pipeline/callbackQueue``.

@@ -7,7 +7,7 @@ public import SequencingOAuth
   public import Foundation
 #endif
 
-/// Uploads and downloads of any size, which never load a whole file into memory.
+/// Uploads and downloads of any size, without loading a whole file into memory.
 ///
 /// ``PipeConfiguration/timeout`` limits how long a transfer may go without any data; there is no
 /// limit on its total time.
@@ -72,7 +72,7 @@ extension Pipeline.Pipe {
   ///
   /// The bytes go into `NAME.partial` in the destination's folder. When the download is complete,
   /// that file is moved to the destination, so the destination is never an incomplete file. The
-  /// download continues after a lost connection, and a later call continues where an earlier one
+  /// download continues after a lost connection, and a later call continues where an earlier call
   /// stopped. This requires that the API supports ranges and confirms that the content has not
   /// changed (RFC 9110, section 14).
   ///
@@ -81,8 +81,8 @@ extension Pipeline.Pipe {
   /// appears during the download. A file named `NAME.partial` or `NAME.partial.info` that was not
   /// written by a download is never changed.
   ///
-  /// - Throws: ``PipeError``. It is ``PipeError/failed(_:)`` with `SQOAuthError.Code.fileFailed`
-  ///   if the file cannot be written or another file is in the way, and with
+  /// - Throws: ``PipeError``. It is ``PipeError/failed(_:)`` with `SQOAuthError.Code.fileFailed` if
+  ///   the file cannot be written or a path has a file of the user, and with
   ///   `SQOAuthError.Code.fileInUse` if another download to the same file is running.
   public nonisolated(nonsending) func download(
     id: (some LosslessStringConvertible)? = String?.none, parameters: [String: String] = [:],

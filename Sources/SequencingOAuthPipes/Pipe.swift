@@ -17,7 +17,7 @@ extension Pipeline {
   /// operation ends once, with a value or with a ``PipeError``. Any number of operations may run at
   /// the same time, on any thread.
   public final class Pipe: Sendable {
-    /// The name under which the ``Pipeline`` lists the pipe.
+    /// The pipe's name in its ``Pipeline``.
     public let name: String
     /// The path, the limits and the JSON coders of the pipe's requests.
     public let configuration: PipeConfiguration
@@ -41,13 +41,13 @@ extension Pipeline {
 
     /// Ends all running operations with ``PipeError/cancelled``.
     ///
-    /// Later operations are not affected. A token refresh continues, and so does a sign-in for
-    /// which another caller waits.
+    /// Later operations are not affected. A token refresh continues, and so does a sign-in if
+    /// another caller waits for it.
     public func cancel() {
       operations.cancelAll()
     }
 
-    /// Runs an operation in a separate task, which ``cancel()`` can cancel.
+    /// Runs an operation in a separate task, so that ``cancel()`` can cancel it.
     func run<Value: Sendable>(
       _ operation: @escaping @Sendable () async throws(PipeError) -> Value
     ) async throws(PipeError) -> Value {
@@ -77,7 +77,7 @@ extension Pipeline {
 }
 
 extension Pipeline.Pipe: Redacted {
-  /// The pipe's name, without the endpoint, whose query may contain a key.
+  /// The pipe's name, without the endpoint, because the endpoint's query may contain a key.
   public var description: String { "pipe \(name)" }
 }
 
@@ -111,9 +111,9 @@ extension Pipeline.Pipe {
     return request
   }
 
-  /// The pipe's own time limit, or else its client's.
+  /// The pipe's own time limit or, without it, the client's time limit.
   ///
-  /// If no client is registered, it is the default limit; the request then fails later.
+  /// If no client is registered, this is the default limit, and the request fails later.
   private var timeout: Duration? {
     configuration.timeout ?? (try? module.context.configuration.get())?.timeout
       ?? WebRequestLimits().standard
@@ -174,7 +174,7 @@ extension Pipeline.Pipe {
     }
   }
 
-  /// Returns the stored token if it is valid, otherwise a refreshed one or that of a new sign-in.
+  /// Returns the stored token if it is valid; otherwise refreshes it or signs the user in.
   private func access(
     to origin: ResourceOrigin, _ interruption: Interruption
   ) async throws(ResourceFailure) -> AddressedToken {

@@ -46,7 +46,7 @@ struct PipeAnswer: Sendable {
     } catch let error as DecodingError {
       throw Self.unreadable("the \(Self.name) is not JSON of the expected form\(Self.field(error))")
     } catch {
-      // The error comes from one of the app's types, which has its own reasons.
+      // The error comes from one of the app's types and may have any reason.
       throw Self.unreadable("the app's type could not be decoded from the \(Self.name)", error)
     }
   }
@@ -74,7 +74,7 @@ struct PipeAnswer: Sendable {
 }
 
 extension JSONValue {
-  /// Returns the value, its elements or its members if `type` asks for them, without decoding.
+  /// Returns the value as a type of plain JSON; returns `nil` for types that need a decoder.
   fileprivate func undecoded<Value>(_ type: Value.Type) -> Value? {
     switch type {
     case is JSONValue.Type: self as? Value

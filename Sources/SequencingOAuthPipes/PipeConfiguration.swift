@@ -17,18 +17,18 @@ public struct PipeConfiguration: Sendable {
   ///
   /// An ordinary request must end within this time. An upload or a download has no limit on its
   /// total time, but ends if no byte moves for this time. `nil` means the
-  /// `ClientConfiguration.timeout` of the client whose token the request carries. The time that a
-  /// user needs to sign in does not count.
+  /// `ClientConfiguration.timeout` of the pipe's client. The time that a user needs to sign in does
+  /// not count.
   public var timeout: Duration?
   /// The module that provides the token; `nil` for the pipeline's module.
   public var module: AuthorizationModule?
-  /// The way in which a response names the next and the previous page.
+  /// The way a response names the next and the previous page.
   public var paging: Paging
   /// The maximum size of a response that is read into memory, in bytes; 16 MiB by default.
   public var maximumResponseBytes: Int64 = 16 << 20
-  /// Creates a decoder; the SDK calls it once for each response.
+  /// A closure that creates a decoder; the SDK calls it once for each response.
   public var decoder: @Sendable () -> JSONDecoder = { JSONDecoder() }
-  /// Creates an encoder; the SDK calls it once for each record.
+  /// A closure that creates an encoder; the SDK calls it once for each record.
   public var encoder: @Sendable () -> JSONEncoder = { JSONEncoder() }
 
   /// Creates a configuration; without an endpoint, the pipe's name is its path.
@@ -39,7 +39,7 @@ public struct PipeConfiguration: Sendable {
 }
 
 extension PipeConfiguration: Redacted {
-  /// The endpoint's path, without its query, which may contain a key.
+  /// The endpoint's path without the query, because the query may contain a key.
   public var description: String {
     endpoint.map { "endpoint \($0.prefix { $0 != "?" })" } ?? "endpoint by name"
   }

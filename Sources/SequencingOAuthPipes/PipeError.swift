@@ -83,7 +83,7 @@ extension PipeError: Redacted {
 extension PipeError: LocalizedError {
   /// The error as a sentence, for `localizedDescription`.
   ///
-  /// It does not include the content of the API's response, which is in ``refusal``.
+  /// It does not include the content of the API's response; see ``refusal``.
   public var errorDescription: String? {
     switch self {
     case .noAccess(let error): "there is no access: \(error.message)"

@@ -41,7 +41,7 @@ public final class Pipeline: Sendable {
     try self.init(baseURL.absoluteString, module: module)
   }
 
-  /// Creates a pipe and adds it under a name, which is also the pipe's path if it has no endpoint.
+  /// Creates a pipe with a name and adds it; without an endpoint, the name is the pipe's path.
   ///
   /// After this call, the pipe's module may send its tokens to the pipeline's server, unless the
   /// client's `ClientConfiguration.resourceOrigins` lists servers and does not include this one.
@@ -73,7 +73,7 @@ public final class Pipeline: Sendable {
   /// The names of all pipes, sorted.
   public var names: [String] { pipes.names }
 
-  /// The queue on which completions run, by default the main queue.
+  /// The queue that runs completions, by default the main queue.
   ///
   /// A closure that is isolated to an actor runs on that actor instead.
   public var callbackQueue: DispatchQueue {

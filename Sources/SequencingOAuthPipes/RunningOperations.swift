@@ -1,9 +1,9 @@
 import SQBasics
 
-/// The running operations of a pipe, so that all of them can be cancelled.
+/// The running operations of a pipe; all of them can be cancelled together.
 ///
-/// Each operation has an `Interruption`, which ends its current step. It ends a request directly.
-/// Any other step runs in a separate task, which the interruption cancels while the caller's task
+/// Each operation has an `Interruption` that ends its current step. It ends a request directly. Any
+/// other step runs in a separate task. The interruption cancels that task, and the caller's task
 /// continues. A request has no separate task, because that would make small requests slower.
 final class RunningOperations: Sendable {
   private struct State {
@@ -13,7 +13,7 @@ final class RunningOperations: Sendable {
 
   private let state = Locked(State())
 
-  /// Runs an operation, which must end when ``cancelAll()`` raises its interruption.
+  /// Runs an operation; it must end when ``cancelAll()`` raises its interruption.
   func run<Value, Failure>(
     _ operation: (Interruption) async throws(Failure) -> Value
   ) async throws(Failure) -> Value {

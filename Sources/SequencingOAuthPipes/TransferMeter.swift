@@ -7,7 +7,7 @@ package import SequencingOAuth
   import Foundation
 #endif
 
-/// Combines the progress of several attempts into a progress value that never decreases.
+/// A meter that combines the progress of several attempts into a value that never decreases.
 ///
 /// If a request is sent again, its count starts at zero; the meter reports nothing until the count
 /// exceeds its earlier value. Only ``finish(_:)`` reports the complete transfer, because the server

@@ -72,7 +72,7 @@ final class AccountDatabase: Sendable {
     (try? parts.get()).map { ($0.settings, $0.statements) }
   }
 
-  /// Adds a key to those that can open records.
+  /// Adds a key for opening records.
   func give(_ key: StoreKey) {
     (try? parts.get())?.keys.give(key)
   }

@@ -7,16 +7,16 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The keys of a database that this process has, which encrypt the records.
+/// This process's keys for the records of a database.
 ///
-/// Each key has a number in the database, which records refer to. The key with the highest number
-/// encrypts new records.
+/// Each key has a number in the database, and each record contains the number of its key. The key
+/// with the highest number encrypts new records.
 final class AccountKeys: Sendable {
   /// An opened key, with its number.
   typealias Opened = (number: Int64, sealer: RecordSealer)
 
   private struct State {
-    /// The keys that this process was given; the first is for a new database.
+    /// The keys from the app; the first is for a new database.
     var given: [StoreKey]
     var sealers: [Int64: RecordSealer] = [:]
   }
@@ -42,7 +42,7 @@ final class AccountKeys: Sendable {
   /// Returns the key with a number; `nil` if it has not been opened yet.
   func sealer(_ number: Int64) -> RecordSealer? { state.withLock { $0.sealers[number] } }
 
-  /// Adds a key to those that this process was given.
+  /// Adds a key that may open records.
   func give(_ key: StoreKey) {
     state.withLock { $0.given.append(key) }
   }
@@ -51,11 +51,11 @@ final class AccountKeys: Sendable {
     state.withLock { $0.sealers[number] = sealer }
   }
 
-  /// Opens the key with a header.
+  /// Opens a record key by its header in the database.
   ///
-  /// It blocks the thread for a large part of a second if the key is made from a passphrase.
+  /// It blocks the thread for up to a second if the key is derived from a passphrase.
   ///
-  /// - Throws: `wrongPassphrase` if none of the keys that this process was given fits.
+  /// - Throws: `wrongPassphrase` if no key of this process matches the header.
   @discardableResult
   func open(_ number: Int64, _ header: Data) throws(SQOAuthError) -> RecordSealer {
     var failure: SQOAuthError?
@@ -69,7 +69,7 @@ final class AccountKeys: Sendable {
         failure = failure ?? error
       }
     }
-    let reason = failure ?? SQOAuthError(.wrongPassphrase, "it has no key")
+    let reason = failure ?? SQOAuthError(.wrongPassphrase, "the store was given no key")
     throw SQOAuthError(
       reason.code, "the token database: \(reason.message)", cause: reason.cause)
   }
@@ -105,7 +105,7 @@ final class AccountKeys: Sendable {
     }
     // Another host may have created one at the same time.
     guard let (number, header) = try header(connection, until: deadline) else {
-      throw SQOAuthError(.storeDamaged, "the token database: it cannot keep its key's header")
+      throw SQOAuthError(.storeDamaged, "the token database: its key's header was not stored")
     }
     if header == new.header { note(number, new) } else { try open(number, header) }
   }

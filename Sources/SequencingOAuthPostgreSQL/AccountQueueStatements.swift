@@ -17,7 +17,7 @@ struct AccountQueueStatements: Sendable {
       "\(time) + \(seconds)::double precision * interval '1 s'"
     }
     func after(_ seconds: String) -> String { after(seconds, now) }
-    // The end of a claim, whose microseconds are the claim's mark.
+    // The end of a claim. Its microseconds are the claim's mark.
     let claimed =
       "pg_catalog.date_trunc('second', \(after("$2")) + interval '1 s') "
       + "+ $4::double precision * interval '1 us'"

@@ -31,13 +31,13 @@ struct AccountStatements: Sendable {
   let registrations: RegistrationStatements
   let sessions: SessionStatements
 
-  /// The time of a lease before its holder sends a refresh token, and again after it has saved.
+  /// The time of a lease in seconds, except while its holder waits for a new token.
   static let unsentSeconds = 10
-  /// The time of a lease from when its holder sends a refresh token.
+  /// The time of a lease in seconds, while its holder waits for a new token.
   ///
-  /// A refresh takes at most 100 s; the rest is for the holder to save the answer.
+  /// A refresh takes at most 100 s; the rest of the time is for saving the answer.
   static let sentSeconds = 160
-  /// The time that the holder of a marked lease has to extend it when another host doubts it.
+  /// The time in seconds to extend a marked lease after another host has doubted it.
   static let doubtSeconds = 10
 
   init(schema: String) {

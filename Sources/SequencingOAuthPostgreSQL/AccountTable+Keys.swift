@@ -7,7 +7,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-// The keys that encrypt the records, which may change while hosts use the database.
+// The keys that encrypt the records. They may change while hosts use the database.
 extension AccountTable {
   /// Returns the object that encrypts and decrypts records with a key.
   ///
@@ -30,12 +30,12 @@ extension AccountTable {
   ) async throws(SQOAuthError) -> Value {
     guard let result = await Threads.run({ Result { () throws(SQOAuthError) in try body() } })
     else {
-      throw SQOAuthError(.storeFailed, "the system has no thread for the token database")
+      throw SQOAuthError(.storeFailed, "the system could not start a thread for the token database")
     }
     return try result.get()
   }
 
-  /// Returns the key to save with if the database has a newer key than that of the last attempt.
+  /// Returns the key for the next attempt to save, if the database has a newer key than the last.
   ///
   /// A process without the newer key continues with its own, because its token would otherwise be
   /// lost. The other hosts can still read records of that key.
@@ -50,7 +50,7 @@ extension AccountTable {
     }
   }
 
-  /// Saves with the newest key that this process knows, and again if the database has a newer key.
+  /// Saves with this process's newest key, and again if the database has a newer key.
   ///
   /// The closure gets the key, and whether it may save with an old key. It returns the saved value,
   /// or `nil` if the key was too old, and the number of the newest key.
@@ -69,9 +69,9 @@ extension AccountTable {
 
   // MARK: Changing the key
 
-  /// Makes a key the one for new records, unless it already is; returns its number.
+  /// Makes a key the newest key of the database, unless it already is; returns its number.
   ///
-  /// When this method returns, no save with an older key is under way.
+  /// When this method returns, no save with an older key is running.
   func makeNewest(_ key: StoreKey) async throws(SQOAuthError) -> Int64 {
     let before = try await newestHeader()
     if try await opens(key, before) { return before.number }
@@ -80,7 +80,7 @@ extension AccountTable {
     let after = try await newestHeader()
     guard try await opens(key, after) else {
       throw SQOAuthError(
-        .storeFailed, "the token database: another program has just changed its key too")
+        .storeFailed, "the token database: another program has just changed its key as well")
     }
     return after.number
   }
@@ -89,12 +89,12 @@ extension AccountTable {
     guard let row = try await run(statements.header).first, let number = row.integer(0),
       let header = row.bytes(1)
     else {
-      throw SQOAuthError(.storeDamaged, "the token database: its key's header is gone")
+      throw SQOAuthError(.storeDamaged, "the token database: its key's header is missing")
     }
     return (number, header)
   }
 
-  /// Returns whether a key fits a header; if so, adds it to ``keys``.
+  /// Returns whether a key matches a header; if it does, adds it to ``keys``.
   private func opens(
     _ key: StoreKey, _ header: (number: Int64, header: Data)
   ) async throws(SQOAuthError) -> Bool {
@@ -110,13 +110,13 @@ extension AccountTable {
 
   /// The result of encrypting some records again.
   struct Resealed {
-    /// The ID at which the next records begin; `nil` if there are none.
+    /// The ID to continue from; `nil` if no records are left.
     var next: Data?
     /// The number of records that could not be opened.
     var damaged = 0
   }
 
-  /// Encrypts records of older keys with a key, starting at an ID, in the order of the IDs.
+  /// Encrypts records of older keys with a new key, from an ID on, in the order of the IDs.
   ///
   /// The version of a record stays the same, because its content does.
   func reseal(

@@ -9,11 +9,12 @@ import SequencingOAuth
 
 // The accounts that are due for renewal, and the servers that `AccountKeeper`s pause.
 extension AccountTable {
-  /// Claims accounts that are due, so that they become due again only after a time.
+  /// Claims due accounts: no other call gets them before the given time is over.
   ///
-  /// If there are claims of this store for which no answer arrived, it returns those instead.
+  /// If no answer arrived for an earlier claim of this store, it returns the accounts of that
+  /// claim.
   ///
-  /// - Throws: `wrongPassphrase` if this process does not have the newest key; it then claims
+  /// - Throws: `wrongPassphrase` if this process does not have the newest key; then it claims
   ///   nothing.
   func takeDue(
     atMost count: Int, for time: Duration, by marks: ClaimMarks
@@ -36,7 +37,7 @@ extension AccountTable {
   private func accounts(_ rows: [SQLRow]) async throws(SQOAuthError) -> [DueAccounts.Account] {
     var accounts: [DueAccounts.Account] = []
     for row in rows {
-      // If an ID is not text, another program edited the row, which stays unchanged.
+      // If an ID is not text, another program edited the row. It stays unchanged.
       guard let id = try? id(row) else { continue }
       accounts.append(
         DueAccounts.Account(
@@ -46,7 +47,7 @@ extension AccountTable {
     return accounts
   }
 
-  /// Makes an account due after a time, unless it was saved since it was claimed.
+  /// Makes an account due after a time, unless it was saved after the claim.
   func postpone(_ account: DueAccounts.Account, by time: Duration) async throws(SQOAuthError) {
     try await run(
       statements.queue.postpone, .bytes(Data(account.id.utf8)), .seconds(time / .seconds(1)),

@@ -41,8 +41,7 @@ extension AccountTable {
     }
   }
 
-  /// Saves a registration if the stored one is `earlier`; returns the registration that is stored
-  /// afterwards.
+  /// Saves a registration if the stored one is `earlier`; returns the stored registration.
   func put(
     _ registration: ClientRegistration, replacing earlier: ClientRegistration?
   ) async throws(SQOAuthError) -> ClientRegistration {
@@ -55,8 +54,7 @@ extension AccountTable {
     }
   }
 
-  /// Saves a registration if the stored value is `old`, or if there is none; otherwise returns
-  /// `false`.
+  /// Saves a registration if the stored value is `old` or missing; otherwise returns `false`.
   private func put(
     _ registration: ClientRegistration, _ server: Data, over old: Data?
   ) async throws(SQOAuthError) -> Bool {
@@ -87,9 +85,9 @@ extension AccountTable {
     try await run(statements.registrations.erase, .bytes(Self.name(ofServer: issuer)))
   }
 
-  /// Encrypts registrations of older keys with a key; returns how many are damaged.
+  /// Encrypts registrations of older keys with a new key; returns how many are damaged.
   ///
-  /// If another host saves a registration in the meantime, that one stays unchanged.
+  /// A registration stays unchanged if another host saves it in the meantime.
   func resealRegistrations(to key: Int64) async throws(SQOAuthError) -> Int {
     let sealer = try await sealer(key)
     var damaged = 0

@@ -11,8 +11,8 @@ import SequencingOAuth
 extension AccountTable {
   /// Finds the accounts that may belong to a user or a session.
   ///
-  /// The digests depend on the key that encrypts the record. If there are records of a key that
-  /// this process does not have, one of them is in the result, as unreadable.
+  /// The digests depend on the key that encrypts the record. If this process lacks the key of some
+  /// records, the result contains one of these records, as unreadable.
   func entries(of name: SessionName) async throws(SQOAuthError) -> [AccountEntry] {
     try await noteDigests()
     var (digests, others): ([Data], [Int64]) = ([], [])

@@ -7,7 +7,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The database's accounts, as one call uses them on one connection.
+/// The accounts in the database, for one call on one connection.
 struct AccountTable {
   let connection: Connection
   let keys: AccountKeys
@@ -24,7 +24,7 @@ struct AccountTable {
     return HeldLeases.Row(version: version, record: record)
   }
 
-  /// Saves a record, replacing any earlier one; returns the row's new version.
+  /// Saves a record and replaces an earlier record; returns the row's new version.
   func put(_ record: AccountRecord) async throws(SQOAuthError) -> Int64 {
     try await savingByNewestKey { key, isOld throws(SQOAuthError) in
       let sealed = try SealedRecord(record, by: key)
@@ -37,7 +37,7 @@ struct AccountTable {
     }
   }
 
-  /// Saves a record if the account's row still has a version; otherwise returns `false`.
+  /// Saves a record if the account's row still has the given version; otherwise returns `false`.
   ///
   /// `sealed` is the encrypted record that an earlier attempt sent. A repeated statement recognizes
   /// its own change by these bytes.
@@ -64,7 +64,7 @@ struct AccountTable {
     }
   }
 
-  /// Returns whether the table already contains a record, as a version.
+  /// Returns whether the table already contains a record in a row with a version.
   ///
   /// An earlier attempt may have saved it, and a key change may have encrypted it again since then.
   private func isSaved(
@@ -84,7 +84,7 @@ struct AccountTable {
     try await run(statements.erase, .bytes(Data(id.utf8)))
   }
 
-  /// Erases an account if its token is in a list; returns `false` if it has another token.
+  /// Erases an account if a list contains its token; returns `false` if it has another token.
   func erase(_ id: String, ifTokenIsIn tokens: [SQToken]) async throws(SQOAuthError) -> Bool {
     while let row = try await load(id) {
       guard tokens.contains(where: { $0.isSame(as: row.record.token) }) else { return false }
@@ -110,7 +110,7 @@ struct AccountTable {
     return records
   }
 
-  /// Loads a page of accounts, including those whose records cannot be read.
+  /// Loads a page of accounts, including unreadable records.
   func entries(after key: Data?, atMost count: Int) async throws(SQOAuthError) -> [AccountEntry] {
     var entries: [AccountEntry] = []
     for row in try await rows(after: key, atMost: count) {
@@ -160,14 +160,15 @@ struct AccountTable {
     try await run(statements.lookAtLease, .bytes(Data(id.utf8))).first?.text(0)
   }
 
-  /// Gives the holder of a marked lease whose time is over 10 s more to extend it.
+  /// Doubts a marked lease that has expired: the holder gets 10 s more to extend it.
   ///
-  /// If the server's clock jumped forward, the holder may still be waiting for a new token.
+  /// A lease is marked while its holder waits for a new token. If the server's clock jumped
+  /// forward, the lease expires while the holder is still waiting.
   func doubtLease(_ id: String) async throws(SQOAuthError) {
     try await run(statements.doubtLease, .bytes(Data(id.utf8)))
   }
 
-  /// Extends a marked lease to its full time, if its time is over or another host doubts it.
+  /// Extends a marked lease to its full time, if it has expired or another host doubts it.
   func keepLease(_ id: String, ticket: Data) async throws(SQOAuthError) {
     try await run(statements.keepLease, .bytes(Data(id.utf8)), .bytes(ticket))
   }
@@ -176,8 +177,8 @@ struct AccountTable {
   ///
   /// It must not be sent if another holder has taken over the lease or if the record has changed.
   ///
-  /// - Throws: `wrongPassphrase` if this process does not have the newest key and so could not save
-  ///   the answer with it.
+  /// - Throws: `wrongPassphrase` if this process does not have the newest key: it could not save
+  ///   the answer with that key.
   func markSent(_ id: String, ticket: Data, version: Int64) async throws(SQOAuthError) -> Bool {
     var key = try keys.newest().number
     while true {
@@ -207,14 +208,14 @@ struct AccountTable {
     guard try await run(statements.canWrite).first?.boolean(0) == true else {
       throw SQOAuthError(
         .storeFailed,
-        "the token database: its server only reads, or its role may not save; name the primary in "
-          + "the connection string, and grant the rights that the documentation lists")
+        "the token database: its server is read-only, or its role may not save; name the primary "
+          + "in the connection string, and grant the rights that the documentation lists")
     }
   }
 
   // MARK: One-time values
 
-  /// Records the use of a one-time value; returns `false` if a call with another ID used it before.
+  /// Records the use of a one-time value; returns `false` if another call used it before.
   func use(_ value: String, ticket: Data, for time: Double) async throws(SQOAuthError) -> Bool {
     try await !run(
       statements.use, .bytes(Data(value.utf8)), .bytes(ticket), .seconds(time)
@@ -250,7 +251,7 @@ struct AccountTable {
   func id(_ row: SQLRow) throws(SQOAuthError) -> String {
     guard let bytes = row.bytes(0), let id = String(validating: bytes, as: UTF8.self) else {
       throw SQOAuthError(
-        .storeDamaged, "the token database: an account's id is not text; it is left as it is")
+        .storeDamaged, "the token database: an account's id is not text; it was not changed")
     }
     return id
   }
@@ -267,5 +268,5 @@ struct AccountTable {
   }
 
   static let damaged = SQOAuthError(
-    .storeDamaged, "the token database: a record was edited; it is left as it is")
+    .storeDamaged, "the token database: another program edited a record; it was not changed")
 }

@@ -18,8 +18,8 @@ struct ConnectionSettings: Redacted {
 
   /// Reads a connection string: a URI, or `keyword=value` pairs.
   ///
-  /// - Throws: `invalidConfiguration`. The error does not contain libpq's message, which quotes the
-  ///   part of the string that libpq does not understand: that may be the password.
+  /// - Throws: `invalidConfiguration`. The error does not contain libpq's message, because that
+  ///   quotes a part of the string, possibly the password.
   init(_ string: String, environment: [String: String]) throws(SQOAuthError) {
     values = try Self.parse(string)
     guard Self.isWhole(values, string) else { throw Self.notUnderstood }
@@ -77,7 +77,7 @@ struct ConnectionSettings: Redacted {
     return values
   }
 
-  /// Returns the parameters from a libpq service file, which the string's parameters override.
+  /// Returns the parameters of a libpq service file; the string's parameters override them.
   ///
   /// Only libpq knows where the file is and how to read it. An invalid `channel_binding` makes
   /// libpq stop after reading the file, before it connects.
@@ -106,7 +106,7 @@ struct ConnectionSettings: Redacted {
     return found
   }
 
-  /// Returns whether the user has a file with trusted authorities, which libpq uses by default.
+  /// Returns whether the user has libpq's default file of trusted authorities.
   private static func hasAuthority(_ environment: [String: String]) -> Bool {
     let home =
       environment["HOME"].flatMap { $0.isEmpty ? nil : $0 }
@@ -116,13 +116,14 @@ struct ConnectionSettings: Redacted {
 
   private static let notUnderstood = SQOAuthError(
     .invalidConfiguration,
-    "the connection string of the token database cannot be understood; write it as "
+    "the connection string of the token database is malformed; write it as "
       + "postgresql://user@host:port/database?parameter=value, with special characters as %XX")
 
-  /// Returns whether no part of an unescaped password was read as a server, a port or a database.
+  /// Returns whether libpq read no part of an unescaped password as a server, port or database.
   ///
   /// libpq ends the password of a URI at the first `@`, and finds no password if a `/` comes before
-  /// it. The rest of the password would then be looked up as a host name and appear in errors.
+  /// it. Then libpq would look up the rest of the password as a host name, and errors would show
+  /// it.
   private static func isWhole(_ values: [String: String], _ string: String) -> Bool {
     let hosts = (values["host"] ?? "").split(separator: ",", omittingEmptySubsequences: false)
     // The name of an abstract socket begins with `@`, and the path of a folder may contain it.
@@ -172,7 +173,7 @@ struct ConnectionSettings: Redacted {
     return withUnsafeBytes(of: v6) { $0.dropLast().allSatisfy { $0 == 0 } && $0.last == 1 }
   }
 
-  /// The system's file of trusted authorities, which libpq 15 does not find itself.
+  /// The system's file of trusted authorities, because libpq 15 does not find it itself.
   private static let systemBundle: String? = [
     "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
     "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem",

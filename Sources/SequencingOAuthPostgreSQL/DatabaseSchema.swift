@@ -7,34 +7,37 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The tables of a store: it creates, checks and upgrades them.
+/// The tables of a store, with the methods to create, check and upgrade them.
 ///
 /// - `store`: one row with the version of these tables.
-/// - `keys`: for each key, the number that records refer to and the header that verifies the key.
+/// - `keys`: for each key, its number and the header that verifies it. A record contains the number
+///   of its key.
 /// - `accounts`: the encrypted records. The `version` begins with the time in microseconds and
 ///   grows by one with each save. The digests of the user and the session belong to the version
 ///   `digests_of`.
 /// - `leases`: which process may change an account now. The `ticket` is a random ID of the lease.
 /// - `registrations`: the encrypted client registrations, by digests of their servers.
 /// - `used`: one-time values, each with a random ID (`ticket`) of the call that used it.
-/// - `pauses`: the servers that keepers do not ask for now, how often each has failed, and whether
-///   its first request after a pause is under way (`asking`).
+/// - `pauses`: the servers that get no requests for now, how often each has failed, and whether its
+///   first request after a pause is running (`asking`).
 ///
 /// A change of the tables needs a new ``version``, and ``upgrade(_:until:)`` must convert all
-/// earlier ones, because a database stays in use for years.
+/// earlier versions, because a database stays in use for years.
 struct DatabaseSchema: Sendable {
   /// The current version of the tables.
   ///
   /// Version 1 had three forms. The first had no `pauses`, no `registrations`, no `used`, and no
-  /// columns `server` and `due` of the accounts. The second added `pauses` and these columns, the
-  /// third the other tables. Version 2 adds the column `asking` of the pauses and the accounts'
-  /// digests.
+  /// columns `server` and `due` of the accounts. The second added `pauses` and these columns, and
+  /// the third added the other tables. Version 2 adds the column `asking` of the pauses and the
+  /// accounts' digests.
   static let version: Int64 = 2
 
   /// The schema's name as an SQL identifier, in quotation marks.
   let name: String
   private let plainName: String
 
+  /// Creates the description of a schema's tables; sends nothing.
+  ///
   /// - Throws: `invalidConfiguration` for a name that PostgreSQL does not allow or reserves.
   init(_ name: String) throws(SQOAuthError) {
     guard (1...63).contains(name.utf8.count), !name.utf8.contains(0), !name.hasPrefix("pg_") else {
@@ -163,7 +166,7 @@ struct DatabaseSchema: Sendable {
       guard error.state == "42501" else { throw error.reported }
       throw SQOAuthError(
         .storeFailed,
-        "the token database: its tables are of an earlier version, and only their owner can change "
+        "the token database: its tables have an earlier version, and only their owner can upgrade "
           + "them: open the store once as the role that owns them", cause: error)
     }
   }
@@ -206,7 +209,7 @@ struct DatabaseSchema: Sendable {
       throw SQOAuthError(
         .storeDamaged,
         "the token database: another program altered the tables in the schema "
-          + "\(plainName.printable); they are left as they are")
+          + "\(plainName.printable); they were not changed")
     }
     return version
   }
@@ -278,10 +281,10 @@ struct DatabaseSchema: Sendable {
     ]
   }
 
-  /// Finds whatever would change the meaning of the store's statements.
+  /// A statement that finds objects that change the meaning of the store's statements.
   ///
-  /// That is a trigger, a rule, row-level security, a table that is not permanent, or a table
-  /// without a primary key.
+  /// Such an object is a trigger, a rule, row-level security, a table that is not permanent, or a
+  /// table without a primary key.
   private static let oddities = SQLStatement(
     name: "schema_oddities",
     text: """

@@ -7,14 +7,14 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The leases that this process holds, with what their holders know about the accounts.
+/// The leases that this process holds, with their accounts' known rows.
 ///
 /// If a token could not be saved, its lease stays even after its release. Otherwise another host
 /// would send a refresh token that the server has already replaced. The next holder in this process
 /// takes the lease again by its random ID (`ticket`). If no session tries to save the token any
 /// more, the lease ends after the time of a marked lease.
 final class HeldLeases: Sendable {
-  /// An account's row, as the holder of a lease last loaded or saved it.
+  /// An account's row at the last load or save by a lease's holder.
   struct Row: Sendable {
     let version: Int64
     let record: AccountRecord
@@ -23,16 +23,16 @@ final class HeldLeases: Sendable {
   struct Lease: Sendable {
     let ticket: Data
     var isInUse = true
-    /// The time until which the lease protects an unsaved new token; `nil` if there is none.
+    /// The end of the protection of an unsaved new token; `nil` if there is none.
     var unsavedUntil: ContinuousClock.Instant?
-    /// The time until which a sent refresh token may return a new token; `nil` if none was sent.
+    /// The latest time for the answer to a sent refresh token; `nil` if none was sent.
     var markedUntil: ContinuousClock.Instant?
     /// The row that was last loaded or saved; `nil` if there was no row or if it is not known.
     var known: Row?
-    /// The row whose refresh token was sent; loading the account does not change it.
+    /// The row that the sent refresh token came from; loading the account does not change it.
     ///
-    /// Any part of the process may load the account. If loading changed the version that the new
-    /// token replaces, the token could overwrite what another host has saved.
+    /// Any part of the process may load the account. If loading changed this row, the new token
+    /// could overwrite a record that another host has saved.
     var reserved: Row?
 
     /// Whether a new token has arrived that is not saved yet.
@@ -41,7 +41,8 @@ final class HeldLeases: Sendable {
     /// Whether a refresh token was sent and the new token is not saved yet.
     var isMarked: Bool { isUnsaved || isInUse && markedUntil.map { .now < $0 } ?? false }
 
-    /// Returns the row that a record replaces; `nil` for a new sign-in, which replaces any row.
+    /// Returns the row that a record replaces; `nil` for a new sign-in, because it replaces any
+    /// row.
     func row(before record: AccountRecord) -> Row? {
       [reserved, known].lazy.compactMap { $0 }.first { $0.record.session == record.session }
     }
@@ -80,7 +81,7 @@ final class HeldLeases: Sendable {
     }
   }
 
-  /// Records the row whose refresh token is about to be sent.
+  /// Records the row that a refresh token comes from, before the token is sent.
   func reserved(
     _ id: String, _ ticket: Data, _ row: Row, at now: ContinuousClock.Instant = .now
   ) {

@@ -1,10 +1,10 @@
 import SQBasics
 
-/// Random numbers by which a statement marks the due accounts that it claims.
+/// Random numbers that mark the accounts that a statement claims.
 ///
 /// The mark of a claim is stored in the microseconds of the claim's end. By chance, two claims, or
-/// a claim and an ordinary date, may have the same mark. Then an account is renewed earlier than
-/// necessary, or two keepers claim it and its lease lets only one renew it.
+/// a claim and an ordinary date, may have the same mark. Then an account is renewed too early, or
+/// two keepers claim it, and the account's lease lets only one keeper renew it.
 struct ClaimMarks: Sendable {
   /// The mark of the accounts that the statement claims, from 0 to 999,999.
   let own: Int64
@@ -12,15 +12,15 @@ struct ClaimMarks: Sendable {
   let lost: [Int64]
 }
 
-/// A store's claims on due accounts that the database may have made although no answer arrived.
+/// A store's claims on due accounts without an answer; the database may have made them.
 ///
 /// Without this list, a keeper would not renew such accounts until its own claim ends.
 struct LostClaims: Sendable {
   private var ends: [Int64: ContinuousClock.Instant] = [:]
 
-  /// The time for which a database that answers again may still work on an earlier statement.
+  /// How long the database may work on an earlier statement after it answers again.
   private static let delay = Duration.seconds(10)
-  /// The time that a claim may last beyond its requested time.
+  /// How long a claim may last beyond its requested time.
   private static let excess = Duration.seconds(2)
 
   /// Creates a mark for a new claim, and lists the marks of earlier claims to look for.
@@ -34,7 +34,7 @@ struct LostClaims: Sendable {
     ends[mark] = now + time + Self.excess
   }
 
-  /// Records that the database has answered; soon no earlier claim can be pending any more.
+  /// Records that the database has answered, so that earlier claims end soon.
   mutating func answered(at now: ContinuousClock.Instant) {
     ends = ends.mapValues { min($0, now + Self.delay) }
   }

@@ -25,10 +25,10 @@ struct PostgreSQLError: Error, CustomStringConvertible {
   static let noAnswer = Self(.timedOut, "it gave no answer in time")
 
   /// An error: the call's time limit passed before its statement was sent.
-  static let late = Self(.notSent, "the call's time was over before its statement was sent")
+  static let late = Self(.notSent, "the call's time limit passed before its statement was sent")
 
   /// An error: the call's time limit passed before it got a connection.
-  static let busy = Self(.notSent, "all its connections were busy until the call's time was over")
+  static let busy = Self(.notSent, "all its connections were busy until the time limit passed")
 
   init(_ kind: Kind, _ message: String) {
     self.kind = kind
@@ -52,7 +52,7 @@ struct PostgreSQLError: Error, CustomStringConvertible {
       kind = .refused("28000")
     } else if PQconnectionUsedPassword(connection) != 0, text.contains("authentication failed") {
       // libpq has no SQLSTATE for a rejected login. PostgreSQL and PgBouncer write this text. A
-      // server with messages in another language counts as one that cannot be reached.
+      // server with messages in another language counts as unreachable.
       kind = .refused("28P01")
     } else {
       kind = .disconnected
@@ -91,7 +91,7 @@ struct PostgreSQLError: Error, CustomStringConvertible {
     }
   }
 
-  /// The error for the app, with advice what to do.
+  /// The error for the app, with advice on what to do.
   var reported: SQOAuthError {
     let code: SQOAuthError.Code = isDamage ? .storeDamaged : .storeFailed
     return SQOAuthError(code, "the token database: \(message)\(advice)", cause: self)
@@ -107,12 +107,12 @@ struct PostgreSQLError: Error, CustomStringConvertible {
     case .disconnected:
       "; check that the server runs and can be reached, the role and its password"
     case .notSent: "; nothing was changed: try again, or allow the store more connections"
-    case .timedOut: "; what it was asked to do may still happen"
+    case .timedOut: "; the server may still execute the statement"
     case .refused(let state):
       switch state {
-      case _ where isDamage: "; another program altered the tables, which are left as they are"
+      case _ where isDamage: "; another program altered the tables; they were not changed"
       case "42501": "; grant the role the rights that the documentation lists"
-      case "25006": "; the server only reads: name the primary in the connection string"
+      case "25006": "; the server is read-only: name the primary in the connection string"
       case "53100": "; free space on the server's disk"
       case "28P01": "; the server refused the password: give the store the role's current one"
       case "28000": "; check the role, its password and the server's pg_hba.conf"

@@ -12,8 +12,8 @@ extension PostgreSQLTokenStore {
   ///
   /// Before this call, restart every host with the new key in `otherKeys`. After it, restart every
   /// host with the new key as `key`. In between, all hosts read records of both keys and save with
-  /// the new key. A host without the new key refreshes no more tokens; it saves a token that it has
-  /// just received with its own key.
+  /// the new key. A host without the new key refreshes no more tokens. If it has just received a
+  /// token, it saves the token with its own key.
   ///
   /// If a call was interrupted, or if a host without the new key saved a record meanwhile, call
   /// this method again to finish. The database's role needs the rights `INSERT` and `UPDATE` on the
@@ -42,7 +42,7 @@ extension PostgreSQLTokenStore {
     guard damaged == 0 else {
       throw SQOAuthError(
         .storeDamaged,
-        "the token database: \(damaged) of its records cannot be opened; they are left as they are")
+        "the token database: \(damaged) of its records cannot be opened; they were not changed")
     }
   }
 

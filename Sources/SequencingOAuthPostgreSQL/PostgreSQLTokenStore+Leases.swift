@@ -10,7 +10,7 @@ public import SequencingOAuth
 
 // The leases of accounts, and the tokens that are saved while a lease is held.
 extension PostgreSQLTokenStore {
-  /// How long ``lease(_:)`` waits for another holder, and how often it asks without notices.
+  /// How long ``lease(_:)`` waits for another holder, and how often it tries without notices.
   private static let wait = (longest: Duration.seconds(2), step: Duration.milliseconds(500))
 
   /// Takes the exclusive right among all hosts to change an account.
@@ -85,7 +85,7 @@ extension PostgreSQLTokenStore {
     }
   }
 
-  /// Finishes returning leases and notifying other hosts of changes.
+  /// Waits until leases are returned and other hosts are notified of changes.
   ///
   /// Call it before the program ends; otherwise other hosts would wait for leases of an ended
   /// program. It returns after at most 5 s, even if the database does not answer.
@@ -111,7 +111,7 @@ extension PostgreSQLTokenStore {
 
   private static let flushTime = Duration.seconds(5)
 
-  /// The name of this process for messages to others that wait for its lease.
+  /// This process's name in the errors of other processes that wait for its lease.
   private static let holder: String = {
     var name = [CChar](repeating: 0, count: 256)
     gethostname(&name, name.count - 1)
@@ -157,7 +157,7 @@ extension PostgreSQLTokenStore {
     if lease?.isUnsaved ?? false {
       throw SQOAuthError(
         .accountChanged,
-        "the account \"\(id.printable)\" has a newer token, which could not be saved yet")
+        "the account \"\(id.printable)\" has a newer token that could not be saved yet")
     }
     guard let lease, let row = lease.known, row.record == record,
       try await isMarked(id, lease.ticket, row.version)
@@ -187,9 +187,9 @@ extension PostgreSQLTokenStore {
     }
   }
 
-  /// Extends a marked lease again and again until the new token is saved or can no longer arrive.
+  /// Extends a marked lease repeatedly until the new token is saved or can no longer arrive.
   ///
-  /// This also protects a lease whose time seems to be over because the server's clock jumped.
+  /// This also protects a lease that seems to be expired because the server's clock jumped.
   private func keep(_ id: String, _ ticket: Data) {
     Task { [database, held] in
       while held.isMarked(id, ticket) {

@@ -1,7 +1,7 @@
 import SQBasics
 package import SequencingOAuth
 
-// The accounts that are due for renewal, which the `AccountKeeper`s on all hosts share.
+// The accounts that are due for renewal. The `AccountKeeper`s on all hosts share the work.
 extension PostgreSQLTokenStore: AccountQueue {
   package func take(
     atMost count: Int, for time: Duration

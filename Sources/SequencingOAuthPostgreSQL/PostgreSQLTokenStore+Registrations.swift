@@ -1,6 +1,6 @@
 public import SequencingOAuth
 
-// Client registrations, which all hosts share.
+// Client registrations for all hosts.
 extension PostgreSQLTokenStore: RegistrationStore {
   /// Loads the client's registration at an authorization server; `nil` if there is none.
   public func registration(
@@ -11,18 +11,17 @@ extension PostgreSQLTokenStore: RegistrationStore {
     }
   }
 
-  /// Saves a registration, encrypted with the store's key, replacing one at the same server.
+  /// Encrypts and saves a registration, and replaces an earlier registration at the server.
   public func save(_ registration: ClientRegistration) async throws(SQOAuthError) {
     try await database.use(.long) { table throws(SQOAuthError) in
       try await table.put(registration)
     }
   }
 
-  /// Saves a registration if the stored one is `earlier`; returns the registration that is stored
-  /// afterwards.
+  /// Saves a registration if the stored one is `earlier`; returns the stored registration.
   ///
   /// If several hosts do this at the same time, one host's registration is stored, and all hosts
-  /// get that one.
+  /// get that registration.
   public func save(
     _ registration: ClientRegistration, replacing earlier: ClientRegistration?
   ) async throws(SQOAuthError) -> ClientRegistration {

@@ -9,13 +9,13 @@ public import SequencingOAuth
 
 /// A token store in a PostgreSQL database that any number of hosts share.
 ///
-/// Only one host at a time refreshes an account: the host that holds the account's lease, which is
-/// the exclusive right to change the account. A save replaces exactly the record that the refresh
+/// Only one host at a time refreshes an account: the host that holds the account's lease, the
+/// exclusive right to change the account. A save replaces exactly the record that the refresh
 /// started from, so a host that was suspended cannot overwrite a newer record of another host.
 ///
 /// Before a host sends a refresh token, it marks the lease. If the host is killed, another host
 /// takes over an unmarked lease after 10 s. It takes over a marked lease after 160 s, when the
-/// request can no longer be under way.
+/// request must have ended.
 ///
 /// Every record is encrypted with a `StoreKey` and bound to its account. The database's
 /// administrator can read the accounts' IDs and see which accounts belong to one user, but cannot
@@ -30,11 +30,11 @@ public import SequencingOAuth
 public final class PostgreSQLTokenStore: TokenStore {
   let database: AccountDatabase
   let held = HeldLeases()
-  /// The claims on due accounts for which no answer arrived.
+  /// The claims on due accounts after a lost answer.
   let lostClaims = Locked(LostClaims())
   /// The work that continues after the store's calls have returned.
   let work = WorkUnderWay()
-  /// Sends and receives notices of changes; `nil` if a setting of the store is wrong.
+  /// The sender and receiver of notices of changes; `nil` if a setting of the store is wrong.
   let notices: AccountNotices?
 
   /// Creates a store; its first call connects, and creates the tables if they are missing.
@@ -110,7 +110,7 @@ public final class PostgreSQLTokenStore: TokenStore {
     if let lease { held.saved(record.id, lease.ticket, .init(version: version, record: record)) }
   }
 
-  /// Saves a record if the account's row still has a version.
+  /// Saves a record if the account's row still has the given version; otherwise throws.
   func replace(
     _ version: Int64, _ record: AccountRecord, _ ticket: Data,
     _ retryTime: AccountDatabase.RetryTime = .long
@@ -133,12 +133,12 @@ public final class PostgreSQLTokenStore: TokenStore {
     notices?.announce(id)
   }
 
-  /// Throws if an ID is too long for the tables' index, which has a limit of 2704 bytes.
+  /// Throws if an ID is too long for the tables' index with its limit of 2704 bytes.
   static func check(_ id: String) throws(SQOAuthError) {
     guard id.utf8.count > longestID else { return }
     throw SQOAuthError(
       .invalidConfiguration,
-      "the id of an account in a token database may have \(longestID) bytes, and one has "
+      "an account's id in a token database may have at most \(longestID) bytes, and this id has "
         + "\(id.utf8.count)")
   }
 

@@ -1,7 +1,7 @@
 import CSQPostgreSQL
 import Glibc
 
-/// Reads the server's answer to a statement on a connection.
+/// A reader of the server's answer to a statement on a connection.
 struct ResultReader: ~Copyable {
   /// The socket event that a connection waits for.
   enum Need {
@@ -30,7 +30,7 @@ struct ResultReader: ~Copyable {
     PQclear(last)
   }
 
-  /// Reads the results that have arrived; returns what to wait for, or `nil` if these are all.
+  /// Reads the arrived results; returns the event to wait for, or `nil` after the last result.
   mutating func advance() -> Need? {
     while true {
       let unsent = PQflush(handle)
@@ -62,13 +62,13 @@ struct ResultReader: ~Copyable {
     }
   }
 
-  /// Returns whether a connection's socket is ready for what it needs.
+  /// Returns whether the event that a connection waits for has happened on its socket.
   static func isReady(_ handle: OpaquePointer, _ need: Need) -> Bool {
     var polled = pollfd(fd: PQsocket(handle), events: need.events, revents: 0)
     return poll(&polled, 1, 0) > 0
   }
 
-  /// Blocks the thread until a connection's socket is ready; returns `false` at the deadline.
+  /// Blocks the thread until the event on the socket; returns `false` at the deadline.
   static func wait(
     for handle: OpaquePointer, _ need: Need, until deadline: ContinuousClock.Instant
   ) -> Bool {

@@ -9,12 +9,12 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// An SQL statement, which each connection prepares once under its name.
+/// An SQL statement; each connection prepares it once under its name.
 struct SQLStatement: Sendable {
   let name: String
   let text: String
 
-  /// An expression for statements whose change need not survive a crash of the server.
+  /// An expression in statements with changes that need not survive a crash of the server.
   ///
   /// The commit then waits neither for the disk nor for a standby.
   static let unsynced = "pg_catalog.set_config('synchronous_commit', 'off', true) IS NOT NULL"

@@ -13,7 +13,7 @@ struct SealedRecord: Redacted {
   let box: Data
   /// The number of the key that encrypted the record.
   let key: Int64
-  /// The name of the record's server, which keepers can pause.
+  /// The name of the record's server; keepers can pause a server.
   let server: Data
   /// The digests to find the record by user or session.
   let digests: SessionDigests

@@ -19,7 +19,7 @@ final class WorkUnderWay: Sendable {
     }
   }
 
-  /// Waits until all started work has ended, at most until a time.
+  /// Waits until all started work has ended or the deadline passes.
   func flush(until deadline: ContinuousClock.Instant) async {
     for end in ends.withLock({ Array($0.ends.values) }) { _ = await end.wait(until: deadline) }
   }

@@ -50,11 +50,12 @@ final class AccountDatabase: Sendable {
     }
   }
 
-  /// Checks that a missing database can be created, by creating and removing one next to its path.
+  /// Checks that a missing database can be created, by creating and removing a test database.
   func checkMaking() throws(SQOAuthError) {
     do throws(SQOAuthError) {
       try state.withLock(\.key)?.check()
-      let lock = try FileFailure.reported("its lock file failed") { () throws(FileFailure) in
+      let lock = try FileFailure.reported("its lock file cannot be used") {
+        () throws(FileFailure) in
         try PrivateFile(path: path).lock()
       }
       defer { lock.remove() }

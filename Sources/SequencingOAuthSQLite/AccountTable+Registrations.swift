@@ -40,8 +40,7 @@ extension AccountTable {
     guard connection.changes > 0 else { throw keyWasChanged }
   }
 
-  /// Saves a registration if the stored one is `earlier`; returns the registration that is stored
-  /// afterwards.
+  /// Saves a registration if the stored one is `earlier`; returns the stored registration.
   func put(
     _ registration: ClientRegistration, replacing earlier: ClientRegistration?
   ) throws(SQOAuthError) -> ClientRegistration {
@@ -63,7 +62,7 @@ extension AccountTable {
     if connection.changes > 0 || logHoldsErased { try emptyLog() }
   }
 
-  /// Writes all registrations again in another coding; call it inside a transaction.
+  /// Writes all registrations again with another key or without one; call it in a transaction.
   func recodeRegistrations(to new: RecordCoding) throws(SQOAuthError) {
     let servers = try connection.run("SELECT server FROM registrations") { $0.blob(0) }
     for server in servers {

@@ -166,7 +166,7 @@ final class AccountTable {
 
   func list() throws(SQOAuthError) -> [String] {
     try connection.run("SELECT id FROM accounts") { row throws(SQOAuthError) in try id(row) }
-      // SQLite sorts by bytes, which differs from Swift's order for text outside ASCII.
+      // SQLite sorts by bytes; Swift's order differs for text outside ASCII.
       .sorted()
   }
 
@@ -182,7 +182,7 @@ final class AccountTable {
     }
   }
 
-  /// Loads a page of accounts, including those whose records cannot be read.
+  /// Loads a page of accounts, including unreadable records.
   func entries(after key: Data?, limit: Int) throws(SQOAuthError) -> [AccountEntry] {
     let entries = try rows(after: key, limit: limit) { row throws(SQOAuthError) in
       AccountEntry(
@@ -218,7 +218,7 @@ final class AccountTable {
     return try writeAheadCopies.copy(after: stored, coding.sealer) ?? stored
   }
 
-  /// Writes all records, all registrations and the header again with another key, or nothing.
+  /// Encrypts all records, all registrations and the header with another key, or changes nothing.
   ///
   /// The closure tries to take an account's lease and returns `nil` while a refresh holds it.
   func changeKey(
@@ -251,7 +251,7 @@ final class AccountTable {
     logHoldsErased = try !connection.emptyLog()
   }
 
-  /// Runs a body; if a record cannot be read because the key was changed, throws that error.
+  /// Runs a body; throws `wrongPassphrase` if a record cannot be read because the key was changed.
   func reading<Value>(
     _ body: () throws(SQOAuthError) -> Value
   ) throws(SQOAuthError) -> Value {
@@ -270,7 +270,7 @@ final class AccountTable {
 
   private func id(_ row: Statement) throws(SQOAuthError) -> String {
     guard let id = row.text(0) else {
-      throw SQOAuthError(.storeDamaged, "an account's id is not text; it is left as it is")
+      throw SQOAuthError(.storeDamaged, "an account's id is not text; it was not changed")
     }
     return id
   }

@@ -4,7 +4,7 @@ import SequencingOAuth
 
 /// A connection to an existing database, used by one thread at a time.
 ///
-/// Its errors do not name the database. The caller, who knows the app's path, adds the name.
+/// Its errors do not name the database. The caller adds the app's path for it.
 final class Connection {
   private let handle: OpaquePointer
   private var statements: [String: Statement] = [:]
@@ -27,7 +27,7 @@ final class Connection {
     sq_set_checkpoint_on_close(handle, 0)
   }
 
-  /// Enables writing, and makes the last connection that closes move the log into the file.
+  /// Enables writing; the last connection to close then moves the log into the file.
   func beginWriting() throws(SQOAuthError) {
     try execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON")
     sq_set_checkpoint_on_close(handle, 1)
@@ -44,11 +44,11 @@ final class Connection {
     sqlite3_busy_timeout(handle, Int32(clamping: Int64(milliseconds.rounded(.up))))
   }
 
-  /// Keeps the emptied log and its index on disk when the last connection closes.
+  /// Makes SQLite keep the emptied log and its index when the last connection closes.
   ///
   /// Creating them again needs disk space, so on a full disk not even loading a record would work.
-  /// While connections are open, the log keeps up to twice the size at which SQLite overwrites it
-  /// from its start, because saving into a growing file takes the disk twice as long.
+  /// While connections are open, the log keeps up to twice its usual maximum size, because saving
+  /// into a growing file takes the disk twice as long.
   func keepLog() throws(SQOAuthError) {
     var isKept: Int32 = 1
     sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &isKept)
@@ -162,7 +162,7 @@ final class Connection {
   private static func failure(_ error: SQLiteError, _ handle: OpaquePointer?) -> SQOAuthError {
     if error.isDamage {
       return SQOAuthError(
-        .storeDamaged, "it is damaged; it is left as it is (\(error))", cause: error)
+        .storeDamaged, "it is damaged and was not changed (\(error))", cause: error)
     }
     if error.kind == SQLITE_BUSY {
       let holder = handle.flatMap(writer) ?? "another process"

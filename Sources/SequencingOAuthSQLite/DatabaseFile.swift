@@ -2,9 +2,9 @@ import SQBasics
 import SQFiles
 import SequencingOAuth
 
-/// Finds or creates the file of a database, which only its owner can read.
+/// The file of a database, found or created so that only its owner can read it.
 struct DatabaseFile {
-  /// The path from the app.
+  /// The path that the app has given.
   let path: String
 
   private var file: PrivateFile { PrivateFile(path: path) }
@@ -45,18 +45,18 @@ struct DatabaseFile {
 
   /// Creates a database under a temporary name and then moves it to its path.
   ///
-  /// So no process ever sees an incomplete database. If another database is at the path by then,
-  /// that one stays.
+  /// So no process ever sees an incomplete database. If the path has another database by then, that
+  /// database stays.
   private func put(
     _ make: (String) throws(SQOAuthError) -> Void, _ place: String
   ) throws(SQOAuthError) {
-    // SQLite would use these files as those of the new database.
+    // SQLite would use these files for the new database.
     for rest in ["-wal", "-journal"] where try (status(place + rest)?.size ?? 0) > 0 {
       // The file belongs to a database that another process has created since then.
       if try isThere(place) { return }
       throw SQOAuthError(
         .storeDamaged,
-        "it is missing, but its file that ends in \(rest) is there and is left as it is; to start "
+        "it is missing, but its file that ends in \(rest) exists and was not changed; to start "
           + "with an empty database, remove that file too")
     }
     let temporary = PrivateFile(path: "\(place).\(UInt64.random(in: 0...UInt64.max))")

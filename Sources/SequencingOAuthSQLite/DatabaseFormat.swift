@@ -7,7 +7,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The tables of a token database, and the numbers by which the store recognizes its own files.
+/// The tables of a token database, and the numbers that identify the store's own files.
 enum DatabaseFormat {
   /// The letters "SQOA", in the header field that SQLite reserves for an application ID.
   ///
@@ -18,21 +18,21 @@ enum DatabaseFormat {
   /// Version 1 had three forms: the first had no `used` and no `registrations`, the second had no
   /// `registrations`, and the third had both. Version 2 adds the digests of users and sessions. A
   /// change of the tables needs a new version, and ``upgrade(_:noting:)`` must convert all earlier
-  /// ones.
+  /// versions.
   static let version: UInt32 = 2
 
-  /// The statements that create the tables and indexes, sorted; so an index comes before its table.
+  /// The statements that create the tables and indexes, in alphabetical order.
   ///
-  /// An account has digests by which it is found by the provider's user or session. A digest is
-  /// empty if the record has no such name, and `NULL` if an earlier program wrote the record.
+  /// An account has digests for searches by the provider's user or session. A digest is empty if
+  /// the record has no such name, and `NULL` if an earlier program wrote the record.
   ///
   /// The accounts have row IDs because records are long: `WITHOUT ROWID`, 100,000 accounts took
   /// twice the space and the time.
   ///
   /// A registration is stored by a digest of its server's issuer, so that an encrypted database
-  /// does not show at which servers its accounts are.
+  /// does not show the servers of its accounts.
   ///
-  /// There are so few used values that finding the expired ones needs no index.
+  /// There are few used values, so a search for expired values needs no index.
   static let tables =
     [
       "CREATE INDEX accounts_session ON accounts (session)",
@@ -62,7 +62,7 @@ enum DatabaseFormat {
       for table in tables.reversed() { try connection.execute(table) }
       try setHeader(header, connection)
     }
-    // Sets the permanent journal mode, which is stored in the file.
+    // Sets the permanent journal mode and stores it in the file.
     try connection.beginWriting()
   }
 
@@ -88,7 +88,7 @@ enum DatabaseFormat {
     }
   }
 
-  /// Reads the version, which may be newer in the log than in the file's header.
+  /// Reads the version from the log or the file; in the log it may be newer than in the file.
   private static func number(_ connection: Connection) throws(SQOAuthError) -> UInt32 {
     try connection.run("PRAGMA user_version") { UInt32(truncatingIfNeeded: $0.integer(0)) }.first
       ?? 0
@@ -114,16 +114,16 @@ enum DatabaseFormat {
 
   // MARK: Checking
 
-  /// Throws if a file's header is not that of a token database with a known version.
+  /// Throws unless a file's header belongs to a token database with a known version.
   static func check(header: [UInt8]?) throws(SQOAuthError) {
     guard let header else {
-      throw SQOAuthError(.storeDamaged, "it is cut off; it is left as it is")
+      throw SQOAuthError(.storeDamaged, "its end is missing; it was not changed")
     }
     guard header.starts(with: Array("SQLite format 3\0".utf8)),
       integer(in: header, at: 68) == applicationID
     else {
       throw SQOAuthError(
-        .storeFailed, "it belongs to another program or is damaged; it is left as it is")
+        .storeFailed, "it belongs to another program or is damaged; it was not changed")
     }
     try check(version: integer(in: header, at: 60))
   }
@@ -138,7 +138,7 @@ enum DatabaseFormat {
     let check = try connection.run("PRAGMA integrity_check(1)") { $0.text(0) }
     let forms = version == Self.version ? [tables] : earlierForms
     guard forms.contains(found), check == ["ok"] else {
-      throw SQOAuthError(.storeDamaged, "it is damaged; it is left as it is")
+      throw SQOAuthError(.storeDamaged, "it is damaged and was not changed")
     }
   }
 
@@ -156,7 +156,7 @@ enum DatabaseFormat {
         .storeTooNew, "version \(version) of its format is newer than this program")
     }
     guard version > 0 else {
-      throw SQOAuthError(.storeDamaged, "it has no version; it is left as it is")
+      throw SQOAuthError(.storeDamaged, "it has no version; it was not changed")
     }
   }
 

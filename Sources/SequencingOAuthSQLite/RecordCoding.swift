@@ -56,7 +56,7 @@ enum RecordCoding {
     }
   }
 
-  /// Returns the digests to find a record by user or session; they depend on the key, if any.
+  /// Returns the digests to find a record by user or session; a key changes the digests.
   func digests(of record: AccountRecord) throws(SQOAuthError) -> SessionDigests {
     try SessionDigests(of: record, by: digest)
   }
@@ -79,7 +79,7 @@ enum RecordCoding {
           ? try? JSONDecoder().decode(AccountRecord.self, from: value) : nil
       }
     guard let record, record.id == id else {
-      throw SQOAuthError(.storeDamaged, "a record cannot be understood; it is left as it is")
+      throw SQOAuthError(.storeDamaged, "a record is damaged and was not changed")
     }
     return record
   }
@@ -88,7 +88,7 @@ enum RecordCoding {
 
   private static let registration = "registration"
 
-  /// Encodes the registration at a server; an encrypted one is bound to that server.
+  /// Encodes the registration at a server; encryption also binds it to that server.
   func encode(
     _ registration: ClientRegistration, at server: Data
   ) throws(SQOAuthError) -> Data {
@@ -101,7 +101,7 @@ enum RecordCoding {
     }
   }
 
-  /// Decodes the registration at a server; throws `storeDamaged` for that of another server.
+  /// Decodes the registration at a server; throws `storeDamaged` if it is for another server.
   func registration(_ value: Data, at server: Data) throws(SQOAuthError) -> ClientRegistration {
     let json: Data? =
       switch self {
@@ -113,7 +113,7 @@ enum RecordCoding {
       Digest.sha256(registration.issuer) == server
     else {
       throw SQOAuthError(
-        .storeDamaged, "a registration cannot be understood; it is left as it is")
+        .storeDamaged, "a registration is damaged and was not changed")
     }
     return registration
   }

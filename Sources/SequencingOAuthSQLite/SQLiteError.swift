@@ -1,7 +1,7 @@
 import CSQSQLite
 import SQBasics
 
-/// A result code of SQLite with SQLite's own text for it, which never contains a stored value.
+/// A result code of SQLite with SQLite's own text, without any stored value.
 struct SQLiteError: Error, CustomStringConvertible {
   /// SQLite's extended result code.
   let code: Int32
@@ -14,7 +14,7 @@ struct SQLiteError: Error, CustomStringConvertible {
     errno = sqlite3_system_errno(connection)
   }
 
-  /// The primary result code, without the details of the extended one.
+  /// The primary result code, without the details of the extended code.
   var kind: Int32 { code & 0xff }
 
   /// Whether the error means that the database is damaged.

@@ -9,13 +9,12 @@ extension SQLiteTokenStore: RegistrationStore {
     try await run { table throws(SQOAuthError) in try table.registration(at: issuer) }
   }
 
-  /// Saves a registration, replacing one at the same server; encrypts it if the store has a key.
+  /// Saves a registration and replaces an earlier registration at the server.
   public func save(_ registration: ClientRegistration) async throws(SQOAuthError) {
     try await run { table throws(SQOAuthError) in try table.put(registration) }
   }
 
-  /// Saves a registration if the stored one is `earlier`; returns the registration that is stored
-  /// afterwards.
+  /// Saves a registration if the stored one is `earlier`; returns the stored registration.
   ///
   /// If several processes do this at the same time, they all get the same registration.
   public func save(

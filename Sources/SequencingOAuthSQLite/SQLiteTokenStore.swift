@@ -22,8 +22,8 @@ public import SequencingOAuth
 /// machine, but not against programs of the same user or against a person who has the disk. With a
 /// `StoreKey`, each record is encrypted and bound to its account. A person who has the files
 /// without the key can neither read nor change a record. That person can see the number of
-/// accounts, their IDs, which of them belong to one user, and the lengths of the records, and can
-/// remove accounts or restore older files without being noticed.
+/// accounts, their IDs, which accounts belong to one user, and the lengths of the records. That
+/// person can also remove accounts or restore older files without being noticed.
 ///
 /// A replaced record may stay in the log until the database is closed. An erased record does not
 /// stay, unless another process reads the database at that moment: then it stays until this process
@@ -66,7 +66,7 @@ public final class SQLiteTokenStore: TokenStore {
   }
 
   deinit {
-    // Closing may write to the disk, which would block a thread of the cooperative pool.
+    // Closing may write to the disk and would block a thread of the cooperative pool.
     queue.start { [database] in database.close() }
   }
 
@@ -151,10 +151,10 @@ public final class SQLiteTokenStore: TokenStore {
 
   /// Encrypts all records and registrations with another key, or decrypts them if `key` is `nil`.
   ///
-  /// Either all records change or none. The call first waits at most 30 s for refreshes that are
-  /// under way. Afterwards, other processes that have the store open get
-  /// `SQOAuthError.Code.wrongPassphrase`; they cannot damage the store. If an earlier call has
-  /// already changed the key to this one, nothing changes.
+  /// Either all records change or none. The call first waits at most 30 s for running refreshes.
+  /// Afterwards, other processes that have the store open get `SQOAuthError.Code.wrongPassphrase`;
+  /// they cannot damage the store. If an earlier call has already changed the key to this key,
+  /// nothing changes.
   public func changeKey(to key: StoreKey?) async throws(SQOAuthError) {
     try await SQOAuthError.whileRefreshed { () throws(SQOAuthError) in
       try await queue.run { [database, locks] () throws(SQOAuthError) in

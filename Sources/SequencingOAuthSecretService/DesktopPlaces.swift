@@ -8,7 +8,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// Chooses the place of a desktop user's accounts, and stores the choice in a file.
+/// The place of a desktop user's accounts, with the choice stored in a file.
 ///
 /// The choice is written before the first account is saved. So if the keyring does not answer
 /// later, calls fail instead of finding no accounts. Every call blocks its thread.
@@ -16,7 +16,7 @@ struct DesktopPlaces: Sendable {
   let folder: String
   var keyring: Keyring
   private let silence = KeyringSilence()
-  /// Whether there is a display on which the keyring can ask the user to unlock it.
+  /// Whether there is a display; the keyring needs it to ask the user for a password.
   let hasDisplay: Bool
 
   var sealedPath: String { EncryptedFileTokenStore.path(in: folder) }
@@ -34,7 +34,7 @@ struct DesktopPlaces: Sendable {
     if let place = try remembered() { return place }
     switch try answer() {
     case .none: return nil
-    // It may be asking for a password, which the user can enter only on a display.
+    // It may be asking for a password, and the user can enter it only on a display.
     case .silence: return hasDisplay ? .keyring : nil
     case .state(let state):
       return state.holdsAccounts || state.isOpen || hasDisplay ? .keyring : nil
@@ -53,7 +53,7 @@ struct DesktopPlaces: Sendable {
     }
   }
 
-  /// Asks the keyring for its state; does not ask again for a minute after it was silent.
+  /// Asks the keyring for its state, except in the minute after a question without an answer.
   private func answer() throws(SQOAuthError) -> KeyringAnswer {
     if silence.isRecent { return .silence }
     let answer = try keyring.state()
@@ -116,7 +116,7 @@ struct DesktopPlaces: Sendable {
     case .some:
       throw SQOAuthError(
         .storeTooNew,
-        "\(marker.path.printable) names a store that this program does not know")
+        "\(marker.path.printable) names a kind of store that this version does not know")
     // An encrypted file without a stored choice counts as the choice.
     case nil: return PrivateFile(path: sealedPath).isThere ? file : nil
     }
@@ -142,7 +142,7 @@ struct DesktopPlaces: Sendable {
   }
 }
 
-/// Remembers for a minute that a keyring did not answer.
+/// A note, kept for a minute, that a keyring did not answer.
 private final class KeyringSilence: Sendable {
   private static let duration = Duration.seconds(60)
   private let start = Locked<ContinuousClock.Instant?>(nil)

@@ -59,8 +59,7 @@ public final class DesktopTokenStore: TokenStore {
   private let file: EncryptedFileTokenStore
   private let queue = BlockingQueue("DesktopTokenStore")
 
-  /// Creates a store for a service, whose name separates an app's accounts from those of other
-  /// apps.
+  /// Creates a store for a service; each app needs a service name of its own.
   ///
   /// `whenWaiting` is called on any thread, each time a call has waited three seconds for the
   /// keyring. The keyring may then be asking the user on another screen.
@@ -77,7 +76,7 @@ public final class DesktopTokenStore: TokenStore {
       hasDisplay: ["WAYLAND_DISPLAY", "DISPLAY"].contains { environment[$0]?.isEmpty == false })
   }
 
-  /// Creates a store with a bus, a folder and a library that a test chooses.
+  /// Creates a store for a test, with its own bus, folder and library.
   package convenience init(
     service: String, folder: String, bus: String, hasDisplay: Bool,
     limit: Duration = .seconds(120), library: String? = nil,

@@ -8,7 +8,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The result of asking for a keyring's state without a question to the user.
+/// The state of a keyring, or the reason why it is not known.
 enum KeyringAnswer: Sendable, Hashable {
   /// There is no usable keyring.
   case none
@@ -43,11 +43,11 @@ struct Keyring: Sendable {
   private let address: KeyringAddress
   /// The time limit of one call, including the user's answer to a prompt.
   private(set) var limit: Duration
-  /// Called on any thread when a call has waited for 3 s.
+  /// A closure that is called on any thread when a call has waited for 3 s.
   let whenWaiting: (@Sendable () -> Void)?
   /// Whether a save may ask the user; if not, it fails if the keyring is locked.
   private var asks = true
-  /// Ends calls before their time limit; `nil` if nothing does.
+  /// The interruption that ends calls before their time limit; `nil` for none.
   private var interruption: Interruption?
 
   init(
@@ -68,7 +68,7 @@ struct Keyring: Sendable {
     return keyring
   }
 
-  /// Returns a copy whose calls an interruption ends.
+  /// Returns a copy; an interruption ends its calls.
   func ended(by interruption: Interruption) -> Keyring {
     var keyring = self
     keyring.interruption = interruption
@@ -113,7 +113,7 @@ struct Keyring: Sendable {
         return try session.store(
           secret, label: label(record.id), attributes: newAttributes(record.id))
       }
-      // The item stays in its collection, which need not be the current default collection.
+      // The item stays in its collection, even if that is not the current default collection.
       try session.replace(newest, by: secret)
       for other in items.dropFirst() { try session.delete(other) }
     }
@@ -254,9 +254,9 @@ extension Keyring {
     Hexadecimal.encode(Digest.sha256(id))
   }
 
-  /// Returns the item's label, which the user sees in the desktop's keyring program.
+  /// Returns the item's label for the desktop's keyring program.
   ///
-  /// It contains no braces, for the reason that ``PlainJSON`` explains.
+  /// It contains no braces; see ``PlainJSON``.
   private func label(_ id: String) -> String {
     "\(service.printable): account \"\(id.printable.prefix(100))\""
       .replacing("{", with: "(").replacing("}", with: ")")

@@ -4,7 +4,7 @@ import Glibc
 /// A private connection to the session bus, with a separate GLib context for its "closed" signal.
 ///
 /// The calling thread's context is busy while libsecret waits. So the thread that closes the
-/// connection also delivers the signal from this context, which ends the wait. GLib lets any thread
+/// connection also delivers the signal from this context. That ends the wait. GLib lets any thread
 /// close a connection.
 final class KeyringConnection: @unchecked Sendable {
   let pointer: OpaquePointer
@@ -32,7 +32,7 @@ final class KeyringConnection: @unchecked Sendable {
     library.c.g_main_context_unref(context)
   }
 
-  /// Closes the connection and ends the calls that wait on it; a second call has no effect.
+  /// Closes the connection and ends its waiting calls; a second call has no effect.
   func close() {
     _ = library.c.g_dbus_connection_close_sync(pointer, nil, nil)
     // The signal comes from GLib's own thread a moment later, unless it was already delivered. If

@@ -4,7 +4,7 @@ import SequencingOAuth
 
 /// The reason why a call to the keyring failed.
 ///
-/// It contains no text from the keyring, because such a text might contain a secret.
+/// It contains no text from the keyring, because that text might contain a secret.
 enum KeyringFailure: Error, Hashable {
   /// There is no session bus, with GLib's reason.
   case noBus(String)
@@ -14,8 +14,7 @@ enum KeyringFailure: Error, Hashable {
   case noFunction(String)
   /// No program on the bus offers the Secret Service.
   case noService
-  /// The keyring opens no session because the encryption could not be agreed on, with D-Bus's name
-  /// of the error.
+  /// The keyring and libsecret found no common encryption, with D-Bus's name of the error.
   case noSession(String)
   /// The keyring does not answer or ended during the call.
   case noAnswer
@@ -38,7 +37,7 @@ enum KeyringFailure: Error, Hashable {
   /// Any other error, with the domain and the code of its `GError`.
   case other(String, Int32)
 
-  /// Whether the failure concerns only one item, which cannot be read.
+  /// Whether the failure means that one item cannot be read.
   var concernsOneItem: Bool {
     switch self {
     case .damaged, .tooNew: true
@@ -154,38 +153,38 @@ extension KeyringFailure {
     switch self {
     case .noBus(let reason):
       """
-      cannot be asked: there is no D-Bus session (\(reason.printable)); run the program \
+      cannot be used: there is no D-Bus session (\(reason.printable)); run the program \
       in a desktop session or under dbus-run-session, or choose another store
       """
     case .noLibrary(let reason):
       """
-      cannot be asked: its library cannot be loaded (\(reason.printable)); install it, on Debian \
+      cannot be used: its library cannot be loaded (\(reason.printable)); install it, on Debian \
       with the package libsecret-1-0, or choose another store
       """
     case .noFunction(let name):
       """
-      cannot be asked: the library libsecret has no \(name.printable); install a newer one, on \
+      cannot be used: the library libsecret has no \(name.printable); install a newer version, on \
       Debian with the package libsecret-1-0, or choose another store
       """
     case .noService:
       """
-      cannot be asked: no program on the D-Bus session offers it; start gnome-keyring, KWallet or \
+      cannot be used: no program on the D-Bus session offers it; start gnome-keyring, KWallet or \
       KeePassXC, or choose another store
       """
     case .noSession(let name):
       """
-      does not agree on how to encrypt the connection (\(name.printable)); KWallet needs the package \
-      libqca-qt6-plugins for that on Debian, or libqca-qt5-2-plugins on Debian 12
+      has no encryption in common with this program (\(name.printable)); on Debian, KWallet needs \
+      the package libqca-qt6-plugins, or libqca-qt5-2-plugins on Debian 12
       """
     case .noAnswer: "does not answer, or it has ended; try again when it runs"
     case .tooLong(let seconds):
       """
-      did not answer within \(seconds) s; answer its question when it asks to be unlocked, \
-      and make sure that it runs
+      did not answer within \(seconds) s; make sure that it runs, and answer its question if it \
+      asks you to unlock it
       """
     case .silentBus(let seconds):
       """
-      cannot be asked: the D-Bus session did not answer within \(seconds) s; run the program in a \
+      cannot be used: the D-Bus session did not answer within \(seconds) s; run the program in a \
       desktop session or under dbus-run-session, or choose another store
       """
     case .cancelled: "did not answer before the call was cancelled"
@@ -195,7 +194,7 @@ extension KeyringFailure {
     case .vanished: "no longer has an item that it had a moment ago; try again"
     case .damaged(let service):
       """
-      has an item for \(service.printable) that is not an account; it is left as it is; \
+      has an item for \(service.printable) that is not an account; it was not changed; \
       erase the account, or remove the item with the desktop's keyring program
       """
     case .tooNew(let service, let format):

@@ -30,7 +30,7 @@ final class KeyringItem {
   /// The time of the item's last change, in seconds since 1970.
   var modified: UInt64 { UInt64(library.c.secret_item_get_modified(pointer)) }
 
-  /// Returns the value of an attribute, which the keyring does not encrypt.
+  /// Returns the value of an attribute; the keyring does not encrypt attributes.
   func attribute(_ name: String) -> String? {
     guard let attributes = library.c.secret_item_get_attributes(pointer) else { return nil }
     defer { library.c.g_hash_table_unref(attributes) }

@@ -2,22 +2,22 @@ import CSQSecret
 import Dispatch
 import SQBasics
 
-/// Ends calls to the keyring that take too long or that the app has cancelled.
+/// A time limit that ends slow or cancelled calls to the keyring.
 ///
-/// First it cancels the calls, which removes a prompt from the screen. If the keyring does not
+/// First it cancels the calls, and a prompt disappears from the screen. If the keyring does not
 /// react to that, it closes the connection, because libsecret would otherwise wait forever.
 final class KeyringLimit {
   /// The time that a cancelled call has to end before the connection is closed.
   private static let grace = Duration.seconds(2)
   /// The time after which the app is notified that a call waits.
   private static let quiet = Duration.seconds(3)
-  /// The time limit for opening a session, which never asks the user.
+  /// The time limit for opening a session; opening never asks the user.
   private static let opening = Duration.seconds(10)
 
   let library: KeyringLibrary
   let cancellable: UnsafeMutablePointer<GCancellable>?
   private let duration: Duration
-  /// The time limit of the current calls, which is shorter while a session is opened.
+  /// The time limit of the current calls; it is shorter while a session is opened.
   private var present: Duration
   private let start = DispatchTime.now()
   private let end: KeyringEnd
@@ -86,7 +86,7 @@ final class KeyringLimit {
     return try body()
   }
 
-  /// Closes a connection if its calls have not ended 2 s after they were cancelled.
+  /// Closes a connection if its calls do not end within 2 s after their cancellation.
   func govern(_ connection: KeyringConnection) { end.govern { connection.close() } }
 
   /// Ends an attempt to connect to a bus as soon as the time limit passes.
@@ -97,20 +97,20 @@ final class KeyringLimit {
   private static func timer(
     _ action: @escaping @Sendable () -> Void
   ) -> any DispatchSourceTimer {
-    // Not on the store's own queue, which is blocked by the call.
+    // Not on the store's own queue, because the call blocks that queue.
     let timer = DispatchSource.makeTimerSource(queue: .global())
     timer.setEventHandler(handler: action)
     return timer
   }
 }
 
-/// Ends calls to the keyring, from any thread.
+/// A switch that ends calls to the keyring, from any thread.
 private final class KeyringEnd: @unchecked Sendable {
   enum Reason { case time, interruption }
 
   private struct State {
     var reason: Reason?
-    /// Ends calls that do not react to their cancellation.
+    /// A closure that ends calls that do not react to their cancellation.
     var cut: (@Sendable () -> Void)?
     var cutsAtOnce = false
   }

@@ -10,14 +10,14 @@ import CSQSecret
 final class KeyringLink: @unchecked Sendable {
   /// The number of attempts to open a session if the keyring refuses.
   ///
-  /// KWallet refuses a public key that begins with a zero byte, as one of 256 keys does.
+  /// KWallet refuses a public key that begins with a zero byte: one of 256 keys.
   private static let attempts = 3
 
   let service: UnsafeMutablePointer<SecretService>
   private let library: KeyringLibrary
   private let connection: KeyringConnection
   private let context: KeyringContext
-  /// The keyring's unique name on the bus, which no later keyring has; `nil` if it is not known.
+  /// The unique bus name of this keyring, but of no later keyring; `nil` if it is not known.
   private let owner: String?
 
   /// Connects to a bus and opens a session; if `bus` is `nil`, uses the environment's address.
@@ -59,7 +59,7 @@ final class KeyringLink: @unchecked Sendable {
     }
   }
 
-  /// Runs a body with a session whose calls end at a time limit.
+  /// Runs a body with a session, and ends its calls at a time limit.
   func run<Value>(
     _ limit: KeyringLimit, _ body: (KeyringSession) throws(KeyringFailure) -> Value
   ) throws(KeyringFailure) -> Value {
@@ -109,7 +109,7 @@ private final class KeyringContext {
     library.c.g_main_context_unref(pointer)
   }
 
-  /// Runs a body whose calls get their signals in this context.
+  /// Runs a body; the signals for its calls arrive in this context.
   func run<Value, Failure>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
     library.c.g_main_context_push_thread_default(pointer)
     defer {

@@ -21,7 +21,7 @@ struct KeyringSession {
 }
 
 extension KeyringSession {
-  /// Finds the items that have these attributes, in all collections, locked or unlocked.
+  /// Finds the items with these attributes, in all collections, locked or unlocked.
   func items(_ attributes: [String: String]) throws(KeyringFailure) -> [KeyringItem] {
     let list = try withTable(attributes) { table, error in
       library.c.secret_service_search_sync(
@@ -30,7 +30,7 @@ extension KeyringSession {
     return adopt(list) { KeyringItem(adopting: $0, of: library) }
   }
 
-  /// Finds the items that have these attributes, unlocks them, and loads their secrets.
+  /// Finds the items with these attributes, unlocks them, and loads their secrets.
   ///
   /// The keyring may ask the user, unless `asks` is `false`.
   func openItems(
@@ -80,7 +80,7 @@ extension KeyringSession {
   /// The failure to report if libsecret unlocks or stores nothing and reports no error.
   private var refusal: KeyringFailure { limit.failure ?? .locked }
 
-  /// Adds an item to the default collection, replacing an item with these attributes there.
+  /// Adds an item to the default collection, or replaces the item with these attributes there.
   func store(
     _ secret: Data, label: String, attributes: [String: String]
   ) throws(KeyringFailure) {
@@ -108,7 +108,7 @@ extension KeyringSession {
     }
   }
 
-  /// Removes an item; unlocks it first, which may ask the user.
+  /// Removes an item; first unlocks it and may ask the user for this.
   func delete(_ item: KeyringItem) throws(KeyringFailure) {
     if item.isLocked { try unlock([item]) }
     try call { error in
@@ -194,7 +194,7 @@ extension KeyringSession {
     return result
   }
 
-  /// Puts a secret into libsecret's memory, which libsecret erases and keeps out of the swap space.
+  /// Runs a body with a secret in memory that libsecret erases and keeps out of the swap space.
   private func withSecret(
     _ secret: Data, _ body: (OpaquePointer?) throws(KeyringFailure) -> Void
   ) throws(KeyringFailure) {

@@ -1,10 +1,10 @@
 import SQBasics
 import SequencingOAuth
 
-/// The accounts whose next record must not be lost, because the server issues its token only once.
+/// The accounts with a next record that must not be lost: the server issues its token only once.
 ///
-/// It saves such a record with several attempts if the keyring is locked or has ended. The store
-/// writes no token to a file, so a record that is not saved is lost when the process ends.
+/// If the keyring is locked or has ended, the store tries several times to save that record. The
+/// store writes no token to a file, so a record that is not saved is lost when the process ends.
 final class OwedRecords: Sendable {
   /// One attempt to save a record.
   struct Attempt: Sendable {
@@ -24,7 +24,7 @@ final class OwedRecords: Sendable {
   private let ids = Locked(TextDictionary<Bool>())
   private let retryTime: Duration
 
-  /// Creates an empty set; a test may choose for how long a save is repeated.
+  /// Creates an empty set; a test may set how long a save is repeated.
   init(retryTime: Duration? = nil) {
     self.retryTime = retryTime ?? Self.retryTime
   }

@@ -8,9 +8,9 @@
 ///
 /// KeePassXC replaces its placeholders when a program reads a secret. `{USERNAME}` in a client's ID
 /// would become the item's user name. `{DB_DIR}` in a refresh token would become the folder of the
-/// user's database, which the next refresh would send to the server.
+/// user's database, and the next refresh would send that folder to the server.
 enum PlainJSON {
-  /// Writes each brace in a string as an escape sequence, which every JSON parser understands.
+  /// Writes each brace in a string as a JSON escape sequence.
   static func escapingBraces(_ json: Data) -> Data {
     var escaped = Data(capacity: json.count)
     var isInString = false

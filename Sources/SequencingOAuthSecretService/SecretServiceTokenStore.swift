@@ -15,8 +15,8 @@ public import SequencingOAuth
 ///
 /// A locked keyring asks the user to unlock it. If there is no keyring, or if a call takes more
 /// than two minutes including the user's answer, the call throws `SQOAuthError.Code.storeFailed`
-/// with a message that says what to do. Opening a session, which never asks the user, may take ten
-/// seconds of this time. A save gets more time if its new token cannot be requested again: if the
+/// with a message that says what to do. Opening a session may take ten seconds of this time, and
+/// never asks the user. A save gets more time if its new token cannot be requested again: if the
 /// keyring is locked, ends or hangs meanwhile, the store tries again for two and a half minutes.
 ///
 /// If the calling task is cancelled, every call except ``save(_:)`` throws
@@ -37,7 +37,7 @@ public import SequencingOAuth
 /// The store calls the Secret Service directly. In an app sandbox such as Flatpak, it does not use
 /// the secret portal.
 public final class SecretServiceTokenStore: TokenStore {
-  /// The name that separates an app's accounts from those of other apps.
+  /// The name of the service; each app needs a name of its own.
   public let service: String
   private let keyring: Keyring
   private let locks: AccountLocks
@@ -60,7 +60,7 @@ public final class SecretServiceTokenStore: TokenStore {
       folder: try StateFolder.path(service: service))
   }
 
-  /// Creates a store with a bus, time limits and a library that a test chooses.
+  /// Creates a store for a test, with its own bus, time limits and library.
   package convenience init(
     service: String, folder: String, bus: String, limit: Duration = .seconds(120),
     retryTime: Duration? = nil, library: String? = nil, whenWaiting: (@Sendable () -> Void)? = nil
@@ -87,7 +87,7 @@ public final class SecretServiceTokenStore: TokenStore {
     await isAvailable(bus: nil)
   }
 
-  /// Returns whether a keyring answers on a bus and with a library that a test chooses.
+  /// Returns whether a keyring answers, on the bus and with the library of a test.
   package static func isAvailable(bus: String?, library: String? = nil) async -> Bool {
     let keyring = Keyring(service: "", address: KeyringAddress(bus: bus, library: library))
     let queue = BlockingQueue("SecretServiceTokenStore.isAvailable")
@@ -114,7 +114,7 @@ public final class SecretServiceTokenStore: TokenStore {
     }
   }
 
-  /// Saves a record with a closure, which is repeated if the record must not be lost.
+  /// Saves a record with a closure; calls the closure again if the record must not be lost.
   func save(
     _ id: String, by attempt: (OwedRecords.Attempt) async throws(SQOAuthError) -> Void
   ) async throws(SQOAuthError) {

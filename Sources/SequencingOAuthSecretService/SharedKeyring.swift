@@ -3,9 +3,9 @@ import SequencingOAuth
 
 /// The D-Bus address of a keyring, and the library to call it with.
 struct KeyringAddress: Sendable, Hashable {
-  /// The address of the session bus; `nil` takes it from the environment.
+  /// The address of the session bus; `nil` for the address in the environment.
   var bus: String?
-  /// The file of libsecret; `nil` for the system's.
+  /// The path of a libsecret library; `nil` for the system's library.
   var library: String?
 }
 

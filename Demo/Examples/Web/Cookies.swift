@@ -1,7 +1,7 @@
 /// The names of the application's cookies.
 ///
-/// With https, each begins with `__Host-`, so that no other host, such as one of a sibling domain,
-/// can set it.
+/// With https, each name begins with `__Host-`, so that no other host, even in a sibling domain,
+/// can set the cookie.
 struct Cookies: Sendable {
   let isSecure: Bool
 
@@ -11,9 +11,9 @@ struct Cookies: Sendable {
 
   private var prefix: String { isSecure ? "__Host-" : "" }
 
-  /// The cookie of the session, which says who is signed in.
+  /// The cookie of the session; the session says who is signed in.
   var session: String { prefix + "session" }
-  /// The cookie of a lasting random text to which the browser's sign-ins are bound.
+  /// The cookie of a lasting random text that binds sign-ins to the browser.
   var browser: String { prefix + "browser" }
 
   /// Returns the cookie of an unfinished sign-in.

@@ -2,14 +2,14 @@ import Foundation
 
 /// The data that the application stores for one browser.
 struct Session: Sendable {
-  /// A random text, which the browser stores in a cookie.
+  /// A random text that the browser stores in a cookie.
   private(set) var id = Self.newID()
   private(set) var values: [String: String] = [:]
-  /// The ID under which the session was stored before.
+  /// The ID of the session before it got a new ID.
   private(set) var oldID: String?
   private(set) var isChanged = false
 
-  /// Creates the session of a new browser, which is stored only after a change.
+  /// Creates the session of a new browser; it is stored only after a change.
   init() {}
 
   init(id: String, values: [String: String]) {

@@ -14,7 +14,7 @@ struct SmallServer {
   private let sessions: Sessions
   private let cookies: Cookies
 
-  /// Listens on a port of this machine, which several processes can share.
+  /// Listens on a port of this machine that several processes can share.
   init(port: UInt16, sessions: Sessions, cookies: Cookies) throws {
     (self.sessions, self.cookies) = (sessions, cookies)
     socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

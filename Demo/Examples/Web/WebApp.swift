@@ -6,7 +6,7 @@ import SequencingOAuthBackend
 ///
 /// It keeps nothing in memory, so any process can take any request.
 struct WebApp: Sendable {
-  /// The address at which browsers reach the application.
+  /// The address that browsers use to reach the application.
   let address: String
   let client: ClientConfiguration
   let accounts: AccountManager
@@ -57,7 +57,7 @@ struct WebApp: Sendable {
     response.set(
       cookies.signIn(signIn.name), to: try sealer.seal(signIn, session: browser),
       for: client.signInTimeout, cookies)
-    // A page may send the browser here again and again, so the oldest sign-ins are removed.
+    // A page may send the browser here repeatedly, so the oldest sign-ins are removed.
     for old in request.cookieNames.filter(cookies.isSignIn).dropLast(7) {
       response.remove(old, cookies)
     }
@@ -86,7 +86,7 @@ struct WebApp: Sendable {
   }
 
   private static let isNotAsked = SQOAuthError(
-    .stateMismatch, "the redirect answers no sign-in that this browser has begun")
+    .stateMismatch, "the redirect does not belong to a sign-in of this browser")
 
   private func logout(_ session: inout Session) async throws -> Response {
     if let id = session["account"] {

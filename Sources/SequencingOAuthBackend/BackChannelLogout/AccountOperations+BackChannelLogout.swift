@@ -12,16 +12,14 @@ public import SequencingOAuth
 extension AccountOperations {
   /// Ends the session if a provider's logout token names it.
   ///
-  /// The app's server receives the token as the parameter `logout_token` of a POST. Let it answer
-  /// with status 200 if this call returns, and with 400 if it throws. If the token names this
-  /// account's session, the tokens leave memory and the store, and the delegate gets
-  /// `SessionEnd.loggedOut`. A server with many accounts calls
-  /// ``AccountManager/handleLogoutToken(_:for:)`` instead.
+  /// The app's server receives the token as the parameter `logout_token` of a POST. Answer with
+  /// status 200 if this call returns, and with 400 if it throws. If the token names this account's
+  /// session, the tokens leave memory and the store, and the delegate gets `SessionEnd.loggedOut`.
+  /// A server with many accounts calls ``AccountManager/handleLogoutToken(_:for:)`` instead.
   ///
   /// - Returns: The validated token, and whether it named this session.
-  /// - Throws: `SQOAuthError`: `SQOAuthError.Code.logoutTokenInvalid` if the token breaks a
-  ///   rule or was used before; the reason why the issuer's keys could not be fetched; the store's
-  ///   error.
+  /// - Throws: `SQOAuthError`: `SQOAuthError.Code.logoutTokenInvalid` if the token breaks a rule or
+  ///   was used before; the error of the request for the issuer's keys; the store's error.
   /// - SeeAlso: OpenID Connect Back-Channel Logout 1.0, sections 2.5 to 2.8
   @discardableResult
   public func handleLogoutToken(
@@ -98,15 +96,15 @@ extension AuthorizationModule {
 public struct LogoutTokenOutcome: Sendable {
   /// The validated token.
   public let token: LogoutToken
-  /// Whether the token named the account's session, which has ended.
+  /// Whether the token named this account's session, so that the session has ended.
   public let endedSession: Bool
 }
 
 extension AccountManager {
   /// Ends every session in the store that a provider's logout token names.
   ///
-  /// The app's server receives the token as the parameter `logout_token` of a POST. Let it answer
-  /// with status 200 if this call returns, and with 400 if it throws. Each named session of the
+  /// The app's server receives the token as the parameter `logout_token` of a POST. Answer with
+  /// status 200 if this call returns, and with 400 if it throws. Each named session of the
   /// configuration's client leaves memory and the store, and its delegate gets
   /// `SessionEnd.loggedOut`. Other processes that share the store find at their next refresh that
   /// the account is gone.
@@ -117,10 +115,10 @@ extension AccountManager {
   /// skips a damaged record, because no process can use that record's tokens.
   ///
   /// - Returns: The identifiers of the accounts whose sessions ended.
-  /// - Throws: `SQOAuthError`: `SQOAuthError.Code.logoutTokenInvalid` if the token breaks a
-  ///   rule or was used before; the reason why the issuer's keys could not be fetched; the store's
-  ///   error; `SQOAuthError.Code.wrongPassphrase` if no readable record is named and some records
-  ///   need a key that this host does not have, during a change of the store's key.
+  /// - Throws: `SQOAuthError`: `SQOAuthError.Code.logoutTokenInvalid` if the token breaks a rule or
+  ///   was used before; the error of the request for the issuer's keys; the store's error;
+  ///   `SQOAuthError.Code.wrongPassphrase` if the token names no readable record and this host
+  ///   lacks the key of some records.
   /// - SeeAlso: OpenID Connect Back-Channel Logout 1.0, sections 2.5 to 2.8
   @discardableResult
   public func handleLogoutToken(
@@ -171,7 +169,7 @@ extension AccountManager {
   }
 }
 
-/// A record that a logout token was used.
+/// A mark in the store that a logout token was used.
 private struct LogoutTokenMark: Sendable {
   private let token: LogoutToken
   private let values: any OneTimeValues
@@ -189,7 +187,7 @@ private struct LogoutTokenMark: Sendable {
   private static let purpose = "logout token"
   private var name: String { "\(token.issuer)\n\(token.identifier)" }
 
-  /// Returns whether the token was used before; `nil` if only ``leave()`` can find out.
+  /// Returns whether the token was used before; `nil` if this is not known before ``leave()``.
   func wasUsed() async throws(SQOAuthError) -> Bool? {
     try await values.wasUsed(name, as: Self.purpose)
   }

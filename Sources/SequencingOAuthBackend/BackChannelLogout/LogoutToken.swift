@@ -37,7 +37,7 @@ public struct LogoutToken: Sendable, Hashable {
   /// The lifetime of a token without `exp`, in seconds.
   private static let life = 120.0
 
-  /// Checks the claims of a logout token whose signature has been verified.
+  /// Creates a logout token from the claims of a verified JWT, if they pass every rule.
   init(
     _ claims: [String: JSONValue], issuer expected: String, clientID: String,
     clockTolerance: Duration, now: Date

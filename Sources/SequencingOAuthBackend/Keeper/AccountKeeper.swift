@@ -12,22 +12,20 @@ public import SequencingOAuth
 /// The memory of a keeper does not grow with the number of accounts in a database. A keeper ends
 /// with ``stop()``, or when it is released. All members may be used from any thread.
 public final class AccountKeeper: Sendable {
-  /// Returns the configuration of the client that signed an account in; `nil` to skip the account
-  /// for an hour.
+  /// A closure that returns an account's client configuration; `nil` skips the account for an hour.
   public typealias ConfigurationFinder = @Sendable (AccountRecord) -> ClientConfiguration?
 
   /// An event of an account, a server or the store.
   public enum Event: Sendable {
     /// This process renewed the token of the account with this id, and stored the new one.
     case refreshed(String)
-    /// Another process had renewed the token of the account with this id.
+    /// Another process has renewed the token of the account with this id.
     case takenOver(String)
     /// The account's token could not be renewed or stored; the keeper tries again.
     case failed(String, SQOAuthError)
     /// The server refused the account's refresh token, so the user must sign in again.
     case ended(String, SQOAuthError)
-    /// The keeper pauses for this time for the accounts of a server, named by its issuer or token
-    /// endpoint.
+    /// The keeper pauses for the accounts of a server, named by its issuer or token endpoint.
     case paused(String, Duration)
     /// The store could not return the due accounts; the keeper tries again.
     case storeFailed(SQOAuthError)
@@ -37,9 +35,9 @@ public final class AccountKeeper: Sendable {
   public struct Totals: Sendable, Hashable {
     /// The number of tokens that this process renewed and stored.
     public internal(set) var refreshed = 0
-    /// The number of tokens that another process had renewed.
+    /// The number of tokens that another process renewed.
     public internal(set) var takenOver = 0
-    /// The number of failed attempts, which the keeper repeats.
+    /// The number of failed attempts; the keeper repeats each of them.
     public internal(set) var failed = 0
     /// The number of accounts that need a new sign-in.
     public internal(set) var ended = 0
@@ -67,17 +65,17 @@ public final class AccountKeeper: Sendable {
   /// The totals of all events so far.
   public var totals: Totals { worker.totals.withLock { $0 } }
 
-  /// Returns a new stream of the events from now on, which ends when the keeper has stopped.
+  /// Returns a stream of the events from now on; it ends when the keeper has stopped.
   ///
   /// A slow reader keeps the newest 1000 events and loses older ones.
   public func events() -> AsyncStream<Event> {
     worker.observers.stream(atMost: 1000)
   }
 
-  /// Stops the keeper, and returns when all renewals under way have ended and their tokens are
+  /// Stops the keeper, and returns when its running renewals have ended and their tokens are
   /// stored.
   ///
-  /// That takes as long as the requests under way, each at most 100 s. The keeper does not wait for
+  /// That takes as long as the running requests, each at most 100 s. The keeper does not wait for
   /// an account that another process uses. If the store cannot save a token, the keeper tries again
   /// every second for 30 s. Then it releases the leases and notifies the other hosts, for 5 s at
   /// most.
@@ -90,9 +88,9 @@ public final class AccountKeeper: Sendable {
 extension AccountManager {
   /// Renews the accounts in the store until the returned keeper is stopped or released.
   ///
-  /// `atOnce` is the number of accounts that this process renews at the same time. If
-  /// `account(_:id:)` was called for an account, the keeper uses that module, so its events
-  /// report the renewals.
+  /// `atOnce` is the greatest number of accounts that this process renews at the same time. If
+  /// `account(_:id:)` was called for an account, the keeper uses that module, so its events report
+  /// the renewals.
   ///
   /// ```swift
   /// let keeper = manager.keepFresh { _ in configuration }

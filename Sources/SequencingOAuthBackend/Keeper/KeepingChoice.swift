@@ -15,11 +15,11 @@ public enum KeepingChoice: Sendable, Hashable {
   ///
   /// A use is a sign-in, or a refresh that no keeper made, within the given time. When the time is
   /// over, the keeper stops renewing the account. If the app still uses the account, it then
-  /// refreshes the token itself, which counts as a use, and the keeper continues.
+  /// refreshes the token itself. That counts as a use, and the keeper continues.
   case used(within: Duration)
   /// Every account, but only before its refresh token would expire from lack of use.
   ///
-  /// Many servers end a session whose refresh token was not used for some time. The keeper renews
+  /// Many servers end a session if its refresh token was not used for some time. The keeper renews
   /// an account when nine tenths of that time are over. The time comes from the token response, if
   /// that has `refresh_expires_in` or `refresh_token_expires_in`; otherwise it is the given time.
   case lapsing(after: Duration)

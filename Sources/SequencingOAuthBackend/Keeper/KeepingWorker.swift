@@ -20,12 +20,12 @@ final class KeepingWorker: Sendable {
   private let running = Locked((count: 0, bell: OneShot<Void>()))
   /// Whether the keeper was stopped.
   private let stop = Locked(false)
-  /// Resolved when the keeper is stopped.
+  /// A signal that the keeper was stopped.
   private let stopping = OneShot<Void>()
 
-  /// How long no other keeper gets a taken account.
+  /// How long other keepers do not get an account that this keeper has taken.
   private static let claim = Duration.seconds(120)
-  /// The longest time between two checks for due accounts.
+  /// The greatest time between two checks for due accounts.
   private static let period = Duration.seconds(1)
   /// How long to skip an unused, unknown or damaged account.
   private static let leave = (
@@ -49,7 +49,7 @@ final class KeepingWorker: Sendable {
     queue = manager.store as? any AccountQueue ?? PagedAccountQueue(manager.store, manager.clock)
   }
 
-  /// Renews accounts until the task is cancelled and all renewals under way have ended.
+  /// Renews accounts until the task is cancelled and all running renewals have ended.
   func run() async {
     await withTaskCancellationHandler {
       await takeAccounts()
@@ -93,7 +93,7 @@ final class KeepingWorker: Sendable {
   private func start(_ account: DueAccounts.Account, in group: inout DiscardingTaskGroup) {
     running.withLock { $0.count += 1 }
     group.addTask {
-      // A separate task, which is not cancelled: a stopped keeper lets its renewals finish.
+      // A separate task is not cancelled: a stopped keeper lets its renewals finish.
       await Task { await self.handle(account) }.value
       let bell = self.running.withLock { running in
         running.count -= 1

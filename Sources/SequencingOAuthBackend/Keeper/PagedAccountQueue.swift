@@ -7,16 +7,16 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The account queue for a store that implements none: it reads all records periodically.
+/// An account queue for stores without their own queue; it reads all records periodically.
 ///
 /// Processes with the same store coordinate only by the accounts' leases. If two of them want to
-/// renew an account at the same time, the second one finds the new token of the first.
+/// renew an account at the same time, the second process finds the token that the first process has
+/// stored.
 final class PagedAccountQueue: AccountQueue {
   private struct Entry {
-    /// When the account is due.
+    /// The moment when the account is due.
     var date: Date
-    /// The end of the time in which this process skips the account, by the clock's steady time;
-    /// `nil` if it does not skip it.
+    /// The end of a pause for the account, by the clock's steady time; `nil` without a pause.
     var rest: Duration?
     /// The account's server; `nil` if its record cannot be read.
     let server: ServerName?
@@ -43,10 +43,9 @@ final class PagedAccountQueue: AccountQueue {
     /// The accounts that were read and can be renewed.
     var entries: [ExactText: Entry] = [:]
     var pauses: [ServerName: BackOff] = [:]
-    /// The accounts for the single request after a server's pause, and how long the other accounts
-    /// wait for it.
+    /// The account for the single request after each server's pause, and how long the others wait.
     var asked: [ServerName: (id: String, until: Duration)] = [:]
-    /// When all records were last read, by the clock's steady time.
+    /// The time of the last reading of all records, by the clock's steady time.
     var readAt: Duration?
 
     /// Takes due accounts; also returns the time until the next one is due.
@@ -147,7 +146,7 @@ final class PagedAccountQueue: AccountQueue {
 
   /// Reads all accounts.
   ///
-  /// An account whose record cannot be read is due, so that the keeper reports it.
+  /// If a record cannot be read, its account is due, so that the keeper reports it.
   private func entries(at now: Date) async throws(SQOAuthError) -> [ExactText: Entry] {
     var found: [ExactText: Entry] = [:]
     try await store.forEachEntry { account in

@@ -30,7 +30,7 @@ public struct AccessTokenClaims: Sendable, Hashable {
   public let issueDate: Date?
   /// The identifier of the token (`jti`).
   public let identifier: String?
-  /// A name of the user for people to read (`username`), which only introspections have.
+  /// A name of the user for people to read (`username`); only introspections contain it.
   public let username: String?
   /// All claims, including those with their own property.
   public let claims: [String: JSONValue]
@@ -40,8 +40,7 @@ public struct AccessTokenClaims: Sendable, Hashable {
   /// Names are compared by their code points. An app's own `audience.contains(…)` would also accept
   /// another Unicode form of the name.
   ///
-  /// - Throws: `SQOAuthError.Code.accessTokenInvalid`, which a resource server answers with
-  ///   status 401.
+  /// - Throws: `SQOAuthError.Code.accessTokenInvalid`; answer the request with status 401 then.
   /// - SeeAlso: RFC 7519, sections 4.1.3 and 7.3
   public func require(audience needed: String) throws(SQOAuthError) {
     guard audience.contains(needed) else {
@@ -49,18 +48,17 @@ public struct AccessTokenClaims: Sendable, Hashable {
     }
   }
 
-  /// Throws if the token lacks one of the scopes.
+  /// Throws unless the token has all of the scopes.
   ///
   /// Scopes are compared by their code points.
   ///
-  /// - Throws: `SQOAuthError.Code.insufficientScope`, which a resource server answers with status
-  ///   403.
+  /// - Throws: `SQOAuthError.Code.insufficientScope`; answer the request with status 403 then.
   /// - SeeAlso: RFC 6750, section 3.1
   public func require(scopes needed: String...) throws(SQOAuthError) {
     try require(scopes: needed)
   }
 
-  /// Throws if the token lacks one of the scopes in a list.
+  /// Throws unless the token has all scopes in a list.
   ///
   /// - Throws: `SQOAuthError.Code.insufficientScope`.
   public func require(scopes needed: [String]) throws(SQOAuthError) {

@@ -7,7 +7,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The rules for the claims of an access token whose signature has been verified.
+/// The rules for the claims of an access token, after its signature was verified.
 ///
 /// - SeeAlso: RFC 9068, sections 2.2 and 4
 struct AccessTokenRules {
@@ -17,7 +17,7 @@ struct AccessTokenRules {
   let clockTolerance: Duration
   let now: Date
 
-  /// Claims that only other kinds of signed texts have.
+  /// The claims of ID tokens and logout tokens; an access token has none of them.
   private static let foreignClaims = ["nonce", "at_hash", "c_hash", "events"]
 
   /// Returns the claims if they follow all rules.
@@ -35,7 +35,7 @@ struct AccessTokenRules {
     case .anyJWT:
       try require(
         !Self.foreignClaims.contains { members[$0] ?? .null != .null },
-        "has the claims of another type of text")
+        "has claims of another type of token")
     }
     return claims
   }

@@ -22,12 +22,12 @@ public struct AccessTokenValidator: Sendable {
   public enum Profile: Sendable, Hashable {
     /// The type `at+jwt`, and the claims `iss`, `exp`, `aud`, `sub`, `client_id`, `iat` and `jti`.
     case rfc9068
-    /// For servers that follow no profile: the claims `iss`, `exp` and `aud`.
+    /// The claims `iss`, `exp` and `aud`, for servers that follow no profile.
     ///
     /// The type may also be `JWT` or missing. A token with `nonce`, `at_hash`, `c_hash` or `events`
-    /// is rejected, because it is an ID token or a logout token. If the server issues ID tokens to
-    /// a client whose identifier equals your audience, the SDK cannot tell those ID tokens from
-    /// access tokens.
+    /// is rejected, because it is an ID token or a logout token. If the identifier of a client
+    /// equals your audience, and the server issues ID tokens to that client, the SDK cannot tell
+    /// those ID tokens from access tokens.
     case anyJWT
   }
 
@@ -41,12 +41,12 @@ public struct AccessTokenValidator: Sendable {
 
   /// Creates the validator of a resource server; no request is sent.
   ///
-  /// `audience` is the identifier of this service, which a token must name. A token with an
-  /// algorithm that is not in `algorithms` is rejected. The clocks of both servers may differ by
+  /// `audience` is the identifier of this service. A token is rejected if it does not name the
+  /// audience, or if its algorithm is not in `algorithms`. The clocks of both servers may differ by
   /// `clockTolerance`. `timeout` is the time limit of a request for metadata or keys.
   ///
   /// - Throws: `SQOAuthError.Code.invalidConfiguration` for an empty audience, an algorithm that
-  ///   needs a secret, or a provider whose addresses cannot be used.
+  ///   needs a secret, or a provider with unusable addresses.
   public init(
     provider: Provider, audience: String,
     algorithms: Set<JWSAlgorithm> = AccessTokenValidator.publicKeyAlgorithms,
@@ -74,10 +74,10 @@ public struct AccessTokenValidator: Sendable {
   /// `token` is the text after `Bearer` in the request's `Authorization` field. The server's
   /// metadata and keys are fetched if they are not in memory or no longer fresh.
   ///
-  /// - Throws: `SQOAuthError.Code.accessTokenInvalid`; answer the request with status 401 then.
-  ///   The error of a request if the metadata or the keys could not be fetched, which says nothing
-  ///   about the token. If some keys are known, a token with an unknown key is invalid, even if the
-  ///   keys cannot be fetched again.
+  /// - Throws: `SQOAuthError.Code.accessTokenInvalid`; answer the request with status 401 then. The
+  ///   error of a request if the metadata or the keys could not be fetched; it says nothing about
+  ///   the token. If some keys are known, a token with an unknown key is invalid, even if the keys
+  ///   cannot be fetched again.
   public func validate(_ token: String) async throws(SQOAuthError) -> AccessTokenClaims {
     let kind = SignedText.accessToken(isTyped: profile == .rfc9068)
     // Anyone may send a text, so a text that cannot be a token must not cause a request.

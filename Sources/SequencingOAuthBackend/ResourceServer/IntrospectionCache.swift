@@ -6,11 +6,11 @@ import SQBasics
   import Foundation
 #endif
 
-/// A cache of introspection results, each for a short time, by the tokens' digests.
+/// A cache of recent introspection results, by the tokens' digests.
 ///
-/// It has a young and an old generation. When the young one is full, it becomes the old one, and
-/// the previous old one is dropped. A result that is used moves to the young generation. So each
-/// call takes the same short time.
+/// It has two halves, a young and an old one. When the young half is full, it becomes the old half,
+/// and the results of the previous old half are dropped. A used result moves to the young half. So
+/// each call takes the same short time.
 final class IntrospectionCache: Sendable {
   private struct Entry: Sendable {
     let claims: AccessTokenClaims?
@@ -18,7 +18,7 @@ final class IntrospectionCache: Sendable {
     let from: Duration
     let until: Duration
 
-    /// Returns whether the result is still valid; the token itself expires at a date.
+    /// Returns whether the result is still valid at a steady time and a date.
     func counts(at now: Duration, _ date: Date) -> Bool {
       from <= now && now < until && claims?.expirationDate.map { date < $0 } ?? true
     }
@@ -30,14 +30,14 @@ final class IntrospectionCache: Sendable {
     var asked: [Data: Asked] = [:]
   }
 
-  /// The requests about one token that are under way.
+  /// The running requests about one token.
   private struct Asked: Sendable {
     var questions = 0
     /// How often the token was forgotten since the first of these requests began.
     var forgets = 0
   }
 
-  /// A request that is under way.
+  /// A running request about a token.
   struct Question: Sendable {
     fileprivate let digest: Data
     fileprivate let forgets: Int
@@ -83,7 +83,7 @@ final class IntrospectionCache: Sendable {
     }
   }
 
-  /// Stores the result of a request for some time, but not longer than the token is valid.
+  /// Stores the result of a request for a limited time, and at most while the token is valid.
   ///
   /// Nothing is stored if the token was forgotten after the request began, because the server may
   /// have responded before the token was revoked.
@@ -97,7 +97,7 @@ final class IntrospectionCache: Sendable {
     }
   }
 
-  /// Forgets the result for a token, and ignores the results of the requests under way.
+  /// Forgets the result for a token, and ignores the results of its running requests.
   func forget(_ digest: Data) {
     state.withLock { state in
       state.young[digest] = nil

@@ -10,7 +10,7 @@ import SequencingOAuth
 /// The failures of an introspection endpoint, and the pause after each.
 ///
 /// Without these pauses, each request to a service would cause a request to a server that is down,
-/// and would wait until that fails.
+/// and would wait for the failure.
 struct IntrospectionOutages: Sendable {
   private struct Outage: Sendable {
     let error: SQOAuthError

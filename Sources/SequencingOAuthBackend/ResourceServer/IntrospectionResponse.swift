@@ -52,8 +52,7 @@ struct IntrospectionResponse: Sendable {
     return .refusal(by: Self.endpoint, error, response, now: now)
   }
 
-  /// Returns the members of a signed response, which must be for this resource server and this
-  /// request.
+  /// Returns the members of a signed response; throws if it is for another server or request.
   private func content(
     of response: WebResponse, _ signatures: IssuerSignatures, at now: Date
   ) async throws(SQOAuthError) -> [String: JSONValue] {
@@ -91,7 +90,8 @@ struct IntrospectionResponse: Sendable {
   /// repeat it.
   private func isNew(_ date: Date, at now: Date) -> Bool {
     let tolerance = client.configuration.clockTolerance.seconds
-    // The server created its response after the request, which was sent at most one time limit ago.
+    // The server created its response after the request, and the request is at most one time limit
+    // old.
     let earliest = now.addingTimeInterval(-tolerance - request.timeout.seconds)
     return earliest <= date && date <= now.addingTimeInterval(tolerance)
   }

@@ -25,7 +25,7 @@ struct IntrospectionRules {
   private static let types: Set = ["bearer", "dpop", "pop", "mac", "access_token"]
   /// The values of `token_use` for an access token, from Ory Hydra and Amazon Cognito.
   private static let uses: Set = ["access_token", "access"]
-  /// The values of `typ` with which Keycloak names tokens that are not access tokens.
+  /// Keycloak's values of `typ` for tokens that are not access tokens.
   private static let foreignTypes: Set = ["refresh", "offline", "id", "serialized-id", "logout"]
 
   static func reader(_ claims: [String: JSONValue]) -> ClaimReader {
@@ -36,7 +36,7 @@ struct IntrospectionRules {
   /// Returns the claims of the token; `nil` if it is not active.
   func check(_ members: [String: JSONValue]) throws(SQOAuthError) -> AccessTokenClaims? {
     guard let isActive = members["active"]?.bool else {
-      throw SQOAuthError(.invalidResponse, "the \(Self.name) does not say whether it is active")
+      throw SQOAuthError(.invalidResponse, "the \(Self.name) does not say if the token is active")
     }
     guard isActive else { return nil }
     let reader = Self.reader(Self.said(members))
@@ -57,7 +57,7 @@ struct IntrospectionRules {
     return claims
   }
 
-  /// Returns the members without those that have no meaning.
+  /// Removes members without a meaning, such as an empty text.
   ///
   /// Some servers send an `exp` of zero for an active token that does not expire. Many send an
   /// empty text for a missing value. No rule needs `iat` or `jti`, so these are left out if they
@@ -71,15 +71,14 @@ struct IntrospectionRules {
     return said
   }
 
-  /// Throws if the response is about a refresh token or an ID token, which must not be used as an
-  /// access token.
+  /// Throws if the response is about a token of another kind, such as a refresh token.
   private func checkType(_ members: [String: JSONValue]) throws(SQOAuthError) {
     // Some servers send `null` for a member that they do not use.
     let members = members.filter { $0.value != .null }
     guard !requiresTokenType || members["token_type"] != nil else {
       throw SQOAuthError(
         .unexpectedTokenType,
-        "the \(Self.name) does not say of which type the token is (\"token_type\")")
+        "the \(Self.name) does not contain the token's type (\"token_type\")")
     }
     let own = members["typ"]?.string?.asciiLowercased() ?? ""
     guard Self.allows(members["token_type"], Self.types),

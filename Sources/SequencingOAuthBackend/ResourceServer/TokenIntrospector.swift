@@ -8,8 +8,7 @@ public import SequencingOAuth
   import Foundation
 #endif
 
-/// A client of the authorization server's introspection endpoint, which checks the access tokens
-/// that a resource server receives.
+/// A client of the introspection endpoint that checks a resource server's access tokens.
 ///
 /// Use it if the tokens are opaque, or if revoked tokens must not be accepted until they expire.
 /// Each result is cached for a short time, but not beyond the token's `exp`, so a busy service
@@ -48,8 +47,8 @@ public final class TokenIntrospector: Sendable {
   ///
   /// Servers also report refresh tokens as active. Such a token is rejected if the response names
   /// its kind, in `token_type`, in `token_use` (Ory Hydra) or in `typ` (Keycloak). If your server
-  /// sends a `token_type` only for access tokens, set `requiresTokenType`. Then a token without it
-  /// is rejected with `SQOAuthError.Code.unexpectedTokenType`.
+  /// sends a `token_type` only for access tokens, set `requiresTokenType`. Then a response without
+  /// it is rejected with `SQOAuthError.Code.unexpectedTokenType`.
   ///
   /// - SeeAlso: RFC 7662, sections 2.2 and 4; RFC 9701
   public init(
@@ -69,17 +68,17 @@ public final class TokenIntrospector: Sendable {
   /// `token` is the text after `Bearer` in the request's `Authorization` field. If the result is
   /// `nil`, answer the request with status 401.
   ///
-  /// If the server cannot be reached or is overloaded, the next request to it waits for a second,
-  /// or for as long as the server asks, up to 30 s. Until then, calls get the error. After any
-  /// other failure of the server, the pause applies only to the same token.
+  /// If the server cannot be reached or is overloaded, the introspector sends no request for a
+  /// second, or for as long as the server asks, up to 30 s. Until then, calls get the error. After
+  /// any other failure of the server, the pause applies only to the same token.
   ///
   /// If the server issues tokens for several services, check the audience with
   /// ``AccessTokenClaims/require(audience:)``. A request takes at most
   /// `ClientConfiguration.timeout`.
   ///
-  /// - Throws: `SQOAuthError`: `SQOAuthError.Code.unexpectedTokenType` for an active token that
-  ///   is not an access token; `SQOAuthError.Code.introspectionUnsupported`; the server's error,
-  ///   such as `SQOAuthError.Code.invalidClient`; the reason why the request failed, which says
+  /// - Throws: `SQOAuthError`: `SQOAuthError.Code.unexpectedTokenType` for an active token that is
+  ///   not an access token; `SQOAuthError.Code.introspectionUnsupported`; the server's error, such
+  ///   as `SQOAuthError.Code.invalidClient`; the error of a failed request. The last two say
   ///   nothing about the token.
   /// - SeeAlso: RFC 7662, section 2
   public func claims(of token: String) async throws(SQOAuthError) -> AccessTokenClaims? {
@@ -149,6 +148,6 @@ public final class TokenIntrospector: Sendable {
 }
 
 extension TokenIntrospector: Redacted {
-  /// A fixed text.
+  /// A fixed text, without secrets.
   public var description: String { "token introspector" }
 }

@@ -7,18 +7,18 @@ public import SequencingOAuth
   public import Foundation
 #endif
 
-// Sign-ins of a web application's users, whose browsers run on other machines.
+// Sign-ins of a web application's users.
 extension AccountManager {
   /// Begins the sign-in of a web application's user.
   ///
   /// Send the user's browser to the URL, and save the ``WebSignIn`` until the browser comes back to
-  /// the client's redirect URI, which the application serves itself. The SDK saves nothing in the
-  /// meantime, so any number of sign-ins can be under way. Any thread or task may call this. The
-  /// server's metadata is fetched if it is not in memory or no longer fresh, within
+  /// the client's redirect URI. The application serves that URI itself. The SDK saves nothing in
+  /// the meantime, so any number of sign-ins can be in progress. Any thread or task may call this.
+  /// The server's metadata is fetched if it is not in memory or no longer fresh, within
   /// `ClientConfiguration.timeout`.
   ///
-  /// - Throws: `SQOAuthError`: the reason why the configuration or the options cannot be used, or
-  ///   why the metadata could not be fetched.
+  /// - Throws: `SQOAuthError` if the configuration or the options cannot be used, or if the
+  ///   metadata cannot be fetched.
   /// - SeeAlso: RFC 6749, section 4.1.1
   public func beginSignIn(
     _ configuration: ClientConfiguration, with options: SignInOptions = SignInOptions()
@@ -36,17 +36,17 @@ extension AccountManager {
   /// account.
   ///
   /// The manager does not keep the returned module. A sign-in can be finished once:
-  /// `ClientEnvironment.oneTimeValues` remembers it, and a server accepts a code only once.
-  /// Remove the saved ``WebSignIn`` in any case. While a call is under way, another call of this
-  /// manager for the same redirect waits for it and returns its module, so a user who reloads the
-  /// page is signed in.
+  /// `ClientEnvironment.oneTimeValues` remembers it, and a server accepts a code only once. Remove
+  /// the saved ``WebSignIn`` in any case. While a call is running, another call of this manager for
+  /// the same redirect waits for it and returns its module, so a user who reloads the page is
+  /// signed in.
   ///
   /// The call checks the store before it sends the code, so that a failing store does not use up
   /// the code. If the store fails after that, the call tries for 10 s to store the token, and up to
   /// two minutes longer while another process changes the account. Cancelling the task does not end
   /// the call.
   ///
-  /// - Returns: The account's module, whose token the store has.
+  /// - Returns: The account's module; its token is in the store.
   /// - Throws: `SQOAuthError`: `SQOAuthError.Code.stateMismatch` or
   ///   `SQOAuthError.Code.invalidAuthorizationResponse` if the redirect does not answer this
   ///   sign-in; `SQOAuthError.Code.timedOut` if it comes too late;
@@ -73,7 +73,7 @@ extension AccountManager {
   ///
   /// Use it for a sign-in with `SignInOptions.ResponseMode.formPost`. `form` is the body of the
   /// POST. Everything else is as for ``finishSignIn(_:redirect:_:id:)``. The browser sends no
-  /// `SameSite=Lax` cookie with such a POST. So the cookie that holds the sign-in and the cookie of
+  /// `SameSite=Lax` cookie with this POST. So the cookie that holds the sign-in and the cookie of
   /// the browser's session must both be `SameSite=None; Secure`.
   ///
   /// - SeeAlso: OAuth 2.0 Form Post Response Mode
@@ -105,9 +105,9 @@ extension AccountManager {
 
 /// A redirect that answers a web sign-in, to be finished for one client.
 ///
-/// A user who reloads a blank page, or a browser that tries again after a lost connection, sends the
-/// same redirect again, and nobody sees the page of the first request. So the second request gets
-/// the result of the first one.
+/// If the user reloads a blank page, or if the browser tries again after a lost connection, the
+/// same redirect arrives again. Nobody sees the page of the first request, so the second request
+/// gets the same result.
 private struct WebSignInAnswer: Hashable, Redacted {
   let signIn: WebSignIn
   let redirect: String

@@ -7,7 +7,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The code grant in two halves, which share only a ``WebSignIn``.
+/// The code grant in two halves that share only a ``WebSignIn``.
 ///
 /// - SeeAlso: RFC 6749, section 4.1
 struct WebCodeGrant: Sendable {
@@ -66,13 +66,13 @@ struct WebCodeGrant: Sendable {
     case .notAddressed:
       throw SQOAuthError(
         .invalidAuthorizationResponse,
-        "the redirect does not begin with the redirect URI: pass the whole URL as the browser has "
-          + "it, with its scheme, host and port")
+        "the redirect does not begin with the redirect URI: pass the whole URL from the browser, "
+          + "with its scheme, host and port")
     case .wrongState(let error):
       throw SQOAuthError(
         .stateMismatch,
         error?.withoutState
-          ?? "the redirect has no state or a wrong one, so it does not answer this sign-in")
+          ?? "the redirect has no state or a wrong state, so it does not answer this sign-in")
     case .answer(let result): return try result.get()
     }
   }

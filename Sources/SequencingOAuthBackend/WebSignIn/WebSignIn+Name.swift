@@ -7,14 +7,15 @@ import SequencingOAuth
   public import Foundation
 #endif
 
-// The name by which an application finds a sign-in when the browser returns.
+// The name of a sign-in; the application uses it to find the sign-in when the browser returns.
 extension WebSignIn {
   /// A name for the sign-in that reveals nothing about it: 22 characters of base64url.
   ///
   /// A browser may have several sign-ins at the same time, one in each tab. Store each under this
-  /// name, for example in a separate cookie, and find it again by ``name(inRedirect:)``. Then no
-  /// sign-in replaces another one. A forged redirect finds no sign-in and cannot end one, because
-  /// only the browser and the server know the `state` from which the name is computed.
+  /// name, for example in a separate cookie, and find it again by ``name(inRedirect:)``. Then a new
+  /// sign-in does not replace the others. A forged redirect finds no sign-in and cannot end one,
+  /// because the name is computed from the `state`, and only the browser and the server know the
+  /// `state`.
   public var name: String { Self.name(ofState: request.state) }
 
   /// Returns the name of the sign-in that a redirect belongs to; `nil` if it has no `state`.

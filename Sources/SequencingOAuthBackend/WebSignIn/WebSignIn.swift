@@ -7,19 +7,19 @@ import SequencingOAuth
   public import Foundation
 #endif
 
-/// A web application's sign-in, between its first request and its last one.
+/// A web application's sign-in that has begun and is not finished yet.
 ///
 /// ``SequencingOAuth/AccountManager/beginSignIn(_:with:)`` creates it, and
 /// ``SequencingOAuth/AccountManager/finishSignIn(_:redirect:_:id:)`` uses it, in any process and on
 /// any host. The SDK stores nothing in the meantime. The application must store this value so that
-/// only the user's browser can lead to it: encoded in the server's session for that browser, or in
-/// a cookie, sealed by a ``WebSignInSealer``.
+/// only the user's browser can lead to it: encoded in the server's session for that browser, or
+/// sealed by a ``WebSignInSealer`` in a cookie.
 ///
 /// The value contains the code verifier and the `state`. An attacker who has them could finish the
 /// sign-in with a stolen code, or make a victim finish the attacker's sign-in. So never send the
 /// value to a browser unsealed.
 public struct WebSignIn: Sendable, Hashable {
-  /// The moment after which the sign-in can no longer be finished, in whole seconds.
+  /// The moment when the sign-in expires, in whole seconds.
   ///
   /// It is `ClientConfiguration.signInTimeout` after the beginning.
   public let expirationDate: Date
@@ -50,7 +50,8 @@ extension WebSignIn: Codable {
     let seconds = try container.decode(Int64.self, forKey: .expiration)
     guard Self.range.contains(seconds) else {
       throw DecodingError.dataCorruptedError(
-        forKey: .expiration, in: container, debugDescription: "no date within four-digit years")
+        forKey: .expiration, in: container,
+        debugDescription: "the date is not in the years 1970 to 9999")
     }
     expirationDate = Date(timeIntervalSince1970: Double(seconds))
     request = try container.decode(CodeRequest.self, forKey: .request)
@@ -58,7 +59,7 @@ extension WebSignIn: Codable {
 
   /// Encodes the sign-in with its secrets.
   ///
-  /// A date is always encoded as seconds, whatever the encoder's settings for dates.
+  /// A date is always encoded as seconds; the encoder's settings for dates have no effect.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(Int64(expirationDate.timeIntervalSince1970), forKey: .expiration)

@@ -10,10 +10,9 @@ public import SequencingOAuth
 
 /// A sealer that turns web sign-ins into texts for a cookie of the user's browser.
 ///
-/// Each text is encrypted, authenticated and bound to one browser session: it can be opened only
-/// with the session for which it was sealed. It consists of at most ``maximumLength`` characters of
-/// base64url, so it fits in a cookie. All hosts of the application need the same key. A sealer may
-/// be used on any thread.
+/// Each text is encrypted, authenticated and bound to one browser session: only the same session
+/// can open it. It consists of at most ``maximumLength`` characters of base64url, so it fits in a
+/// cookie. All hosts of the application need the same key. A sealer may be used on any thread.
 public struct WebSignInSealer: Sendable {
   /// The maximum length of a text, in characters.
   ///
@@ -27,8 +26,8 @@ public struct WebSignInSealer: Sendable {
   /// Creates a sealer; reads a key file immediately, or creates it if it is missing.
   ///
   /// Sign-ins are sealed with `key`, and opened with `key` or one of the `otherKeys`. To change the
-  /// key, first add the new key to the other keys on all hosts. Then make it the key, with the old
-  /// one among the other keys. Remove the old key after `ClientConfiguration.signInTimeout`.
+  /// key, first add the new key to the other keys on all hosts. Then make it the `key` and move the
+  /// old key to the other keys. Remove the old key after `ClientConfiguration.signInTimeout`.
   ///
   /// - Throws: `SQOAuthError.Code.invalidConfiguration` for a passphrase, because hosts would
   ///   derive different keys from it, and for a key that does not have 32 bytes; the error of a key
@@ -49,7 +48,7 @@ public struct WebSignInSealer: Sendable {
 
   private static let purpose = Data("SequencingOAuth web sign-in 1\n".utf8)
 
-  /// Seals a sign-in for the browser session in which it began.
+  /// Seals a sign-in for the browser session that began it.
   ///
   /// `session` is a text that only this browser sends, such as the random value of a cookie that
   /// was set before. Then no other browser can finish the sign-in, even with a stolen text.

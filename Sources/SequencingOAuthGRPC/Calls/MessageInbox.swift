@@ -1,8 +1,8 @@
 import SQBasics
 
-/// A buffer of messages that have arrived from the server but are still unread.
+/// A buffer of messages from the server that the app has not read yet.
 ///
-/// The server can send only a fixed number of bytes more than the app has read.
+/// The number of unread bytes is limited: above the limit, the server cannot send more.
 final class MessageInbox: Sendable {
   private struct State {
     /// The messages to read next, in reverse order: the last is read first.
@@ -13,11 +13,11 @@ final class MessageInbox: Sendable {
     var readers: [CheckedContinuation<Void, Never>] = []
     /// The bytes that the app has read since ``tell`` was last called.
     var read = 0
-    /// Tells the transport how many bytes the app has read.
+    /// A closure that tells the transport how many bytes the app has read.
     var tell: (@Sendable (Int) -> Void)?
   }
 
-  /// The bytes that the app reads before ``State/tell`` is called, which costs as much as a
+  /// The number of read bytes after which ``State/tell`` is called; a call costs as much as a
   /// message.
   private static let batch = 32 * 1024
 

@@ -8,13 +8,13 @@ import SQBasics
 
 /// A queue of messages that the app has sent but the transport has not taken yet.
 ///
-/// The sender waits until the transport has taken its message, and therefore until the server has
-/// read enough of the earlier messages.
+/// The sender waits until the transport has taken its message. The transport in turn waits until
+/// the server has read enough of the earlier messages.
 final class MessageOutbox: Sendable {
   private struct Item {
     let id: Int
     let bytes: Data
-    /// The waiting sender, which gets `true` if the transport took the message.
+    /// The waiting sender; it gets `true` if the transport took the message.
     let sender: CheckedContinuation<Bool, Never>
   }
 
@@ -27,7 +27,7 @@ final class MessageOutbox: Sendable {
     var isFinished = false
     /// Whether the call has ended, so that the transport takes no further message.
     var isClosed = false
-    /// Tells the transport that there are bytes to take.
+    /// A closure that tells the transport that there are bytes to take.
     var wake: (@Sendable () -> Void)?
   }
 

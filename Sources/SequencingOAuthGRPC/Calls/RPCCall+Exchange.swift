@@ -8,7 +8,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// Sends one attempt of a call and reads the answer.
+/// Methods that send one attempt of a call and read the answer.
 extension RPCCall {
   /// Sends the call once and returns its result; the fields replace metadata with the same names.
   func attempt(
@@ -87,7 +87,7 @@ extension RPCCall {
       encoding: head.encoding, limit: channel.options.maximumResponseBytes)
   }
 
-  /// Returns empty data for a call whose messages went to the inbox.
+  /// Returns empty data for a call with its messages in the inbox.
   private func end(of answer: RPCStream.Answer) throws(RPCCallError) -> Data {
     guard answer.isAtEnd else {
       throw RPCCallError(

@@ -7,7 +7,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// Performs a call after its start.
+/// Methods that perform a call after its start.
 extension RPCCall {
   func run() async {
     let result: Result<Data, RPCCallError>
@@ -91,7 +91,7 @@ extension RPCCall {
     }
   }
 
-  /// Waits for a new token after the server rejected the call's; returns `nil` if there is none.
+  /// Waits for a new token after the server rejected the call's token; returns `nil` without one.
   private func replacement(of use: AddressedToken) async throws(RPCCallError) -> AddressedToken? {
     do throws(SQOAuthError) {
       return try await inTime { () throws(SQOAuthError) in try await use.replaced() }

@@ -4,18 +4,18 @@
   import Foundation
 #endif
 
-/// A parser that splits a response's body, which arrives in pieces of any size, into messages.
+/// A parser that splits the pieces of a response's body into messages.
 struct FrameParser {
-  /// The largest message in bytes, as sent: possibly compressed.
+  /// The size of the largest allowed message on the wire, possibly compressed, in bytes.
   private let limit: Int
-  /// The number of bytes read of a message's prefix, which is a flag and a length.
+  /// The number of bytes read of a message's prefix: a flag and a length.
   private var prefixCount = 0
   private var isCompressed = false
   /// The received part of the current message's content.
   private var content = Data()
   /// The bytes of content that are still missing.
   ///
-  /// Before the prefix is complete, it is the part of the length that was read.
+  /// Before the prefix is complete, it is the part of the length that has arrived.
   private var missing = 0
 
   /// The most bytes of memory to reserve for a message before its content arrives.

@@ -6,7 +6,7 @@ import CSQZlib
   import Foundation
 #endif
 
-/// Compresses and decompresses messages in the gzip format with zlib.
+/// The gzip format for messages, implemented with zlib.
 ///
 /// - SeeAlso: RFC 1952
 enum Gzip {

@@ -1,6 +1,6 @@
 import SQHTTP2
 
-/// Converts HTTP errors to gRPC statuses.
+/// The mapping from HTTP errors to gRPC statuses.
 enum HTTPMapping {
   /// Returns the status of a response without `grpc-status`.
   ///
@@ -16,7 +16,7 @@ enum HTTPMapping {
     }
   }
 
-  /// Returns the status of a call whose stream was reset by the server.
+  /// Returns the status of a call after the server reset its stream.
   ///
   /// - SeeAlso: gRPC's `doc/PROTOCOL-HTTP2.md`, "Errors"
   static func status(ofReset code: HTTP2ErrorCode) -> RPCStatus {

@@ -8,7 +8,7 @@ package import SequencingOAuth
   import Foundation
 #endif
 
-/// Converts metadata to header fields and back.
+/// The conversion between metadata and header fields.
 extension RPCMetadata {
   /// The names of header fields that are part of the protocol and not metadata.
   private static let ownNames: Set<String> = [
@@ -16,7 +16,7 @@ extension RPCMetadata {
     "grpc-accept-encoding", "te", "trailer",
   ]
 
-  /// Creates metadata from header fields, except those of the protocol itself.
+  /// Creates metadata from header fields, without the fields of the protocol itself.
   ///
   /// The field of a `-bin` name may contain several values separated by commas, as HTTP allows,
   /// with or without padding. A value that is not base64 is left out.

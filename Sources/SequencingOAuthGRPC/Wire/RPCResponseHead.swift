@@ -1,7 +1,7 @@
 import SQBasics
 import SequencingOAuth
 
-/// The head of a response, which tells how to read the rest.
+/// The head of a response: how to read the rest.
 struct RPCResponseHead {
   let head: WebResponseHead
   private let secrets: CallSecrets

@@ -4,11 +4,11 @@
 enum TimeoutField {
   private static let largest: Int64 = 99_999_999
 
-  /// Returns a duration in the finest unit for which eight digits suffice; `nil` if not positive.
+  /// Returns a duration in the finest unit that fits into eight digits; `nil` if not positive.
   ///
   /// The duration is rounded up to three significant digits. Rounding up prevents the server from
-  /// giving up before the caller. With few digits, many calls have the same text, which HPACK sends
-  /// as an index.
+  /// giving up before the caller. With few digits, many calls have the same text, and HPACK sends a
+  /// repeated text as an index.
   static func text(_ duration: Duration) -> String? {
     let (seconds, attoseconds) = duration.components
     guard duration > .zero else { return nil }

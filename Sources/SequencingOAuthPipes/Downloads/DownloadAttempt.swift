@@ -12,7 +12,7 @@ import SequencingOAuth
 /// Only one task at a time uses it: first the task that sends the request, then, while the response
 /// arrives, the task that consumes the response, and after that the sending task again.
 final class DownloadAttempt: @unchecked Sendable {
-  /// The error with which this attempt ended the transfer; `nil` if it has not ended it.
+  /// The error that ended the transfer; `nil` if the transfer did not fail.
   private(set) var failure: SQOAuthError?
   /// The number of the file's bytes that the attempt has received.
   private(set) var receivedBytes: Int64 = 0
@@ -21,7 +21,7 @@ final class DownloadAttempt: @unchecked Sendable {
   private enum Answer {
     /// No response has begun.
     case none
-    /// The content, which ends before byte `end`; `end` is `nil` if the end is unknown.
+    /// The content, up to but not including byte `end`; `nil` if the end is unknown.
     case content(end: Int64?)
     /// A response that is not the content, with its body.
     case refusal(Data)
@@ -73,7 +73,7 @@ final class DownloadAttempt: @unchecked Sendable {
   /// Whether the server continued the content at the requested position.
   var isContinuation: Bool { head?.status == 206 }
 
-  /// Sends the request and returns its response, which completes the file or refuses the request.
+  /// Sends the request and returns the response after it completes the file or is a refusal.
   func run(_ send: ResumableDownload.Send) async throws(SQOAuthError) -> WebResponse {
     var response: WebResponse
     do throws(SQOAuthError) {
@@ -101,7 +101,7 @@ final class DownloadAttempt: @unchecked Sendable {
     }
   }
 
-  /// Creates the request for the whole resource, or for its missing bytes if it has not changed.
+  /// Creates a request for the missing bytes if the resource is unchanged; otherwise for all bytes.
   private func request() -> WebRequest {
     var request = download.request
     // Positions count bytes of the file, so the server must not encode them.
@@ -200,7 +200,7 @@ final class DownloadAttempt: @unchecked Sendable {
       "the file has more than the \(download.maximumBytes ?? .max) bytes that are allowed")
   }
 
-  /// Whether a status may mean that the server has the resource but does not serve a part of it.
+  /// Returns whether a status may mean that the server does not serve a part of the resource.
   ///
   /// This is the meaning of status 416 (RFC 9110, section 15.5.17). Servers without support for
   /// `Range` or `If-Range` also use other statuses.
@@ -208,7 +208,7 @@ final class DownloadAttempt: @unchecked Sendable {
     [400, 405, 412, 416, 417, 501].contains(status)
   }
 
-  /// Whether a response with status 416 means that the partial file has all bytes of the resource.
+  /// Returns whether a response with status 416 means that the partial file has all bytes.
   private func isWhole(_ head: WebResponseHead) -> Bool {
     ContentRange(head.headers["Content-Range"]) == .unsatisfied(total: partial.length)
       && [head.headers["ETag"], head.headers["Last-Modified"]].contains(partial.record?.validator)

@@ -12,7 +12,7 @@ import SequencingOAuth
 struct DownloadRecord: Codable, Hashable, Sendable {
   /// The version of the format; a record with another version is ignored.
   private(set) var version = Self.currentVersion
-  /// The SHA-256 hash of the URL, which may contain secrets.
+  /// The SHA-256 hash of the URL, because the URL itself may contain secrets.
   var url: String
   /// The strong entity tag with its quotes, or the date of the last modification, as received.
   ///
@@ -21,9 +21,9 @@ struct DownloadRecord: Codable, Hashable, Sendable {
   private(set) var validator: String?
   /// The length of the whole resource; `nil` if the server did not announce it.
   var total: Int64?
-  /// The identifier of the system start during which the bytes were written; `nil` if unknown.
+  /// The identifier of the system's boot when the bytes were written; `nil` if unknown.
   ///
-  /// Until the system restarts, it has all written bytes, even if the process was killed.
+  /// Until the next boot, the file has all written bytes, even if the process was killed.
   var boot: String?
   /// The number of bytes that are safely on the disk, even after a power failure.
   var synced: Int64 = 0
@@ -60,7 +60,7 @@ struct DownloadRecord: Codable, Hashable, Sendable {
     self = record
   }
 
-  /// Whether a file's content is a download's record, for any URL and in any version.
+  /// Returns whether a file's content is a download's record, for any URL and in any version.
   static func isRecord(_ content: Data) -> Bool {
     struct Start: Decodable {
       let version: Int
@@ -72,9 +72,9 @@ struct DownloadRecord: Codable, Hashable, Sendable {
 
   var json: Data { (try? JSONEncoder().encode(self)) ?? Data() }
 
-  /// Whether a response with status 206 is part of this record's resource.
+  /// Returns whether a response with status 206 is part of this record's resource.
   ///
-  /// - SeeAlso: RFC 9110, section 15.3.7: a 206 has the entity tag that a 200 would have
+  /// - SeeAlso: RFC 9110, section 15.3.7: responses 206 and 200 have the same entity tag
   func matches(_ head: WebResponseHead) -> Bool {
     guard head.isUncoded else { return false }
     guard let validator else { return false }
@@ -94,7 +94,7 @@ struct DownloadRecord: Codable, Hashable, Sendable {
     boot = Self.currentBoot
   }
 
-  /// An identifier that changes each time the system starts; `nil` if the system has none.
+  /// The identifier of the system's current boot; `nil` if the system has none.
   private static let currentBoot: String? = {
     guard let id = try? Data(contentsOf: URL(filePath: "/proc/sys/kernel/random/boot_id")) else {
       return nil
@@ -116,7 +116,7 @@ extension WebResponseHead {
     headers.values(for: "Content-Encoding").allSatisfy { $0.asciiLowercased() == "identity" }
   }
 
-  /// The validator for the `If-Range` field of a later request; `nil` if there is none.
+  /// Returns the validator for the `If-Range` field of a later request; `nil` if there is none.
   ///
   /// It is a strong entity tag. If there is no entity tag at all, it may be the date of the last
   /// modification, but only if that is at least a minute before the response: within one second, a
@@ -134,7 +134,7 @@ extension WebResponseHead {
     return dates[0]
   }
 
-  /// Whether an entity tag is strong and well-formed (RFC 9110, section 8.8.3).
+  /// Returns whether an entity tag is strong and well-formed (RFC 9110, section 8.8.3).
   private static func isStrong(_ tag: String) -> Bool {
     tag.utf8.count >= 2 && tag.hasPrefix("\"") && tag.hasSuffix("\"")
       && tag.utf8.dropFirst().dropLast().allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 }

@@ -5,12 +5,12 @@ import SequencingOAuth
 struct DownloadRetries {
   /// The number of bytes that an attempt must receive to count as successful.
   static let worthwhile: Int64 = 64 * 1024
-  /// The number of unsuccessful attempts in a row after which the download fails.
+  /// How many unsuccessful attempts in a row make the download fail.
   static let maximumFruitlessAttempts = 5
 
   private let timeout: Duration?
   private let deadline: ContinuousClock.Instant?
-  /// The greatest length that the partial file has ever had.
+  /// The greatest length of the partial file so far.
   private var furthest: Int64
   private var fruitlessAttempts = 0
   private var hasReceived = false
@@ -53,7 +53,7 @@ struct DownloadRetries {
     }
   }
 
-  /// Whether the connection was lost and there is time for another attempt.
+  /// Returns whether the connection was lost and there is time for another attempt.
   private func isLost(_ error: SQOAuthError) -> Bool {
     switch error.code {
     case .connectionFailed: true

@@ -7,12 +7,12 @@ import SQFiles
 #endif
 
 extension FileFailure {
-  /// The path of a download that must not replace a file has a file already.
+  /// An error: a file exists at the destination, and the download must not replace it.
   static let exists = FileFailure(
-    "there is a file with this name; choose another one, or let the download replace it",
+    "a file with this name exists; choose another name, or let the download replace it",
     code: EEXIST)
-  /// A file that no download wrote is at the path of a download's partial file or of its record.
+  /// An error: the path of the partial file or of its record has a file of the user.
   static let foreign = FileFailure(
-    "a file that no download has left is in the way, and stays as it is; move it, or choose "
-      + "another destination", code: EEXIST)
+    "a file with this name exists and is not part of a download; it was not changed; move "
+      + "it, or choose another destination", code: EEXIST)
 }

@@ -7,7 +7,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The checks before a partial file is used, its lock, and its errors.
+/// The checks, the lock and the errors of a partial file.
 extension PartialFile {
   /// Returns the path of a destination; throws if a file cannot be moved there.
   static func checked(_ destination: URL, replaces: Bool) throws(SQOAuthError) -> String {

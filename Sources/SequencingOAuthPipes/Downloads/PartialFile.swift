@@ -8,18 +8,18 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// The file `NAME.partial` in the destination's folder, which holds an incomplete download.
+/// The file of an incomplete download: `NAME.partial` in the destination's folder.
 ///
 /// The download locks the file against all other downloads, including those of other processes.
 /// `NAME.partial.info` holds the ``DownloadRecord``. The record is written to the disk before the
-/// first byte, and removed after the file was moved to the destination. So a process may be killed
-/// at any point: either the two files are correct, or the next download starts at the first byte.
+/// first byte, and removed after the file was moved to the destination. If the process is killed at
+/// any point, either the two files are correct, or the next download starts at the first byte.
 /// After a power failure, only the bytes that an earlier call has synced are used, because the file
 /// system may have lengthened the file before it wrote the other bytes.
 ///
-/// A server may have chosen NAME, so either file may belong to the user. Bytes without a record,
-/// and a file in the record's place that is not a record, were not written by a download. They are
-/// not changed, and the download fails before it sends a request.
+/// A server may have chosen NAME, so either file may belong to the user. If `NAME.partial` has no
+/// record, or if `NAME.partial.info` is not a record, no download wrote the files. The download
+/// then changes neither file and fails before it sends a request.
 ///
 /// One task at a time uses it. Its file operations run on a separate queue.
 final class PartialFile: @unchecked Sendable {
@@ -53,7 +53,7 @@ final class PartialFile: @unchecked Sendable {
     destination = try Self.checked(download.destination, replaces: replaces)
     partial = PrivateFile(path: "\(destination).partial")
     recordFile = PrivateFile(path: "\(partial.path).info")
-    // This check comes before the lock, which creates the file.
+    // This check comes before the lock, because the lock creates the file.
     _ = try Self.record(at: recordFile.path)
     lock = try Self.lock(partial.path, recordFile.path)
     let content = try Self.record(at: recordFile.path)
@@ -89,7 +89,7 @@ final class PartialFile: @unchecked Sendable {
     }
   }
 
-  /// Stores the length of the whole resource, which was unknown until now.
+  /// Stores the length of the whole resource after a response has announced it.
   func learn(total: Int64) async throws(SQOAuthError) {
     guard var record else { return }
     record.total = total
@@ -120,7 +120,7 @@ final class PartialFile: @unchecked Sendable {
         throw error
       }
       try place()
-      // If the process is killed here, it leaves a record without a file, which does no harm. A
+      // If the process is killed here, it leaves a record without a file. That does no harm, but a
       // file without its record would look like a file of the user.
       removeRecord()
       release()

@@ -7,31 +7,33 @@ package import SequencingOAuth
   package import Foundation
 #endif
 
-/// Downloads a resource to a file, and continues where an earlier attempt stopped.
+/// A download of a resource to a file that continues where an earlier attempt stopped.
 ///
-/// The bytes go into `NAME.partial` in the destination's folder, which only the user can read. When
-/// the download is complete and on the disk, that file is moved to the destination. An old file at
-/// the destination stays until then, so the destination is never an incomplete file. If a file
-/// named `NAME.partial` was not written by a download, it is not changed, and the call fails.
+/// The bytes go into the file `NAME.partial` in the destination's folder. Only the user can read
+/// this file. When the download is complete and on the disk, the file is moved to the destination.
+/// An old file at the destination stays until then, so the destination is never an incomplete file.
+/// If a file named `NAME.partial` was not written by a download, it is not changed, and the call
+/// fails.
 ///
 /// A later call for the URL, even in another process, continues after the existing bytes. This
 /// requires that the server sent a strong validator and confirms with it that the resource has not
 /// changed (RFC 9110, section 13.1.5). In all other cases the download starts at the first byte.
 ///
-/// Within a call, the download continues immediately after a lost connection that has received 64
-/// KiB or more. After a connection that has received less, it waits before it tries again, for a
-/// longer time after each failure; after five of them in a row, the call fails. There is no further
-/// attempt if no byte was received, if the download was cancelled, or if the request's `timeout`
-/// has passed, which applies to the whole call.
+/// If a connection is lost after 64 KiB or more, the download continues immediately. If a
+/// connection receives less, the download waits before it tries again, longer after each failure.
+/// After five such failures in a row, the call fails. It also fails if no byte was received, if the
+/// download was cancelled, or if the request's `timeout` has passed. The `timeout` applies to the
+/// whole call.
 ///
 /// - SeeAlso: RFC 9110, section 14
 package struct ResumableDownload: Sendable {
-  /// Sends one request, with a token if it needs one.
+  /// A closure that sends one request, with a token if the request needs one.
   package typealias Send = @Sendable (WebRequest) async throws(SQOAuthError) -> WebResponse
 
-  /// A GET request without `Range`, whose `maximumResponseBytes` limits only an error response.
+  /// A GET request without `Range`.
   ///
-  /// Its `progress` closure receives the progress of each attempt separately.
+  /// Its `maximumResponseBytes` limits only an error response. Its `progress` closure receives the
+  /// progress of each attempt separately.
   package var request: WebRequest
   /// The URL of the file to write; its folder must exist.
   package var destination: URL
@@ -60,7 +62,7 @@ package struct ResumableDownload: Sendable {
   ///   other status, the response has its content in its body, and neither the file nor the partial
   ///   file has changed.
   /// - Throws: The errors of `send`; `SQOAuthError.Code.fileFailed` with the path, for example if
-  ///   the disk is full or a file of the user is in the way; `SQOAuthError.Code.fileInUse` if
+  ///   the disk is full or the path has a file of the user; `SQOAuthError.Code.fileInUse` if
   ///   another download to the same file is running; `SQOAuthError.Code.responseTooLarge` if the
   ///   file is too long.
   package func run(_ send: Send) async throws(SQOAuthError) -> WebResponse {

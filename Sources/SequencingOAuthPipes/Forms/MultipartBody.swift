@@ -25,7 +25,7 @@ struct MultipartBody: Sendable {
     }
   }
 
-  /// The maximum number of bytes that are appended to the previous piece instead of a new one.
+  /// The maximum number of bytes to append to the previous piece; more bytes become a new piece.
   private static let smallSize = 64 * 1024
 
   let contentType: String

@@ -16,8 +16,8 @@ extension MultipartForm {
   /// the following quote as an escaped quote.
   ///
   /// Without a content type, a file, data or a stream is sent as `application/octet-stream`. The
-  /// SDK does not guess the type from the file name's extension, because its meaning differs
-  /// between machines. Set the type if the server needs it.
+  /// SDK does not guess the type from the file name's extension, because the meaning of an
+  /// extension differs between machines. Set the type if the server needs it.
   ///
   /// - SeeAlso: RFC 7578, section 4.2; HTML, "Multipart form data"
   public struct Part: Sendable {
@@ -44,7 +44,7 @@ extension MultipartForm {
       Self(name: name, filename: nil, contentType: nil, content: .data(Data(text.utf8)))
     }
 
-    /// Creates a part from a file, which is read while it is sent.
+    /// Creates a part from a file; the file is read while the form is sent.
     ///
     /// Without a `filename`, the server gets the last component of the file's path.
     /// ``SequencingOAuth/WebRequest/setForm(_:)`` determines the file's length. If the file grows
@@ -95,7 +95,7 @@ extension MultipartForm {
         content: .oneTime(length: length, OneTimeStream(name, chunks)))
     }
 
-    /// Creates a part from the chunks of a sequence, which is read only once.
+    /// Creates a part from the chunks of a sequence that can be read only once.
     ///
     /// If the request needs the chunks a second time, because the server refused its token or a
     /// connection was lost, it fails with `SQOAuthError.Code.bodyNotReplayable`.

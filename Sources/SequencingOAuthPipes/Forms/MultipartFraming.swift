@@ -13,7 +13,7 @@ import SequencingOAuth
 struct MultipartFraming: Sendable {
   let boundary: String
 
-  /// Creates a random boundary; the probability that a content contains it is one in 2^132.
+  /// Creates a random boundary of 132 bits, so that no content contains it by chance.
   static func random() -> Self {
     Self(boundary: String(RandomString.make().prefix(22)))
   }

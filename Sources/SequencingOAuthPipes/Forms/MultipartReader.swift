@@ -7,7 +7,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// Reads a form's body in chunks, for one attempt to send it; only the sending task uses it.
+/// A reader of a form's body for one attempt to send the form; only the sending task uses it.
 final class MultipartReader: @unchecked Sendable {
   /// The file or the stream that is being read.
   private enum Source {
@@ -82,7 +82,7 @@ final class MultipartReader: @unchecked Sendable {
   }
 
   private static func mismatch(_ what: String) -> SQOAuthError {
-    SQOAuthError(.malformedRequest, "\(what) does not have the length that was announced for it")
+    SQOAuthError(.malformedRequest, "\(what) does not have its announced length")
   }
 
   private static func unreadable(_ path: String, _ error: FileFailure) -> SQOAuthError {

@@ -167,7 +167,7 @@ import Testing
     rpcFailure(.invalidArgument) { try channel.call(name) }
   }
 
-  @Test func `a name that Swift considers equal to the last method's is still checked`() throws {
+  @Test func `a method name that Swift considers equal to the last name is still checked`() throws {
     let channel = try RPCChannel(url: try #require(URL(string: "http://127.0.0.1:1")))
     _ = try channel.call("/p.S/K")
     // The Kelvin sign, which Swift considers equal to K.

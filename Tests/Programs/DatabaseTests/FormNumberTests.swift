@@ -97,7 +97,7 @@ import Testing
   ///
   /// If this test fails, a stored format has changed. Give it a new number, let the program read
   /// the format with the old number, add a sample of it to the folder of formats, and add the line.
-  @Test func `a changed stored format has a new number`() async throws {
+  @Test func `each change of a stored format has a new version number`() async throws {
     let known = Set(try StoredForms.text("digests").split(separator: "\n").map(String.init))
     for (form, text) in try await Self.forms() {
       let line = "\(form) \(Hexadecimal.encode(Digest.sha256(text)))"

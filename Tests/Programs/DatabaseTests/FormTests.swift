@@ -47,7 +47,7 @@ import Testing
   }
 
   /// A killed process left a file with the token that it had received.
-  @Test func `a write-ahead copy beside a token file is read`() async throws {
+  @Test func `a write-ahead copy next to a token file is read`() async throws {
     let folder = try TemporaryFolder()
     try StoredForms.copy("tokens-1.json", to: folder.file("tokens"))
     try StoredForms.copy(

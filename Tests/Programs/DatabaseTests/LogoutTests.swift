@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  @Test func `an encrypted file with another key is rejected as a whole`() async throws {
+  @Test func `an encrypted file with another key is rejected`() async throws {
     let files = try SQLiteFolder()
     let stores = [files.store(SQLiteFolder.key), files.store(SQLiteFolder.key)]
     try await stores[0].save(record("a"))

@@ -58,7 +58,7 @@ import Testing
     #expect(!note(1_001) && !note(10_998))
   }
 
-  @Test func `values for one purpose do not push out those for another`() {
+  @Test func `values for one purpose do not evict values for another purpose`() {
     let memory = MemoryOneTimeValues()
     #expect(memory.isFirstUse(of: "token", for: "logout token", until: Self.end, at: Self.now))
     for number in 0..<25_000 {
@@ -101,7 +101,9 @@ import Testing
 
   /// The store repeats such a call, and must not mistake its own entry for another host's.
   @Test(.requires(.postgreSQL), arguments: [TCPRelay.Fault.requestIsLost, .answerIsLost])
-  func `a value whose database answer was lost still counts as first use`(fault: TCPRelay.Fault)
+  func `after a lost answer of the database, the use of a value still counts as the first use`(
+    fault: TCPRelay.Fault
+  )
     async throws
   {
     try await PostgreSQLServer.running { server in

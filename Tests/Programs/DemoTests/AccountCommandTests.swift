@@ -69,7 +69,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `token refreshes an expired token and stores the new one`() async throws {
+  @Test func `token refreshes an expired token and stores the new token`() async throws {
     let sandbox = try await SandboxServer.start()
     let old = try await keepExpiredAccount(at: sandbox)
     let first = try await run(["token"] + kept)
@@ -106,7 +106,7 @@ import Testing
     #expect(outcome.output.isEmpty)
     #expect(outcome.firstError.hasPrefix("error: invalid_grant: "))
     #expect(outcome.errors.contains("sq-demo login"))
-    let known = #"error: not_authorized: the account "default" is not signed in any more"#
+    let known = #"error: not_authorized: the account "default" is no longer signed in"#
     #expect(try await run(["token"] + kept).firstError == known)
     #expect(
       try await run(["logout"] + kept).output

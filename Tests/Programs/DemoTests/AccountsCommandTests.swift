@@ -185,7 +185,7 @@ import Testing
     }
   }
 
-  @Test func `token signs in a new account beside another client's`() async throws {
+  @Test func `token signs in a new account next to another client's account`() async throws {
     let sandbox = try await SandboxServer.start()
     try await store.save(
       AccountRecord(

@@ -29,7 +29,9 @@ import Testing
         input: handle)).outcome()
   }
 
-  @Test func `prints only the body, and first refreshes an expired token`() async throws {
+  @Test func `the call command prints only the body, and first refreshes an expired token`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let old = try await store.keepExpiredAccount(at: sandbox)
     for url in ["/api/me", sandbox.url(.me).absoluteString] {
@@ -45,7 +47,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `uses the built-in sandbox for one run if asked`() async throws {
+  @Test func `the call command uses the built-in sandbox for one run if asked`() async throws {
     let outcome = try await DemoProcess.run(["call", "GET", "/api/me", "--sandbox"], in: folder)
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(outcome.output.hasPrefix(#"{"user_name":"alice","#))
@@ -53,7 +55,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `sends a body and header fields, with its own token replacing a given one`(
+  func `the call command sends a body and header fields, but its own token`(
     fromInput: Bool
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -80,7 +82,9 @@ import Testing
 
   /// A shell's `<(command)` is a pipe of unknown length.
   @Test(arguments: [("<(printf 'from a pipe')", "from a pipe"), ("/dev/null", "")])
-  func `sends the content of a pipe or a device`(file: String, content: String) async throws {
+  func `the call command sends the content of a pipe or a device`(file: String, content: String)
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     _ = try await store.keepExpiredAccount(at: sandbox)
     let demo = try DemoProcess(
@@ -92,7 +96,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `can be interrupted while it waits for a pipe's writer`() async throws {
+  @Test func `the call command can be interrupted while it waits for a pipe's writer`() async throws
+  {
     let path = folder.file("pipe")
     #expect(mkfifo(path, 0o600) == 0)
     let demo = try DemoProcess(["call", "POST", "/api/me", "--body", path], in: folder)
@@ -108,7 +113,10 @@ import Testing
     close(writer)
   }
 
-  @Test func `ends with status 1 after an error answer, and still prints the body`() async throws {
+  @Test
+  func `the call command ends with status 1 after an error answer, and still prints the body`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     _ = try await store.keepExpiredAccount(at: sandbox)
     sandbox.misbehave(at: .me, .status(503, body: "come back later"))
@@ -120,7 +128,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `shows only the heading of an error page on a terminal, and the page in a pipe`()
+  @Test
+  func `the call command shows an error page's heading on a terminal, and the page in a pipe`()
     async throws
   {
     let sandbox = try await SandboxServer.start()
@@ -155,7 +164,7 @@ import Testing
         String(repeating: "ab ", count: 66) + "a…"
       ),
     ] as [(String, String?)])
-  func `finds the heading of a page`(page: String, heading: String?) {
+  func `the call command finds the heading of an error page`(page: String, heading: String?) {
     #expect(HTMLSummary(page).heading == heading)
   }
 
@@ -163,13 +172,13 @@ import Testing
   @Test(arguments: [
     "<h1>", "<h1 ", "<h1></h1>", "<h1><", "<title>", "<", "<h1>a</h1 <", "</h1><h1",
   ])
-  func `reads a page with many tags in one pass`(tag: String) {
+  func `the call command reads an error page with many tags in one pass`(tag: String) {
     let page = String(repeating: tag, count: 70_000 / tag.utf8.count)
     #expect(HTMLSummary(page).heading ?? "" != tag)
     #expect(HTMLSummary("<h1>" + page + "</h1>").text(ofBytes: 1).utf8.count < 1000)
   }
 
-  @Test func `sends the token only to servers that login allowed`() async throws {
+  @Test func `the call command sends the token only to servers that login allowed`() async throws {
     let sandbox = try await SandboxServer.start()
     let other = try await SandboxServer.start()
     let login = [
@@ -184,7 +193,7 @@ import Testing
     #expect(refused.firstError.hasPrefix("error: origin_not_allowed: "), "\(refused.errors)")
     #expect(
       refused.errors.hasSuffix(
-        "\nName the server with --resource, besides those that you gave to 'login'.\n"))
+        "\nName the server with --resource, as well as the servers that you gave to 'login'.\n"))
     #expect(other.requests(to: .me).isEmpty)
     let named = ["--resource", other.issuer.absoluteString]
     #expect(try await call(["GET", other.url(.me).absoluteString] + named).status == 1)
@@ -194,7 +203,7 @@ import Testing
   }
 
   /// The SDK knows Google's APIs, but the user may name another server.
-  @Test func `sends the token to the typed server, even if the provider's APIs are known`()
+  @Test func `the call command sends the token to the typed server, also at a known provider`()
     async throws
   {
     let sandbox = try await SandboxServer.start()
@@ -208,7 +217,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `waits for a silent server only until its time limit`() async throws {
+  @Test func `the call command waits for a silent server only until its time limit`() async throws {
     let sandbox = try await SandboxServer.start()
     _ = try await store.keepExpiredAccount(at: sandbox)
     sandbox.misbehave(at: .me, .delay(.seconds(3600)))
@@ -219,7 +228,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `shows the challenge of the server`() async throws {
+  @Test func `the call command shows the challenge of the server`() async throws {
     let sandbox = try await SandboxServer.start()
     let tokens = sandbox.issueTokens(scopes: ["profile"])
     try await store.save(
@@ -238,7 +247,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `does not print a token that the server's answer repeats`() async throws {
+  @Test func `the call command does not print a token that the server's answer repeats`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let tokens = sandbox.issueTokens()
     try await store.save(
@@ -264,7 +275,7 @@ import Testing
     (["GET", "/x", "--body", "/dev/zero"], "usage"), (["GET", "/x", "--body", "/"], "usage"),
     (["GET", "/x", "--body", "-", "--redirect-uri", "com.example.app:/cb"], "usage"),
   ])
-  func `rejects an invalid request before a sign-in`(
+  func `the call command rejects an invalid request before a sign-in`(
     words: [String], code: String
   ) async throws {
     let outcome = try await call(words + ["--browser", "print"])

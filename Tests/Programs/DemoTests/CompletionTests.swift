@@ -48,7 +48,7 @@ import Testing
     return folder.read("said").split(separator: "\n")
   }
 
-  @Test func `in bash offers the words of the help`() async throws {
+  @Test func `shell completion in bash offers the words of the help`() async throws {
     try folder.write(
       try await script("bash") + """
 
@@ -73,7 +73,7 @@ import Testing
         ["complained", "errors", "file one", "output", "run", "said"]
       ),
     ] as [([String], Set<String>)])
-  func `in bash handles = and : as separate words`(
+  func `shell completion in bash handles = and : as separate words`(
     words: [String], completions: Set<String>
   ) async throws {
     try folder.write(
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test(.requires(.fish))
-  func `in fish offers the words of the help`() async throws {
+  func `shell completion in fish offers the words of the help`() async throws {
     try folder.write(try await script("fish"), to: "run")
     for line in Self.lines {
       let words = line.words.map { $0.isEmpty ? "" : $0 }.joined(separator: " ")
@@ -103,12 +103,12 @@ import Testing
   }
 
   @Test(.requires(.zsh))
-  func `in zsh is a valid script`() async throws {
+  func `shell completion in zsh is a valid script`() async throws {
     try folder.write(try await script("zsh"), to: "run")
     _ = try await run(["zsh", "-n", "run"])
   }
 
-  @Test func `covers every command and every option in all shells`() {
+  @Test func `shell completion covers every command and every option in all shells`() {
     let scripts = [
       BashScript(table: Self.table).text, ZshScript(table: Self.table).text,
       FishScript(table: Self.table).text,
@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  @Test func `gives options with the same name the same kind of value`() {
+  @Test func `shell completion gives options with the same name the same kind of value`() {
     let options = SQDemo.commands.flatMap { $0.options }
     for option in options {
       for other in options where other.name == option.name {

@@ -37,7 +37,7 @@ import Testing
       "POST /revoke refresh_token", "POST /revoke access_token",
     ] + signIn(first: false) + ["GET /drive/v2/files with token 3"]
 
-  @Test func `sends exactly the requests that its steps need`() async throws {
+  @Test func `the cookbook sends exactly the requests that its steps need`() async throws {
     let sandbox = try await SandboxServer.start()
     let steps = Locked<[String]>([])
     let visitor = SandboxVisitor()
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func `ends at the first failed step`() async throws {
+  @Test func `the cookbook ends at the first failed step`() async throws {
     let sandbox = try await SandboxServer.start()
     sandbox.misbehave(at: .driveUpload, .status(503, body: "later"))
     let steps = Locked<[String]>([])
@@ -99,7 +99,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `prints one line for each step as a command`() async throws {
+  @Test func `the cookbook command prints one line for each step`() async throws {
     let outcome = try await DemoProcess.run(["cookbook"], in: folder)
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(outcome.errors.isEmpty)
@@ -118,7 +118,7 @@ import Testing
     #expect(!folder.exists("state"))
   }
 
-  @Test func `ends with status 3 when it is interrupted`() async throws {
+  @Test func `the cookbook ends with status 3 when it is interrupted`() async throws {
     let demo = try DemoProcess(["cookbook", "--browser", "sh -c 'sleep 60'"], in: folder)
     try await eventually("it waits for the user") { demo.output.hasPrefix("configure ") }
     demo.send(SIGINT)

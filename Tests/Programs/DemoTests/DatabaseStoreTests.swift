@@ -44,7 +44,9 @@ import Testing
     PostgreSQLTokenStore(connection: server.connection, key: .passphrase(Self.passphrase))
   }
 
-  @Test func `an account from one home folder is available in every other`() async throws {
+  @Test func `an account from one home folder is available in every other home folder`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     try await PostgreSQLServer.running { server in
       try await store(server).keepExpiredAccount(at: sandbox)

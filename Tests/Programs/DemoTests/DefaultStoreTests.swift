@@ -21,7 +21,7 @@ import Testing
     ]
   }
 
-  @Test func `is an encrypted file if there is no keyring`() async throws {
+  @Test func `the default store is an encrypted file if there is no keyring`() async throws {
     let sandbox = try await SandboxServer.start()
     let login = try await DemoProcess.run(login(sandbox), in: folder)
     #expect(login.status == 0, "\(login.errors)")
@@ -43,7 +43,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test(.requires(.keyring)) func `is the desktop's keyring, which can also be named`() async throws
+  @Test(.requires(.keyring)) func `the default store is the desktop's keyring, also by its name`()
+    async throws
   {
     let sandbox = try await SandboxServer.start()
     let desktop = try await PrivateDesktop(keyring: true)
@@ -71,7 +72,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(3)), .requires(.keePassXC))
-  func `prompts once for token and once for all refreshes of watch if KeePassXC is the keyring`()
+  func `KeePassXC prompts once for token and once for all refreshes of watch`()
     async throws
   {
     var options = SandboxOptions()
@@ -105,9 +106,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `is an error with advice if it is named but missing`() async throws {
+  @Test func `a named but missing default store causes an error with advice`() async throws {
     let outcome = try await DemoProcess.run(["accounts", "--store", "keyring"], in: folder)
     #expect(outcome.status == 1)
-    #expect(outcome.errors.contains("error: store_failed: the desktop's keyring cannot be asked"))
+    #expect(outcome.errors.contains("error: store_failed: the desktop's keyring cannot be used"))
   }
 }

@@ -34,7 +34,9 @@ import Testing
     text.firstMatch(of: /[B-Z]{4}-[B-Z]{4}/).map { String($0.output) }
   }
 
-  @Test func `shows the address and the code, and stores the account`() async throws {
+  @Test func `a login on another device shows the address and the code, and stores the account`()
+    async throws
+  {
     let sandbox = try await sandbox()
     let demo = try DemoProcess(login(sandbox), in: folder)
     let code = try await eventually { self.code(in: demo.output) }
@@ -50,7 +52,8 @@ import Testing
     #expect(!(outcome.output + outcome.errors).contains("device-"), "the device code is a secret")
   }
 
-  @Test func `is chosen only if there is no browser and the server supports it`()
+  @Test
+  func `a login on another device is chosen only without a browser and with the server's support`()
     async throws
   {
     let sandbox = try await sandbox()
@@ -79,7 +82,7 @@ import Testing
     ("/", "/ is a folder"), ("/etc/passwd", "/etc/passwd is not executable"),
     ("no-such:/", "there is no such program, and"), ("w3m", "needs a terminal"),
   ])
-  func `says why it replaces the browser that the user has named`(
+  func `a login on another device says why it replaces the named browser`(
     browser: String, reason: String
   ) async throws {
     let sandbox = try await sandbox()
@@ -92,7 +95,9 @@ import Testing
   }
 
   @Test(arguments: ["unauthorized_client", "unsupported_grant_type"])
-  func `is replaced by a printed address if the server rejects the client`(error: String)
+  func `a printed address replaces a login on another device if the server rejects the client`(
+    error: String
+  )
     async throws
   {
     let sandbox = try await sandbox()
@@ -110,21 +115,23 @@ import Testing
   }
 
   @Test(arguments: [["--device", "--sandbox"], ["--device", "--browser", "sandbox"]])
-  func `can be completed by the sandbox's visitor`(options: [String]) async throws {
+  func `a login on another device can be completed by the sandbox's visitor`(options: [String])
+    async throws
+  {
     let outcome = try await DemoProcess.run(["login"] + options, in: folder)
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(outcome.errors.contains("The sandbox's visitor enters the code"))
     #expect(outcome.output.hasPrefix("Hello, Alice Liddell."))
   }
 
-  @Test func `ends when the code expires`() async throws {
+  @Test func `a login on another device ends when the code expires`() async throws {
     let sandbox = try await sandbox { $0.deviceCodeLifetime = .seconds(1) }
     let outcome = try await DemoProcess.run(login(sandbox), in: folder)
     #expect(outcome.status == 3)
     #expect(outcome.errors.contains("error: expired_token"))
   }
 
-  @Test func `ends after the time of --timeout`() async throws {
+  @Test func `a login on another device ends after the time of --timeout`() async throws {
     let sandbox = try await sandbox()
     let outcome = try await DemoProcess.run(
       login(sandbox, ["--device", "--timeout", "2"]), in: folder)
@@ -135,7 +142,7 @@ import Testing
     #expect(!folder.exists("tokens"))
   }
 
-  @Test func `rejects the option --browser`() async throws {
+  @Test func `a login on another device rejects the option --browser`() async throws {
     let sandbox = try await sandbox()
     let outcome = try await DemoProcess.run(
       login(sandbox, ["--device", "--browser", "print"]), in: folder)
@@ -143,7 +150,9 @@ import Testing
   }
 
   @Test(.requires(.qrencode))
-  func `draws a QR code and counts the time down on a terminal`() async throws {
+  func `a login on another device draws a QR code and counts the time down on a terminal`()
+    async throws
+  {
     let sandbox = try await sandbox()
     let terminal = try PseudoTerminal(columns: 80, rows: 50)
     let demo = try DemoProcess(
@@ -162,7 +171,9 @@ import Testing
     #expect(await demo.outcome().status == 3)
   }
 
-  @Test func `runs qrencode without inherited files or sockets`() async throws {
+  @Test func `a login on another device runs qrencode without inherited files or sockets`()
+    async throws
+  {
     let sandbox = try await sandbox()
     let terminal = try PseudoTerminal(columns: 80, rows: 50)
     try FileManager.default.createDirectory(
@@ -184,7 +195,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `draws no QR code on a narrow terminal`() async throws {
+  @Test func `a login on another device draws no QR code on a narrow terminal`() async throws {
     let sandbox = try await sandbox()
     let terminal = try PseudoTerminal(columns: 30, rows: 50)
     let demo = try DemoProcess(

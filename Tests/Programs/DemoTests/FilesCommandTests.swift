@@ -38,7 +38,8 @@ import Testing
     try await DemoProcess.run(["files"] + words + kept, in: folder)
   }
 
-  @Test func `waits for a silent server only until its time limit`() async throws {
+  @Test func `the files command waits for a silent server only until its time limit`() async throws
+  {
     let sandbox = try await signedIn()
     sandbox.misbehave(at: .driveFiles, .delay(.seconds(3600)))
     let outcome = try await files(["--timeout", "1"])
@@ -49,7 +50,7 @@ import Testing
 
   // MARK: The list of files
 
-  @Test func `prints one file per line in columns`() async throws {
+  @Test func `the files command prints one file per line in columns`() async throws {
     let sandbox = try await signedIn()
     let outcome = try await files([])
     #expect(outcome.status == 0, "\(outcome.errors)")
@@ -67,7 +68,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `prints all pages`() async throws {
+  @Test func `the files command prints all pages`() async throws {
     let sandbox = try await signedIn { $0.drivesHaveDocuments = false }
     for number in 1...250 { sandbox.addFile("\(number)", content: Data()) }
     let outcome = try await files([])
@@ -76,7 +77,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `prints lines of JSON for programs`() async throws {
+  @Test func `the files command prints lines of JSON for programs`() async throws {
     let sandbox = try await signedIn { $0.drivesHaveDocuments = false }
     sandbox.addFile("a \"b\"\n", contentType: "text/x", content: Data("12".utf8))
     sandbox.addFile("c", content: Data())
@@ -90,7 +91,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `prints nothing on standard output if there are no files`() async throws {
+  @Test func `the files command prints nothing on standard output if there are no files`()
+    async throws
+  {
     let sandbox = try await signedIn { $0.drivesHaveDocuments = false }
     let outcome = try await files([])
     #expect(outcome.status == 0)
@@ -100,7 +103,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `lists Sequencing's files and changes nothing there`() async throws {
+  @Test func `the files command lists Sequencing's files and changes nothing there`() async throws {
     let sandbox = try await signedIn(["demo"])
     let list = ["--drive", "/api/DataSourceList?sample=true"]
     let outcome = try await files(list)
@@ -113,7 +116,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `uploads the content of a pipe if a title is given`() async throws {
+  @Test func `the files command uploads the content of a pipe if a title is given`() async throws {
     let sandbox = try await signedIn()
     for (title, status) in [(["--title", "Piped.txt"], Int32(0)), ([], 2)] {
       let demo = try DemoProcess(
@@ -129,7 +132,7 @@ import Testing
 
   // MARK: Access
 
-  @Test func `signs in once, when the first request needs it`() async throws {
+  @Test func `the files command signs in once, when the first request needs it`() async throws {
     let sandbox = try await SandboxServer.start()
     let outcome = try await files(
       [
@@ -153,14 +156,14 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `uses the built-in sandbox for one run`() async throws {
+  @Test func `the files command uses the built-in sandbox for one run`() async throws {
     let outcome = try await DemoProcess.run(["files", "--sandbox"], in: folder)
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(outcome.lines.count == 5)
     #expect(!folder.exists("state"))
   }
 
-  @Test func `first refreshes an expired token`() async throws {
+  @Test func `the files command first refreshes an expired token`() async throws {
     let sandbox = try await SandboxServer.start()
     try await store.keepExpiredAccount(at: sandbox)
     #expect(try await files([]).lines.count == 5)
@@ -168,7 +171,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `signs in again after the server has ended the session`() async throws {
+  @Test func `the files command signs in again after the server has ended the session`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     try await store.keepExpiredAccount(at: sandbox)
     sandbox.revokeEverything()
@@ -185,7 +190,7 @@ import Testing
     (["--browser", "sh -c 'sleep 60'"], SIGTERM, 3, "cancelled"),
     (["--browser", "sh -c 'sleep 60'", "--timeout", "1"], SIGCONT, 3, "timed_out"),
   ])
-  func `ends like a failed sign-in`(
+  func `the files command ends with the error of a failed sign-in`(
     options: [String], signal: Int32, status: Int32, code: String
   ) async throws {
     let demo = try DemoProcess(["files", "--sandbox"] + options, in: folder)
@@ -197,7 +202,7 @@ import Testing
     #expect(outcome.errors.contains("\nerror: \(code): "), "\(outcome.errors)")
   }
 
-  @Test func `shows the challenge of the API`() async throws {
+  @Test func `the files command shows the challenge of the API`() async throws {
     let sandbox = try await signedIn(["demo"])
     #expect(try await files([]).status == 0)
     let outcome = try await files(["delete", "f1001"])
@@ -208,7 +213,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `does not print a token that the API's answer repeats`() async throws {
+  @Test func `the files command does not print a token that the API's answer repeats`() async throws
+  {
     let sandbox = try await signedIn()
     let token = try #require(try await store.load("default")?.token.accessToken)
     sandbox.misbehave(
@@ -221,7 +227,9 @@ import Testing
 
   // MARK: Changes
 
-  @Test func `puts, renames and deletes files, and prints their new state`() async throws {
+  @Test func `the files command puts, renames and deletes files, and prints their new state`()
+    async throws
+  {
     let sandbox = try await signedIn { $0.drivesHaveDocuments = false }
     try folder.write("the content\n", to: "a b.txt")
     let put = try await files(["put", folder.file("a b.txt")])
@@ -251,7 +259,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `renames a file to which the API gave another name`() async throws {
+  @Test func `the files command renames a file after the API gave it another name`() async throws {
     let sandbox = try await signedIn()
     try folder.write("x", to: "x")
     sandbox.misbehave(at: .driveUpload, .member("title", "Untitled"))
@@ -263,7 +271,7 @@ import Testing
 
   // MARK: Contents
 
-  @Test func `saves a file under its title or another name`() async throws {
+  @Test func `the files command saves a file under its title or another name`() async throws {
     let sandbox = try await signedIn()
     let content = pattern(300_000)
     sandbox.addFile("big one", content: content)
@@ -278,7 +286,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `continues an interrupted download`() async throws {
+  @Test func `the files command continues an interrupted download`() async throws {
     let sandbox = try await signedIn()
     let content = pattern(1_000_000)
     let id = sandbox.addFile("genome", content: content).id
@@ -309,7 +317,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `does not change a user's own file named like a partial download`()
+  @Test func `the files command does not change a user's own file named like a partial download`()
     async throws
   {
     let sandbox = try await signedIn()
@@ -327,7 +335,7 @@ import Testing
   }
 
   @Test(arguments: ["get", "put"])
-  func `shows the progress on a terminal`(action: String) async throws {
+  func `the files command shows the progress on a terminal`(action: String) async throws {
     let sandbox = try await signedIn()
     let terminal = try PseudoTerminal()
     let content = Data(repeating: 7, count: 1_000_000)
@@ -355,7 +363,9 @@ import Testing
     ["put", "/etc/passwd", "--drive", "https://"],
     ["delete", "a", "--drive", "https://api.example.com/DataSourceList?all=true"],
   ])
-  func `rejects an impossible request before a sign-in`(words: [String]) async throws {
+  func `the files command rejects an impossible request before a sign-in`(words: [String])
+    async throws
+  {
     let outcome = try await files(words + ["--browser", "print"])
     #expect(outcome.status == 2)
     #expect(outcome.output.isEmpty)

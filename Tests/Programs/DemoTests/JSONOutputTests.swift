@@ -25,14 +25,14 @@ import Testing
     try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
   }
 
-  @Test func `is available in every command with a result`() {
+  @Test func `JSON output is available in every command with a result`() {
     let silent = ["tour", "completion"]
     for command in SQDemo.commands where !silent.contains(command.name) {
       #expect(command.options.contains { $0.name == "--json" }, "\(command.name)")
     }
   }
 
-  @Test func `contains the access token but no refresh token for token`() async throws {
+  @Test func `the JSON output of token contains no refresh token`() async throws {
     let sandbox = try await SandboxServer.start()
     _ = try await store.keepExpiredAccount(at: sandbox)
     let outcome = try await run(["token"])
@@ -45,7 +45,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `contains a whole answer with any status`() async throws {
+  @Test func `the JSON output contains a whole answer with any status`() async throws {
     let sandbox = try await SandboxServer.start()
     _ = try await store.keepExpiredAccount(at: sandbox)
     let outcome = try await run(["call", "GET", "/api/me"])
@@ -62,7 +62,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `contains binary content in Base64`() async throws {
+  @Test func `the JSON output contains binary content in Base64`() async throws {
     let sandbox = try await SandboxServer.start()
     _ = try await store.keepExpiredAccount(at: sandbox)
     let file = sandbox.addFile("picture", content: Data([0xFF, 0, 0x80]))
@@ -73,7 +73,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `has a line for each refresh`() async throws {
+  @Test func `the JSON output has a line for each refresh`() async throws {
     let sandbox = try await SandboxServer.start()
     _ = try await store.keepExpiredAccount(at: sandbox)
     let demo = try DemoProcess(
@@ -89,7 +89,9 @@ import Testing
   }
 
   @Test(arguments: [("revoke", "revoked"), ("logout", "forgotten")])
-  func `says whether something was ended`(command: String, key: String) async throws {
+  func `the JSON output of logout and revoke says whether a session has ended`(
+    command: String, key: String
+  ) async throws {
     let sandbox = try await SandboxServer.start()
     _ = try await store.keepExpiredAccount("work", at: sandbox)
     let first = try object(try await run([command]).output)
@@ -102,7 +104,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `has a line for each step of the cookbook`() async throws {
+  @Test func `the JSON output has a line for each step of the cookbook`() async throws {
     let outcome = try await DemoProcess.run(["cookbook", "--json"], in: folder)
     #expect(outcome.status == 0, "\(outcome.errors)")
     let steps = try outcome.lines.map { try object($0)["step"] as? String }

@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(arguments: all)
-  func `use the SDK's complete provider settings`(
+  func `known providers use the SDK's complete provider settings`(
     words: [String], provider: Provider, address: String
   ) throws {
     #expect(try Self.options(words).configuration?.provider == provider)
@@ -49,7 +49,9 @@ import Testing
     ("https://id.example.com/auth/realms/demo", "https://id.example.com/auth"),
     ("http://127.0.0.1:8080/realms/demo", "http://127.0.0.1:8080"),
   ])
-  func `read the realm of Keycloak from the issuer`(issuer: String, base: String) throws {
+  func `known providers read the realm of Keycloak from the issuer`(issuer: String, base: String)
+    throws
+  {
     let provider = try Self.options(["keycloak", "--issuer", issuer]).configuration?.provider
     #expect(provider == .keycloak(baseURL: base, realm: "demo"))
   }
@@ -58,7 +60,7 @@ import Testing
     "https://id.example.com", "https://id.example.com/realms/", "https://id.example.com/realms/a/b",
     "https://id.example.com/realms/a%20b", "https://id.example.com/realms/a?b",
   ])
-  func `reject a Keycloak issuer without a realm`(issuer: String) throws {
+  func `known providers reject a Keycloak issuer without a realm`(issuer: String) throws {
     let failure = try #require(throws: Failure.self) {
       try Self.options(["keycloak", "--issuer", issuer])
     }
@@ -66,7 +68,7 @@ import Testing
   }
 
   @Test(arguments: all)
-  func `send the user to their own address`(
+  func `known providers send the user to their own address`(
     words: [String], provider: Provider, address: String
   ) async throws {
     let demo = try DemoProcess(
@@ -82,7 +84,9 @@ import Testing
 
   /// The account stores its provider, so that a refresh goes to the right server of Sequencing.
   @Test(arguments: all)
-  func `are stored with the account`(words: [String], provider: Provider, address: String) throws {
+  func `known providers are stored with the account`(
+    words: [String], provider: Provider, address: String
+  ) throws {
     let options = try Self.options(words)
     let client = try #require(options.configuration)
     let server = try #require(options.server)
@@ -104,7 +108,9 @@ import Testing
     #expect(try other.completed(by: record).configuration?.clientSecret == nil)
   }
 
-  @Test func `reject a sign-in without a required secret before it begins`() async throws {
+  @Test func `known providers reject a sign-in without a required secret before it begins`()
+    async throws
+  {
     let outcome = try await DemoProcess.run(
       ["login", "--provider", "sequencing", "--client-id", "app", "--browser", "print"], in: folder)
     #expect(outcome.status == 2 && outcome.output.isEmpty)
@@ -119,7 +125,9 @@ import Testing
       .sequencing("https://api.sequencing.com/DataSourceList?all=true")
     ),
   ])
-  func `list files at the address of their API`(server: String, address: DriveAddress) throws {
+  func `known providers list files at the address of their API`(
+    server: String, address: DriveAddress
+  ) throws {
     #expect(try DriveAddress(nil, at: server) == address)
     let provider = server.contains("google") ? KnownProvider.google : .sequencing
     #expect(provider.address == server)

@@ -31,7 +31,7 @@ import Testing
   private static let keyring: Set = ["libsecret-1", "libgio-2.0", "libgobject-2.0", "libglib-2.0"]
 
   @Test(arguments: DemoStore.all.filter { $0.passphrase == nil })
-  func `do not include the keyring's if the store is another one`(store: DemoStore) async throws {
+  func `the keyring's libraries are not loaded for another store`(store: DemoStore) async throws {
     let token = SQToken(accessToken: "the token", expirationDate: .now + 3600)
     try await store.open(store.path(folder)).save(
       AccountRecord(
@@ -43,7 +43,7 @@ import Testing
     #expect(names.isDisjoint(with: Self.keyring), "\(names)")
   }
 
-  @Test func `include the keyring's if the keyring is the store`() async throws {
+  @Test func `the keyring's libraries are loaded if the keyring is the store`() async throws {
     let (outcome, names) = try await libraries(["accounts", "--store", "keyring"])
     // The library exists, but there is no D-Bus session.
     #expect(outcome.errors.contains("there is no D-Bus session"))

@@ -29,7 +29,7 @@ import Testing
     "--client-id", "app",
   ]
 
-  @Test func `signs in at the built-in sandbox and prints one JSON object`() async throws {
+  @Test func `login signs in at the built-in sandbox and prints one JSON object`() async throws {
     let outcome = try await run(["login", "--browser", "sandbox", "--json"])
     #expect(outcome.status == 0)
     #expect(outcome.lines.count == 1)
@@ -48,7 +48,7 @@ import Testing
     #expect(!folder.exists("state"))
   }
 
-  @Test func `prints the result for a person without the token`() async throws {
+  @Test func `login prints a readable result without the token`() async throws {
     let outcome = try await run(
       ["login", "--browser", "sandbox", "--scope", "demo", "--store", "file:" + folder.file("t")])
     #expect(outcome.status == 0)
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(arguments: [["--auth", "basic"], ["--auth", "post"], []])
-  func `takes the secret from the environment and does not pass it to the browser`(
+  func `login takes the secret from the environment and does not pass it to the browser`(
     auth: [String]
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -79,7 +79,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `takes the secret from a file`() async throws {
+  @Test func `login takes the secret from a file`() async throws {
     let sandbox = try await SandboxServer.start()
     try folder.write("sandbox-secret\n", to: "secret")
     let outcome = try await run([
@@ -90,7 +90,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `prints only the code and the reason for a wrong secret`() async throws {
+  @Test func `login prints only the code and the reason for a wrong secret`() async throws {
     let sandbox = try await SandboxServer.start()
     let outcome = try await run(
       [
@@ -103,7 +103,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `ends with status 3 when access is denied`() async throws {
+  @Test func `login ends with status 3 when access is denied`() async throws {
     let sandbox = try await SandboxServer.start()
     sandbox.misbehave(at: .authorization, .errorRedirect("access_denied"))
     let outcome = try await run([
@@ -125,7 +125,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `ends with status 1 when the server fails`() async throws {
+  @Test func `login ends with status 1 when the server fails`() async throws {
     let sandbox = try await SandboxServer.start()
     sandbox.misbehave(at: .token, .html)
     let outcome = try await run([
@@ -139,7 +139,7 @@ import Testing
   }
 
   @Test(arguments: [SandboxMisbehaviour.status(401), .error("invalid_grant")])
-  func `does not suggest another login if the server rejects this one`(
+  func `login does not suggest another login if the server rejects it`(
     _ refusal: SandboxMisbehaviour
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -153,7 +153,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `ends with status 1 when the server cannot be reached`() async throws {
+  @Test func `login ends with status 1 when the server cannot be reached`() async throws {
     let port = try ClosedPort()
     let outcome = try await run([
       "login", "--issuer", "http://127.0.0.1:\(port.number)", "--client-id", "x",
@@ -164,13 +164,13 @@ import Testing
       outcome.errors.split(separator: "\n").contains { $0.hasPrefix("error: connection_failed: ") })
   }
 
-  @Test func `ends with status 3 when the user does not sign in in time`() async throws {
+  @Test func `login ends with status 3 when the user does not sign in in time`() async throws {
     let outcome = try await run(nowhere + ["--timeout", "1", "--browser", "true"])
     #expect(outcome.status == 3)
     #expect(outcome.errors.contains("\nerror: timed_out: "))
   }
 
-  @Test func `closes its outputs at its end even if the browser keeps running`()
+  @Test func `login closes its outputs at its end even if the browser keeps running`()
     async throws
   {
     // It has a session of its own: what is left of the program's process group is killed.
@@ -190,7 +190,7 @@ import Testing
   }
 
   @Test(arguments: ["/nonexistent/browser --new", "false", "sh -c 'exit 7'"])
-  func `prints the address and waits if the browser cannot be run`(
+  func `login prints the address and waits if the browser cannot be run`(
     command: String
   ) async throws {
     let outcome = try await run(nowhere + ["--browser", command, "--timeout", "5"])
@@ -201,7 +201,7 @@ import Testing
     #expect(outcome.errors.contains("\nerror: timed_out: "))
   }
 
-  @Test func `prints the address on standard error if the output is JSON`()
+  @Test func `login prints the address on standard error if the output is JSON`()
     async throws
   {
     let outcome = try await run(nowhere + ["--json", "--timeout", "5"])
@@ -210,7 +210,7 @@ import Testing
     #expect(outcome.errors.contains("\nhttp://127.0.0.1:9/authorize?response_type=code&"))
   }
 
-  @Test func `signs in at the printed address if no browser opens`() async throws {
+  @Test func `login signs in at the printed address if no browser opens`() async throws {
     let demo = try DemoProcess(["login"], in: folder)
     try await eventually("an address is printed") { demo.output.hasSuffix("\n") }
     #expect(demo.errors.contains("\nwarning: no browser was opened: there is no display"))
@@ -230,7 +230,7 @@ import Testing
     (["--browser", "print"], "http://127.0.0.1:9"), (["--browser", "false"], "http://localhost:9"),
     (["--browser", "print", "--json"], "https://auth.example"), ([], "https://127.0.0.1.example"),
   ])
-  func `prints the time limit, and suggests the sandbox's visitor for a local server`(
+  func `login prints the time limit, and suggests the sandbox's visitor for a local server`(
     words: [String], server: String
   ) async throws {
     let outcome = try await run(
@@ -252,7 +252,7 @@ import Testing
   @Test(arguments: [
     ["--browser", "true"], ["--browser", "true", "--json"], ["--sandbox", "--browser", "system"],
   ])
-  func `prints the address and the time limit even if the browser seems to have opened`(
+  func `login prints the address and the time limit even if the browser seems to have opened`(
     words: [String]
   ) async throws {
     let demo = try DemoProcess(
@@ -271,7 +271,7 @@ import Testing
     #expect(outcome.status == 0, "\(outcome.errors)")
   }
 
-  @Test func `does not ask a person to sign in if the visitor does`() async throws {
+  @Test func `login does not ask a person to sign in if the visitor does`() async throws {
     let outcome = try await run(["login", "--browser", "sandbox"])
     #expect(outcome.status == 0 && !outcome.errors.contains("Waiting"), "\(outcome.errors)")
   }
@@ -283,7 +283,7 @@ import Testing
       "\"This link leads to the wrong place\""
     ),
   ])
-  func `prints the sandbox's error page if there is no redirect`(
+  func `login prints the sandbox's error page if there is no redirect`(
     words: [String], reason: String
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -298,13 +298,13 @@ import Testing
   }
 
   @Test(arguments: ["--browser=sandbox", "--sandbox"])
-  func `prints the error page of the built-in sandbox too`(option: String) async throws {
+  func `login prints the error page of the built-in sandbox`(option: String) async throws {
     let outcome = try await run(["login", "--client-id", "nobody", option])
     #expect(outcome.status == 1)
     #expect(outcome.errors.contains("\"This app is not known here\""))
   }
 
-  @Test func `opens the browser of the BROWSER variable`() async throws {
+  @Test func `login opens the browser of the BROWSER variable`() async throws {
     let seen = folder.file("seen")
     try folder.write(
       "trap '' INT; printf '%s ' \"$@\" >\(seen); echo end >>\(seen)", to: "browser")
@@ -317,7 +317,7 @@ import Testing
   /// The parent process may have made it ignore SIGCHLD.
   ///
   /// Then the browser's exit status is unknown.
-  @Test func `waits for the redirect if the browser's exit status is unknown`() async throws {
+  @Test func `login waits for the redirect if the browser's exit status is unknown`() async throws {
     let outcome = try await DemoProcess.run(
       nowhere + ["--timeout", "1", "--browser", "sh -c 'exit 7'"], in: folder,
       starter: ["env", "--ignore-signal=CHLD"])
@@ -325,7 +325,7 @@ import Testing
     #expect(outcome.errors.contains("\nerror: timed_out: "))
   }
 
-  @Test func `passes the address to a command as its last argument`() async throws {
+  @Test func `login passes the address to a command as its last argument`() async throws {
     let seen = folder.file("seen")
     let script = "trap \"\" INT; printf \"%s \" \"$@\" >\(seen); echo end >>\(seen)"
     let outcome = try await interrupted(nowhere + ["--browser", "sh -c '\(script)' sh 'a b'"])
@@ -333,7 +333,7 @@ import Testing
     #expect(folder.read("seen").hasPrefix("a b http://127.0.0.1:9/authorize?response_type=code&"))
   }
 
-  @Test func `prints the address on standard output`() async throws {
+  @Test func `login prints the address on standard output`() async throws {
     let demo = try DemoProcess(nowhere + ["--browser", "print"], in: folder)
     try await eventually("a line is printed") { demo.output.hasSuffix("\n") }
     demo.send(SIGINT)
@@ -343,7 +343,9 @@ import Testing
     #expect(outcome.output.hasPrefix("http://127.0.0.1:9/authorize?"))
   }
 
-  @Test func `prints the address on standard error with --browser print and JSON`() async throws {
+  @Test func `login prints the address on standard error with --browser print and JSON`()
+    async throws
+  {
     let demo = try DemoProcess(nowhere + ["--browser", "print", "--json"], in: folder)
     try await eventually("the address is printed") { demo.errors.contains(#/\nhttp:.+\n/#) }
     demo.send(SIGINT)
@@ -354,7 +356,7 @@ import Testing
   }
 
   @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
-  func `is cancelled by a signal`(signal: Int32) async throws {
+  func `login is cancelled by a signal`(signal: Int32) async throws {
     let demo = try DemoProcess(nowhere + ["--browser", "print"], in: folder)
     try await eventually("an address is printed") { demo.output.hasSuffix("\n") }
     demo.send(signal)
@@ -372,7 +374,7 @@ import Testing
     ["sandbox", "--port", "70000"], ["sandbox", "--lifetime", "0"], ["token", "--jsn"],
     ["logout", "--issuer", "https://x.example"],
   ])
-  func `rejects wrong usage with status 2, like all other commands`(arguments: [String])
+  func `login rejects wrong usage with status 2, like all other commands`(arguments: [String])
     async throws
   {
     let outcome = try await run(arguments)

@@ -27,7 +27,9 @@ import Testing
     [
       [], ["--browser", "sandbox"], ["--store", "memory"], ["--auth", "post"], ["--scope", "demo"],
     ])
-  func `reports that nobody is signed in, and uses no sandbox`(words: [String], options: [String])
+  func `a command without an account reports that nobody is signed in`(
+    words: [String], options: [String]
+  )
     async throws
   {
     let outcome = try await run(words + options + ["--timeout", "1"])
@@ -38,7 +40,7 @@ import Testing
     #expect(!folder.exists("state"))
   }
 
-  @Test func `uses the sandbox with --sandbox and does not change the stored account`()
+  @Test func `a command with --sandbox does not change the stored account`()
     async throws
   {
     let sandbox = try await SandboxServer.start()
@@ -56,7 +58,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `opens the named browser at the sandbox`() async throws {
+  @Test func `a command with --sandbox opens the named browser`() async throws {
     let seen = folder.file("seen")
     let outcome = try await run([
       "token", "--sandbox", "--timeout", "5", "--browser", "sh -c 'echo \"$0\" >\(seen)'",

@@ -52,7 +52,9 @@ import Testing
     EncryptedFileTokenStore(path: path, key: .passphrase(passphrase))
   }
 
-  @Test func `is asked for twice for a new store, and once later`() async throws {
+  @Test func `a store's passphrase is asked for twice for a new store, and once later`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let modes = terminal.modes
     let login = try start(login(sandbox))
@@ -77,7 +79,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `can be empty, and then the key is in a file beside the store`() async throws {
+  @Test func `a store's passphrase can be empty, and then the key is in a file next to the store`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let login = try start(login(sandbox))
     try await answer("Passphrase: ", "")
@@ -89,7 +93,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `is rejected if it is wrong`() async throws {
+  @Test func `a wrong passphrase for a store is rejected`() async throws {
     let sandbox = try await SandboxServer.start()
     try await store("open sesame").keepExpiredAccount(at: sandbox)
     let before = try Data(contentsOf: URL(filePath: path))
@@ -102,7 +106,7 @@ import Testing
   }
 
   @Test(arguments: [SIGINT, SIGTERM])
-  func `can be refused with a signal, which cancels the command`(signal: Int32) async throws {
+  func `a signal at the passphrase prompt cancels the command`(signal: Int32) async throws {
     let modes = terminal.modes
     let demo = try start(["login", "--issuer", "https://id.example.com", "--client-id", "x"])
     try await eventually("it asks") { terminal.everything.hasSuffix("Passphrase: ") }
@@ -115,14 +119,17 @@ import Testing
     #expect(!folder.exists("tokens"))
   }
 
-  @Test func `counts as refused at the end of the input`() async throws {
+  @Test func `the end of the input at the passphrase prompt cancels the command`() async throws {
     let demo = try start(["login", "--issuer", "https://id.example.com", "--client-id", "x"])
     try await eventually("it asks") { terminal.everything.hasSuffix("Passphrase: ") }
     try terminal.press("\u{4}")
     #expect(await demo.outcome().status == 3)
   }
 
-  @Test func `is read from the file before the environment, and no browser gets it`() async throws {
+  @Test
+  func `a store's passphrase is read from the file before the environment, and no browser gets it`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     try folder.write("open sesame\nmore\n", to: "passphrase")
     let seen = folder.file("seen")
@@ -152,21 +159,21 @@ import Testing
     ("keyring", .keyring), ("encrypted:x", .encrypted("x")), ("sqlite:x", .sqlite("x")),
     ("encrypted-sqlite:x", .encryptedSQLite("x")),
   ])
-  func `names a store`(text: String, option: StoreOption) throws {
+  func `the store option names a store`(text: String, option: StoreOption) throws {
     #expect(try StoreOption(text) == option)
   }
 
   @Test(arguments: [
     "", "memory:", "memory:x", "FILE:/x", "keyring:", "encrypted-file:x", "files:",
   ])
-  func `rejects an unknown store`(text: String) throws {
+  func `the store option rejects an unknown store`(text: String) throws {
     let failure = try #require(throws: Failure.self) { try StoreOption(text) }
     #expect(failure.status == .wrongUsage)
     #expect(failure.message.contains("encrypted-sqlite:PATH"))
   }
 
   @Test(arguments: ["file", "encrypted", "sqlite", "encrypted-sqlite"], ["", ":"])
-  func `reports a missing path`(kind: String, end: String) throws {
+  func `the store option reports a missing path`(kind: String, end: String) throws {
     let failure = try #require(throws: Failure.self) { try StoreOption(kind + end) }
     #expect(
       failure == .usage("--store \(kind)\(end) names no file; write --store \(kind):PATH"))

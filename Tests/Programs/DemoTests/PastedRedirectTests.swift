@@ -41,7 +41,9 @@ import Testing
   @Test(arguments: [
     ("com.example.app:/callback", false), ("authapp://Default/Authcallback", true),
   ])
-  func `completes the sign-in, and a weak scheme causes one warning`(uri: String, isWeak: Bool)
+  func `a pasted redirect completes the sign-in, and a weak scheme causes one warning`(
+    uri: String, isWeak: Bool
+  )
     async throws
   {
     let sandbox = try await sandbox(uri)
@@ -65,8 +67,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `with an error but no state causes a warning, and the sign-in continues`() async throws
-  {
+  @Test func `a pasted redirect with an error but no state causes a warning`() async throws {
     let uri = "com.example.app:/callback"
     let sandbox = try await sandbox(uri)
     let demo = try start(at: sandbox, uri)
@@ -84,7 +85,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `is passed on by the sandbox's visitor`() async throws {
+  @Test func `a pasted redirect is passed on by the sandbox's visitor`() async throws {
     let uri = "com.example.app:/callback"
     let sandbox = try await sandbox(uri)
     let outcome = await (try start(at: sandbox, uri, ["--browser", "sandbox"])).outcome()
@@ -93,7 +94,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `is impossible without standard input, and the sign-in ends`() async throws {
+  @Test func `a pasted redirect is impossible without standard input, and the sign-in ends`()
+    async throws
+  {
     let uri = "com.example.app:/callback"
     let sandbox = try await sandbox(uri)
     try keyboard.close()
@@ -103,7 +106,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `also works with the built-in sandbox`() async throws {
+  @Test func `a pasted redirect also works with the built-in sandbox`() async throws {
     let outcome = try await DemoProcess.run(
       ["token", "--sandbox", "--redirect-uri", "authapp://Default/Authcallback"],
       in: folder)
@@ -112,7 +115,7 @@ import Testing
     #expect(outcome.errors.contains("\nwarning: "))
   }
 
-  @Test func `is accepted while a browser command runs`() async throws {
+  @Test func `a pasted redirect is accepted while a browser command runs`() async throws {
     let uri = "com.example.app:/callback"
     let sandbox = try await sandbox(uri)
     let (seen, end) = (folder.file("url"), folder.file("end"))
@@ -139,7 +142,7 @@ import Testing
   }
 
   @Test(arguments: Way.allCases)
-  func `is accepted on a terminal for a loopback redirect of a remote browser`(
+  func `a pasted redirect is accepted on a terminal for a loopback redirect of a remote browser`(
     way: Way
   ) async throws {
     let sandbox = try await sandbox("http://127.0.0.1/callback")

@@ -16,7 +16,7 @@ import Testing
     guest = try TemporaryFolder()
   }
 
-  @Test func `shows the tour in plain lines if there is no keyboard`() async throws {
+  @Test func `sq-demo shows the tour in plain lines if there is no keyboard`() async throws {
     let outcome = try await DemoProcess.run([], in: folder)
     #expect(outcome.status == 0)
     #expect(outcome.errors.isEmpty)
@@ -38,7 +38,7 @@ import Testing
   @Test(
     .requires("the right to mount a file system", SmallDisk.isAllowed),
     arguments: [["token"], [], ["help"]])
-  func `reports missing arguments if there is no /proc, instead of starting the tour`(
+  func `sq-demo reports missing arguments if there is no /proc, instead of starting the tour`(
     arguments: [String]
   ) async throws {
     let outcome = try await DemoProcess.run(
@@ -49,7 +49,7 @@ import Testing
     #expect(outcome.errors.contains("/proc"))
   }
 
-  @Test func `rejects an argument that is not UTF-8`() async throws {
+  @Test func `sq-demo rejects an argument that is not UTF-8`() async throws {
     let outcome = try await DemoProcess.run(
       ["token", "--account"], in: folder,
       starter: ["bash", "-c", #"exec "$@" $'\xff'"#, "bash"])
@@ -69,7 +69,7 @@ import Testing
   ]
 
   @Test(arguments: oddVariables)
-  func `rejects a variable that is not UTF-8`(
+  func `sq-demo rejects a variable that is not UTF-8`(
     script: String, name: String, words: [String]
   ) async throws {
     let outcome = try await DemoProcess.run(
@@ -81,14 +81,14 @@ import Testing
   }
 
   @Test(arguments: ["unset HOME", "export HOME=", "export HOME=relative"])
-  func `expands a tilde only if HOME is an absolute path`(script: String) async throws {
+  func `sq-demo expands a tilde only if HOME is an absolute path`(script: String) async throws {
     let outcome = try await DemoProcess.run(
       ["token", "--store", "file:~/tokens"], in: folder,
       starter: ["bash", "-c", script + #"; exec "$@""#, "bash"])
-    #expect(outcome.status == 2 && outcome.firstError.contains("HOME names no absolute path"))
+    #expect(outcome.status == 2 && outcome.firstError.contains("HOME is not an absolute path"))
   }
 
-  @Test func `passes its variables to the browser byte for byte`() async throws {
+  @Test func `sq-demo passes its variables to the browser byte for byte`() async throws {
     let sandbox = try await SandboxServer.start()
     let script = #"printenv ODD >"$1"; echo end >>"$1""#
     let demo = try DemoProcess(
@@ -108,7 +108,9 @@ import Testing
   }
 
   @Test(arguments: ["file", "encrypted", "sqlite", "encrypted-sqlite"])
-  func `reports an impossible store path instead of an empty store`(kind: String) async throws {
+  func `sq-demo reports an impossible store path instead of an empty store`(kind: String)
+    async throws
+  {
     try folder.write("x", to: "file")
     for command in [["token"], ["accounts"], ["logout"], ["whoami"]] {
       let outcome = try await DemoProcess.run(
@@ -120,7 +122,9 @@ import Testing
   }
 
   /// A sibling of the folder has the name that Swift would use instead.
-  @Test func `writes nothing beside a current folder whose name is not UTF-8`() async throws {
+  @Test func `sq-demo writes nothing next to a current folder whose name is not UTF-8`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let start = #"mkdir -p "$HOME"/$'x\xff' "$HOME"/$'x\uFFFD'; cd "$HOME"/$'x\xff'; "#
     let login = [
@@ -145,7 +149,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `shortens a long argument in its messages`() async throws {
+  @Test func `sq-demo shortens a long argument in its messages`() async throws {
     let long = String(repeating: "a", count: 100_000)
     for words in [
       [long], ["token", "--" + long], ["token", "--store", long], ["token", long],
@@ -157,7 +161,7 @@ import Testing
     }
   }
 
-  @Test func `leaves no files in a home folder if it needed none`() async throws {
+  @Test func `sq-demo leaves no files in a home folder if it needed none`() async throws {
     for words in [["token"], ["accounts"], ["token", "--store", "keyring"], ["logout"]] {
       _ = try await DemoProcess.run(words, in: folder)
     }
@@ -166,7 +170,7 @@ import Testing
   }
 
   @Test(arguments: [4, 5, 6, 8])
-  func `reports that it may open too few files`(limit: Int) async throws {
+  func `sq-demo reports that it may open too few files`(limit: Int) async throws {
     let outcome = try await DemoProcess.run(
       ["token", "--sandbox"], in: folder,
       starter: ["bash", "-c", #"ulimit -n \#(limit); exec "$@""#, "bash"])
@@ -182,7 +186,7 @@ import Testing
   private static let user = "65432"
 
   @Test(.requires("root's right to be another user", geteuid() == 0), arguments: 1...5)
-  func `reports that it may start too few threads`(limit: Int) async throws {
+  func `sq-demo reports that it may start too few threads`(limit: Int) async throws {
     let outcome = try await DemoProcess.run(
       ["token", "--store", "memory"], in: folder,
       // The user may not be allowed to enter the program's folder, so root starts the program.
@@ -195,7 +199,7 @@ import Testing
     #expect(outcome.firstError.contains("Resource temporarily unavailable"))
   }
 
-  @Test func `prints its help and its version on standard output`() async throws {
+  @Test func `sq-demo prints its help and its version on standard output`() async throws {
     for arguments in [["help"], ["login", "--help"], ["--version"]] {
       let outcome = try await DemoProcess.run(arguments, in: folder)
       #expect(outcome.status == 0)
@@ -204,7 +208,7 @@ import Testing
     }
   }
 
-  @Test func `runs a sandbox for other programs until it is interrupted`() async throws {
+  @Test func `sq-demo runs a sandbox for other programs until it is interrupted`() async throws {
     let demo = try DemoProcess(["sandbox", "--json", "--lifetime", "77"], in: folder)
     try await eventually("the sandbox listens") { demo.output.hasSuffix("\n") }
     let json = try #require(
@@ -257,7 +261,7 @@ import Testing
     #expect(outcome.errors.isEmpty)
   }
 
-  @Test func `describes its sandbox for a person`() async throws {
+  @Test func `sq-demo describes its sandbox for a person`() async throws {
     let demo = try DemoProcess(["sandbox"], in: folder)
     try await eventually("it is described") { demo.output.contains(#/\n  sq-demo rpc .+\n/#) }
     let issuer = try #require(demo.output.firstMatch(of: #/issuer +(http://127.0.0.1:[0-9]+)/#)?.1)
@@ -282,7 +286,7 @@ import Testing
     #expect(await demo.outcome().status == 0)
   }
 
-  @Test func `ends quietly when its reader is gone`() async throws {
+  @Test func `sq-demo ends without a message when its output has no reader`() async throws {
     let pipe = try ChildPipe()
     close(pipe.readEnd)
     let output = FileHandle(fileDescriptor: pipe.writeEnd, closeOnDealloc: true)
@@ -291,7 +295,7 @@ import Testing
     #expect(outcome.isKilled && outcome.status == SIGPIPE)
   }
 
-  @Test func `reports that its output cannot be written`() async throws {
+  @Test func `sq-demo reports that its output cannot be written`() async throws {
     let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
     let demo = try DemoProcess(["help"], in: folder, output: full)
     let outcome = await demo.outcome()

@@ -51,7 +51,8 @@ import Testing
     return server.count(of: "UnaryCall")
   }
 
-  @Test func `prints what the token was used for, and first refreshes an expired token`()
+  @Test
+  func `the rpc command refreshes an expired token and prints the server's answer about it`()
     async throws
   {
     try await withServers { sandbox, server in
@@ -67,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func `repeats a call once with a new token if the server rejects the old one`()
+  @Test func `the rpc command repeats a call once if the server rejects the token`()
     async throws
   {
     try await withServers { sandbox, server in
@@ -83,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func `reaches a TLS server whose authority is given`() async throws {
+  @Test func `the rpc command reaches a TLS server with a given authority`() async throws {
     let certificates = try await Certificates()
     try await withServers(certificates: certificates) { sandbox, server in
       try await store.keepExpiredAccount(at: sandbox)
@@ -97,7 +98,8 @@ import Testing
     }
   }
 
-  @Test func `shows the challenge for a bad token but not the token`() async throws {
+  @Test func `the rpc command shows the challenge for a bad token but not the token`() async throws
+  {
     try await withServers { sandbox, server in
       try await store.keepExpiredAccount(at: sandbox)
       let outcome = try await rpc(
@@ -114,7 +116,9 @@ import Testing
     }
   }
 
-  @Test func `shows the challenge of a call that the token does not allow`() async throws {
+  @Test func `the rpc command shows the challenge of a call that the token does not allow`()
+    async throws
+  {
     try await withServers(options: ["--scope", "admin"]) { sandbox, server in
       try await store.keepExpiredAccount(at: sandbox)
       let outcome = try await rpc([server.url.absoluteString])
@@ -129,7 +133,7 @@ import Testing
     }
   }
 
-  @Test func `waits for a silent server only until its time limit`() async throws {
+  @Test func `the rpc command waits for a silent server only until its time limit`() async throws {
     let listener = try BoundSocket()
     try listener.listen()
     let outcome = try await rpc(
@@ -143,7 +147,7 @@ import Testing
         "\nThe server did not answer in time; --timeout gives it more time.\n"))
   }
 
-  @Test func `uses a token from the environment without an account`() async throws {
+  @Test func `the rpc command uses a token from the environment without an account`() async throws {
     try await withServers { sandbox, server in
       let token = sandbox.issueTokens(for: "bob", scopes: ["profile"]).accessToken
       let outcome = try await rpc(
@@ -154,7 +158,7 @@ import Testing
     }
   }
 
-  @Test func `prints any other error with its number`() async throws {
+  @Test func `the rpc command prints other errors with their gRPC numbers`() async throws {
     let sandbox = try await SandboxServer.start()
     try await store.keepExpiredAccount(at: sandbox)
     let port = try ClosedPort()
@@ -165,7 +169,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `asks the user to sign in and makes no call if nobody is signed in`() async throws {
+  @Test func `the rpc command asks the user to sign in and makes no call if nobody is signed in`()
+    async throws
+  {
     try await withServers { _, server in
       let outcome = try await rpc([server.url.absoluteString])
       #expect(outcome.status == 1 && outcome.output.isEmpty)
@@ -175,7 +181,7 @@ import Testing
     }
   }
 
-  @Test func `prints the reason if the session has ended`() async throws {
+  @Test func `the rpc command prints the reason if the session has ended`() async throws {
     try await withServers { sandbox, server in
       try await store.keepExpiredAccount(at: sandbox)
       sandbox.revokeEverything()
@@ -187,7 +193,7 @@ import Testing
     }
   }
 
-  @Test func `ends with status 3 when it is interrupted`() async throws {
+  @Test func `the rpc command ends with status 3 when it is interrupted`() async throws {
     // The listener accepts connections and never answers.
     let listener = try BoundSocket()
     try listener.listen()
@@ -206,7 +212,7 @@ import Testing
     #expect(outcome.errors == "error: cancelled: it was interrupted\n")
   }
 
-  @Test func `is a line of the tour, which continues after an error`() async throws {
+  @Test func `the tour makes the gRPC call and continues after an error`() async throws {
     try await withServers { _, server in
       let words = ["tour", "--rpc", server.url.absoluteString]
       let outcome = try await DemoProcess.run(words, in: folder)
@@ -223,7 +229,8 @@ import Testing
     }
   }
 
-  @Test func `calls the gRPC server of the built-in sandbox if asked`() async throws {
+  @Test func `the rpc command calls the gRPC server of the built-in sandbox if asked`() async throws
+  {
     let outcome = try await DemoProcess.run(["rpc", "--sandbox"], in: folder)
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(
@@ -234,7 +241,9 @@ import Testing
     #expect(!folder.exists("state"))
   }
 
-  @Test func `shows the challenge of the built-in sandbox for a bad token`() async throws {
+  @Test func `the rpc command shows the challenge of the built-in sandbox for a bad token`()
+    async throws
+  {
     let outcome = try await DemoProcess.run(
       ["rpc", "--sandbox"], in: folder, environment: ["SQ_ACCESS_TOKEN": "c4n4ry"])
     #expect(outcome.status == 1 && outcome.output.isEmpty)
@@ -256,7 +265,7 @@ import Testing
     ),
     (["--sandbox", "--ca", "/dev/null"], "--ca is for a server whose URL begins with https"),
   ])
-  func `needs either the server's URL or --sandbox`(
+  func `the rpc command needs either the server's URL or --sandbox`(
     words: [String], error: String
   ) async throws {
     let outcome = try await DemoProcess.run(["rpc"] + words, in: folder)
@@ -272,14 +281,18 @@ import Testing
     (["https://a.example", "--ca", "/dev/null"], "usage: --ca /dev/null has no certificate"),
     (["https://a.example", "--access-token", "hunter2"], "usage: a token is never an argument"),
   ])
-  func `rejects an invalid server or option`(words: [String], error: String) async throws {
+  func `the rpc command rejects an invalid server or option`(words: [String], error: String)
+    async throws
+  {
     let outcome = try await rpc(words)
     #expect(outcome.status == 2)
     #expect(outcome.firstError.hasPrefix("error: \(error)"), "\(outcome.errors)")
     #expect(!outcome.errors.contains("hunter2"))
   }
 
-  @Test func `rejects a token that cannot be sent, without showing it`() async throws {
+  @Test func `the rpc command rejects a token that cannot be sent, without showing it`()
+    async throws
+  {
     let outcome = try await rpc(
       ["http://127.0.0.1:1"], environment: ["SQ_ACCESS_TOKEN": "hunter 2"])
     #expect(outcome.status == 2)
@@ -291,7 +304,7 @@ import Testing
 }
 
 @Suite struct `The messages of the test service` {
-  @Test func `are encoded like protobuf`() {
+  @Test func `messages of the test service are encoded like protobuf`() {
     let codec = TestService.Request.Codec()
     #expect(codec.encode(.init()) == Data())
     #expect(codec.encode(.init(fillUsername: true)) == Data([0x20, 1]))
@@ -302,14 +315,14 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 127, 128, 300, 20_000])
-  func `are decoded unchanged at any length`(length: Int) throws {
+  func `messages of the test service are decoded unchanged at any length`(length: Int) throws {
     let codec = TestService.Response.Codec()
     let message = TestService.Response(
       username: String(repeating: "ü", count: length), oauthScope: "a b")
     #expect(try codec.decode(codec.encode(message)) == message)
   }
 
-  @Test func `can have unknown fields`() throws {
+  @Test func `messages of the test service can have unknown fields`() throws {
     let unknown: [UInt8] = [
       0x08, 0x96, 0x01, 0x0A, 2, 9, 9, 0x21, 1, 2, 3, 4, 5, 6, 7, 8, 0x2D, 1, 2, 3, 4,
     ]
@@ -323,7 +336,7 @@ import Testing
       [0x12, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01],
       [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01],
     ] as [[UInt8]])
-  func `are rejected if they are malformed`(bytes: [UInt8]) {
+  func `malformed messages of the test service are rejected`(bytes: [UInt8]) {
     #expect(throws: Protobuf.Malformed.self) {
       try TestService.Response.Codec().decode(Data(bytes))
     }

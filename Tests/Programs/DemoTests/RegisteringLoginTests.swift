@@ -23,7 +23,10 @@ import Testing
     ] + more
   }
 
-  @Test func `registers the program once, and every command uses that client`() async throws {
+  @Test
+  func `a login without a client registers the program once, and every command uses that client`()
+    async throws
+  {
     let first = try await DemoProcess.run(
       arguments("login", "--browser", "sandbox", "--account", "a"), in: folder)
     #expect(first.status == 0, "\(first.errors)")
@@ -50,7 +53,7 @@ import Testing
   ]
 
   @Test(arguments: methods.indices)
-  func `uses the server's secret if the server accepts no client without one`(
+  func `a login without a client uses the server's secret if the server requires a secret`(
     index: Int
   ) async throws {
     let row = Self.methods[index]
@@ -69,7 +72,9 @@ import Testing
   }
 
   @Test(arguments: ["sqlite:", "encrypted-sqlite:"])
-  func `stores the client in the database with the accounts`(kind: String) async throws {
+  func `a login without a client stores the client in the database with the accounts`(kind: String)
+    async throws
+  {
     for account in ["a", "b"] {
       let outcome = try await DemoProcess.run(
         [
@@ -82,7 +87,9 @@ import Testing
     #expect(!folder.exists("tokens.registrations"))
   }
 
-  @Test func `says what to do if programs cannot register themselves`() async throws {
+  @Test func `a login without a client says what to do if programs cannot register themselves`()
+    async throws
+  {
     sandbox.misbehave(at: .metadata, .member("registration_endpoint", nil), times: nil)
     let outcome = try await DemoProcess.run(arguments("login"), in: folder)
     #expect(outcome.status == 1)
@@ -91,7 +98,9 @@ import Testing
     #expect(!folder.exists("tokens.registrations"))
   }
 
-  @Test func `needs no device code support unless the user asks for it`() async throws {
+  @Test func `a login without a client needs no device code support unless the user asks for it`()
+    async throws
+  {
     let granted: SandboxJSON = ["authorization_code", "refresh_token"]
     for endpoint in [SandboxEndpoint.registration, .clientConfiguration] {
       sandbox.misbehave(at: endpoint, .member("grant_types", granted), times: nil)
@@ -102,7 +111,7 @@ import Testing
     #expect(asked.status == 1 && asked.errors.contains("error: registration_mismatch"))
   }
 
-  @Test func `registers for device codes if the user signs in that way`()
+  @Test func `a login without a client registers for device codes if the user signs in that way`()
     async throws
   {
     let outcome = try await DemoProcess.run(

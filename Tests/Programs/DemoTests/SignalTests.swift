@@ -19,7 +19,7 @@ import Testing
   ]
 
   @Test(arguments: commands, [SIGINT, SIGTERM, SIGHUP])
-  func `waits for the new refresh token and stores it`(
+  func `a command that gets a signal waits for the new refresh token and stores it`(
     command: [String], signal: Int32
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -32,7 +32,7 @@ import Testing
     try await answer.isHolding()
     demo.send(signal)
     try await eventually("it says what it waits for") {
-      demo.errors.contains("Waiting for a refresh that is under way")
+      demo.errors.contains("Waiting for a refresh in progress")
     }
     answer.open()
     let outcome = await demo.outcome()
@@ -48,7 +48,9 @@ import Testing
   }
 
   /// `timeout` sends its signal to the program and to the program's group.
-  @Test func `counts two signals at the same moment as one`() async throws {
+  @Test func `a command that gets a signal counts two signals at the same moment as one`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let store = DemoStore.file
     let old = try await store.open(store.path(folder)).keepExpiredAccount(at: sandbox)
@@ -59,7 +61,7 @@ import Testing
     try await answer.isHolding()
     for signal in [SIGTERM, SIGHUP, SIGINT, SIGTERM] { demo.send(signal) }
     try await eventually("it says what it waits for") {
-      demo.errors.contains("Waiting for a refresh that is under way")
+      demo.errors.contains("Waiting for a refresh in progress")
     }
     answer.open()
     let outcome = await demo.outcome()
@@ -71,7 +73,9 @@ import Testing
 
   /// The pipe is full, as if its reader had stopped.
   @Test(arguments: [["watch"], ["token"]])
-  func `does not wait for a stopped reader`(command: [String]) async throws {
+  func `a command that gets a signal does not wait for a stopped reader`(command: [String])
+    async throws
+  {
     var options = SandboxOptions()
     options.accessTokenLifetime = .seconds(1)
     let sandbox = try await SandboxServer.start(options)
@@ -102,7 +106,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `ends at once at a second signal`() async throws {
+  @Test func `a command that gets a signal ends at once at a second signal`() async throws {
     let sandbox = try await SandboxServer.start()
     let store = DemoStore.file
     try await store.open(store.path(folder)).keepExpiredAccount(at: sandbox)
@@ -114,7 +118,7 @@ import Testing
     _ = try await sandbox.requests(to: .token, atLeast: 1)
     demo.send(SIGINT)
     try await eventually("it says what it waits for") {
-      demo.errors.contains("Waiting for a refresh that is under way")
+      demo.errors.contains("Waiting for a refresh in progress")
     }
     let outcome = await demo.outcome(sending: SIGINT)
     #expect(outcome.isKilled && outcome.status == SIGINT)
@@ -123,7 +127,7 @@ import Testing
   }
 
   /// The tokens expire at once, so the timer refreshes them as soon as the sign-in is done.
-  @Test func `of login waits for the refresh after its sign-in`() async throws {
+  @Test func `login waits for the refresh after its sign-in if a signal arrives`() async throws {
     let sandbox = try await SandboxServer.start()
     sandbox.misbehave(at: .token, .expiresIn(0))
     sandbox.misbehave(at: .token, .drip(1, every: .milliseconds(5)))
@@ -141,7 +145,9 @@ import Testing
 
   /// A bus that accepts connections but does not answer.
   @Test(.requires(.keyring), arguments: [["token"], ["accounts"], ["logout"], ["watch"]])
-  func `does not wait for a silent keyring`(command: [String]) async throws {
+  func `a command that gets a signal does not wait for a silent keyring`(command: [String])
+    async throws
+  {
     let bus = try OddBus(.silent, in: folder)
     let demo = try DemoProcess(
       command + ["--store", "keyring"], in: folder,

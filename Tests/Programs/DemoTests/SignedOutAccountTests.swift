@@ -45,7 +45,9 @@ import Testing
   }
 
   @Test(arguments: DemoStore.all)
-  func `signs in again by its name alone`(store: DemoStore) async throws {
+  func `a signed-out account signs in again by its name alone`(store: DemoStore)
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     #expect(try await run(login(sandbox), store).status == 0)
     let kept = store.open(store.path(folder))
@@ -67,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: DemoStore.all)
-  func `is stored as privately as the tokens, but without any token`(
+  func `a signed-out account is stored as privately as the tokens, but without any token`(
     store: DemoStore
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -87,7 +89,7 @@ import Testing
   }
 
   @Test(arguments: [["token"], ["watch"], ["call", "GET", "/api/me"], ["files"]])
-  func `is not replaced by an account of the built-in sandbox`(
+  func `a signed-out account is not replaced by an account of the built-in sandbox`(
     command words: [String]
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -98,14 +100,14 @@ import Testing
     for account in [["--account", "work"], []] {
       let outcome = try await run(words + account + ["--browser", "sandbox"])
       #expect(outcome.status == 1 && outcome.output.isEmpty)
-      let reason = #"error: not_authorized: the account "work" is not signed in any more"#
+      let reason = #"error: not_authorized: the account "work" is no longer signed in"#
       #expect(outcome.errors == "\(reason)\nSign in again with '\(command(store))'.\n")
     }
     #expect(sandbox.requests(to: .authorization).count == 1)
     await sandbox.stop()
   }
 
-  @Test func `is reported by the rpc command too`() async throws {
+  @Test func `a signed-out account is reported by the rpc command`() async throws {
     let sandbox = try await SandboxServer.start()
     #expect(try await run(login(sandbox)).status == 0)
     try await end(sandbox, "work", in: .file)
@@ -115,7 +117,10 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `is listed with the command that signs it in again`() async throws {
+  @Test
+  func `a signed-out account is listed with the command that signs it in again`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     #expect(try await run(login(sandbox)).status == 0)
     let signedIn = try await run(["accounts", "--json"])
@@ -144,7 +149,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `is removed by logout, before or after the session's end`(
+  func `a signed-out account is removed by logout, before or after the session's end`(
     hasEnded: Bool
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -162,7 +167,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `is removed by revoke, before or after the session's end`(
+  func `a signed-out account is removed by revoke, before or after the session's end`(
     hasEnded: Bool
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -176,7 +181,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `needs its client's secret again before the user signs in`()
+  @Test
+  func `a signed-out account needs its client's secret again before the user signs in`()
     async throws
   {
     let sandbox = try await SandboxServer.start()
@@ -199,7 +205,10 @@ import Testing
   }
 
   /// An app that uses the SDK or an older version of the program saves such a record.
-  @Test func `is known by its record if another program signed it in`() async throws {
+  @Test
+  func `a signed-out account is known by its record if another program signed it in`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     try await DemoStore.file.open(DemoStore.file.path(folder))
       .keepExpiredAccount("work", at: sandbox)
@@ -210,7 +219,10 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `causes a warning but no failed sign-in if it cannot be stored`() async throws {
+  @Test
+  func `a signed-out account causes a warning but no failed sign-in if it cannot be stored`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let path = DemoStore.file.path(folder) + ".clients"
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)

@@ -35,7 +35,9 @@ import Testing
   }
 
   @Test(arguments: DemoStore.all)
-  func `is available in the next run until it is signed out`(store: DemoStore) async throws {
+  func `a stored account is available in the next run until it is signed out`(store: DemoStore)
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let login = try await run(login(sandbox), store)
     #expect(login.status == 0, "\(login.errors)")
@@ -58,7 +60,7 @@ import Testing
   }
 
   @Test(arguments: DemoStore.all)
-  func `is refreshed once for eight programs that ask at the same time`(store: DemoStore)
+  func `a stored account is refreshed once for eight simultaneous programs`(store: DemoStore)
     async throws
   {
     let sandbox = try await SandboxServer.start()
@@ -86,7 +88,7 @@ import Testing
   }
 
   @Test(arguments: DemoStore.sealed)
-  func `is not opened with another passphrase, and the store is unchanged`(
+  func `a stored account is not opened with another passphrase, and the store is unchanged`(
     store: DemoStore
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -109,8 +111,9 @@ import Testing
   }
 
   @Test(arguments: DemoStore.sealed)
-  func `needs its passphrase from elsewhere if there is no terminal`(store: DemoStore) async throws
-  {
+  func `a stored account without a terminal needs its passphrase from a file or a variable`(
+    store: DemoStore
+  ) async throws {
     guard store.passphrase != nil else { return }
     let sandbox = try await SandboxServer.start()
     try await store.open(store.path(folder)).keepExpiredAccount(at: sandbox)
@@ -123,7 +126,7 @@ import Testing
   }
 
   @Test(arguments: DemoStore.all)
-  func `is not overwritten in a damaged store`(store: DemoStore) async throws {
+  func `a stored account is not overwritten in a damaged store`(store: DemoStore) async throws {
     let sandbox = try await SandboxServer.start()
     try await store.open(store.path(folder)).keepExpiredAccount(at: sandbox)
     let whole = try await content(of: store)
@@ -141,7 +144,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `of a newer program is not changed`() async throws {
+  @Test func `a stored account of a newer program is not changed`() async throws {
     try folder.write(#"{"version": 99, "accounts": {}}"#, to: "tokens")
     let outcome = try await DemoProcess.run(
       ["accounts", "--store", "file:" + folder.file("tokens")], in: folder)
@@ -152,7 +155,7 @@ import Testing
   }
 
   @Test(arguments: ["file:tokens", "sqlite:tokens", "memory", "keyring"])
-  func `rejects a passphrase file if the store is not encrypted`(store: String) async throws {
+  func `a passphrase file is rejected if the store is not encrypted`(store: String) async throws {
     let outcome = try await DemoProcess.run(
       ["accounts", "--store", store, "--passphrase-file", "x"], in: folder)
     #expect(outcome.status == 2)

@@ -47,7 +47,9 @@ import Testing
     return Tour(demo: demo, terminal: terminal)
   }
 
-  @Test func `starts at the main screen if the stored token is valid`() async throws {
+  @Test func `the tour of an account starts at the main screen if the stored token is valid`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let login =
       ["login", "--account", "work", "--scope", "openid files"] + provider(sandbox) + kept
@@ -65,7 +67,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `first refreshes an expired token`() async throws {
+  @Test func `the tour of an account first refreshes an expired token`() async throws {
     let sandbox = try await SandboxServer.start()
     let old = try await store.keepExpiredAccount("work", at: sandbox)
     let tour = try start([])
@@ -78,7 +80,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `shows the login screen after the session's end, and signs in again there`()
+  @Test
+  func `the tour of an account shows the login screen after the session's end`()
     async throws
   {
     let sandbox = try await SandboxServer.start()
@@ -101,7 +104,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `signs in at the provider of the options and stores the account`()
+  @Test
+  func `the tour of an account signs in at the provider of the options and stores the account`()
     async throws
   {
     let sandbox = try await SandboxServer.start()
@@ -120,7 +124,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `removes the account when the user signs out`() async throws {
+  @Test func `the tour of an account removes the account when the user signs out`() async throws {
     let sandbox = try await SandboxServer.start()
     _ = try await store.keepExpiredAccount("work", at: sandbox)
     let tour = try start([])
@@ -133,7 +137,10 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `says on the login screen that the account cannot sign in again there`() async throws {
+  @Test
+  func `the login screen says that the account cannot sign in again there`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let tokens = sandbox.issueTokens()
     try await store.save(
@@ -152,7 +159,10 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `runs by itself without a terminal and leaves the account signed in`() async throws {
+  @Test
+  func `the tour of an account runs by itself without a terminal and leaves the account signed in`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     for _ in 1...2 {
       let outcome = try await DemoProcess.run(
@@ -166,7 +176,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `lists Sequencing's files`() async throws {
+  @Test func `the tour of an account lists Sequencing's files`() async throws {
     let sandbox = try await SandboxServer.start()
     _ = try await store.keepExpiredAccount(at: sandbox)
     let drive = ["--drive", "/api/DataSourceList?sample=true"]
@@ -176,7 +186,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `continues with a warning if the server has no files`() async throws {
+  @Test func `the tour of an account continues with a warning if the server has no files`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     _ = try await store.keepExpiredAccount(at: sandbox)
     let outcome = try await DemoProcess.run(
@@ -188,7 +200,7 @@ import Testing
   }
 
   @Test(arguments: [[], ["--sandbox"]])
-  func `prints the address if there is neither a keyboard nor a browser`(
+  func `the tour of an account prints the address if there is neither a keyboard nor a browser`(
     words: [String]
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -206,7 +218,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `says that no files API is known, and does not wait for files`() async throws {
+  @Test func `the tour of an account says that no files API is known, and does not wait for files`()
+    async throws
+  {
     try await store.save(
       AccountRecord(
         id: "work", clientID: "app", token: SQToken(accessToken: "x"),
@@ -222,7 +236,7 @@ import Testing
     try await tour.quit()
   }
 
-  @Test func `reports a missing account and uses no sandbox`() async throws {
+  @Test func `the tour of an account reports a missing account and uses no sandbox`() async throws {
     for words in [["--account", "typo"], []] {
       let outcome = try await DemoProcess.run(["tour"] + words + kept, in: folder)
       #expect(outcome.status == 1 && outcome.output.isEmpty)

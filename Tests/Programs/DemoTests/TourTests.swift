@@ -31,7 +31,7 @@ import Testing
     return demo
   }
 
-  @Test func `goes from the login screen to the main screen and back`() async throws {
+  @Test func `the tour goes from the login screen to the main screen and back`() async throws {
     let before = terminal.modes
     let demo = try await start()
     #expect(terminal.modes != before)
@@ -49,7 +49,7 @@ import Testing
     #expect(!terminal.everything.contains("access-"))
   }
 
-  @Test func `refreshes on request and shows each refresh`() async throws {
+  @Test func `the tour refreshes on request and shows each refresh`() async throws {
     let demo = try await start()
     try terminal.press("s")
     try await shows("Signed in as Alice Liddell")
@@ -65,7 +65,9 @@ import Testing
     #expect(!terminal.everything.contains("access-"))
   }
 
-  @Test func `goes to the login screen when the server has ended the session`() async throws {
+  @Test func `the tour goes to the login screen when the server has ended the session`()
+    async throws
+  {
     let demo = try await start()
     try terminal.press("s")
     try await shows("Signed in as Alice Liddell")
@@ -81,7 +83,8 @@ import Testing
     #expect(await demo.outcome().status == 0)
   }
 
-  @Test func `shows files, hides them after a revocation, and asks for access to read again`()
+  @Test
+  func `the tour shows files, hides them after a revocation, and asks for access to read again`()
     async throws
   {
     let demo = try await start()
@@ -101,7 +104,7 @@ import Testing
   }
 
   @Test(.requiresGRPCIO)
-  func `calls a gRPC server from the main screen, and asks to sign in after signing out`()
+  func `the tour calls a gRPC server from the main screen, and asks to sign in after signing out`()
     async throws
   {
     try folder.write("", to: "userinfo")
@@ -132,7 +135,8 @@ import Testing
     }
   }
 
-  @Test func `calls the sandbox's own gRPC server and shows its challenge for a bad token`()
+  @Test
+  func `the tour calls the sandbox's own gRPC server and shows its challenge for a bad token`()
     async throws
   {
     let demo = try await start()
@@ -159,7 +163,7 @@ import Testing
   }
 
   @Test(.requiresGRPCIO)
-  func `shows the challenge of a call that its token does not allow`() async throws {
+  func `the tour shows the challenge of a call that its token does not allow`() async throws {
     try folder.write("", to: "userinfo")
     let options = ["--userinfo", "@" + folder.file("userinfo"), "--scope", "admin"]
     try await GRPCServer.running(options: options) { server in
@@ -175,7 +179,9 @@ import Testing
   }
 
   @Test(.requiresGRPCIO)
-  func `shows the challenge of a gRPC server that rejects its sandbox's tokens`() async throws {
+  func `the tour shows the challenge of a gRPC server that rejects its sandbox's tokens`()
+    async throws
+  {
     let other = try await SandboxServer.start()
     let userInfo = other.url(.me)
     try await GRPCServer.running(userInfo: userInfo) { server in
@@ -191,7 +197,8 @@ import Testing
   }
 
   /// A screen reader speaks each written text, and a braille display shows it.
-  @Test func `writes only changed lines, and the waiting time once a second`() async throws {
+  @Test func `the tour writes only changed lines, and the waiting time once a second`() async throws
+  {
     let demo = try await start()
     try terminal.press("\r")
     try await shows("No browser was opened: there is no display")
@@ -212,7 +219,9 @@ import Testing
 
   /// Plain mode for screen readers: every line is printed once, and commands are a letter and
   /// Enter.
-  @Test func `in plain mode prints only changes and reads letters with Enter`() async throws {
+  @Test func `the tour in plain mode prints only changes and reads letters with Enter`()
+    async throws
+  {
     let before = terminal.modes
     let demo = try DemoProcess(
       ["tour", "--plain"], in: folder, input: terminal.handle, output: terminal.handle)
@@ -244,13 +253,13 @@ import Testing
     #expect(terminal.everything.components(separatedBy: "file: Family history.md").count == 2)
   }
 
-  @Test func `in plain mode ends with its input`() async throws {
+  @Test func `the tour in plain mode ends with its input`() async throws {
     let demo = try DemoProcess(["tour", "--plain"], in: folder)
     let outcome = await demo.outcome()
     #expect(outcome.status == 0 && outcome.lines.first == "Please sign in.", "\(outcome.errors)")
   }
 
-  @Test func `shows the address if no browser opens, and can be cancelled`() async throws {
+  @Test func `the tour shows the address if no browser opens, and can be cancelled`() async throws {
     let demo = try await start()
     try terminal.press("\r")
     try await shows("No browser was opened: there is no display")
@@ -266,7 +275,7 @@ import Testing
   }
 
   @Test(arguments: [[], ["tour", "--plain"]])
-  func `shows an error redirect without a state and keeps waiting`(arguments: [String])
+  func `the tour shows an error redirect without a state and keeps waiting`(arguments: [String])
     async throws
   {
     let demo = try DemoProcess(
@@ -292,7 +301,7 @@ import Testing
   }
 
   @Test(arguments: [SIGTERM, SIGHUP, SIGINT, SIGABRT, SIGSEGV])
-  func `restores the terminal after any signal`(signal: Int32) async throws {
+  func `the tour restores the terminal after any signal`(signal: Int32) async throws {
     let before = terminal.modes
     let demo = try await start()
     demo.send(signal)
@@ -304,7 +313,7 @@ import Testing
     }
   }
 
-  @Test func `adapts to another terminal width at once`() async throws {
+  @Test func `the tour adapts to a new terminal width at once`() async throws {
     let demo = try await start()
     terminal.resize(columns: 40, rows: 30)
     demo.send(SIGWINCH)
@@ -316,7 +325,7 @@ import Testing
     #expect(await demo.outcome().status == 0)
   }
 
-  @Test func `shows the latest event and the login data on a small terminal`()
+  @Test func `the tour shows the latest event and the login data on a small terminal`()
     async throws
   {
     terminal.resize(columns: 40, rows: 16)
@@ -341,7 +350,7 @@ import Testing
   @Test(arguments: [
     (["NO_COLOR": "1"], false), (["TERM": "vt100"], true), ([:], true),
   ])
-  func `has colours unless they are disabled`(
+  func `the tour has colours unless they are disabled`(
     environment: [String: String], hasColours: Bool
   ) async throws {
     let demo = try await start([], environment)
@@ -351,7 +360,7 @@ import Testing
     #expect(await demo.outcome().status == 0)
   }
 
-  @Test func `prints plain lines on a terminal that cannot be drawn on`() async throws {
+  @Test func `the tour prints plain lines on a terminal that cannot be drawn on`() async throws {
     let demo = try DemoProcess(
       [], in: folder, environment: ["TERM": "dumb"], input: terminal.handle,
       output: terminal.handle)

@@ -62,7 +62,7 @@ import Testing
   @Test(
     .requires("the right to mount a file system", isAllowed),
     arguments: DemoStore.all, Trouble.allCases)
-  func `stops the refresh with a clear error, and nobody is signed out`(
+  func `a store that cannot save stops the refresh, and nobody is signed out`(
     store: DemoStore, trouble: Trouble
   ) async throws {
     let folder = try TemporaryFolder()
@@ -88,7 +88,7 @@ import Testing
 
   /// The folder is removed during the request, with the space reserved in it.
   @Test(arguments: [["token"], ["call", "GET", "/api/me"], ["files", "--drive", "/api/drive"]])
-  func `causes an error with its own status if it fails after the server's answer`(
+  func `a save that fails after the server's answer causes an error with its own status`(
     command: [String]
   ) async throws {
     let folder = try TemporaryFolder()
@@ -113,7 +113,7 @@ import Testing
   }
 
   /// For example a disk that is full for some seconds, or a mount that comes back.
-  @Test func `saves the token if it works again soon`() async throws {
+  @Test func `a store that fails for a short time still saves the token`() async throws {
     let folder = try TemporaryFolder()
     let store = DemoStore.file
     let sandbox = try await SandboxServer.start()
@@ -127,7 +127,7 @@ import Testing
     try Data().write(to: URL(filePath: folder.file("deep")))
     answer.open()
     try await eventually("it waits for the store") {
-      demo.errors.contains("for the store to take its token")
+      demo.errors.contains("for the store to save its token")
     }
     try files.removeItem(atPath: folder.file("deep"))
     try files.moveItem(atPath: folder.file("elsewhere"), toPath: folder.file("deep"))

@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
-  func `prints a line for each refresh at once until it is interrupted`(
+  func `watch prints a line for each refresh at once until it is interrupted`(
     signal: Int32
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -38,7 +38,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `uses the built-in sandbox for one run if asked`() async throws {
+  @Test func `watch uses the built-in sandbox for one run if asked`() async throws {
     let demo = try DemoProcess(["watch", "--sandbox"], in: folder)
     try await eventually("it watches") { demo.errors.contains("Ctrl-C ends this.") }
     demo.send(SIGINT)
@@ -48,7 +48,7 @@ import Testing
     #expect(!folder.exists("state"))
   }
 
-  @Test func `prints a failure as a warning and continues`() async throws {
+  @Test func `watch prints a failure as a warning and continues`() async throws {
     let sandbox = try await SandboxServer.start()
     let old = try await store.keepExpiredAccount(at: sandbox)
     sandbox.misbehave(at: .token, .status(503))
@@ -62,7 +62,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `ends with status 1 when the server ends the session`() async throws {
+  @Test func `watch ends with status 1 when the server ends the session`() async throws {
     let sandbox = try await SandboxServer.start()
     _ = try await store.keepExpiredAccount(at: sandbox)
     sandbox.revokeEverything()
@@ -74,7 +74,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `ends with status 1 when another program signs the account out`()
+  @Test func `watch ends with status 1 when another program signs the account out`()
     async throws
   {
     var options = SandboxOptions()
@@ -96,7 +96,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `ends with status 1 if there is no refresh token`() async throws {
+  @Test func `watch ends with status 1 if there is no refresh token`() async throws {
     try await store.save(
       AccountRecord(
         id: "default", clientID: "x", issuer: "https://id.example.com",

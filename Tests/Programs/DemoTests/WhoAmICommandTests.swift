@@ -57,7 +57,8 @@ import Testing
     #expect(offline.output.contains(try #require(report["subject"] as? String)))
   }
 
-  @Test func `whoami says how to get an identity for an account without one`() async throws {
+  @Test func `whoami says how to get an identity for an account without an identity`() async throws
+  {
     let sandbox = try await SandboxServer.start()
     #expect(try await run(["login", "--scope", "profile"] + provider(sandbox)).status == 0)
     let who = try await run(["whoami"])

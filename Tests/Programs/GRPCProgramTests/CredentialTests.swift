@@ -173,7 +173,7 @@ import Testing
     }
   }
 
-  @Test func `a channel adds its server to the allowed servers of its account, but no other`()
+  @Test func `a channel adds only its own server to the allowed servers of its account`()
     async throws
   {
     try await CallFixture.running { fixture in

@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func `a stream has a time limit too`() async throws {
+  @Test func `a stream can have a time limit`() async throws {
     try await GRPCServer.running { server in
       let channel = try RPCChannel(server)
       // The server reports the end only of calls that it has begun.

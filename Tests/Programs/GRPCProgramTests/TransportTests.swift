@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test func `a closed port is unavailable`() async throws {
+  @Test func `a call to a closed port is unavailable`() async throws {
     let port = try ClosedPort()
     let url = try #require(URL(string: "http://127.0.0.1:\(port.number)"))
     let channel = try RPCChannel(url: url, configuration: .direct)

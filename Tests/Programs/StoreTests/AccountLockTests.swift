@@ -123,7 +123,7 @@ import Testing
     try await eventually("they are let go") { try !isKept() }
   }
 
-  @Test func `an older version's lock excludes this one, and the file is removed later`()
+  @Test func `an older version's lock excludes this version, and the file is removed later`()
     async throws
   {
     let path = folder.file(AccountLocks.name(of: "a"))
@@ -139,7 +139,7 @@ import Testing
   @Test(arguments: [
     ["new", "new", "new"], ["old", "old", "new", "new"], ["hasty", "hasty", "new", "new"],
   ])
-  func `no two processes have the same lock, whatever their versions`(versions: [String])
+  func `no two processes have the same lock, even with different versions`(versions: [String])
     async throws
   {
     let path = folder.file(AccountLocks.name(of: "a"))
@@ -155,7 +155,7 @@ import Testing
   /// A process has a lease for a moment when it removes a lock file.
   ///
   /// A file server has it longer.
-  @Test func `a file on which another program has a lease is not free`() throws {
+  @Test func `a lock file with another program's kernel lease is not free`() throws {
     let path = folder.file("lock")
     let leased = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     // The commands F_SETSIG and F_SETLEASE, which Swift does not import. SIGIO would end the tests.

@@ -90,7 +90,9 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `only a save chooses the place, so a keyring may still appear`() async throws {
+  @Test func `only a save chooses the place, so a keyring may appear before the first save`()
+    async throws
+  {
     let desktop = try await PrivateDesktop()
     let store = store(desktop)
     #expect(try await store.load("a") == nil)
@@ -112,7 +114,8 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `a first save that the keyring rejects leaves the choice open`() async throws {
+  @Test func `after the keyring rejects the first save, the place is not chosen yet`() async throws
+  {
     let desktop = try await PrivateDesktop()
     try await desktop.startKeyring(unlocked: false)
     let store = store(desktop, hasDisplay: true)
@@ -125,8 +128,7 @@ import Testing
   }
 
   /// The stored choice may be lost with the state folder while the keyring still has the accounts.
-  @Test func `a locked keyring with accounts stays chosen without the stored choice`() async throws
-  {
+  @Test func `a locked keyring with accounts is used without a stored choice`() async throws {
     let desktop = try await PrivateDesktop(keyring: true)
     try await store(desktop).save(record("a"))
     try FileManager.default.removeItem(atPath: folder.file("tokens.place"))
@@ -168,7 +170,9 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `a lease excludes others before and after the choice`() async throws {
+  @Test func `a lease excludes other processes before and after the choice of a place`()
+    async throws
+  {
     let desktop = try await PrivateDesktop(keyring: true)
     let (first, second) = (store(desktop), store(desktop))
     let before = try #require(try await first.lease("a"))

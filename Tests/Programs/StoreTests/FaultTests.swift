@@ -14,14 +14,14 @@ import Testing
   static let new = record("a", token: SQToken(accessToken: "new", refreshToken: "new-refresh"))
 
   @Test(arguments: StoreKind.onDisk, Fault.allCases)
-  func `a failed first save leaves no record or a complete one`(
+  func `a failed first save leaves no record or a complete record`(
     kind: StoreKind, fault: Fault
   ) async throws {
     try await breakEachCall(of: ["save"], kind, fault, from: [], to: [Self.new])
   }
 
   @Test(arguments: StoreKind.onDisk, Fault.allCases)
-  func `a failed save leaves the old record or the new one`(
+  func `a failed save leaves the old record or the new record`(
     kind: StoreKind, fault: Fault
   ) async throws {
     try await breakEachCall(
@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.onDisk, Fault.allCases)
-  func `a failed erasure leaves the record or none`(
+  func `a failed erasure leaves the record or no record`(
     kind: StoreKind, fault: Fault
   ) async throws {
     try await breakEachCall(
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.landing, Fault.allCases)
-  func `a failed refresh leaves the old record, or the new one once it is written`(
+  func `a failed refresh leaves the old record, or the new record after it was written`(
     kind: StoreKind, fault: Fault
   ) async throws {
     try await breakEachCall(
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(arguments: [StoreKind.file, .encrypted])
-  func `space is reserved on disk before a request, and the answer is synced before it is used`(
+  func `disk space is reserved before a request, and the answer is synced before its use`(
     kind: StoreKind
   ) async throws {
     let calls = try await calls(of: ["next"], kind)
@@ -58,7 +58,7 @@ import Testing
 
   /// A test cannot cut the power, but it can check the order of writes and syncs to the disk.
   @Test(arguments: [StoreKind.file, .encrypted], [["save"], ["erase", "a"]])
-  func `a file is synced before it gets its name, and the name before the lock is released`(
+  func `a file is synced before its rename, and the rename before the lock is released`(
     kind: StoreKind, command: [String]
   ) async throws {
     let calls = try await calls(of: command, kind)

@@ -29,7 +29,9 @@ import Testing
       limit: limit)
   }
 
-  @Test func `after a login the accounts are in the wallet without a prompt`() async throws {
+  @Test func `after a desktop login, accounts are saved in the wallet without a prompt`()
+    async throws
+  {
     let desktop = try await PrivateDesktop()
     let kWallet = try await KWallet(on: desktop)
     let store = desktopStore(desktop, hasDisplay: true)
@@ -64,7 +66,7 @@ import Testing
 
   /// The prompt is on a screen that nobody sees.
   @Test(arguments: [KWallet.Start.closedWallet, .noWallet])
-  func `a wallet that is not opened fails a sign-in before the browser`(
+  func `if the wallet is not opened, a sign-in fails before the browser opens`(
     start: KWallet.Start
   ) async throws {
     let desktop = try await PrivateDesktop()

@@ -26,7 +26,7 @@ import Testing
     try #require(result.status == 0, "\(result.errors)")
   }
 
-  @Test func `the user is prompted once for an account, however often it is refreshed`()
+  @Test func `the user is prompted once for an account with many refreshes`()
     async throws
   {
     let desktop = try await PrivateDesktop()

@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test(.requires(FaultLibrary.requirement), arguments: Fault.allCases)
-  func `a failed change leaves the store with the old key or the new one`(
+  func `a failed change leaves the store with the old key or the new key`(
     fault: Fault
   ) async throws {
     var calls = 0

@@ -15,7 +15,7 @@ import Testing
     path = folder.file("keys/store.key")
   }
 
-  @Test func `each name is given to only one key`() throws {
+  @Test func `each name belongs to only one key`() throws {
     let keys = KeyManager()
     #expect(keys.key(named: "a") == nil && keys.remove(named: "a") == nil && keys.names == [])
     try keys.add(.passphrase("p"), named: "a")
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test func `a sealed key file opens only with its passphrase and is not changed`()
+  @Test func `an encrypted key file opens only with its passphrase and is not changed`()
     async throws
   {
     let key = try await KeyManager.makeKeyFile(at: path, passphrase: "right")
@@ -151,7 +151,7 @@ import Testing
     #expect(try await store(.file(path, passphrase: "right")).load("a") == record("a"))
   }
 
-  @Test func `an unencrypted key file is not accepted as a sealed one`() async throws {
+  @Test func `an unencrypted key file is not accepted as an encrypted file`() async throws {
     _ = try await KeyManager.makeKeyFile(at: path)
     await failure(.wrongPassphrase) { try await store(.file(path, passphrase: "p")).prepare() }
   }
@@ -172,7 +172,7 @@ import Testing
     #expect(try await store(old).load("a") == record("a"))
   }
 
-  @Test func `a missing key file is an error, and no new one is created`() async throws {
+  @Test func `a missing key file is an error, and no new file is created`() async throws {
     let key = try await KeyManager.makeKeyFile(at: path)
     try await store(key).save(record("a"))
     try FileManager.default.removeItem(atPath: path)
@@ -182,7 +182,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
-  @Test func `any change to a sealed key file is damage`() async throws {
+  @Test func `any change to an encrypted key file is damage`() async throws {
     let key = try await KeyManager.makeKeyFile(at: path, passphrase: "p")
     let whole = try folder.bytes("keys/store.key")
     // Key derivation makes each attempt slow, so the sealed part is changed only at a few places.

@@ -152,7 +152,7 @@ import Testing
     if freezes { try await desktop.freezeKeyring() } else { try await desktop.killKeyring() }
     let error = await loading.value
     // The prompt exists before the store has shown it, and the keyring may die in between.
-    let reasons = freezes ? ["did not answer within"] : ["was not unlocked", "cannot be asked"]
+    let reasons = freezes ? ["did not answer within"] : ["was not unlocked", "cannot be used"]
     #expect(
       reasons.contains { error?.message.contains($0) == true }, "\(String(describing: error))")
     desktop.thawKeyring()

@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(arguments: [.silent, .silentAfterHandshake] as [OddBus.Habit])
-  func `a silent bus has a limit of ten seconds, shorter than that of a prompt`(
+  func `a silent bus ends the call after ten seconds, before the limit of a prompt`(
     habit: OddBus.Habit
   ) async throws {
     let bus = try OddBus(habit, in: folder)

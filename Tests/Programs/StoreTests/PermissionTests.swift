@@ -65,7 +65,8 @@ import Testing
   }
 
   @Test(.requires("root", isRoot))
-  func `a key file in an unwritable folder is used, but none is created there`() async throws {
+  func `a key file in an unwritable folder is used, but no new file is created there`() async throws
+  {
     let folder = try TemporaryFolder()
     let path = folder.file("key")
     try setMode(0o755, folder.path)
@@ -100,7 +101,7 @@ import Testing
   }
 
   @Test(.requires("root", isRoot), arguments: StoreKind.onDisk)
-  func `a store in a read-only folder keeps what it reports as saved`(
+  func `a store in a read-only folder keeps each record that it has reported as saved`(
     kind: StoreKind
   ) async throws {
     let folder = try TemporaryFolder()

@@ -19,14 +19,14 @@ import Testing
     #expect(try RecordSealer(key, header: sealer.header).open(box, id: "a") == record("a"))
   }
 
-  @Test func `a box does not open for another account or another store`() throws {
+  @Test func `an encrypted record does not open for another account or another store`() throws {
     let sealer = try RecordSealer.make(Self.raw)
     let box = try sealer.seal(record("a"))
     failure(.storeDamaged) { try sealer.open(box, id: "b") }
     failure(.storeDamaged) { try RecordSealer.make(Self.raw).open(box, id: "a") }
   }
 
-  @Test func `no two boxes and no two headers are equal`() throws {
+  @Test func `no two encrypted records and no two headers are equal`() throws {
     let sealer = try RecordSealer.make(Self.raw)
     let boxes = try (0..<100).map { _ in try sealer.seal(record("a")) }
     #expect(Set(boxes).count == boxes.count)

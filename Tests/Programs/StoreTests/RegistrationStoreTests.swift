@@ -81,12 +81,14 @@ import Testing
     try await race(kind.open(folder), kind.open(folder))
   }
 
-  @Test func `a memory store also keeps one of several registrations`() async throws {
+  @Test func `a memory store keeps one of several simultaneous registrations`() async throws {
     let store = MemoryRegistrationStore()
     try await race(store, store)
   }
 
-  @Test(.requires(.postgreSQL)) func `hosts also keep one of several registrations`() async throws {
+  @Test(.requires(.postgreSQL)) func `hosts keep one of several simultaneous registrations`()
+    async throws
+  {
     try await PostgreSQLServer.running { server in
       let stores = [0, 1].map { _ in
         PostgreSQLTokenStore(connection: server.connection, key: .testKey)

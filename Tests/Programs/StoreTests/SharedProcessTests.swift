@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.shared)
-  func `a store sees what another process changed in the meantime`(kind: StoreKind) async throws {
+  func `a store finds another process's changes`(kind: StoreKind) async throws {
     let folder = try TemporaryFolder()
     let store = try kind.open(folder)
     try await store.save(record("a"))

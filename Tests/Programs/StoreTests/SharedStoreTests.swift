@@ -28,7 +28,7 @@ import Testing
 
   /// A value that is missing in the new token must not remain in the store.
   @Test(arguments: StoreKind.all)
-  func `a saved record replaces the old one completely`(kind: StoreKind) async throws {
+  func `a saved record replaces the old record completely`(kind: StoreKind) async throws {
     let folder = try TemporaryFolder()
     let store = try kind.open(folder)
     try await store.save(record("a"))

@@ -86,7 +86,7 @@ import Testing
 
   /// For example after a refresh by a version without write-ahead copies, or after a new sign-in.
   @Test(arguments: StoreKind.landing, ["newest", "old"])
-  func `a write-ahead copy for another record than the stored one is ignored`(
+  func `a write-ahead copy that does not belong to the stored record is ignored`(
     kind: StoreKind, name: String
   ) async throws {
     let folder = try TemporaryFolder()
@@ -208,7 +208,7 @@ import Testing
   }
 
   @Test(arguments: [StoreKind.encrypted, .encryptedSQLite, .keyless])
-  func `a sealed write-ahead copy shows no token, and no more of the account than its store`(
+  func `an encrypted write-ahead copy shows no token, and no more about the account than its store`(
     kind: StoreKind
   ) async throws {
     let folder = try TemporaryFolder()

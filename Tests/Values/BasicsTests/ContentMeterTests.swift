@@ -5,7 +5,7 @@ import Testing
 @Suite struct ContentMeterTests {
   private static let second: UInt64 = 1_000_000_000
 
-  @Test func `content reduces the excess of earlier bytes, not of later ones`() {
+  @Test func `content reduces the excess of earlier bytes, not of later bytes`() {
     var meter = ContentMeter()
     meter.arrived(1000, at: 0)
     #expect(meter.excess == 1000)

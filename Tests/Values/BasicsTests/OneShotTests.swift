@@ -20,7 +20,7 @@ import Testing
     #expect(!shot.resolve(99))
   }
 
-  @Test func `a cancelled waiter gets nil, and the other waiters go on`() async {
+  @Test func `a cancelled waiter gets nil, and the other waiters keep waiting`() async {
     for _ in 0..<200 {
       let shot = OneShot<Int>()
       let staying = Task { await shot.value() }

@@ -51,7 +51,7 @@ import Testing
     (["--name=a=b"], "a=b"), (["--name=--x"], "--x"), (["--name", "-1"], "-1"),
     (["--name", "a b"], "a b"), (["--name", "-"], "-"),
   ])
-  func `an option's value stays as it is`(words: [String], value: String) throws {
+  func `an option's value is not changed`(words: [String], value: String) throws {
     #expect(try parse(words)[Self.name] == value)
   }
 

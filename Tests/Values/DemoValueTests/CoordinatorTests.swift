@@ -268,7 +268,7 @@ import Testing
       + (news.isEmpty ? "" : ", told: \(news.joined(separator: " "))")
   }
 
-  @Test func `the server is called after the files are read, and again on request`() {
+  @Test func `the gRPC server is called after the files are read, and again on request`() {
     var coordinator = Coordinator(hasServerToCall: true)
     func call() -> Coordinator.Call? {
       if case .main(let main) = coordinator.screen { main.call } else { nil }
@@ -314,7 +314,7 @@ import Testing
     #expect(coordinator.handle(.call) == nil && coordinator.handle(.callWithBadToken) == nil)
   }
 
-  @Test func `only the five newest notifications are kept`() throws {
+  @Test func `the main screen keeps only the five newest notifications`() throws {
     var coordinator = Coordinator()
     for (event, _, _) in Self.signedIn { _ = coordinator.handle(event) }
     for number in 0..<20 {

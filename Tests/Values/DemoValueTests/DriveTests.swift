@@ -31,7 +31,7 @@ import Testing
         .sequencing("http://127.0.0.1:81/api/DataSourceList?all=true")
       ),
     ] as [(String?, String?, DriveAddress)])
-  func `the option or the provider determines the address`(
+  func `the option or the provider determines the address of the files`(
     option: String?, server: String?, address: DriveAddress
   ) throws {
     #expect(try DriveAddress(option, at: server) == address)
@@ -101,7 +101,7 @@ import Testing
     ).text
   }
 
-  @Test func `the progress is one line`() {
+  @Test func `the progress of a transfer is one line`() {
     #expect(
       line(0, of: 2_000_000) == "a title that is r…  ────────────────   0 %  0 bytes of 2.0 MB")
     #expect(
@@ -113,7 +113,7 @@ import Testing
   }
 
   @Test(arguments: [1, 10, 30, 50, 79, 80, 200])
-  func `the line fits the terminal`(columns: Int) {
+  func `the progress line fits the terminal`(columns: Int) {
     let text = line(999_900_000, of: 999_900_001, perSecond: 999_900_000, columns: columns)
     #expect(TextLayout.columns(text) <= max(1, columns - 4))
   }

@@ -32,7 +32,7 @@ import Testing
     #expect(try JSONDecoder().decode(JSONValue.self, from: Data(json.utf8)) == claims)
   }
 
-  @Test func `harmless JSON stays as it is`() throws {
+  @Test func `harmless JSON is not changed`() throws {
     #expect(try oneLineOfJSON(Report(title: "é / \"x\" 🎉")) == #"{"title":"é / \"x\" 🎉"}"#)
   }
 

@@ -237,7 +237,7 @@ import Testing
     #expect(text(lines(page, columns: 56)).contains(shown))
   }
 
-  @Test func `an expired token says what happens next`() {
+  @Test func `the main screen says what happens after the token has expired`() {
     let page = Self.main(Self.token, after: 9999)
     #expect(
       text(lines(page, columns: 80)).contains("expired; it is refreshed as soon as possible"))
@@ -361,7 +361,7 @@ import Testing
         """)
   }
 
-  @Test func `the screens of a provider's account name it, and offer no simulated user`() {
+  @Test func `the screens name a provider's account and offer no simulated user`() {
     let login = text(lines(Self.login(.login(notice: nil), at: Self.provider), columns: 80))
     #expect(login.contains("  server    Sequencing.com\n  account   work\n"))
     #expect(!login.contains("sandbox") && !login.contains("without a browser"))
@@ -508,7 +508,7 @@ import Testing
         == #"{"access_token":"a","token_type":"Bearer"}"#)
   }
 
-  @Test func `a token is a summary without secrets for a person`() {
+  @Test func `the summary of a token contains no secret`() {
     let token = SQToken(
       accessToken: "secret-a", expirationDate: now.addingTimeInterval(60), scope: "x y",
       refreshToken: "secret-r")

@@ -29,7 +29,9 @@ import Testing
     ("", "", 0), ("abc", "abc", 0), ("abc", "", 3), ("", "abc", 3), ("abc", "acb", 1),
     ("abc", "abd", 1), ("abc", "abcd", 1), ("kitten", "sitting", 3),
   ])
-  func `the distance counts the letters to change`(one: String, other: String, distance: Int) {
+  func `the distance between two words counts the letters to change`(
+    one: String, other: String, distance: Int
+  ) {
     #expect(Suggestion.distance(Array(one), Array(other)) == distance)
     #expect(Suggestion.distance(Array(other), Array(one)) == distance)
   }

@@ -61,7 +61,7 @@ extension FrameParser {
   }
 
   @Test(arguments: [[UInt8(2)], [255, 0, 0, 0, 0], [71, 69, 84]])
-  func `bytes that begin no message are rejected at the first one`(bytes: [UInt8]) {
+  func `bytes that begin no message are rejected at the first byte`(bytes: [UInt8]) {
     var parser = FrameParser(limit: 300)
     rpcFailure(.internal) { try parser.take(Data(bytes)) }
   }

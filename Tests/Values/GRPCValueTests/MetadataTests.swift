@@ -19,7 +19,7 @@ import Testing
     #expect(first.isEmpty && second.count == 1)
   }
 
-  @Test func `setting a name replaces all its values at the place of the first`() throws {
+  @Test func `setting a name replaces all its values at the place of the first value`() throws {
     var metadata = try RPCMetadata(["a": "1", "b": "2", "A": "3"])
     try metadata.set("4", for: "A")
     let expected = try RPCMetadata(["a": "4", "b": "2"])
@@ -56,7 +56,8 @@ import Testing
     #expect(metadata.isEmpty && error?.message.contains("x-key") == true)
   }
 
-  @Test func `metadata has at most one authorization, and none without a token`() throws {
+  @Test func `metadata has at most one authorization, and no authorization without a token`() throws
+  {
     var metadata = try RPCMetadata(["Authorization": "Basic x"])
     #expect(metadata.oauth2AccessToken == nil)
     try metadata.setOAuth2AccessToken("T1")

@@ -25,7 +25,7 @@ import Testing
       (.seconds(99_999_999), "27800H"), (.seconds(100_000_000), "27800H"),
       (.seconds(Int64.max), "99999999H"), (.zero, nil), (.seconds(-1), nil),
     ] as [(Duration, String?)])
-  func `a timeout is rounded up to three significant digits, and has at most eight`(
+  func `a timeout is rounded up to three significant digits and has at most eight digits`(
     duration: Duration, expected: String?
   ) {
     #expect(TimeoutField.text(duration) == expected)

@@ -41,7 +41,7 @@ import Testing
     return request
   }
 
-  @Test func `the copy has the token and everything else, and the original is unchanged`()
+  @Test func `the copy has the token and all of the original, and the original is unchanged`()
     async throws
   {
     let original = try request()
@@ -76,7 +76,7 @@ import Testing
     #expect(try await authorization.renewed(after: refusal) == nil, "there is no refresh token")
   }
 
-  @Test func `the façade authenticates a request with its module`() async throws {
+  @Test func `SQOAuth authenticates a request with its module`() async throws {
     let oauth = SQOAuth(environment: try await module().environment)
     oauth.register(
       try ClientConfiguration(
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test func `a request to a second server that the app did not name gets no token`() async throws {
+  @Test func `a request to a server that the app did not name gets no token`() async throws {
     let module = try await module()
     _ = try await module.authenticate(try request())
     await #expect { try await module.authenticate(try request("https://other.example/")) } throws: {

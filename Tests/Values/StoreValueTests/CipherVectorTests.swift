@@ -45,7 +45,8 @@ import Testing
   ]
 
   @Test(arguments: boxes)
-  func `the GCM specification's vectors decrypt, and changed ones are rejected`(box: Box) throws {
+  func `the GCM specification's vectors decrypt, and changed vectors are rejected`(box: Box) throws
+  {
     let service = try EncryptionService(key: bytes(box.key))
     let sealed = try bytes(box.nonce + box.ciphertext + box.tag)
     let context = try bytes(box.context)

@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `a second message fails a call that expects one`() async throws {
+  @Test func `a second message fails a call that expects one message`() async throws {
     let bytes = Bytes.head() + Bytes.data(Bytes.message() + Bytes.message()) + Bytes.trailers()
     try await HostileServer.once(.afterRequest(.send(bytes))) { server in
       await rpcFailure(.internal) { try await server.channel().test("X").response() }

@@ -124,7 +124,7 @@ import Testing
     try await offence.check()
   }
 
-  @Test func `a table size above the announced one ends the connection`() async throws {
+  @Test func `a table size above the announced size ends the connection`() async throws {
     try await Offence(
       "", .connection, .compressionError,
       Bytes.frame(

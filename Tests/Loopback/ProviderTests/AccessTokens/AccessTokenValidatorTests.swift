@@ -36,7 +36,7 @@ import Testing
       .hmacWithPublicKey, .unknownKeyID, .unpublishedKey, .weakKey, .critical, .embeddedKey,
       .keyAddress, .doubledAlgorithm,
     ])
-  func `a token with a wrong form or signature is rejected`(
+  func `a malformed token or a token with a wrong signature is rejected`(
     fault: SandboxIDTokenFault
   ) async throws {
     let server = try await ResourceServerFixture()
@@ -118,7 +118,7 @@ import Testing
     await failure(.accessTokenInvalid) { try await validator.validate(token) }
   }
 
-  @Test func `a token with an algorithm outside the allowed ones is rejected`() async throws {
+  @Test func `a token with a forbidden algorithm is rejected`() async throws {
     let server = try await ResourceServerFixture(.es256)
     let validator = try AccessTokenValidator(
       provider: server.provider, audience: ResourceServerFixture.audience,
@@ -176,7 +176,7 @@ import Testing
     _ = try await validator.validate(token)
   }
 
-  @Test func `while the server is down, valid tokens are accepted and forged ones rejected`()
+  @Test func `while the server is down, valid tokens are accepted and forged tokens rejected`()
     async throws
   {
     let server = try await ResourceServerFixture { $0.accessTokenLifetime = .seconds(86_400) }

@@ -82,7 +82,7 @@ import Testing
     #expect(try await introspector.claims(of: server.token()) == nil)
   }
 
-  @Test func `a full cache evicts old answers but keeps those in use`() async throws {
+  @Test func `a full cache evicts old answers but keeps used answers`() async throws {
     let server = try await ResourceServerFixture(nil)
     let introspector = try server.introspector(cacheLimit: 20)
     let used = server.token()

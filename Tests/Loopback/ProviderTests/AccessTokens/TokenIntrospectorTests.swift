@@ -66,7 +66,7 @@ import Testing
       ("token_use", "access_token"), ("token_use", "access"), ("token_use", .null),
       ("typ", "Bearer"),
     ] as [(String, SandboxJSON?)])
-  func `an access token may be named in the ways of different servers`(
+  func `every server's name for an access token is accepted`(
     name: String, value: SandboxJSON?
   ) async throws {
     let server = try await ResourceServerFixture(nil)

@@ -9,7 +9,9 @@ import Testing
 
 /// Complete sign-ins of a web application's users, each begun and finished on different hosts.
 @Suite(.timeLimit(.minutes(5))) struct WebSignInTests {
-  @Test func `one host begins and another finishes with only the saved value`() async throws {
+  @Test func `one host begins a sign-in, and another host finishes it with only the saved value`()
+    async throws
+  {
     let fixture = try await WebFixture()
     let (url, signIn) = try await fixture.host().beginSignIn(fixture.configuration)
     let kept = try JSONDecoder().decode(WebSignIn.self, from: JSONEncoder().encode(signIn))
@@ -215,7 +217,7 @@ import Testing
 
   // MARK: Sign-ins that end without a token
 
-  @Test func `a user who denies access has an error of its own`() async throws {
+  @Test func `a denial by the user has its own error code`() async throws {
     let fixture = try await WebFixture()
     let (url, signIn) = try await fixture.host().beginSignIn(fixture.configuration)
     let redirect = try await fixture.visit(url, .deny)

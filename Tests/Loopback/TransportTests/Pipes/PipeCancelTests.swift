@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(arguments: Way.allCases)
-  func `the server ends a cancelled read, and the next one works`(way: Way) async throws {
+  func `a cancelled read closes its connection, and the next read works`(way: Way) async throws {
     let drive = try await DriveFixture()
     let hold = HeldAnswer()
     drive.sandbox.misbehave(at: .driveFiles, hold.misbehaviour)
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(arguments: Way.allCases)
-  func `the server ends a cancelled upload, and the next one works`(
+  func `a cancelled upload closes its connection, and the next upload works`(
     way: Way
   ) async throws {
     let drive = try await DriveFixture()
@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test(arguments: Way.allCases)
-  func `the server ends a cancelled download, and the next one works`(
+  func `a cancelled download closes its connection, and the next download works`(
     way: Way
   ) async throws {
     let drive = try await DriveFixture()

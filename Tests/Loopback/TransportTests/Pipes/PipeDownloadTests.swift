@@ -72,7 +72,7 @@ import Testing
     #expect(place.drive.tokensUsed.count == 1)
   }
 
-  @Test func `a later call continues where a cancelled one stopped`() async throws {
+  @Test func `a later call continues where a cancelled call stopped`() async throws {
     let place = try await Place()
     place.drive.sandbox.misbehave(at: .driveContent, .stall(afterBodyBytes: 400_000))
     let first = begin { () -> PipeError? in

@@ -59,7 +59,7 @@ import Testing
 
   /// The flow of the cookbook: configure, authorize, list, upload, rename, delete, refresh, revoke,
   /// list.
-  @Test func `the whole flow of an app makes exactly these requests`() async throws {
+  @Test func `the whole work of an app causes exactly the expected requests`() async throws {
     let drive = try await DriveFixture(isSignedIn: false, byHand: false)
     #expect(try await drive.files.read(DriveFixture.List.self).items.count == 5)
     #expect(

@@ -114,7 +114,7 @@ import Testing
     return try await DriveFixture(configuration)
   }
 
-  @Test func `an answer that is too late ends the request at both ends`() async throws {
+  @Test func `a late answer ends the request at the client and at the server`() async throws {
     let drive = try await impatientDrive()
     let hold = HeldAnswer()
     drive.sandbox.misbehave(at: .driveFiles, hold.misbehaviour)

@@ -202,7 +202,7 @@ import Testing
     #expect(progress.all.allSatisfy { $0.fraction ?? 0 < 1 })
   }
 
-  @Test func `an upload whose connection breaks is not sent again`() async throws {
+  @Test func `an upload is not sent again after its connection has broken`() async throws {
     let drive = try await DriveFixture()
     drive.sandbox.misbehave(at: .driveUpload, .unread(.cut(.beforeProcessing, reset: true)))
     let error = await pipeFailure { () async throws(PipeError) in

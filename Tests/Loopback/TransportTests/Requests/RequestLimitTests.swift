@@ -139,7 +139,7 @@ import Testing
     #expect(configuration.timeout == has)
   }
 
-  @Test func `the longest request ends well before others stop waiting for the account`() {
+  @Test func `the longest request ends before another process stops waiting for the account`() {
     #expect(ClientConfiguration.longestTimeout.seconds <= SessionLease.longestWait - 15)
   }
 

@@ -79,7 +79,7 @@ import Testing
     #expect(try fixture.names == ["file.bin"])
   }
 
-  @Test func `a download that must not replace a file rejects an existing one`() async throws {
+  @Test func `a download that must not replace a file rejects an existing file`() async throws {
     let server = try RangeServer(content)
     try Self.work.write(to: fixture.destination)
     await failure(.fileFailed) {
@@ -106,7 +106,7 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: fixture.info.path))
   }
 
-  @Test func `a download that must not replace a file works if there is none`() async throws {
+  @Test func `a download that must not replace a file works if no file exists`() async throws {
     let server = try RangeServer(content)
     _ = try await fixture.download(try server.request(), replacesFile: false)
     #expect(try Data(contentsOf: fixture.destination) == content)

@@ -26,7 +26,7 @@ import Testing
     fixture.expectWholeProgress(content.count, sourceLocation: sourceLocation)
   }
 
-  @Test func `a later call continues where the last one stopped`() async throws {
+  @Test func `a later call continues where the last call stopped`() async throws {
     let server = try RangeServer(content)
     try await fixture.bring(150_000, of: server)
     #expect(try TemporaryFolder.mode(fixture.partial.path) == 0o600)

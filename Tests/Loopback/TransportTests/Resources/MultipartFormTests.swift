@@ -77,7 +77,7 @@ import Testing
     #expect(server.requests.last?.header("content-length") != nil)
   }
 
-  @Test func `a form without parts consists of its end`() async throws {
+  @Test func `a form without parts contains only the final boundary`() async throws {
     #expect(try await send([]) == "--B--\r\n")
   }
 
@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test(arguments: ["a\0b", "a\tb", "\u{7F}", "\u{1B}[31m"])
-  func `a name with another control character is rejected`(name: String) throws {
+  func `a name with a control character other than CR and LF is rejected`(name: String) throws {
     failure(.malformedRequest) { try request([.field(name, "")]) }
     failure(.malformedRequest) { try request([.data("a", Data(), filename: name)]) }
   }
@@ -142,7 +142,7 @@ import Testing
   }
 
   @Test(arguments: [2, 4] as [Int64])
-  func `a stream of another length than announced ends the request`(length: Int64) async throws {
+  func `a stream with a wrong length ends the request`(length: Int64) async throws {
     let request = try request([
       .stream("a", length: length) { OneChunk("abc").next }, .field("b", "c"),
     ])

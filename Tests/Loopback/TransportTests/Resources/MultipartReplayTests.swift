@@ -67,7 +67,7 @@ import Testing
     #expect(request.isConsumed)
   }
 
-  @Test func `another body makes a used request replayable`() async throws {
+  @Test func `a new body makes a used request replayable`() async throws {
     var request = try request([.stream("live", once: OneChunk("abc").next)])
     _ = try await client.send(request)
     request.body = .bytes(Data("x".utf8))

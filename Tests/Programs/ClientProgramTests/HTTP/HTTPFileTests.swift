@@ -189,7 +189,7 @@ import Testing
     }
   }
 
-  @Test func `the progress of a small body ends at the total too`() async throws {
+  @Test func `the progress of a small body ends at the total`() async throws {
     let server = try Server.answering()
     let reports = Locked<[HTTPProgress]>([])
     var request = try server.request("POST")

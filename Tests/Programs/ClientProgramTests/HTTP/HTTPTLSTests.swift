@@ -100,7 +100,7 @@ struct HTTPTLSTests {
   }
 
   @Test(arguments: ["other", "expired"])
-  func `an expired certificate or one for another host is rejected`(
+  func `an expired certificate or a certificate for another host is rejected`(
     certificate: String
   ) async throws {
     try await withServer(certificate) { url in
@@ -128,7 +128,7 @@ struct HTTPTLSTests {
     }
   }
 
-  @Test func `a key of another certificate is rejected`() async throws {
+  @Test func `a key that does not match the certificate is rejected`() async throws {
     try await withServer { url in
       var configuration = try configuration()
       configuration.clientCertificate = .init(
@@ -163,7 +163,7 @@ struct HTTPTLSTests {
     }
   }
 
-  @Test func `a server without TLS is a TLS failure`() async throws {
+  @Test func `a server without TLS causes a TLS error`() async throws {
     let server = try Server.saying("HTTP/1.1 400 Bad Request\r\n\r\n")
     let url = try #require(URL(string: "https://\(server.loopback.authority)/"))
     await failure(.tlsFailed) { try await CurlTransport.shared.send(WebRequest(url: url)) }
@@ -219,7 +219,7 @@ struct HTTPTLSTests {
     }
   }
 
-  @Test func `the error for a plain http server suggests that cause`() async throws {
+  @Test func `the error names a plain http server as the possible cause`() async throws {
     let server = try LoopbackServer { _ in .response(LoopbackResponse(status: 200)) }
     let error = await failure(.tlsFailed) {
       try await CurlTransport.shared.send(WebRequest(url: "https://127.0.0.1:\(server.port)/"))

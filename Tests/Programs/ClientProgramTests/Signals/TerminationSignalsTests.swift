@@ -47,7 +47,7 @@ import Testing
 
   /// `timeout` sends its signal twice, and a closing terminal sends two.
   @Test(.ownThreads, arguments: [SIGTERM, SIGHUP, SIGINT])
-  func `signals within half a second count as one`(second: Int32) async {
+  func `signals within half a second count as one signal`(second: Int32) async {
     await #expect(processExitsWith: .exitCode(7)) { [second = second as Int32] in
       signal(SIGHUP, SIG_DFL)
       let signals = TerminationSignals { _ in
@@ -63,7 +63,7 @@ import Testing
   @Test(arguments: [
     (0, false), (1, false), (499_999_999, false), (500_000_000, true), (60_000_000_000, true),
   ])
-  func `a signal after half a second counts as another`(later: UInt64, isAnother: Bool) {
+  func `a signal after half a second counts as another signal`(later: UInt64, isAnother: Bool) {
     #expect(SignalListener.isAnother(at: 7 + later, after: 7) == isAnother)
     // On two cores, the second handler may have read the clock first.
     #expect(!SignalListener.isAnother(at: 6, after: 7))
@@ -83,7 +83,8 @@ import Testing
     }
   }
 
-  @Test(.ownThreads) func `every listener receives a signal, and a later listener the next one`()
+  @Test(.ownThreads)
+  func `every listener receives a signal, and a later listener receives the next signal`()
     async
   {
     await #expect(processExitsWith: .exitCode(7)) {

@@ -66,7 +66,7 @@ private final class WaitedStore: TokenStore {
   }
 
   @Test(arguments: KeptAccounts.Store.allCases)
-  func `an account whose user must sign in again is reported and skipped`(
+  func `an account that needs a new sign-in is reported and skipped`(
     store: KeptAccounts.Store
   ) async throws {
     try await KeptAccounts.running(store) { accounts in
@@ -133,7 +133,7 @@ private final class WaitedStore: TokenStore {
     }
   }
 
-  @Test func `a keeper uses the app's module, whose delegates are called`() async throws {
+  @Test func `a keeper uses the app's module and calls its delegates`() async throws {
     try await KeptAccounts.running(.postgreSQL) { accounts in
       try await accounts.add(["a"], expiringAfter: 2)
       let manager = AccountManager(store: accounts.open())

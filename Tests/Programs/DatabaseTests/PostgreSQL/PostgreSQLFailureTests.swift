@@ -140,13 +140,13 @@ import Testing
       try await server.run("ALTER ROLE app SET default_transaction_read_only = on")
       let reader = store(server)
       let error = try await failure { _ = try await reader.reserve("a", replacing: nil) }
-      #expect(error.code == .storeFailed && error.message.contains("only reads"))
+      #expect(error.code == .storeFailed && error.message.contains("read-only"))
       #expect(try await reader.load("a") == record("a"))
     }
   }
 
   @Test(.requires("the right to mount a file system", SmallDisk.isAllowed))
-  func `a full disk is an error that says so, and saved records are kept`() async throws {
+  func `a full disk causes a clear error, and saved records are kept`() async throws {
     try await PostgreSQLServer.running(hasSmallDisk: true) { server in
       let store = store(server)
       let old = record("a")
@@ -221,7 +221,7 @@ import Testing
   }
 
   /// The server processed the request, but its answer was lost.
-  @Test func `a save whose answer was lost is not made twice`() async throws {
+  @Test func `a save with a lost answer is not made twice`() async throws {
     try await PostgreSQLServer.running { server in
       let relay = try TCPRelay(to: server.port)
       let store = PostgreSQLTokenStore(

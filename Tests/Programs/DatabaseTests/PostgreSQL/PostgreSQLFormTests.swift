@@ -79,7 +79,7 @@ import Testing
         GRANT ALL ON sequencing_oauth.accounts TO app
         """)
       let error = await failure(.storeFailed) { try await store(server).load("alice") }
-      #expect(error?.message.contains("only their owner can change them") == true)
+      #expect(error?.message.contains("only their owner can upgrade them") == true)
       #expect(try await server.run("SELECT version FROM sequencing_oauth.store") == "1")
     }
   }

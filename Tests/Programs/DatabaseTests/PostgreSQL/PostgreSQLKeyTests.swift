@@ -170,7 +170,7 @@ import Testing
     }
   }
 
-  @Test func `an interrupted change of the key is finished by the next one`() async throws {
+  @Test func `an interrupted change of the key is finished by the next change`() async throws {
     try await PostgreSQLServer.running { server in
       let store = Self.prepared(server)
       let ids = ["", "a", "b", "c", "d"]
@@ -195,7 +195,7 @@ import Testing
     }
   }
 
-  @Test func `a damaged record is reported, and the others are sealed again`() async throws {
+  @Test func `a damaged record is reported, and the others are encrypted again`() async throws {
     try await PostgreSQLServer.running { server in
       let store = Self.prepared(server)
       for id in ["a", "b", "c"] { try await store.save(record(id)) }

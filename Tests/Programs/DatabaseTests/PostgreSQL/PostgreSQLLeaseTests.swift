@@ -348,7 +348,7 @@ import Testing
     }
   }
 
-  @Test func `the lease of a killed holder ends after a check, without any other process`()
+  @Test func `a killed holder's lease ends soon after another host has doubted it`()
     async throws
   {
     try await PostgreSQLServer.running { server in

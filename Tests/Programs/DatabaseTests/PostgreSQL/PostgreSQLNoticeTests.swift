@@ -53,7 +53,8 @@ import Testing
     }
   }
 
-  @Test func `a change by another host is reported, and the host's own is not`() async throws {
+  @Test func `a change by another host is reported, but the host's own change is not`() async throws
+  {
     try await withObserver { server, observer, other, reports in
       let observation = reports.observe("b", in: observer)
       _ = try await observer.load("b")
@@ -85,7 +86,7 @@ import Testing
     }
   }
 
-  @Test func `a change whose notification was lost is reported after the next connection`()
+  @Test func `a change with a lost notification is reported after the next connection`()
     async throws
   {
     try await withObserver { server, _, _, reports in

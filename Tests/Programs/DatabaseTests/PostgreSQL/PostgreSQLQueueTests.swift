@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func `a save ends a claim, which then cannot be postponed`() async throws {
+  @Test func `a save ends a claim, and the claim can no longer be postponed`() async throws {
     try await withStores([Self.record("a")]) { _, one, two in
       let old = try #require(try await take(one).first)
       try await two.save(Self.record("a"))
@@ -201,7 +201,7 @@ import Testing
     }
   }
 
-  @Test func `accounts whose answer was lost are given to the same host again`() async throws {
+  @Test func `accounts of a lost answer are given to the same host again`() async throws {
     try await withRelay { _, relay, one, other in
       let ids = (1...20).map { "\($0)" }.sorted()
       for id in ids { try await other.save(Self.record(id)) }
@@ -240,7 +240,9 @@ import Testing
     }
   }
 
-  @Test func `the first request after a pause is not lost with an answer`() async throws {
+  @Test func `the first request after a pause is sent even if a database answer is lost`()
+    async throws
+  {
     try await withRelay { server, relay, one, other in
       for id in ["a", "b"] { try await other.save(Self.record(id)) }
       let name = ServerName(of: Self.record("a"))

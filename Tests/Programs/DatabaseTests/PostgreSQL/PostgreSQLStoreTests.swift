@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func `an id may be long, and a longer one is rejected before a sign-in`() async throws {
+  @Test func `a long id is accepted, and a longer id is rejected before a sign-in`() async throws {
     try await PostgreSQLServer.running { server in
       let store = store(server)
       // Random letters, which no server can compress.

@@ -41,7 +41,8 @@ import Testing
     #expect(try await files.store(.quickPassphrase("right")).all() == records)
   }
 
-  @Test func `a store with a key and one without reject each other's files`() async throws {
+  @Test func `a store with a key and a store without a key reject each other's files`() async throws
+  {
     let sealed = try SQLiteFolder()
     try await sealed.fill([record("a")], key: SQLiteFolder.key)
     await failure(.wrongPassphrase) { try await sealed.store().load("a") }
@@ -65,7 +66,7 @@ import Testing
   }
 
   @Test(arguments: [nil, SQLiteFolder.key], [nil, SQLiteFolder.otherKey])
-  func `a change of the key leaves nothing that the old key sealed`(
+  func `after a change of the key, no file has data of the old key`(
     old: StoreKey?, new: StoreKey?
   ) async throws {
     let files = try SQLiteFolder()

@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test(arguments: [nil, SQLiteFolder.key], [nil, SQLiteFolder.otherKey])
-  func `a change of the key seals registrations again`(
+  func `a change of the key encrypts registrations again`(
     old: StoreKey?, new: StoreKey?
   ) async throws {
     let files = try SQLiteFolder()

@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func `the first call creates the database's files and no others`()
+  @Test func `the first call creates the database's files and no other files`()
     async throws
   {
     let files = try SQLiteFolder()
@@ -148,7 +148,7 @@ import Testing
     #expect(try files.names() == names)
   }
 
-  @Test func `another program's open database is rejected too`() async throws {
+  @Test func `a database that another program has open is rejected`() async throws {
     let files = try SQLiteFolder()
     let sql = "PRAGMA journal_mode=WAL; CREATE TABLE t (a)"
     let program = try ChildProcess(

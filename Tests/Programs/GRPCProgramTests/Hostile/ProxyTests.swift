@@ -40,7 +40,7 @@ struct ProxyTests {
     }
   }
 
-  @Test func `a proxy forwards TLS calls, which it cannot read`() async throws {
+  @Test func `a proxy forwards TLS calls but cannot read them`() async throws {
     let certificates = try await Certificates()
     try await HostileServer.running({ _ in .good }) { server in
       let relay = try await TLSRelay(to: server.port, certificates, certificate: "other")

@@ -83,7 +83,7 @@ struct TLSTests {
   ]
 
   @Test(arguments: refused)
-  func `an expired certificate or one for another host is rejected`(
+  func `an expired certificate or a certificate for another host is rejected`(
     certificate: String, words: String
   ) async throws {
     try await HostileServer.running({ _ in .good }) { server in

@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func `a server without a successor is unavailable`() async throws {
+  @Test func `a stopped server is unavailable until the next server starts`() async throws {
     try await InteropKind.grpcGo.running { server in
       let channel = try server.channel()
       _ = try await channel.unaryCall(Self.small)

@@ -11,7 +11,7 @@ import Testing
 
 @testable import GRPCSupport
 
-/// The interoperability test cases of gRPC, with their original names.
+/// The interoperability test cases of gRPC; each name contains the original name of the case.
 ///
 /// `cacheable_unary` is missing because it sends GET, which gRPC's protocol does not have. The
 /// cases that need Google's cloud for their credentials are missing too.
@@ -25,7 +25,7 @@ import Testing
   // MARK: One message each way
 
   @Test(arguments: InteropKind.all)
-  func `empty_unary`(kind: InteropKind) async throws {
+  func `the interop test empty_unary passes`(kind: InteropKind) async throws {
     try await kind.running { server in
       let call = try server.channel().call(method("EmptyCall"))
       #expect(try await call.response().isEmpty)
@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(arguments: InteropKind.all)
-  func `large_unary`(kind: InteropKind) async throws {
+  func `the interop test large_unary passes`(kind: InteropKind) async throws {
     try await kind.running { server in
       let response = try await server.channel().unaryCall(Self.largeRequest)
       #expect(response.payload == Self.largeResponse)
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(arguments: InteropKind.all)
-  func `client_compressed_unary`(kind: InteropKind) async throws {
+  func `the interop test client_compressed_unary passes`(kind: InteropKind) async throws {
     try await kind.running { server in
       let plain = try server.channel()
       let compressing = try server.channel { $0.compression = .gzip }
@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test(arguments: InteropKind.all)
-  func `server_compressed_unary`(kind: InteropKind) async throws {
+  func `the interop test server_compressed_unary passes`(kind: InteropKind) async throws {
     try await kind.running { server in
       let channel = try server.channel()
       for isCompressed in [true, false] {
@@ -73,7 +73,7 @@ import Testing
   // MARK: Streams
 
   @Test(arguments: InteropKind.all)
-  func `client_streaming`(kind: InteropKind) async throws {
+  func `the interop test client_streaming passes`(kind: InteropKind) async throws {
     try await kind.running { server in
       let call = try server.channel().streamingInputCall()
       for size in [27_182, 8, 1_828, 45_904] {
@@ -86,7 +86,7 @@ import Testing
 
   /// The client compresses only what becomes smaller, so the second payload stays uncompressed.
   @Test(arguments: InteropKind.all)
-  func `client_compressed_streaming`(kind: InteropKind) async throws {
+  func `the interop test client_compressed_streaming passes`(kind: InteropKind) async throws {
     try await kind.running { server in
       let first = InputRequest(payload: Data(count: 27_182), expectCompressed: true)
       let second = InputRequest(payload: .noise(45_904), expectCompressed: false)
@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test(arguments: InteropKind.all)
-  func `server_streaming`(kind: InteropKind) async throws {
+  func `the interop test server_streaming passes`(kind: InteropKind) async throws {
     try await kind.running { server in
       let sizes = [31_415, 9, 2_653, 58_979]
       let call = try server.channel().streamingOutputCall(
@@ -114,7 +114,7 @@ import Testing
   }
 
   @Test(arguments: InteropKind.all)
-  func `server_compressed_streaming`(kind: InteropKind) async throws {
+  func `the interop test server_compressed_streaming passes`(kind: InteropKind) async throws {
     try await kind.running { server in
       let request = OutputRequest(responses: [
         ResponseParameters(size: 31_415, compressed: true),
@@ -128,7 +128,7 @@ import Testing
   }
 
   @Test(arguments: InteropKind.all)
-  func `ping_pong`(kind: InteropKind) async throws {
+  func `the interop test ping_pong passes`(kind: InteropKind) async throws {
     try await kind.running { server in
       let call = try server.channel().fullDuplexCall()
       var outputs = call.outputs.makeAsyncIterator()
@@ -144,7 +144,7 @@ import Testing
   }
 
   @Test(arguments: InteropKind.all)
-  func `empty_stream`(kind: InteropKind) async throws {
+  func `the interop test empty_stream passes`(kind: InteropKind) async throws {
     try await kind.running { server in
       let call = try server.channel().fullDuplexCall()
       try call.finishSending()
@@ -156,7 +156,7 @@ import Testing
   // MARK: Metadata and status
 
   @Test(arguments: InteropKind.all)
-  func `custom_metadata`(kind: InteropKind) async throws {
+  func `the interop test custom_metadata passes`(kind: InteropKind) async throws {
     let (initial, trailing) = ("x-grpc-test-echo-initial", "x-grpc-test-echo-trailing-bin")
     let bytes = Data([0xAB, 0xAB, 0xAB])
     var metadata = try RPCMetadata([initial: "test_initial_metadata_value"])
@@ -182,7 +182,7 @@ import Testing
   }
 
   @Test(arguments: InteropKind.all)
-  func `status_code_and_message`(kind: InteropKind) async throws {
+  func `the interop test status_code_and_message passes`(kind: InteropKind) async throws {
     try await kind.running { server in
       let channel = try server.channel()
       let status = EchoStatus(code: 2, message: "test status message")
@@ -201,7 +201,7 @@ import Testing
   }
 
   @Test(arguments: InteropKind.all)
-  func `special_status_message`(kind: InteropKind) async throws {
+  func `the interop test special_status_message passes`(kind: InteropKind) async throws {
     try await kind.running { server in
       let message = "\t\ntest with whitespace\r\nand Unicode BMP ☺ and non-BMP 😈\t\n"
       let status = EchoStatus(code: 2, message: message)
@@ -213,7 +213,7 @@ import Testing
   }
 
   @Test(arguments: InteropKind.all)
-  func `unimplemented_method`(kind: InteropKind) async throws {
+  func `the interop test unimplemented_method passes`(kind: InteropKind) async throws {
     try await kind.running { server in
       let call = try server.channel().call(method("UnimplementedCall"))
       let error = await rpcFailure(.unimplemented) { try await call.response() }
@@ -222,7 +222,7 @@ import Testing
   }
 
   @Test(arguments: InteropKind.all)
-  func `unimplemented_service`(kind: InteropKind) async throws {
+  func `the interop test unimplemented_service passes`(kind: InteropKind) async throws {
     try await kind.running { server in
       let call = try server.channel().call("/grpc.testing.UnimplementedService/UnimplementedCall")
       let error = await rpcFailure(.unimplemented) { try await call.response() }
@@ -233,7 +233,7 @@ import Testing
   // MARK: Early ends
 
   @Test(arguments: InteropKind.all)
-  func `cancel_after_begin`(kind: InteropKind) async throws {
+  func `the interop test cancel_after_begin passes`(kind: InteropKind) async throws {
     try await kind.running { server in
       let channel = try server.channel()
       // Once with a server that has begun the call, and once right after the start.
@@ -253,7 +253,7 @@ import Testing
   }
 
   @Test(arguments: InteropKind.all)
-  func `cancel_after_first_response`(kind: InteropKind) async throws {
+  func `the interop test cancel_after_first_response passes`(kind: InteropKind) async throws {
     try await kind.running { server in
       let call = try server.channel().fullDuplexCall()
       var outputs = call.outputs.makeAsyncIterator()
@@ -268,7 +268,7 @@ import Testing
   }
 
   @Test(arguments: InteropKind.all)
-  func `timeout_on_sleeping_server`(kind: InteropKind) async throws {
+  func `the interop test timeout_on_sleeping_server passes`(kind: InteropKind) async throws {
     try await kind.running { server in
       let call = try server.channel().fullDuplexCall()
       try call.setTimeout(.milliseconds(1))
@@ -282,7 +282,7 @@ import Testing
   // MARK: Credentials
 
   @Test(arguments: InteropKind.all)
-  func `oauth2_auth_token`(kind: InteropKind) async throws {
+  func `the interop test oauth2_auth_token passes`(kind: InteropKind) async throws {
     try await Self.withToken { userInfo, token, scope in
       try await kind.running(userInfo: userInfo) { server in
         let channel = try server.channel(credential: .accessToken(token))
@@ -294,7 +294,7 @@ import Testing
   }
 
   @Test(arguments: InteropKind.all)
-  func `per_rpc_creds`(kind: InteropKind) async throws {
+  func `the interop test per_rpc_creds passes`(kind: InteropKind) async throws {
     try await Self.withToken { userInfo, token, _ in
       try await kind.running(userInfo: userInfo) { server in
         let channel = try server.channel()

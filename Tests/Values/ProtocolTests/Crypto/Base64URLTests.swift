@@ -21,7 +21,7 @@ import Testing
     #expect(Base64URL.decode(text) == bytes)
   }
 
-  @Test func `decoding restores all bytes, also those of a slice`() {
+  @Test func `decoding restores all bytes, also from a slice`() {
     let bytes = Data((0...255).map { UInt8($0) })
     for count in 0...255 {
       #expect(Base64URL.decode(Base64URL.encode(bytes.prefix(count))) == bytes.prefix(count))
@@ -33,7 +33,7 @@ import Testing
     "A", "AAAAA", "AA==", "AAA=", "=", "A=AA", "AA\n", " AA", "A A", "++++", "////", "AA.A",
     "é", "\u{0}\u{0}", "ＡＡ",
   ])
-  func `any other character or length is rejected`(text: String) {
+  func `a character outside the alphabet or a wrong length is rejected`(text: String) {
     #expect(Base64URL.decode(text) == nil)
   }
 

@@ -22,7 +22,7 @@ import Testing
       ("rsa_pss_4096_sha512_mgf1_64", .rsaPSS(.sha512), 132, 179),
       ("ed25519", .ed25519, 117, 210),
     ] as [(String, SignatureScheme, Int, Int)])
-  func `all valid signatures are accepted, and all invalid ones are rejected`(
+  func `all valid signatures are accepted, and all invalid signatures are rejected`(
     file: String, scheme: SignatureScheme, valid: Int, all: Int
   ) throws {
     let cases = try WycheproofFile.cases(file)

@@ -60,7 +60,7 @@ import Testing
     #expect(record(one) != record(other))
   }
 
-  @Test func `each file of another library that compares texts sees the exact comparison`() throws {
+  @Test func `each file that compares texts imports the exact comparison`() throws {
     // The operators belong to SequencingOAuth, and a file sees only those of modules it imports.
     let compares = /\bHashable\b|\bEquatable\b|[=!]= "|contains\("/
     let sources = PackageSources.root.appending(path: "Sources")

@@ -68,7 +68,7 @@ import Testing
       .more, "unknown claims", "sub alice;", [with(adding: #""x":[{"y":{}}],"roles":["admin"]"#)]),
     .refused(
       .more, "`nonce`, `at_hash`, `c_hash`, `events`", .accessTokenInvalid,
-      saying: ["the claims of another type of text"], each([#""x""#, "{}"], of: foreign)),
+      saying: ["claims of another type of token"], each([#""x""#, "{}"], of: foreign)),
     .refused(
       .more, "a name twice, at any depth", .accessTokenInvalid, saying: ["with the same name"],
       [with(adding: #""aud":"api""#), with(adding: #""x":1,"x":1"#)]),

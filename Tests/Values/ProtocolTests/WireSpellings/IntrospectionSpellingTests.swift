@@ -47,7 +47,7 @@ import Testing
   static let rows: [SpellingRow] = [
     .missing(.null, "all but `active`", each(["null"], of: optional)),
     .refused(
-      .null, "`active`", .invalidResponse, saying: ["does not say whether it is active"],
+      .null, "`active`", .invalidResponse, saying: ["does not say if the token is active"],
       [with(["active": "null"])]),
     .missing(
       .empty, "all but `active`, `token_type`, `token_use`",
@@ -66,7 +66,7 @@ import Testing
     .read(.kind, "`username`", "username -;", each(["5", "{}"], of: ["username"])),
     .refused(
       .kind, "`active` as a text or a number", .invalidResponse,
-      saying: ["does not say whether it is active"], each([#""true""#, "1"], of: ["active"])),
+      saying: ["does not say if the token is active"], each([#""true""#, "1"], of: ["active"])),
     .refused(
       .kind, "`iss`, `sub`, `aud`, `client_id`", .invalidResponse, saying: ["is a number and not"],
       each(["5"], of: ["iss", "sub", "aud", "client_id"])),
@@ -144,7 +144,7 @@ import Testing
       .blanks, "a line end after a signed answer", "r", "read", in: "UserInfoSpellingTests"),
     .read(.missing, "all but `active`", "scopes", without(optional)),
     .refused(
-      .missing, "`active`", .invalidResponse, saying: ["does not say whether it is active"],
+      .missing, "`active`", .invalidResponse, saying: ["does not say if the token is active"],
       without(["active"])),
   ]
 

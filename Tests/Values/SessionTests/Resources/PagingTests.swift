@@ -49,7 +49,9 @@ import Testing
       sourceLocation: sourceLocation)
   }
 
-  @Test func `neighbours are found in a Link field, absolute and relative`() async throws {
+  @Test func `the next and previous pages are found in a Link field, absolute and relative`()
+    async throws
+  {
     try await check(
       fixture(.linkHeader) { page in
         var links: [String] = []
@@ -59,7 +61,7 @@ import Testing
       })
   }
 
-  @Test func `neighbours are found in other header fields`() async throws {
+  @Test func `the next and previous pages are found in other header fields`() async throws {
     try await check(
       fixture(.headers(next: "X-Next", previous: "X-Previous")) { page in
         var fields = HeaderFields()
@@ -69,7 +71,7 @@ import Testing
       })
   }
 
-  @Test func `neighbours are found in members of the body`() async throws {
+  @Test func `the next and previous pages are found in members of the body`() async throws {
     try await check(
       fixture(.body(next: "paging.next", previous: "paging.previous")) { page in
         let next = page < 3 ? #""?page=\#(page + 1)""# : "null"
@@ -78,7 +80,7 @@ import Testing
       })
   }
 
-  @Test func `neighbours are found by tokens that are sent back`() async throws {
+  @Test func `the next and previous pages are found by page tokens`() async throws {
     let fixture = try await fixture(.tokens(next: "next", previous: "back", parameter: "page")) {
       page in
       var members: [String] = []
@@ -190,7 +192,9 @@ import Testing
     #expect(reason.message.contains("more than 20 pages"))
   }
 
-  @Test func `a failed iteration has no more pages, and a new one begins again`() async throws {
+  @Test func `a failed iteration has no more pages, and a new iteration starts at the first page`()
+    async throws
+  {
     let fixture = try await PipeFixture().answering("", status: 503)
     let pages = fixture.pipe.pages(List.self)
     var iterator = pages.makeAsyncIterator()
@@ -255,7 +259,9 @@ import Testing
     ["<https://a.example/2>; rev=next"], ["<https://a.example/2>, rel=next"],
     ["<https://a.example/2>; rel=prev; rel=next"], [String(repeating: "<", count: 10_000)],
   ])
-  func `a malformed or other Link field names no next page`(fields: [String]) async throws {
+  func `a Link field that is malformed or has other relations names no next page`(fields: [String])
+    async throws
+  {
     #expect(try await next(fields) == nil)
   }
 }

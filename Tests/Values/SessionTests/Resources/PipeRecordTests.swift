@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test(arguments: ["", ".", ".."])
-  func `an ID that names no record sends nothing`(id: String) async throws {
+  func `an ID that names no record causes no request`(id: String) async throws {
     let fixture = try await PipeFixture()
     let errors = [
       await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read(id: id) },
@@ -104,7 +104,8 @@ import Testing
       ])
   }
 
-  @Test func `a record without an ID is created, and one with an ID is updated`() async throws {
+  @Test func `a record without an ID is created, and a record with an ID is updated`() async throws
+  {
     let fixture = try await PipeFixture().answering(#"{"id":"new","title":"A"}"#)
     let saved = try await fixture.pipe.save(File(title: "A"), returning: File.self)
     #expect(saved == File(id: "new", title: "A"))
@@ -155,7 +156,7 @@ import Testing
     #expect(error?.cause?.code == .malformedRequest && fixture.asked.isEmpty)
   }
 
-  @Test func `a record is removed by its ID, and not without one`() async throws {
+  @Test func `a record is removed by its ID, and only if it has an ID`() async throws {
     let fixture = try await PipeFixture().answering("", status: 204)
     try await fixture.pipe.remove(id: "a")
     try await fixture.pipe.remove(File(id: "b", title: "B"))

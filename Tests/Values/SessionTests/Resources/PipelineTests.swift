@@ -45,7 +45,7 @@ import Testing
     ("https://api.example/?a=b", .invalidConfiguration), ("ftp://a", .invalidConfiguration),
     ("https://u:p@api.example", .invalidConfiguration), ("http://api.example", .insecureEndpoint),
   ])
-  func `a base that may not get a token is rejected`(
+  func `a base URL that may not get a token is rejected`(
     base: String, code: SQOAuthError.Code
   ) async throws {
     let module = try SessionFixture().module

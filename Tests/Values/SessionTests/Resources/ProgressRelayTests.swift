@@ -19,7 +19,7 @@ import Testing
       }, Callbacks(queue: queue))
   }
 
-  @Test func `values arrive in order, and the last one before the end`() async {
+  @Test func `values arrive in order, and the last value arrives before the end`() async {
     let relay = relay()
     for number in 0..<1000 { relay.report(number) }
     await relay.end(isComplete: true)

@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func `the work after a request is cancelled with it`() async {
+  @Test func `the work after a request is cancelled together with the request`() async {
     let result = await operations.run { interruption in
       operations.cancelAll()
       return await interruption.result { () async throws(PipeError) in
