@@ -22,8 +22,10 @@ import Testing
       document: "Pod.md", line: 1,
       code: """
         import SequencingOAuth
-        SQOAuth.shared.registrateApplicationParametersCliendID(
-          "app", ClientSecret: "s", RedirectUri: "http://127.0.0.1/callback", Scope: "demo")
+        @available(*, deprecated) func register() {
+          SQOAuth.shared.registrateApplicationParametersCliendID(
+            "app", ClientSecret: "s", RedirectUri: "http://127.0.0.1/callback", Scope: "demo")
+        }
         """)
     let complaints = try await Compiler().compile(refused + [pods])
     #expect(complaints.count == 2)

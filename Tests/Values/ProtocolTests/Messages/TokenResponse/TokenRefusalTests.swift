@@ -138,7 +138,7 @@ import Testing
     ("https://new.example/token?key=C4N4RY#C4N4RY", "to https://new.example/token,"),
     ("https://u:C4N4RY@new.example/token", "to https://new.example/token,"),
     ("/login?next=C4N4RY", "to /login,"), ("//new.example", "to //new.example,"),
-    ("?C4N4RY", "(status 307), which"),
+    ("?C4N4RY", "(status 307), but the SDK"),
   ])
   func `the error of a redirect names its target without possible secrets`(
     location: String, words: String
