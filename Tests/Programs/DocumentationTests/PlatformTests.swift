@@ -30,12 +30,14 @@ import Testing
   /// The files with a branch for other systems, where a port would begin.
   static let seams: Set = [
     "SQBasics/CLibrary", "SQBasics/EnvironmentVariable", "SQBasics/Locked", "SQBasics/Threads",
+    "SQBasics/EventLoop/EpollPoller", "SQBasics/EventLoop/EventLoop+Shared",
+    "SQBasics/EventLoop/EventLoop+Thread", "SQBasics/EventLoop/PollPoller",
+    "SQBasics/EventLoop/SocketPoller",
     "SQFiles/FileDescriptor", "SQFiles/FileDescriptor+Content", "SQFiles/FileFailure",
     "SQFiles/FileLock", "SQFiles/FileStatus", "SQFiles/FileTrust", "SQFiles/LockHolder",
     "SQFiles/LockRemoval", "SQFiles/PrivateFile", "SQFiles/PrivateFile+Placing",
     "SQFiles/URL+Path",
-    "SQLoopback/EventLoop", "SQLoopback/SocketAddress",
-    "SQLoopback/Sockets",
+    "SQLoopback/SocketAddress", "SQLoopback/Sockets",
     "SequencingOAuth/Signals/SignalListener",
     "SequencingOAuth/UserAgent/BrowserCommand", "SequencingOAuth/UserAgent/ChildProcess",
     "SequencingOAuth/UserAgent/OutputRelay", "SequencingOAuth/UserAgent/ProgramTerminal",
@@ -44,15 +46,12 @@ import Testing
   /// The files for Linux only, which a port would replace or omit.
   static let linuxFiles: Set = [
     "SequencingOAuth/HTTP/Curl/CurlCallbacks", "SequencingOAuth/HTTP/Curl/CurlEventLoop",
-    "SequencingOAuth/HTTP/Curl/CurlMulti", "SequencingOAuth/HTTP/Curl/LoneRequests",
     "SequencingOAuth/HTTP/Curl/OpenedConnection", "SequencingOAuth/HTTP/Curl/SocketTable",
-    "SQHTTP2/SocketIO", "SQHTTP2/SocketLoop",
+    "SQHTTP2/SocketIO",
     "SequencingOAuthPostgreSQL/Connection", "SequencingOAuthPostgreSQL/ConnectionSettings",
-    "SequencingOAuthPostgreSQL/Notices/Bell", "SequencingOAuthPostgreSQL/Notices/NoticeListener",
     "SequencingOAuthPostgreSQL/PostgreSQLTokenStore+Leases",
-    "SequencingOAuthPostgreSQL/ResultReader", "SequencingOAuthPostgreSQL/SocketWatch",
+    "SequencingOAuthPostgreSQL/ResultReader",
     "SequencingOAuthSecretService/KeyringLibrary",
-    "SQHTTP2/SocketIO", "SQHTTP2/SocketLoop",
     "SequencingOAuthSecretService/KeyringConnection",
     "OAuthSandbox/Multipart/MultipartReader", "OAuthSandbox/Visitor/LoopbackConnection",
   ]
