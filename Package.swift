@@ -75,7 +75,9 @@ let libraries: [Target] = [
     swiftSettings: librarySettings),
   .target(
     name: "SequencingOAuthPostgreSQL",
-    dependencies: ["SequencingOAuth", "SQBasics", "SQFiles", "SQCrypto", "CSQPostgreSQL"],
+    dependencies: [
+      "SequencingOAuth", "SQBasics", "SQFiles", "SQCrypto", "CSQPostgreSQL", "CSQSockets",
+    ],
     swiftSettings: librarySettings),
   .target(
     name: "SequencingOAuthSecretService",
@@ -105,12 +107,12 @@ let libraries: [Target] = [
     name: "SQLoopbackHTTP2", dependencies: ["SQBasics", "SQHTTP2", "SQLoopback"],
     swiftSettings: settings),
   .target(
-    name: "SQHTTP2", dependencies: ["SQBasics", "CSQNghttp2", "CSQSockets"],
+    name: "SQHTTP2", dependencies: ["SQBasics", "CSQNghttp2"],
     swiftSettings: librarySettings),
   .target(
     name: "SQCrypto", dependencies: ["SQBasics", "CSQCrypto"], swiftSettings: librarySettings),
   .target(name: "SQFiles", dependencies: ["SQBasics"], swiftSettings: librarySettings),
-  .target(name: "SQBasics", swiftSettings: librarySettings),
+  .target(name: "SQBasics", dependencies: ["CSQSockets"], swiftSettings: librarySettings),
   .systemLibrary(name: "CSQSockets"),
   .systemLibrary(
     name: "CSQCurl", pkgConfig: curl, providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -209,6 +211,7 @@ let clientWithServers: [Target.Dependency] = [
 
 /// Tests with servers in their own process, on loopback addresses.
 let loopback: [Target] = [
+  tests("Loopback/EventLoopTests", ["SQBasics"]),
   tests("Loopback/TransportTests", clientWithServers),
   tests("Loopback/SignInTests", clientWithServers),
   tests("Loopback/ProviderTests", clientWithServers),
@@ -362,7 +365,7 @@ let benchmarks: [Target] = [
       "SequencingOAuth", "SequencingOAuthBackend", "SequencingOAuthPipes", "SequencingOAuthGRPC",
       "SequencingOAuthSQLite",
       "SequencingOAuthPostgreSQL", "OAuthSandbox", "SQBasics", "Charts", "SQLoopback", "CSQCrypto",
-      "CSQCurl", "CSQPostgreSQL", "CSQSQLite",
+      "CSQCurl", "CSQPostgreSQL", "CSQSQLite", "CSQSockets",
     ],
     path: "Tests/Benchmarks", exclude: ["Peers"], swiftSettings: settings)
 ]

@@ -7,8 +7,6 @@
 #include <curl/curl.h>
 #include <poll.h>
 #include <stdint.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <time.h>
 #ifdef __linux__
 #include <asm/ioctls.h>

@@ -1,14 +1,5 @@
 #pragma once
 
-// Swift's own module of the C library does not include these headers.
-#include <poll.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <time.h>
-
-// glibc declares it only for programs that define _GNU_SOURCE.
-extern int ppoll(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *);
-
 // On Debian, the header is in a folder that only pkg-config's flags name.
 #if __has_include(<libpq-fe.h>)
 #include <libpq-fe.h>

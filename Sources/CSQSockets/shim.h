@@ -29,6 +29,32 @@ static inline sigset_t sq_no_signals(void) {
   return signals;
 }
 
+/// Blocks all signals on the calling thread.
+static inline void sq_block_signals(void) {
+  sigset_t signals;
+  sigfillset(&signals);
+  pthread_sigmask(SIG_SETMASK, &signals, 0);
+}
+
+/// Unblocks all signals on the calling thread.
+static inline void sq_unblock_signals(void) {
+  sigset_t signals = sq_no_signals();
+  pthread_sigmask(SIG_SETMASK, &signals, 0);
+}
+
+/// Returns an entry for poll(2), which waits for these events of a descriptor.
+static inline struct pollfd sq_polled(int file, uint32_t events) {
+  struct pollfd polled = {file, (short)(events & (POLLIN | POLLOUT)), 0};
+  return polled;
+}
+
+static inline int sq_polled_file(struct pollfd polled) { return polled.fd; }
+
+/// Returns the events that poll(2) reported in an entry.
+static inline uint32_t sq_polled_events(struct pollfd polled) {
+  return (unsigned short)polled.revents;
+}
+
 /// Returns the monotonic time in nanoseconds. A signal handler may call it.
 static inline uint64_t sq_monotonic_nanoseconds(void) {
   struct timespec time;

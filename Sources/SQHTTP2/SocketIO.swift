@@ -24,16 +24,6 @@ package enum SocketIO {
     outcome { Glibc.send(socket, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL)) }
   }
 
-  /// Returns whether bytes or the end of the connection can be read at once.
-  ///
-  /// If not, it lets other threads run first.
-  package static func isReadable(_ socket: Int32) -> Bool {
-    var polled = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
-    if poll(&polled, 1, 0) > 0 { return true }
-    sched_yield()
-    return false
-  }
-
   package static func yield() { sched_yield() }
 
   private static func outcome(_ body: () -> Int) -> Outcome {

@@ -1,3 +1,5 @@
+import SQBasics
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -34,7 +36,7 @@ extension Connection {
   private static let turnBytes = 256 * 1024
 
   /// Runs the script's steps until a step must wait or the client's receive window is full.
-  func continueScript(now: Int64) {
+  func continueScript(now: UInt64) {
     guard case .scripted(var cursor) = phase, output.isEmpty else { return }
     for data in cursor.nextSends() { output.append(data) }
     guard output.isEmpty else {

@@ -1,9 +1,17 @@
+import SQBasics
+
 /// The connection of one client: the bytes it sent, the answer it gets, and its deadline.
 ///
-/// Only the event loop's thread uses it. After each method, the loop reads ``interest``,
-/// ``deadline`` and ``isClosed``: what to wait for, until when, and whether to remove the
-/// connection.
+/// Only the event loop's thread uses it. After each method, ``LoopbackConnections`` reads
+/// ``interest``, ``deadline`` and ``isClosed``: what to wait for, until when, and whether to remove
+/// the connection.
 final class Connection {
+  /// The identity of a connection; the socket alone is not enough, as the system reuses its number.
+  struct ID: Sendable, Hashable {
+    let socket: Int32
+    let number: UInt64
+  }
+
   enum Phase {
     /// Waits for a request or for the rest of it.
     case reading
@@ -14,7 +22,7 @@ final class Connection {
     /// Reads and discards what the client still sends, at most until this time.
     ///
     /// Closing the connection with unread bytes could make the client lose the response.
-    case lingering(until: Int64)
+    case lingering(until: UInt64)
     case closed
   }
 
@@ -23,12 +31,13 @@ final class Connection {
   /// The least number of bytes that a client may send ahead while its request is handled.
   private static let leastBacklog = 64 * 1024
 
-  let id: UInt64
-  let socket: Int32
+  let id: ID
   let context: ConnectionContext
   var phase = Phase.reading
   var output = OutputQueue()
-  var deadline: Int64
+  var deadline: UInt64
+  /// The events for which the event loop watches the socket.
+  private var watched: SocketEvents = .readable
   private var parser: RequestParser
   /// The number of the current request, so that a late answer is not sent for the next request.
   private var exchange: UInt64 = 0
@@ -40,15 +49,16 @@ final class Connection {
   private var peerHasFinished = false
   private var isStopping = false
 
-  init(id: UInt64, socket: Int32, peerPort: UInt16, context: ConnectionContext, now: Int64) {
+  init(_ id: ID, peerPort: UInt16, context: ConnectionContext, now: UInt64) {
     self.id = id
-    self.socket = socket
     self.context = context
     parser = RequestParser(
       limits: context.limits, peerPort: peerPort,
       admission: context.admission)
     deadline = Monotonic.after(context.limits.idleTime, from: now)
   }
+
+  var socket: Int32 { id.socket }
 
   var isClosed: Bool {
     if case .closed = phase { return true }
@@ -72,10 +82,10 @@ final class Connection {
     return false
   }
 
-  /// The events of `poll` that the connection waits for.
-  var interest: Int16 {
-    var events = output.isEmpty ? 0 : Sockets.writable
-    if !peerHasFinished && takesBytes { events |= Sockets.readable }
+  /// The events that the connection waits for.
+  var interest: SocketEvents {
+    var events: SocketEvents = output.isEmpty ? [] : .writable
+    if !peerHasFinished && takesBytes { events.insert(.readable) }
     return events
   }
 
@@ -88,9 +98,29 @@ final class Connection {
     return parser.bufferedBytes < max(Self.leastBacklog, context.limits.headerBytes + 1)
   }
 
+  /// Makes the event loop wait for the current ``interest``.
+  func watchAgain() {
+    guard interest != watched else { return }
+    watched = interest
+    context.loop.change(socket, to: interest)
+  }
+
   // MARK: Reading from the socket
 
-  func receive(into scratch: UnsafeMutableRawBufferPointer, now: Int64) {
+  /// Reads and writes what the events allow; returns whether anything arrived.
+  @discardableResult
+  func serve(
+    _ events: SocketEvents, _ scratch: UnsafeMutableRawBufferPointer, now: UInt64
+  ) -> Bool {
+    let hasReceived = events.contains(.readable) && receive(into: scratch, now: now)
+    if events.contains(.writable) { flush(now: now) }
+    if events == .ended { close() }
+    return hasReceived
+  }
+
+  /// Reads once; returns whether bytes or the end of the connection have arrived.
+  @discardableResult
+  func receive(into scratch: UnsafeMutableRawBufferPointer, now: UInt64) -> Bool {
     let count = Sockets.receive(socket, into: scratch)
     if count > 0 {
       switch phase {
@@ -103,9 +133,12 @@ final class Connection {
       }
     } else if count == 0 {
       peerFinished()
-    } else if !Sockets.wouldBlock && !Sockets.wasInterrupted {
+    } else if Sockets.wouldBlock || Sockets.wasInterrupted {
+      return false
+    } else {
       close()
     }
+    return true
   }
 
   /// Handles the end of the client's bytes.
@@ -122,7 +155,7 @@ final class Connection {
     }
   }
 
-  func flush(now: Int64) {
+  func flush(now: UInt64) {
     guard !isClosed, !output.isEmpty else { return }
     switch output.flush(socket) {
     case .done: sentEverything(now: now)
@@ -132,7 +165,7 @@ final class Connection {
     }
   }
 
-  private func sentEverything(now: Int64) {
+  private func sentEverything(now: UInt64) {
     switch phase {
     case .reading:
       isIdle = !parser.isInsideRequest
@@ -147,7 +180,7 @@ final class Connection {
 
   // MARK: Requests and answers
 
-  private func readOn(now: Int64) {
+  private func readOn(now: UInt64) {
     guard case .reading = phase, output.isEmpty else { return }
     if isIdle && parser.isInsideRequest {
       isIdle = false
@@ -174,10 +207,10 @@ final class Connection {
     answersHead = parsed.request.method == "HEAD"
     keepsAlive = parsed.keepsAlive
     deadline = Monotonic.never
-    phase = .handling(context.startHandler(parsed.request, connection: id, exchange: exchange))
+    phase = .handling(context.startHandler(parsed.request, id, exchange: exchange))
   }
 
-  private func refuse(_ status: Int, now: Int64) {
+  private func refuse(_ status: Int, now: UInt64) {
     answersHead = false
     keepsAlive = false
     // RFC 8446, section 5.1: a TLS handshake record begins with this byte, and no request does.
@@ -185,7 +218,7 @@ final class Connection {
     send(context.refusal?(refusal) ?? .refusal(status), now: now)
   }
 
-  func answer(_ reply: LoopbackReply, to exchange: UInt64, now: Int64) {
+  func answer(_ reply: LoopbackReply, to exchange: UInt64, now: UInt64) {
     guard case .handling = phase, exchange == self.exchange else { return }
     switch reply {
     case .response(let response): send(response, now: now)
@@ -195,7 +228,7 @@ final class Connection {
     }
   }
 
-  private func send(_ response: LoopbackResponse, now: Int64) {
+  private func send(_ response: LoopbackResponse, now: UInt64) {
     let closes = response.closesConnection || !keepsAlive || isStopping
     let joinsBody = response.body.count <= 64 * 1024
     output.append(
@@ -208,11 +241,11 @@ final class Connection {
 
   // MARK: Time and the end
 
-  func expect(_ duration: Duration, from now: Int64) {
+  func expect(_ duration: Duration, from now: UInt64) {
     deadline = Monotonic.after(duration, from: now)
   }
 
-  func timedOut(now: Int64) {
+  func timedOut(now: UInt64) {
     guard output.isEmpty else { return close() }
     switch phase {
     case .reading where parser.isInsideRequest: refuse(408, now: now)
@@ -222,20 +255,20 @@ final class Connection {
     }
   }
 
-  func finishSending(now: Int64) {
+  func finishSending(now: UInt64) {
     // If the client has finished or the server is stopping, there is nothing to wait for.
     guard !isStopping, !peerHasFinished else { return closeInOrder() }
     Sockets.finishSending(socket)
     linger(until: Monotonic.after(Self.lingerTime.total, from: now), now: now)
   }
 
-  private func linger(until end: Int64, now: Int64) {
+  private func linger(until end: UInt64, now: UInt64) {
     phase = .lingering(until: end)
     deadline = min(Monotonic.after(Self.lingerTime.silent, from: now), end)
   }
 
   /// Ends the connection because the server stops; a running handler may still answer.
-  func stop(now: Int64) {
+  func stop(now: UInt64) {
     isStopping = true
     switch phase {
     case .handling: break
@@ -268,6 +301,7 @@ final class Connection {
     if case .handling(let task) = phase { task.cancel() }
     phase = .closed
     deadline = Monotonic.never
+    context.loop.forget(socket)
     closing(socket)
   }
 }

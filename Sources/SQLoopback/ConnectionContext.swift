@@ -9,18 +9,20 @@ struct ConnectionContext: Sendable {
   let mailbox: LoopMailbox
   let crowd: LoopbackCrowd
 
+  var loop: EventLoop { mailbox.loop }
+
   /// Runs the handler and posts its answer to the mailbox.
   ///
   /// The handler starts on the event loop's thread, so a handler that never suspends needs no
   /// change of threads. After its first suspension, it runs in the cooperative pool.
   func startHandler(
-    _ request: LoopbackRequest, connection: UInt64, exchange: UInt64
+    _ request: LoopbackRequest, _ connection: Connection.ID, exchange: UInt64
   ) -> Task<Void, Never> {
     let handler = handler
     let mailbox = mailbox
     return .startingHere {
       let reply = await handler(request)
-      mailbox.post(.reply(connection: connection, exchange: exchange, reply))
+      mailbox.post(.reply(connection, exchange: exchange, reply))
     }
   }
 }

@@ -1,9 +1,9 @@
 import SQBasics
 
-/// A message from another thread to the event loop.
+/// A message from another thread to a server's event loop.
 enum LoopMessage: Sendable {
   /// A handler's answer to one exchange of one connection.
-  case reply(connection: UInt64, exchange: UInt64, LoopbackReply)
+  case reply(Connection.ID, exchange: UInt64, LoopbackReply)
   /// Close the connections in order, then call the closure; handlers have this long to answer.
   case stop(handlerGrace: Duration, @Sendable () -> Void)
   /// Serve everything that has arrived, then call the closure.
@@ -16,53 +16,45 @@ enum LoopMessage: Sendable {
   }
 }
 
-/// A queue of messages to the event loop, which wakes the loop only if it sleeps.
+/// A queue of messages for the connections of one server.
 final class LoopMailbox: Sendable {
   private struct State {
     var messages: [LoopMessage] = []
-    var isAsleep = false
-    var isClosed = false
+    /// The object that takes the messages; `nil` after it has closed the mailbox.
+    var reader: (any EventHandler)?
+    /// Whether the loop was asked to call the reader, and has not called it yet.
+    var isAnnounced = false
   }
 
+  let loop: EventLoop
   private let state = Locked(State())
-  /// The socket that the loop polls; it becomes readable when a message wakes the loop.
-  let readEnd: Int32
-  private let writeEnd: Int32
 
-  init() throws(LoopbackError) {
-    (readEnd, writeEnd) = try Sockets.pair()
+  init(_ loop: EventLoop) {
+    self.loop = loop
   }
 
-  deinit {
-    Sockets.close(readEnd)
-    Sockets.close(writeEnd)
+  /// Sets the object that the loop calls for each message.
+  func open(for reader: any EventHandler) {
+    state.withLock { $0.reader = reader }
   }
 
-  /// Adds a message; returns `false` if the loop has ended and will not read it.
+  /// Adds a message; returns `false` if nothing will read it.
   @discardableResult
   func post(_ message: LoopMessage) -> Bool {
-    let (isOpen, mustWake) = state.withLock { state in
-      guard !state.isClosed else { return (false, false) }
+    let (isOpen, reader) = state.withLock { state -> (Bool, (any EventHandler)?) in
+      guard let reader = state.reader else { return (false, nil) }
       state.messages.append(message)
-      defer { state.isAsleep = false }
-      return (true, state.isAsleep)
+      defer { state.isAnnounced = true }
+      return (true, state.isAnnounced ? nil : reader)
     }
-    if mustWake {
-      let byte: UInt8 = 1
-      _ = withUnsafeBytes(of: byte) { Sockets.send(writeEnd, $0) }
-    }
+    if let reader { loop.callSoon(reader) }
     return isOpen
   }
 
-  /// Removes and returns all messages; if there are none, returns `nil` and marks the loop asleep.
-  ///
-  /// The next message then wakes the loop.
-  func takeOrSleep() -> [LoopMessage]? {
+  /// Removes and returns all messages, because the loop has called the reader.
+  func take() -> [LoopMessage] {
     state.withLock { state in
-      guard !state.messages.isEmpty else {
-        state.isAsleep = true
-        return nil
-      }
+      state.isAnnounced = false
       defer { state.messages = [] }
       return state.messages
     }
@@ -77,21 +69,10 @@ final class LoopMailbox: Sendable {
     }
   }
 
-  /// Marks the loop awake, so that messages need not wake it.
-  func wokeUp() {
-    state.withLock { $0.isAsleep = false }
-  }
-
-  /// Reads all wake-up bytes from ``readEnd``.
-  func drain() {
-    var bytes: (UInt64, UInt64) = (0, 0)
-    while withUnsafeMutableBytes(of: &bytes, { Sockets.receive(readEnd, into: $0) }) > 0 {}
-  }
-
   /// Rejects further messages and returns the unread ones.
   func close() -> [LoopMessage] {
     state.withLock { state in
-      state.isClosed = true
+      state.reader = nil
       defer { state.messages = [] }
       return state.messages
     }

@@ -1,3 +1,5 @@
+import SQBasics
+
 /// A loopback address to listen on.
 package enum LoopbackAddress: Sendable, Hashable {
   case ipv4
@@ -70,8 +72,14 @@ package final class LoopbackServer: Sendable {
     admission: LoopbackAdmission.Rule? = nil, refusal: LoopbackRefusal.Handler? = nil,
     handler: @escaping Handler
   ) throws(LoopbackError) {
-    let mailbox = try LoopMailbox()
     let (listener, boundPort) = try Sockets.listen(address, port: port)
+    let mailbox: LoopMailbox
+    do throws(EventLoopFailure) {
+      mailbox = LoopMailbox(try EventLoop())
+    } catch {
+      Sockets.closeListener(listener)
+      throw .system(errno: error.errno)
+    }
     let context = ConnectionContext(
       limits: limits, admission: admission, refusal: refusal, handler: handler, mailbox: mailbox,
       crowd: crowd)
@@ -79,8 +87,9 @@ package final class LoopbackServer: Sendable {
     self.address = address
     self.port = boundPort
     do throws(LoopbackError) {
-      try EventLoop.start(EventLoop(listener: listener, context: context))
+      try LoopbackConnections.start(listener, context)
     } catch {
+      mailbox.loop.end()
       Sockets.closeListener(listener)
       throw error
     }

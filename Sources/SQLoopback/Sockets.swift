@@ -85,25 +85,14 @@ package enum Sockets {
     return (socket, SocketAddress.port(of: storage))
   }
 
-  /// Opens two connected non-blocking sockets, through which threads can wake each other.
-  static func pair() throws(LoopbackError) -> (Int32, Int32) {
-    var ends: [Int32] = [-1, -1]
-    guard socketpair(AF_UNIX, streamType, 0, &ends) == 0 else { throw .system(errno: errno) }
-    for end in ends {
-      prepare(end)
-      setNonBlocking(end)
-    }
-    return (ends[0], ends[1])
-  }
-
-  /// The events that `poll` can wait for.
-  static let (readable, writable) = (Int16(POLLIN), Int16(POLLOUT))
-
   /// Whether the last failed call had nothing to read or no space to write.
   package static var wouldBlock: Bool { errno == EAGAIN || errno == EWOULDBLOCK }
 
   /// Whether a signal interrupted the last failed call.
   static var wasInterrupted: Bool { errno == EINTR }
+
+  /// Whether the last failed call found no free descriptor or memory.
+  static var hasNoRoom: Bool { [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) }
 
   package static func receive(_ socket: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Int {
     recv(socket, buffer.baseAddress, buffer.count, 0)
@@ -166,6 +155,8 @@ package enum Sockets {
 
 extension LoopbackError {
   package static let malformedAnswer = Self.system(errno: EBADMSG)
+  /// An error: the system cannot watch another socket.
+  static let unwatched = Self.system(errno: ENOMEM)
 
   static func failure(_ code: Int32, port: UInt16) -> Self {
     switch code {

@@ -1,12 +1,11 @@
-import SQBasics
-import SQHTTP2
+package import SQBasics
 package import SQLoopback
 
 /// An HTTP/2 server for programs on the same machine, without TLS.
 ///
 /// It calls the handler when a request's header fields have arrived, on the thread of
-/// `SocketLoop`. The handler must return at once, and may answer later from any thread.
-package final class HTTP2Server: SocketOwner {
+/// `EventLoop.shared`. The handler must return at once, and may answer later from any thread.
+package final class HTTP2Server: EventHandler {
   package typealias Handler = @Sendable (HTTP2Exchange) -> Void
 
   private struct State {
@@ -47,7 +46,7 @@ package final class HTTP2Server: SocketOwner {
     self.limits = limits
     self.handler = handler
     state = Locked(State(listener: listener))
-    guard SocketLoop.shared?.watch(listener, for: self) == true else {
+    guard EventLoop.shared?.watch(listener, for: .readable, by: self) == true else {
       Sockets.close(listener)
       throw .system(errno: 0)
     }
@@ -78,7 +77,7 @@ package final class HTTP2Server: SocketOwner {
   private func closeListener() {
     state.withLock { state in
       guard state.listener >= 0 else { return }
-      SocketLoop.shared?.forget(state.listener)
+      EventLoop.shared?.forget(state.listener)
       Sockets.closeListener(state.listener)
       state.listener = -1
       state.acceptsAgain = .max
@@ -92,7 +91,11 @@ package final class HTTP2Server: SocketOwner {
 
   // MARK: Network events
 
-  package func socketIsReady(_ socket: Int32) {
+  package func socketsAreReady(_ sockets: ArraySlice<ReadySocket>) {
+    for ready in sockets { handle(ready.socket) }
+  }
+
+  private func handle(_ socket: Int32) {
     let (isListener, place) = state.withLock {
       ($0.listener == socket, $0.connections[socket]?.place)
     }
@@ -108,7 +111,7 @@ package final class HTTP2Server: SocketOwner {
         let place = HTTP2ServerConnection.Place(socket: accepted.socket, number: state.lastNumber)
         guard state.listener == listener, state.connections.count < limits.connections,
           let connection = HTTP2ServerConnection(place, server: self, limits: limits),
-          SocketLoop.shared?.watch(accepted.socket, for: self) == true
+          EventLoop.shared?.watch(accepted.socket, for: .readable, by: self) == true
         else {
           Sockets.close(accepted.socket)
           return nil
@@ -137,22 +140,20 @@ package final class HTTP2Server: SocketOwner {
   private func pauseAccepting(_ listener: Int32) {
     state.withLock { state in
       guard state.listener == listener else { return }
-      SocketLoop.shared?.forget(listener)
-      state.acceptsAgain = SocketLoop.now() + Self.acceptPause
+      EventLoop.shared?.forget(listener)
+      state.acceptsAgain = Monotonic.now() + Self.acceptPause
       wake(state)
     }
   }
 
   // MARK: Time
 
-  package func isCalled() {}
-
   package func timeIsDue() {
-    let now = SocketLoop.now()
+    let now = Monotonic.now()
     let overdue = state.withLock { state in
       if state.acceptsAgain <= now {
         state.acceptsAgain = .max
-        _ = SocketLoop.shared?.watch(state.listener, for: self)
+        _ = EventLoop.shared?.watch(state.listener, for: .readable, by: self)
       }
       return state.connections.values.filter { $0.deadline <= now }.map(\.place)
     }
@@ -164,7 +165,7 @@ package final class HTTP2Server: SocketOwner {
   }
 
   private func wake(_ state: State) {
-    SocketLoop.shared?.wake(self, at: min(state.nextDeadline, state.acceptsAgain))
+    EventLoop.shared?.call(self, at: min(state.nextDeadline, state.acceptsAgain))
   }
 
   // MARK: Acting on a connection
@@ -197,7 +198,7 @@ package final class HTTP2Server: SocketOwner {
   private func close(_ connection: HTTP2ServerConnection, _ state: inout State) {
     let socket = connection.place.socket
     state.connections[socket] = nil
-    SocketLoop.shared?.forget(socket)
+    EventLoop.shared?.forget(socket)
     Sockets.close(socket)
     guard state.connections.isEmpty else { return }
     state.isEmptied?.resolve(())

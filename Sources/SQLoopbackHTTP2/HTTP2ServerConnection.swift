@@ -40,7 +40,7 @@ final class HTTP2ServerConnection {
   /// The total bytes of incomplete request contents in memory.
   var buffered = 0
   var news = HTTP2ServerNews()
-  /// The time at which the server ends the connection, on the clock of `SocketLoop`.
+  /// The time at which the server ends the connection, on the clock of `Monotonic`.
   ///
   /// It is `.max` while a request is under way.
   private(set) var deadline: UInt64
@@ -92,7 +92,7 @@ final class HTTP2ServerConnection {
 
   private func take(_ bytes: UnsafeRawBufferPointer) {
     do throws(HTTP2Session.Failure) {
-      session?.arrived(bytes.count, at: SocketLoop.now())
+      session?.arrived(bytes.count, at: Monotonic.now())
       try session?.receive(bytes)
     } catch {
       isClosed = true
@@ -135,7 +135,8 @@ final class HTTP2ServerConnection {
   private func watch(isBlocked: Bool) {
     guard isBlocked != self.isBlocked else { return }
     self.isBlocked = isBlocked
-    SocketLoop.shared?.watch(place.socket, isWriting: isBlocked)
+    EventLoop.shared?.change(
+      place.socket, to: isBlocked ? [.readable, .writable] : .readable)
   }
 
   // MARK: Time and the end
@@ -147,7 +148,7 @@ final class HTTP2ServerConnection {
     guard !isLingering else { return }
     isLingering = true
     Sockets.finishSending(place.socket)
-    deadline = SocketLoop.now() + Self.lingerTime
+    deadline = Monotonic.now() + Self.lingerTime
   }
 
   /// Ends a connection whose deadline has passed.
@@ -166,7 +167,7 @@ final class HTTP2ServerConnection {
   }
 
   private static func deadline(_ limits: HTTP2ServerLimits) -> UInt64 {
-    SocketLoop.now() + UInt64(limits.idleTime.wholeNanoseconds)
+    Monotonic.now() + UInt64(limits.idleTime.wholeNanoseconds)
   }
 
   func begin(_ exchange: HTTP2Exchange) {

@@ -7,24 +7,16 @@ import SequencingOAuth
 final class Connection: @unchecked Sendable {
   // Only the call that took the connection from the pool, or the listener, uses these properties.
   private let handle: OpaquePointer
-  /// The server's usual time for each statement, by name.
-  ///
-  /// A statement that is not in it has not been prepared yet.
-  private var times: [String: Duration] = [:]
-  /// Whether a call may block its caller's thread for a quick answer.
-  var mayBlock = false
+  /// The loop that waits for the socket.
+  private let loop: EventLoop
+  /// The names of the statements that are prepared.
+  private var prepared: Set<String> = []
   /// Whether a connection pooler is between this program and the server.
   ///
   /// If so, each transaction may run in a different session of the server. Nothing may then depend
   /// on the session: no prepared statements and no `LISTEN`.
   let isPooled: Bool
 
-  /// The longest time that a caller's thread may block for an answer.
-  private static let longestWait = Duration.microseconds(500)
-  /// The longest time that a thread polls for an answer without sleeping.
-  ///
-  /// Waking a core from sleep can take longer than the answer of a nearby server.
-  private static let vigil = Duration.microseconds(250)
   /// The time limit for the first statement on a connection.
   private static let greetingTime = Duration.seconds(5)
 
@@ -32,6 +24,8 @@ final class Connection: @unchecked Sendable {
   ///
   /// Blocks the thread, including while the server's name is looked up.
   init(_ settings: ConnectionSettings) throws(PostgreSQLError) {
+    guard let loop = EventLoop.shared else { throw .noLoop }
+    self.loop = loop
     let pairs = settings.values.map { ($0.key, $0.value) }
     let handle = Self.withCStrings(pairs.map(\.0)) { keywords in
       Self.withCStrings(pairs.map(\.1)) { PQconnectdbParams(keywords, $0, 0) }
@@ -55,9 +49,6 @@ final class Connection: @unchecked Sendable {
   deinit {
     PQfinish(handle)
   }
-
-  /// The connection's socket, for `poll`.
-  var socket: Int32 { PQsocket(handle) }
 
   /// Whether the connection works and no statement is under way on it.
   var isAtRest: Bool { PQtransactionStatus(handle) == PQTRANS_IDLE }
@@ -94,11 +85,12 @@ final class Connection: @unchecked Sendable {
     if needsPreparing(statement) {
       guard ContinuousClock.now < deadline else { throw .late }
       try prepare(statement)
-      _ = try await readAnswer(statement.name, until: deadline)
+      _ = try await readAnswer(until: deadline)
+      prepared.insert(statement.name)
     }
     guard ContinuousClock.now < deadline else { throw .late }
     try send(statement, values)
-    return try await readAnswer(statement.name, until: deadline)
+    return try await readAnswer(until: deadline)
   }
 
   /// Runs several statements without values in one transaction.
@@ -107,59 +99,25 @@ final class Connection: @unchecked Sendable {
   ) async throws(PostgreSQLError) {
     guard ContinuousClock.now < deadline else { throw .late }
     guard PQsendQuery(handle, script) != 0 else { throw PostgreSQLError(connection: handle) }
-    _ = try await readAnswer("", until: deadline)
+    _ = try await readAnswer(until: deadline)
   }
 
   private func readAnswer(
-    _ name: String, until deadline: ContinuousClock.Instant
+    until deadline: ContinuousClock.Instant
   ) async throws(PostgreSQLError) -> [SQLRow] {
-    let start = ContinuousClock.now
-    var end = start
     var reader = ResultReader(handle)
     while let need = reader.advance() {
-      end = try await wait(need, times[name], since: start, until: deadline)
+      let end = Monotonic.after(deadline - .now)
+      let wait = SocketWait(PQsocket(handle), for: need.events, until: end, on: loop)
+      guard await wait.result() else { throw .noAnswer }
       try reader.receive()
     }
-    let rows = try reader.rows()
-    let time = end - start
-    times[name] = times[name].map { $0 + (time - $0) / 4 } ?? time
-    return rows
+    return try reader.rows()
   }
 
-  /// Waits until a statement can continue, and returns the time at which it could.
-  ///
-  /// Waking two threads costs more than a quick answer of the server, so the caller's own thread
-  /// waits for such an answer.
-  private func wait(
-    _ need: ResultReader.Need, _ usual: Duration?, since start: ContinuousClock.Instant,
-    until deadline: ContinuousClock.Instant
-  ) async throws(PostgreSQLError) -> ContinuousClock.Instant {
-    if mayBlock, let usual, usual < Self.longestWait, waitHere(need, usual, since: start) {
-      return .now
-    }
-    guard let watch = SocketWatch.shared else {
-      guard ResultReader.wait(for: handle, need, until: deadline) else { throw .noAnswer }
-      return .now
-    }
-    guard let moment = await watch.wait(for: socket, need, until: deadline) else {
-      throw .noAnswer
-    }
-    return moment
-  }
-
-  /// Waits for a quick answer on the caller's thread; returns `false` if it does not arrive soon.
-  private func waitHere(
-    _ need: ResultReader.Need, _ usual: Duration, since start: ContinuousClock.Instant
-  ) -> Bool {
-    // Wake up before the usual time: a core that has slept longer needs much longer to wake up.
-    if usual > Self.vigil, ResultReader.wait(for: handle, need, until: start + usual / 4) {
-      return true
-    }
-    let awake = ContinuousClock.now
-    repeat {
-      if ResultReader.isReady(handle, need) { return true }
-    } while .now - awake < Self.vigil
-    return ResultReader.wait(for: handle, need, until: start + Self.longestWait)
+  /// Begins to wait for bytes from the server, until a time.
+  func waitForNotifications(until end: ContinuousClock.Instant) -> SocketWait {
+    SocketWait(PQsocket(handle), until: Monotonic.after(end - .now), on: loop)
   }
 
   /// Runs a statement and returns its rows; blocks the thread.
@@ -169,7 +127,7 @@ final class Connection: @unchecked Sendable {
     if needsPreparing(statement) {
       try prepare(statement)
       _ = try readHere(until: deadline)
-      times[statement.name] = .zero
+      prepared.insert(statement.name)
     }
     try send(statement, values)
     return try readHere(until: deadline)
@@ -203,7 +161,7 @@ final class Connection: @unchecked Sendable {
   // MARK: Sending
 
   private func needsPreparing(_ statement: SQLStatement) -> Bool {
-    !isPooled && times[statement.name] == nil
+    !isPooled && !prepared.contains(statement.name)
   }
 
   private func prepare(_ statement: SQLStatement) throws(PostgreSQLError) {

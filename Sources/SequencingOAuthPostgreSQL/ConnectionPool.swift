@@ -80,17 +80,16 @@ final class ConnectionPool: Sendable {
           opened = try await connect()
         }
         connection = opened
-        opened.mayBlock = isAlone
         return try await work(opened, deadline)
       } catch {
         let failure = error.cause as? PostgreSQLError
         if failure?.endsConnection ?? false || connection?.isAtRest == false { connection = nil }
         let isLate = ContinuousClock.now + pause >= end
         guard failure?.isPassing ?? false, !isLate, state.withLock(\.hasConnected),
-          let watch = SocketWatch.shared
+          let loop = EventLoop.shared
         else { throw error }
         // The first new attempt follows at once: an idle connection may have broken long ago.
-        if pause > .zero { await watch.sleep(until: .now + pause) }
+        if pause > .zero { _ = await SocketWait(until: Monotonic.after(pause), on: loop).result() }
         pause = min(max(pause * 2, Self.pauses.first), Self.pauses.longest)
       }
     }
@@ -112,9 +111,6 @@ final class ConnectionPool: Sendable {
   }
 
   // MARK: Places
-
-  /// Whether no other caller has a place.
-  private var isAlone: Bool { state.withLock { $0.count - $0.idle.count == 1 } }
 
   /// Waits for a place; returns `nil` if none was free by the deadline.
   private func takePlace(until deadline: ContinuousClock.Instant) async -> Place? {

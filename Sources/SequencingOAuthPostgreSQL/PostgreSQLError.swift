@@ -30,6 +30,9 @@ struct PostgreSQLError: Error, CustomStringConvertible {
   /// An error: the call's time limit passed before it got a connection.
   static let busy = Self(.notSent, "all its connections were busy until the time limit passed")
 
+  /// An error: the system has no thread or descriptor to wait for the server.
+  static let noLoop = Self(.notSent, "the system has no thread or descriptor to wait for it")
+
   init(_ kind: Kind, _ message: String) {
     self.kind = kind
     self.message = message

@@ -1,5 +1,7 @@
 import CSQPostgreSQL
+import CSQSockets
 import Glibc
+import SQBasics
 
 /// A reader of the server's answer to a statement on a connection.
 struct ResultReader: ~Copyable {
@@ -10,10 +12,10 @@ struct ResultReader: ~Copyable {
     /// rest.
     case readingOrWriting
 
-    fileprivate var events: Int16 {
+    var events: SocketEvents {
       switch self {
-      case .reading: Int16(POLLIN)
-      case .readingOrWriting: Int16(POLLIN | POLLOUT)
+      case .reading: .readable
+      case .readingOrWriting: [.readable, .writable]
       }
     }
   }
@@ -57,30 +59,18 @@ struct ResultReader: ~Copyable {
   /// Reads the whole answer; blocks the thread.
   mutating func readAll(until deadline: ContinuousClock.Instant) throws(PostgreSQLError) {
     while let need = advance() {
-      guard Self.wait(for: handle, need, until: deadline) else { throw .noAnswer }
+      guard wait(for: need, until: deadline) else { throw .noAnswer }
       try receive()
     }
   }
 
-  /// Returns whether the event that a connection waits for has happened on its socket.
-  static func isReady(_ handle: OpaquePointer, _ need: Need) -> Bool {
-    var polled = pollfd(fd: PQsocket(handle), events: need.events, revents: 0)
-    return poll(&polled, 1, 0) > 0
-  }
-
-  /// Blocks the thread until the event on the socket; returns `false` at the deadline.
-  static func wait(
-    for handle: OpaquePointer, _ need: Need, until deadline: ContinuousClock.Instant
-  ) -> Bool {
-    var polled = pollfd(fd: PQsocket(handle), events: need.events, revents: 0)
+  /// Blocks the thread until the connection's socket is ready; returns `false` at the deadline.
+  func wait(for need: Need, until deadline: ContinuousClock.Instant) -> Bool {
+    var polled = [sq_polled(PQsocket(handle), need.events.rawValue)]
     while true {
-      let left = deadline - ContinuousClock.now
-      guard left > .zero else { return false }
-      // With ppoll(2), because a nearby server answers in less than poll(2)'s unit of 1 ms.
-      let part = min(left, .seconds(60)).components
-      var time = timespec(
-        tv_sec: Int(part.seconds), tv_nsec: Int(part.attoseconds / 1_000_000_000))
-      if ppoll(&polled, 1, &time, nil) > 0 { return true }
+      let timeout = Monotonic.timeout(until: Monotonic.after(deadline - .now))
+      let count = poll(&polled, 1, timeout)
+      if count > 0 || timeout == 0 { return count > 0 }
     }
   }
 

@@ -1,4 +1,5 @@
 import CSQCurl
+import CSQSockets
 import Glibc
 
 /// The byte server in its own process, as one epoll loop.

@@ -1,4 +1,5 @@
 import CSQCurl
+import CSQSockets
 import Glibc
 
 /// A second process, with a socket to this one as its standard input and output.

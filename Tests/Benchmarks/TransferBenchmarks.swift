@@ -1,4 +1,5 @@
 import CSQCurl
+import CSQSockets
 import FoundationEssentials
 import Glibc
 import SequencingOAuth

@@ -47,7 +47,7 @@ package final class LoopbackConnection: Sendable {
   /// - Throws: `LoopbackError.system(errno:)`, with `ETIMEDOUT` if no bytes arrive within `limit`.
   package func receive(within limit: Duration = .seconds(60)) async throws(LoopbackError) -> Data {
     try await Self.onThread {
-      self.receiveSome(until: Monotonic.after(limit, from: Monotonic.now()))
+      self.receiveSome(until: Monotonic.after(limit))
     }
   }
 
@@ -68,10 +68,10 @@ package final class LoopbackConnection: Sendable {
     return .success(bytes.count)
   }
 
-  private func receiveSome(until end: Int64) -> Result<Data, LoopbackError> {
+  private func receiveSome(until end: UInt64) -> Result<Data, LoopbackError> {
     var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
     while true {
-      let ready = poll(&entry, 1, Monotonic.pollTimeout(until: end, from: Monotonic.now()))
+      let ready = poll(&entry, 1, Monotonic.timeout(until: end))
       if ready == 0 { return .failure(.system(errno: ETIMEDOUT)) }
       if ready > 0 {
         var bytes = Data(count: 64 * 1024)

@@ -10,22 +10,23 @@ import Synchronization
 
 /// The process's only handler of the signals that ask a program to end.
 ///
-/// The handler writes the signal's number to a pipe, which a separate thread reads. Nothing depends
-/// on a dispatch queue or on the threads of Swift's tasks, so the program gets the signal even if
-/// all of these are busy.
-final class SignalListener: Sendable {
+/// The handler stores the signal's number and wakes the thread of the shared event loop. Nothing
+/// depends on a dispatch queue or on the threads of Swift's tasks, so the program gets the signal
+/// even if all of these are busy.
+final class SignalListener: EventHandler {
   typealias Handler = @Sendable (Int32) -> Void
 
   private struct State {
     var handlers: [Int: Handler] = [:]
     var lastID = 0
-    /// The pipe's end from which the thread reads; `nil` until there is a thread.
-    var readEnd: Int32?
+    /// Whether the event loop calls the listener.
+    var isHearing = false
   }
 
   static let shared = SignalListener()
   /// The values that the signal handler needs, which are atomic because it may interrupt any code.
-  private static let writeEnd = Atomic<Int32>(-1)
+  private static let wakeUpDescriptor = Atomic<Int32>(-1)
+  private static let arrived = Atomic<Int32>(0)
   private static let hearsHangUp = Atomic(false)
   private let state = Locked(State())
 
@@ -39,13 +40,13 @@ final class SignalListener: Sendable {
 
   /// Makes the next signal call a function once, on a new thread, with the signal's number.
   ///
-  /// A second signal, after ``moment``, ends the program. If the system cannot provide a pipe or a
-  /// thread, the signals keep their usual effect.
+  /// A second signal, after ``moment``, ends the program. If the system cannot provide the
+  /// event loop, the signals keep their usual effect.
   func add(_ handler: @escaping Handler) -> Int {
     state.withLock { state in
       state.lastID += 1
-      if state.readEnd == nil { state.readEnd = startReading() }
-      guard state.readEnd != nil else { return state.lastID }
+      if !state.isHearing { state.isHearing = startHearing() }
+      guard state.isHearing else { return state.lastID }
       state.handlers[state.lastID] = handler
       Self.install()
       return state.lastID
@@ -60,31 +61,17 @@ final class SignalListener: Sendable {
     }
   }
 
-  // MARK: The thread
+  // MARK: The event loop
 
-  private func startReading() -> Int32? {
-    var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { return nil }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
-    Self.writeEnd.store(ends[1], ordering: .releasing)
-    let readEnd = ends[0]
-    guard Threads.start({ self.listen(at: readEnd) }) else {
-      ends.forEach { close($0) }
-      return nil
-    }
-    return readEnd
+  private func startHearing() -> Bool {
+    guard let loop = EventLoop.shared else { return false }
+    Self.wakeUpDescriptor.store(loop.callAfterWakeUps(self), ordering: .releasing)
+    return true
   }
 
-  private func listen(at end: Int32) {
-    var number: UInt8 = 0
-    while true {
-      switch read(end, &number, 1) {
-      case 1: hear(Int32(number))
-      case -1 where errno == EINTR: continue
-      default: return
-      }
-    }
+  func isCalled() {
+    let number = Self.arrived.exchange(0, ordering: .acquiring)
+    if number != 0 { hear(number) }
   }
 
   private func hear(_ number: Int32) {
@@ -92,7 +79,14 @@ final class SignalListener: Sendable {
       defer { state.handlers = [:] }
       return state.handlers.values.map(\.self)
     }
-    for handler in handlers where !Threads.start({ handler(number) }) { handler(number) }
+    for handler in handlers {
+      // The new thread inherits the loop's signal mask.
+      let hasStarted = Threads.start {
+        sq_unblock_signals()
+        handler(number)
+      }
+      if !hasStarted { handler(number) }
+    }
   }
 
   // MARK: The signals
@@ -126,8 +120,8 @@ final class SignalListener: Sendable {
     let (isFirst, heardAt) = SignalListener.heardAt.compareExchange(
       expected: 0, desired: now, ordering: .acquiringAndReleasing)
     if isFirst {
-      var byte = UInt8(truncatingIfNeeded: number)
-      write(SignalListener.writeEnd.load(ordering: .acquiring), &byte, 1)
+      SignalListener.arrived.store(number, ordering: .releasing)
+      EventLoop.wakeUp(SignalListener.wakeUpDescriptor.load(ordering: .acquiring))
     } else if SignalListener.isAnother(at: now, after: heardAt) {
       // The signal is sent again, and ends the program after the handler returns.
       SignalListener.uninstall()

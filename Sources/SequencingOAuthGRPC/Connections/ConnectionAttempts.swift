@@ -1,6 +1,6 @@
 /// The attempts to connect to a server, and the pauses after failed attempts.
 ///
-/// All times are nanoseconds of the clock of `SocketLoop`; `UInt64.max` means never.
+/// All times are nanoseconds of the clock of `Monotonic`; `UInt64.max` means never.
 struct ConnectionAttempts {
   /// The longest time of one attempt.
   static let limit = Duration.seconds(20)

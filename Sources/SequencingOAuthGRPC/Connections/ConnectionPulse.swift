@@ -1,9 +1,8 @@
 import SQBasics
-import SQHTTP2
 
 /// The keep-alive rules of one connection: when to ping the server, and when to close it.
 ///
-/// All times are nanoseconds of the clock of `SocketLoop`; `UInt64.max` means never.
+/// All times are nanoseconds of the clock of `Monotonic`; `UInt64.max` means never.
 struct ConnectionPulse {
   /// The action that is due.
   enum Task {
@@ -31,7 +30,7 @@ struct ConnectionPulse {
   private var idleSince: UInt64?
 
   init(interval: Duration?) {
-    let now = SocketLoop.now()
+    let now = Monotonic.now()
     self.interval = interval.map { UInt64($0.wholeNanoseconds) } ?? .max
     start = now
     lastReceived = now

@@ -33,7 +33,7 @@ extension RPCConnection {
     guard failure == nil else { return false }
     switch bytes.receive(limit) {
     case .bytes(let count):
-      let now = SocketLoop.now()
+      let now = Monotonic.now()
       pulse.hasReceived(at: now)
       session?.arrived(count, at: now)
       takeArrived()

@@ -1,3 +1,4 @@
+import SQBasics
 import SQHTTP2
 import SequencingOAuth
 
@@ -92,22 +93,7 @@ final class RPCConnection {
   func forget(_ stream: RPCStream) {
     streams[stream.id] = nil
     ended.append(stream)
-    if streams.isEmpty { pulse.isIdle(at: SocketLoop.now()) }
-  }
-
-  /// Returns whether a stream is the connection's only one and the socket accepts bytes.
-  func hasOnly(_ stream: RPCStream) -> Bool {
-    isReady && !bytes.isBlocked && streams.count == 1 && streams[stream.id] === stream
-  }
-
-  /// Stops the loop from watching the socket, because a caller's thread reads it.
-  func rest() {
-    SocketLoop.shared?.rest(socket)
-  }
-
-  /// Makes the loop watch the socket again after ``rest()``.
-  func watchAgain() {
-    if failure == nil { SocketLoop.shared?.watch(socket, isWriting: bytes.isBlocked) }
+    if streams.isEmpty { pulse.isIdle(at: Monotonic.now()) }
   }
 
   // MARK: The end
@@ -179,7 +165,7 @@ final class RPCConnection {
     flush()
   }
 
-  /// The next time at which something is due, on the clock of `SocketLoop`.
+  /// The next time at which something is due, on the clock of `Monotonic`.
   var due: UInt64 {
     streams.values.reduce(pulse.due) { min($0, $1.deadline) }
   }

@@ -1,4 +1,4 @@
-import SQHTTP2
+import SQBasics
 
 /// The handling of a peer's connections and attempts, under its lock.
 extension RPCPeer.State {
@@ -29,7 +29,7 @@ extension RPCPeer.State {
   /// Returns whether the caller must open a connection now.
   mutating func mustOpen() -> Bool {
     guard !waiting.isEmpty, current == nil else { return false }
-    if opening.mayBegin(at: SocketLoop.now()) { return true }
+    if opening.mayBegin(at: Monotonic.now()) { return true }
     nextCheck = min(nextCheck, opening.due)
     return false
   }
@@ -39,7 +39,7 @@ extension RPCPeer.State {
 
   mutating func begin(_ connection: RPCConnection, for peer: RPCPeer) {
     opening.isUnderWay = false
-    guard SocketLoop.shared?.watch(connection.socket, for: peer) == true else {
+    guard EventLoop.shared?.watch(connection.socket, for: .readable, by: peer) == true else {
       return cannotOpen(
         RPCCallError(.unavailable, "the system cannot watch another connection"))
     }
@@ -51,7 +51,7 @@ extension RPCPeer.State {
 
   /// Ends the waiting attempts because no connection could be opened.
   mutating func cannotOpen(_ error: RPCCallError) {
-    opening.failed(error, at: SocketLoop.now())
+    opening.failed(error, at: Monotonic.now())
     for stream in waiting { stream.end(error) }
     ended += waiting
     waiting = []
@@ -78,7 +78,7 @@ extension RPCPeer.State {
   private mutating func begin(on connection: RPCConnection) {
     let streams = waiting
     waiting.removeAll(keepingCapacity: true)
-    let now = SocketLoop.now()
+    let now = Monotonic.now()
     for stream in streams where !connection.begin(stream, at: now) { waiting.append(stream) }
     nextCheck = min(nextCheck, connection.pulse.due)
     connection.flush()
@@ -89,7 +89,7 @@ extension RPCPeer.State {
     // ping; after the last call, it is the end of the connection.
     nextCheck = min(nextCheck, connection.pulse.due)
     pingInterval = max(pingInterval, connection.pulse.interval)
-    if connection.failure != nil { SocketLoop.shared?.forget(connection.socket) }
+    if connection.failure != nil { EventLoop.shared?.forget(connection.socket) }
     if !connection.ended.isEmpty {
       ended += connection.ended
       connection.ended.removeAll(keepingCapacity: true)
@@ -134,7 +134,7 @@ extension RPCPeer.State {
       // A connection that never spoke HTTP/2 counts as not opened.
       return cannotOpen(failure)
     } else {
-      opening.failed(connection.failure, at: SocketLoop.now())
+      opening.failed(connection.failure, at: Monotonic.now())
     }
     if !connection.hasBegun { moveWaiting(from: connection) }
     if connection.failure == nil { draining.append(connection) }

@@ -12,7 +12,7 @@ import SequencingOAuth
 ///
 /// New attempts all use one connection. A connection that accepts no further attempts finishes its
 /// current ones while the next connection is in use.
-final class RPCPeer: SocketOwner {
+final class RPCPeer: EventHandler {
   /// The settings that two channels must have in common to share a connection.
   struct Key: Hashable {
     let url: URL
@@ -34,9 +34,8 @@ final class RPCPeer: SocketOwner {
     var pingInterval: UInt64 = 0
     /// The time before which nothing is due.
     var nextCheck = UInt64.max
-    /// The time at which `SocketLoop` will call; never if none is set.
+    /// The time at which the event loop will call; never if none is set.
     var alarm = UInt64.max
-    var lone = LoneCalls()
     /// Attempts that have ended, but whose callers still have to be resumed.
     var ended: [RPCStream] = []
   }
@@ -98,9 +97,9 @@ final class RPCPeer: SocketOwner {
     }
     if isAlone {
       act { $0.add(stream) }
-      if stream.isShort { lookForAnswer(to: stream) }
     } else if mustAnnounce {
-      SocketLoop.shared?.callSoon(self)
+      // Without a loop, there is no connection either, and the attempts fail.
+      if let loop = EventLoop.shared { loop.callSoon(self) } else { isCalled() }
     }
   }
 
@@ -141,7 +140,11 @@ final class RPCPeer: SocketOwner {
 
   // MARK: Events of the loop
 
-  func socketIsReady(_ socket: Int32) {
+  func socketsAreReady(_ sockets: ArraySlice<ReadySocket>) {
+    for ready in sockets { read(ready.socket) }
+  }
+
+  private func read(_ socket: Int32) {
     for turn in 0..<RPCConnection.turns {
       // Read few bytes first, so that the callers of the first answers continue while more is read.
       let limit = turn == 0 ? 2048 : ConnectionBytes.capacity
@@ -154,7 +157,7 @@ final class RPCPeer: SocketOwner {
   func timeIsDue() {
     act { state in
       state.alarm = .max
-      let now = SocketLoop.now()
+      let now = Monotonic.now()
       if state.nextCheck <= now { state.check(at: now) }
     }
   }
@@ -216,12 +219,11 @@ final class RPCPeer: SocketOwner {
       let mustOpen = state.mustOpen()
       // The loop keeps this peer alive while a time is set.
       if state.isIdle { state.nextCheck = .max }
-      if state.nextCheck != state.alarm {
+      if state.nextCheck != state.alarm, let loop = EventLoop.shared {
         state.alarm = state.nextCheck
-        SocketLoop.shared?.wake(self, at: state.nextCheck)
+        loop.call(self, at: state.nextCheck)
       }
       if state.ended.isEmpty { return ([], mustOpen) }
-      state.lone.ended(state.ended)
       defer { state.ended = [] }
       return (state.ended, mustOpen)
     }

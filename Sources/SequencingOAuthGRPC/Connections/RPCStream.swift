@@ -36,7 +36,7 @@ final class RPCStream: @unchecked Sendable {
   private let inbox: MessageInbox?
   /// Called with the head when it arrives.
   private let onHead: (WebResponseHead) -> Void
-  /// The time at which the attempt must end, on the clock of `SocketLoop`.
+  /// The time at which the attempt must end, on the clock of `Monotonic`.
   let deadline: UInt64
 
   /// Resumed with the result of the attempt.
@@ -82,11 +82,6 @@ final class RPCStream: @unchecked Sendable {
     self.deadline = deadline
     self.onHead = onHead
     parser = FrameParser(limit: limit)
-  }
-
-  /// Whether the call is unary, so that the server may answer at once.
-  var isShort: Bool {
-    if case .message = content, inbox == nil { true } else { false }
   }
 
   // MARK: Sending

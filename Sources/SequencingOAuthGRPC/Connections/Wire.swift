@@ -1,3 +1,4 @@
+import SQBasics
 import SQHTTP2
 import SequencingOAuth
 
@@ -24,6 +25,6 @@ extension OpenedConnection: Wire {
   }
 
   func watch(isWriting: Bool) {
-    SocketLoop.shared?.watch(socket, isWriting: isWriting)
+    EventLoop.shared?.change(socket, to: isWriting ? [.readable, .writable] : .readable)
   }
 }

@@ -31,7 +31,7 @@ final class AccountNotices: Sendable {
     /// The time of the last observation or change.
     var lastUse = ContinuousClock.now
     var isClosed = false
-    /// The thread that announces and listens; `nil` while there is nothing to do.
+    /// The task that announces and listens; `nil` while there is nothing to do.
     var listener: NoticeListener?
   }
 
@@ -67,7 +67,7 @@ final class AccountNotices: Sendable {
       state.ids[name] = id
       return (state.lastObserver, newListener(&state))
     }
-    start(new)
+    new?.start()
     return observer
   }
 
@@ -75,12 +75,12 @@ final class AccountNotices: Sendable {
   func announce(_ id: String) {
     let name = NoticeName(id)
     let (new, old) = state.withLock { state in
-      // If there were changes already, the thread knows that it must send.
+      // If there were changes already, the task knows that it must send.
       let old = state.changed.isEmpty ? state.listener : nil
       if state.changed.count < Self.mostChanges { state.changed.insert(name) }
       return (newListener(&state), old)
     }
-    start(new)
+    new?.start()
     old?.wake()
   }
 
@@ -90,11 +90,6 @@ final class AccountNotices: Sendable {
     let new = NoticeListener(self, settings, statements)
     state.listener = new
     return new
-  }
-
-  private func start(_ listener: NoticeListener?) {
-    // Without a thread, the next use tries again.
-    if let listener, !listener.start() { state.withLock { $0.listener = nil } }
   }
 
   func end(_ observer: Observer, of id: String) {

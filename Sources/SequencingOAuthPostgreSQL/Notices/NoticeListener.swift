@@ -1,4 +1,3 @@
-import Glibc
 import SQBasics
 import SequencingOAuth
 
@@ -8,7 +7,7 @@ import SequencingOAuth
   import Foundation
 #endif
 
-/// A thread with a connection that sends notices and receives those of other hosts.
+/// A task with a connection that sends notices and receives those of other hosts.
 ///
 /// Because a notice may be lost, it also compares the versions of the observed accounts after each
 /// new connection and every 30 s. Through a connection pooler, it receives no notices and compares
@@ -17,9 +16,16 @@ final class NoticeListener: Sendable {
   private let notices: AccountNotices
   private let settings: ConnectionSettings
   private let statements: AccountStatements
-  /// Wakes up the thread when there is work.
-  private let bell = Bell()
-  private let hears = Locked(false)
+  private let state = Locked(State())
+
+  private struct State {
+    /// Whether notices of other hosts arrive.
+    var hears = false
+    /// Whether there is new work.
+    var isWoken = false
+    /// What the task waits for; `nil` while it works.
+    var wait: SocketWait?
+  }
 
   /// The time between two comparisons, on a connection that receives notices and on one that does
   /// not.
@@ -38,59 +44,77 @@ final class NoticeListener: Sendable {
     self.statements = statements
   }
 
-  var isListening: Bool { hears.withLock { $0 } }
+  var isListening: Bool { state.withLock(\.hears) }
 
-  /// Starts the thread; returns `false` if the system cannot create one.
-  func start() -> Bool { Threads.start { self.run() } }
+  /// Starts the task.
+  func start() {
+    Task { await run() }
+  }
 
-  /// Wakes up the thread to check for work.
-  func wake() { bell.ring() }
+  /// Wakes up the task to check for work.
+  func wake() {
+    let wait = state.withLock { state in
+      state.isWoken = true
+      return state.wait
+    }
+    wait?.end()
+  }
 
-  // MARK: On the thread
+  // MARK: The task
 
-  private func run() {
+  private func run() async {
     var pause = Self.pauses.first
     while notices.mayListen() {
       do throws(PostgreSQLError) {
-        let connection = try Connection(settings)
-        if !connection.isPooled {
-          try connection.run(script: "LISTEN \(statements.channel)", until: .now + Self.limit)
-        }
+        let connection = try await connect()
         pause = Self.pauses.first
-        hears.withLock { $0 = !connection.isPooled }
-        try serve(connection)
+        state.withLock { $0.hears = !connection.isPooled }
+        try await serve(connection)
       } catch {
-        hears.withLock { $0 = false }
+        state.withLock { $0.hears = false }
         notices.didFail()
-        wait(for: nil, until: .now + pause * Double.random(in: 0.5...1))
+        await sleep(until: .now + pause * Double.random(in: 0.5...1))
         pause = min(pause * 2, Self.pauses.longest)
       }
     }
-    hears.withLock { $0 = false }
+    state.withLock { $0.hears = false }
+  }
+
+  private func connect() async throws(PostgreSQLError) -> Connection {
+    let opened = await Threads.run { [settings] in
+      Result { () throws(PostgreSQLError) in try Connection(settings) }
+    }
+    guard let connection = try opened?.get() else { throw .noLoop }
+    if !connection.isPooled {
+      try await connection.answer(
+        script: "LISTEN \(statements.channel)", until: .now + Self.limit)
+    }
+    return connection
   }
 
   /// Compares versions and handles notices until the connection breaks or the listener must end.
-  private func serve(_ connection: Connection) throws(PostgreSQLError) {
+  private func serve(_ connection: Connection) async throws(PostgreSQLError) {
     while true {
-      try compare(connection)
+      try await compare(connection)
       let period = isListening ? Self.periods.listening : Self.periods.polling
       // Random, so that hosts do not all compare at the same time.
       let next = ContinuousClock.now + period * Double.random(in: 0.8...1)
       while ContinuousClock.now < next {
         // Notices that arrive during the announcement are read together with its answer, and the
         // socket then has nothing to read. So handle them after it and before the wait.
-        try announce(on: connection)
+        try await announce(on: connection)
         for text in try connection.notifications() { notices.hear(Notice(text)) }
         guard notices.mayListen() else { return }
-        wait(for: connection.socket, until: min(next, notices.announcesAt ?? next))
+        let end = min(next, notices.announcesAt ?? next)
+        await result(of: connection.waitForNotifications(until: end))
       }
     }
   }
 
-  private func announce(on connection: Connection) throws(PostgreSQLError) {
+  private func announce(on connection: Connection) async throws(PostgreSQLError) {
     guard let notice = notices.takeForListener() else { return }
     do throws(PostgreSQLError) {
-      _ = try connection.run(
+      _ = try await connection.answer(
         statements.announce, [.text(statements.channel), .text(notice.text)],
         until: .now + Self.limit)
       notices.didSend(nil)
@@ -100,25 +124,41 @@ final class NoticeListener: Sendable {
     }
   }
 
-  private func compare(_ connection: Connection) throws(PostgreSQLError) {
+  private func compare(_ connection: Connection) async throws(PostgreSQLError) {
     let ids = notices.observedIDs
     for start in stride(from: 0, to: ids.count, by: Self.pageSize) {
       let page = Array(ids[start..<min(start + Self.pageSize, ids.count)])
       var versions = TextDictionary<Int64>()
       let array = SQLValue.array(page.map { Data($0.utf8) })
-      for row in try connection.run(statements.versions, [array], until: .now + Self.limit) {
+      let rows = try await connection.answer(
+        statements.versions, [array], until: .now + Self.limit)
+      for row in rows {
         if let id = row.text(0) { versions[id] = row.integer(1) }
       }
       notices.compare(page, with: versions)
     }
   }
 
-  /// Waits for bytes from the server, for a wake-up or for a time.
-  private func wait(for socket: Int32?, until end: ContinuousClock.Instant) {
-    var polled = [pollfd(fd: bell.socket, events: Int16(POLLIN), revents: 0)]
-    if let socket { polled.append(pollfd(fd: socket, events: Int16(POLLIN), revents: 0)) }
-    let left = (end - .now) / .milliseconds(1)
-    poll(&polled, nfds_t(polled.count), Int32(min(max(left.rounded(.up), 0), 60_000)))
-    bell.silence()
+  private func sleep(until end: ContinuousClock.Instant) async {
+    guard let loop = EventLoop.shared else {
+      try? await Task.sleep(until: end, clock: .continuous)
+      return
+    }
+    await result(of: SocketWait(until: Monotonic.after(end - .now), on: loop))
+  }
+
+  /// Waits for the end of a wait, which ``wake()`` brings forward.
+  private func result(of wait: SocketWait) async {
+    let isWoken = state.withLock { state in
+      state.wait = wait
+      defer { state.isWoken = false }
+      return state.isWoken
+    }
+    if isWoken { wait.end() }
+    _ = await wait.result()
+    state.withLock { state in
+      state.wait = nil
+      state.isWoken = false
+    }
   }
 }

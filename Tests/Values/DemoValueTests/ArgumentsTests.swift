@@ -120,8 +120,8 @@ import Testing
   @Test(arguments: [
     (["get"], "FILE is missing"), (["rename", "a"], "TITLE is missing"),
     (["get", "a", "b"], "unexpected argument \"b\""),
-    (["put", "a"], "\"put\" is none of get, rename"),
-    (["gte", "a"], "\"gte\" is none of get, rename; did you mean get?"),
+    (["put", "a"], "\"put\" is not one of get, rename"),
+    (["gte", "a"], "\"gte\" is not one of get, rename; did you mean get?"),
     (["-o", "a", "--output", "b"], "--output is given twice"),
     (["-o"], "--output needs a value: PATH"),
   ])

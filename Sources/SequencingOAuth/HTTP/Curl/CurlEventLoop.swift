@@ -2,32 +2,23 @@ import CSQCurl
 import Glibc
 import SQBasics
 import SQCrypto
+import Synchronization
 
-/// The event loop of the process: one thread that waits for the sockets of all connections.
+/// The process's use of libcurl, on the thread of an event loop of its own.
 ///
-/// Callers put commands into the inbox and write to an eventfd, which wakes the thread. The thread
-/// takes the lock of ``CurlMulti``, executes the commands and handles the sockets' events. Then it
-/// resumes the callers outside the lock. A request that runs alone may skip the thread; see
-/// ``LoneRequests``.
-final class CurlEventLoop: Sendable {
-  /// The only loop, which starts on first use and runs until the process ends.
+/// Callers leave commands in the inbox. The loop calls this object for them, for the sockets of all
+/// connections, and for times. It then takes the lock of ``CurlMulti``, does the work, and resumes
+/// the callers outside the lock.
+final class CurlEventLoop: EventHandler {
+  private static let instance = SharedInstance<CurlEventLoop, SQOAuthError>()
+
+  /// The only object, which is created on first use and works until the process ends.
   ///
   /// If the system could not provide a file descriptor or a thread, a later use tries again.
   static var shared: Result<CurlEventLoop, SQOAuthError> {
-    if case .success = first { return first }
-    return later.withLock { later in
-      if let later { return .success(later) }
-      let again = start()
-      if case .success(let loop) = again { later = loop }
-      return again
+    Result { () throws(SQOAuthError) in
+      try instance.get { () throws(SQOAuthError) in try CurlEventLoop() }
     }
-  }
-
-  private static let first = start()
-  private static let later = Locked<CurlEventLoop?>(nil)
-
-  private static func start() -> Result<CurlEventLoop, SQOAuthError> {
-    Result { () throws(SQOAuthError) in try CurlEventLoop() }
   }
 
   private enum Command: Sendable {
@@ -39,50 +30,39 @@ final class CurlEventLoop: Sendable {
 
   private struct Inbox {
     var commands: [Command] = []
-    /// Whether the thread waits, or is about to wait, and no caller has woken it since.
-    var isAsleep = false
-
-    /// Adds a command; returns whether the caller must wake the thread.
-    mutating func leave(_ command: Command) -> Bool {
-      commands.append(command)
-      defer { isAsleep = false }
-      return isAsleep
-    }
+    /// Whether the event loop was asked to call, and has not called yet.
+    var isAnnounced = false
   }
 
   /// The pointer to the ``CurlMulti`` that libcurl's socket callbacks receive.
   nonisolated(unsafe) let multiContext: UnsafeMutableRawPointer
   let multi: Locked<CurlMulti>
-  private let lone = LoneRequests()
   private let inbox = Locked(Inbox())
-  private let poller: Int32
-  private let bell: Int32
+  /// The number of started transfers whose callers were not resumed yet.
+  private let count = Atomic(0)
+  private let loop: EventLoop
 
   private init() throws(SQOAuthError) {
     OpenSSL.begin()
     guard curl_global_init(sq_global_default) == CURLE_OK else {
       throw SQOAuthError(.connectionFailed, "libcurl could not be started")
     }
-    poller = epoll_create1(Int32(EPOLL_CLOEXEC))
-    bell = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
-    // The eventfd is edge-triggered, so nothing reads it: every write wakes the thread once.
-    var event = epoll_event(
-      events: EPOLLIN.rawValue | EPOLLET.rawValue, data: epoll_data_t(fd: bell))
-    guard poller >= 0, bell >= 0, epoll_ctl(poller, EPOLL_CTL_ADD, bell, &event) == 0 else {
-      let reason = CLibrary.meaning(of: errno)
-      for file in [poller, bell] where file >= 0 { close(file) }
-      throw SQOAuthError(.connectionFailed, "the HTTP client could not be started: \(reason)")
+    do throws(EventLoopFailure) {
+      loop = try EventLoop()
+    } catch {
+      throw SQOAuthError(
+        .connectionFailed,
+        "the HTTP client could not be started: \(CLibrary.meaning(of: error.errno))")
     }
     let multi: CurlMulti
     do throws(SQOAuthError) {
-      multi = try CurlMulti(poller: poller)
+      multi = try CurlMulti(loop)
     } catch {
-      for file in [poller, bell] { close(file) }
+      loop.end()
       throw error
     }
     multiContext = Unmanaged.passUnretained(multi).toOpaque()
     self.multi = Locked(multi)
-    try startThread()
     // If the app started OpenSSL earlier, OpenSSL's clean-up is registered already and runs after
     // this function.
     atexit(stopCurlEventLoop)
@@ -91,8 +71,13 @@ final class CurlEventLoop: Sendable {
   // MARK: For callers
 
   /// Starts a transfer whose continuation is already set.
+  ///
+  /// If no other transfer runs, it is sent on this thread, because to wake the loop's thread takes
+  /// longer than to send a small request. The loop's thread reads the response.
   func start(_ transfer: CurlTransfer) {
-    if !lone.send(transfer, on: self) { leave(.add(transfer)) }
+    let others = count.add(1, ordering: .relaxed).oldValue
+    if others == 0, !transfer.isWatched, sendHere(transfer) { return }
+    leave(.add(transfer))
   }
 
   /// Continues a transfer that paused because the app was not ready.
@@ -111,18 +96,29 @@ final class CurlEventLoop: Sendable {
   }
 
   private func leave(_ command: Command) {
-    if inbox.withLock({ $0.leave(command) }) { ring() }
+    let mustAnnounce = inbox.withLock { inbox in
+      inbox.commands.append(command)
+      defer { inbox.isAnnounced = true }
+      return !inbox.isAnnounced
+    }
+    if mustAnnounce { loop.callSoon(self) }
   }
 
-  /// Wakes the thread.
-  func ring() {
-    eventfd_write(bell, 1)
+  /// Sends a transfer on this thread; returns `false` if the loop's thread works at the moment.
+  private func sendHere(_ transfer: CurlTransfer) -> Bool {
+    let ended = multi.withLockIfAvailable { multi -> [CurlTransfer]? in
+      guard multi.isIdle, !multi.isStopped else { return nil }
+      multi.add(transfer)
+      return work(multi).ended
+    }
+    guard case .some(let ended?) = ended else { return false }
+    finish(ended)
+    return true
   }
 
   /// Resumes the callers of ended transfers; must be called outside the lock.
-  func finish(_ ended: [CurlTransfer]) {
-    if ended.isEmpty { return }
-    lone.ended(ended)
+  private func finish(_ ended: [CurlTransfer]) {
+    count.subtract(ended.count, ordering: .relaxed)
     for transfer in ended { transfer.finish() }
   }
 
@@ -134,63 +130,48 @@ final class CurlEventLoop: Sendable {
     multi.withLock { $0.isStopped = true }
   }
 
-  // MARK: The loop's thread
+  // MARK: On the loop's thread
 
-  private func startThread() throws(SQOAuthError) {
-    var thread = pthread_t()
-    let this = Unmanaged.passRetained(self)
-    let code = pthread_create(&thread, nil, runCurlEventLoop, this.toOpaque())
-    guard code == 0 else {
-      this.release()
-      for file in [poller, bell] { close(file) }
-      throw SQOAuthError(
-        .connectionFailed,
-        "no thread could be started for the HTTP client: \(CLibrary.meaning(of: code))")
-    }
-    pthread_detach(thread)
-  }
-
-  fileprivate func run() -> Never {
-    var events = [epoll_event](repeating: epoll_event(), count: 64)
-    var timeout: Int32 = 0
-    while true {
-      let count = epoll_wait(poller, &events, Int32(events.count), timeout)
-      let commands = takeCommands()
-      let (news, deadline) = multi.withLock { multi in
-        if multi.isStopped { return (multi.takeNews(), UInt64.max) }
-        multi.sleepsUntil = 0
-        for event in events.prefix(Int(max(count, 0))) where event.data.fd != bell {
-          multi.handle(event.data.fd, event.events)
-        }
-        for command in commands { Self.execute(command, multi) }
-        multi.advance()
-        multi.sockets.applyChanges()
-        multi.sleepsUntil = multi.deadline
-        return (multi.takeNews(), multi.deadline)
-      }
-      for report in news.reports { report() }
-      finish(news.ended)
-      // On few cores, callers add their next requests now, and the loop sends them together.
-      if !news.ended.isEmpty { sched_yield() }
-      timeout = mayRest() ? Self.milliseconds(until: deadline) : 0
+  func socketsAreReady(_ sockets: ArraySlice<ReadySocket>) {
+    turn { multi in
+      for ready in sockets { multi.handle(ready.socket, ready.events) }
     }
   }
 
-  private func takeCommands() -> [Command] {
-    inbox.withLock { inbox in
-      inbox.isAsleep = false
-      if inbox.commands.isEmpty { return [] }
+  func timeIsDue() {
+    turn { _ in }
+  }
+
+  func isCalled() {
+    let commands = inbox.withLock { inbox in
+      inbox.isAnnounced = false
       defer { inbox.commands.removeAll() }
       return inbox.commands
     }
+    turn { multi in
+      for command in commands { Self.execute(command, multi) }
+    }
   }
 
-  /// Whether the thread may wait because there is no command; if so, callers wake it from now on.
-  private func mayRest() -> Bool {
-    inbox.withLock { inbox in
-      inbox.isAsleep = inbox.commands.isEmpty
-      return inbox.isAsleep
+  /// Changes the state under the lock, does what is due, then resumes callers outside the lock.
+  private func turn(_ body: (CurlMulti) -> Void) {
+    let news = multi.withLock { multi in
+      if multi.isStopped { return multi.takeNews() }
+      body(multi)
+      return work(multi)
     }
+    for report in news.reports { report() }
+    finish(news.ended)
+    // On few cores, callers add their next requests now, and the loop sends them together.
+    if !news.ended.isEmpty { sched_yield() }
+  }
+
+  /// Does what is due and tells the event loop what to wait for; must be called under the lock.
+  private func work(_ multi: CurlMulti) -> CurlMulti.News {
+    multi.advance()
+    multi.sockets.applyChanges(for: self)
+    loop.call(self, at: multi.deadline)
+    return multi.takeNews()
   }
 
   private static func execute(_ command: Command, _ multi: CurlMulti) {
@@ -203,24 +184,6 @@ final class CurlEventLoop: Sendable {
       multi.checkTime(TransferClock.now())
     }
   }
-
-  /// Returns the time until a deadline, or -1 for never.
-  ///
-  /// It is rounded up, so that the thread does not wake too early.
-  private static func milliseconds(until deadline: UInt64) -> Int32 {
-    guard deadline != .max else { return -1 }
-    let now = TransferClock.now()
-    return deadline <= now ? 0 : Int32(clamping: (deadline - now + 999_999) / 1_000_000)
-  }
-}
-
-/// The thread's function, which blocks all signals, because they are meant for the app.
-private func runCurlEventLoop(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-  var signals = sigset_t()
-  sigfillset(&signals)
-  pthread_sigmask(SIG_SETMASK, &signals, nil)
-  guard let context else { return nil }
-  Unmanaged<CurlEventLoop>.fromOpaque(context).takeUnretainedValue().run()
 }
 
 private func stopCurlEventLoop() {

@@ -1,5 +1,5 @@
 import CSQCurl
-import Glibc
+import SQBasics
 
 /// libcurl's multi handles, with the transfers, connections and times that the same lock protects.
 ///
@@ -11,8 +11,6 @@ final class CurlMulti {
   /// Connections that serve one transfer at a time.
   private let unshared: CurlConnections
   var sockets: SocketTable
-  /// The time until which the loop's thread sleeps; 0 while it is awake or was woken.
-  var sleepsUntil: UInt64 = 0
   /// Whether the process is about to end, so that libcurl must not be called.
   var isStopped = false
   private(set) var active: [CurlTransfer] = []
@@ -33,10 +31,10 @@ final class CurlMulti {
   private var unread: [Int32] = []
 
   /// - Throws: ``SQOAuthError/Code/connectionFailed`` if libcurl is out of memory.
-  init(poller: Int32) throws(SQOAuthError) {
+  init(_ loop: EventLoop) throws(SQOAuthError) {
     shared = try CurlConnections(areShared: true)
     unshared = try CurlConnections(areShared: false)
-    sockets = SocketTable(poller: poller)
+    sockets = SocketTable(loop)
     let this = Unmanaged.passUnretained(self).toOpaque()
     for connections in [shared, unshared] { connections.watchSockets(this) }
   }
@@ -88,11 +86,11 @@ final class CurlMulti {
 
   // MARK: What time and the network bring
 
-  func handle(_ socket: Int32, _ events: UInt32) {
+  func handle(_ socket: Int32, _ events: SocketEvents) {
     guard sockets.isWanted(socket) else { return }
     var mask: Int32 = 0
-    if events & EPOLLIN.rawValue != 0 { mask |= sq_select_in }
-    if events & EPOLLOUT.rawValue != 0 { mask |= sq_select_out }
+    if events.contains(.readable) { mask |= sq_select_in }
+    if events.contains(.writable) { mask |= sq_select_out }
     // After a hang-up, the next read or write returns the error.
     if mask == 0 { mask = sq_select_in | sq_select_out | sq_select_error }
     let hasMore = shared.handle(socket, mask)
@@ -112,7 +110,7 @@ final class CurlMulti {
   private func readOn() {
     let sockets = unread
     unread.removeAll(keepingCapacity: true)
-    for socket in sockets { handle(socket, EPOLLIN.rawValue) }
+    for socket in sockets { handle(socket, .readable) }
   }
 
   /// Whether a transfer may continue after a read; if not, it got far more bytes than content.
@@ -138,8 +136,11 @@ final class CurlMulti {
   /// Whether no transfer runs and ``takeNews()`` has returned every ended transfer.
   var isIdle: Bool { active.isEmpty && ended.isEmpty }
 
-  /// Returns the progress reports to call and the transfers to finish, both outside the lock.
-  func takeNews() -> (reports: [@Sendable () -> Void], ended: [CurlTransfer]) {
+  /// The progress reports to call and the transfers to finish, both outside the lock.
+  typealias News = (reports: [@Sendable () -> Void], ended: [CurlTransfer])
+
+  /// Removes and returns what has happened.
+  func takeNews() -> News {
     defer { ended.removeAll() }
     // Most requests have no progress to report, and then the lists are not searched.
     let hasWatched = watchedCount > 0 || ended.contains { $0.progress != nil }
@@ -202,7 +203,7 @@ final class CurlMulti {
     while active.contains(where: { $0.clock.deadline <= now }), TransferClock.now() < end {
       let readable = sockets.readable()
       if readable.isEmpty { return }
-      for socket in readable { handle(socket, EPOLLIN.rawValue) }
+      for socket in readable { handle(socket, .readable) }
       gatherEnded()
     }
   }

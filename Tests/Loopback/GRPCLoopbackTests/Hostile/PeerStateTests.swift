@@ -1,5 +1,6 @@
 import Foundation
 import GRPCValueSupport
+import SQBasics
 import SQHTTP2
 import SQLoopbackHTTP2
 import SequencingOAuthGRPC
@@ -32,7 +33,7 @@ import Testing
   @Test func `after a pause without waiting calls, no check is due`() {
     var state = RPCPeer.State()
     state.opening.failed(nil, at: 0)
-    state.check(at: SocketLoop.now())
+    state.check(at: Monotonic.now())
     #expect(state.nextCheck == .max && state.isIdle)
   }
 
@@ -82,7 +83,7 @@ import Testing
     while connection.read() {}
     for _ in 0..<1000 {
       let stream = Self.stream()
-      #expect(!connection.isDraining && connection.begin(stream, at: SocketLoop.now()))
+      #expect(!connection.isDraining && connection.begin(stream, at: Monotonic.now()))
       connection.flush()
       connection.end(stream, .cancelled)
       connection.flush()
@@ -94,7 +95,7 @@ import Testing
     let connection = try Self.connection(
       Bytes.start + Bytes.answer([1, 2, 3]), refusing: .failed(errno: EPIPE))
     let (answered, other) = (Self.stream(), Self.stream())
-    for stream in [answered, other] { #expect(connection.begin(stream, at: SocketLoop.now())) }
+    for stream in [answered, other] { #expect(connection.begin(stream, at: Monotonic.now())) }
     connection.flush()
     #expect(try answered.result?.get().frames.first?.content == Data([1, 2, 3]))
     #expect(connection.failure?.message.contains("broke: ") == true)

@@ -62,38 +62,24 @@ import Testing
   @Test func `the event loop reads an answer that arrived while the process was stopped`()
     async throws
   {
-    let (fixture, probe) = try await stopped("send") { fixture, probe in
-      _ = await fixture.hasRequest.value()
-      probe.signal(SIGSTOP)
-    }
+    let (fixture, probe) = try await stopped()
     defer { fixture.server.stop() }
     await fixture.answer()
     let result = try await goOn(probe)
     #expect(result.output.contains("status 200"), "\(result.errors)")
   }
 
-  @Test func `a caller that waits by itself reads an answer that arrived while stopped`()
-    async throws
-  {
-    let (fixture, probe) = try await stopped("send-alone")
-    defer { fixture.server.stop() }
-    await fixture.answer()
-    let result = try await goOn(probe)
-    #expect(result.output.contains("status 200"), "\(result.errors)")
-  }
-
-  /// Returns a probe that has stopped by itself or by a signal.
+  /// Returns a probe that was stopped while it waited for its second answer.
   ///
   /// If the machine was so busy that the request's limit passed before that, another probe is
   /// started.
-  private func stopped(
-    _ command: String, _ stop: (SlowServer, ChildProcess) async -> Void = { _, _ in }
-  ) async throws -> (SlowServer, ChildProcess) {
+  private func stopped() async throws -> (SlowServer, ChildProcess) {
     while true {
       let fixture = try SlowServer()
-      let probe = try fixture.probe(command)
+      let probe = try fixture.probe("send")
       do {
-        await stop(fixture, probe)
+        _ = await fixture.hasRequest.value()
+        probe.signal(SIGSTOP)
         try await eventually("the probe stops", within: .seconds(60)) {
           guard probe.isRunning else { throw Ended(said: probe.output + probe.errors) }
           return probe.isStopped

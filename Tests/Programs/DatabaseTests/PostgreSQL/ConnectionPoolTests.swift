@@ -76,17 +76,6 @@ import Testing
     }
   }
 
-  /// The kernel cannot watch an ordinary file.
-  @Test func `waiting for a file that the kernel cannot watch returns at once`() async throws {
-    let folder = try TemporaryFolder()
-    let file = open(folder.file("file"), O_CREAT | O_RDWR, 0o600)
-    defer { close(file) }
-    let watch = try #require(SocketWatch.shared)
-    let end = ContinuousClock.now + .seconds(60)
-    let moment = await watch.wait(for: file, .reading, until: end)
-    #expect(moment == nil && .now < end)
-  }
-
   @Test func `a statement past its time limit is not sent, and its connection stays usable`()
     async throws
   {

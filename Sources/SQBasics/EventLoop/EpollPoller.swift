@@ -1,0 +1,61 @@
+#if os(Linux)
+  import CSQSockets
+  import Glibc
+
+  /// Waits with epoll(7), and is woken by eventfd(2).
+  final class EpollPoller: SocketPoller {
+    private let epoll: Int32
+    let wakeUpDescriptor: Int32
+    /// The most sockets that one wait reports; the next wait reports the others.
+    private static let mostReported = 64
+
+    init() throws(EventLoopFailure) {
+      epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
+      wakeUpDescriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+      // It is edge-triggered, so nothing reads it: every write wakes the thread once.
+      var event = Self.event(wakeUpDescriptor, EPOLLIN.rawValue | EPOLLET.rawValue)
+      guard epoll >= 0, wakeUpDescriptor >= 0,
+        epoll_ctl(epoll, EPOLL_CTL_ADD, wakeUpDescriptor, &event) == 0
+      else { throw EventLoopFailure(errno: errno) }
+    }
+
+    deinit {
+      for descriptor in [epoll, wakeUpDescriptor] where descriptor >= 0 { close(descriptor) }
+    }
+
+    func set(_ socket: Int32, _ events: SocketEvents, isKnown: Bool) -> Bool {
+      // The values of `SocketEvents` are epoll's, also that of EPOLLONESHOT.
+      var event = Self.event(socket, events.rawValue)
+      // The kernel forgets a closed socket, whose number may belong to another socket now.
+      let (first, second) =
+        isKnown ? (EPOLL_CTL_MOD, EPOLL_CTL_ADD) : (EPOLL_CTL_ADD, EPOLL_CTL_MOD)
+      return epoll_ctl(epoll, first, socket, &event) == 0
+        || epoll_ctl(epoll, second, socket, &event) == 0
+    }
+
+    func remove(_ socket: Int32) {
+      epoll_ctl(epoll, EPOLL_CTL_DEL, socket, nil)
+    }
+
+    func wait(until deadline: UInt64, _ ready: inout [ReadySocket]) -> Bool {
+      withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: Self.mostReported) { reported in
+        let count = epoll_wait(
+          epoll, reported.baseAddress, Int32(Self.mostReported),
+          Monotonic.timeout(until: deadline))
+        var isWoken = false
+        for event in reported.prefix(Int(max(count, 0))) {
+          if event.data.fd == wakeUpDescriptor {
+            isWoken = true
+          } else {
+            ready.append(ReadySocket(event.data.fd, SocketEvents(reported: event.events)))
+          }
+        }
+        return isWoken
+      }
+    }
+
+    private static func event(_ socket: Int32, _ events: UInt32) -> epoll_event {
+      epoll_event(events: events, data: epoll_data_t(fd: socket))
+    }
+  }
+#endif

@@ -1,0 +1,22 @@
+/// An object that an ``EventLoop`` calls when its sockets are ready or its time has come.
+///
+/// The loop calls it on the loop's thread, and keeps it alive while it watches one of its sockets
+/// or waits for its time. A handler must not block.
+package protocol EventHandler: AnyObject, Sendable {
+  /// Handles sockets that have events, passed on together if several are ready.
+  ///
+  /// A socket may have no event any more, so it is read and written without blocking.
+  func socketsAreReady(_ sockets: ArraySlice<ReadySocket>)
+
+  /// Does what is due at the time that was passed to ``EventLoop/call(_:at:)``.
+  func timeIsDue()
+
+  /// Does what other threads have left for the loop before ``EventLoop/callSoon(_:)``.
+  func isCalled()
+}
+
+extension EventHandler {
+  package func socketsAreReady(_ sockets: ArraySlice<ReadySocket>) {}
+  package func timeIsDue() {}
+  package func isCalled() {}
+}

@@ -1,0 +1,24 @@
+import CSQSockets
+
+/// Times on the system's monotonic clock, in nanoseconds.
+///
+/// The clock of all deadlines in this package's event loops.
+package enum Monotonic {
+  /// The time of a deadline that never comes.
+  package static let never = UInt64.max
+
+  package static func now() -> UInt64 { sq_monotonic_nanoseconds() }
+
+  package static func after(_ duration: Duration, from now: UInt64 = now()) -> UInt64 {
+    let (sum, isTooLate) = now.addingReportingOverflow(UInt64(duration.wholeNanoseconds))
+    return isTooLate ? never : sum
+  }
+
+  /// Returns the milliseconds until a time as a timeout for poll(2) and epoll_wait(2).
+  ///
+  /// They are rounded up, so that a thread does not wake too early; -1 means never.
+  package static func timeout(until time: UInt64, from now: UInt64 = now()) -> Int32 {
+    guard time != never else { return -1 }
+    return time <= now ? 0 : Int32(clamping: (time - now + 999_999) / 1_000_000)
+  }
+}

@@ -1,0 +1,36 @@
+/// The events to wait for on a socket, or those that it has.
+///
+/// The values are those of poll(2), which epoll shares.
+package struct SocketEvents: OptionSet, Sendable, Hashable {
+  package let rawValue: UInt32
+
+  package init(rawValue: UInt32) {
+    self.rawValue = rawValue
+  }
+
+  /// Bytes, a connection or the end of the stream can be read.
+  package static let readable = Self(rawValue: 0x01)
+  /// Bytes can be sent.
+  package static let writable = Self(rawValue: 0x04)
+  /// The other side is gone, or the socket has failed; reported even if nothing waits for it.
+  package static let ended = Self(rawValue: 0x10)
+  /// Stops watching the socket after its next event.
+  package static let once = Self(rawValue: 1 << 30)
+
+  /// Creates the events that poll(2) or epoll reported, of which several mean an end.
+  init(reported bits: UInt32) {
+    let end: UInt32 = bits & 0x38 == 0 ? 0 : Self.ended.rawValue
+    rawValue = bits & (Self.readable.rawValue | Self.writable.rawValue) | end
+  }
+}
+
+/// A socket that has events.
+package struct ReadySocket: Sendable, Hashable {
+  package let socket: Int32
+  package let events: SocketEvents
+
+  package init(_ socket: Int32, _ events: SocketEvents) {
+    self.socket = socket
+    self.events = events
+  }
+}

@@ -1,0 +1,205 @@
+import Foundation
+import Testing
+
+@testable import SQBasics
+
+/// The thread that waits for sockets, times and calls, with each system call that can wait.
+@Suite(.timeLimit(.minutes(1))) struct EventLoopTests {
+  static let pollers = [Poller(name: "the system's best"), Poller(name: "poll(2)")]
+
+  struct Poller: Sendable, CustomTestStringConvertible {
+    let name: String
+    var testDescription: String { name }
+
+    func loop() throws -> EventLoop {
+      try EventLoop(name == "poll(2)" ? PollPoller() : SocketPollers.make())
+    }
+  }
+
+  /// Two connected sockets.
+  private final class Pair: Sendable {
+    let near: Int32
+    let far: Int32
+
+    init() throws {
+      var ends: [Int32] = [-1, -1]
+      try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+      (near, far) = (ends[0], ends[1])
+    }
+
+    deinit {
+      close(near)
+      close(far)
+    }
+
+    func send() { _ = write(far, "x", 1) }
+    func receive() {
+      var byte: UInt8 = 0
+      _ = read(near, &byte, 1)
+    }
+  }
+
+  /// A handler that reports its calls to a test, one after the other.
+  private final class Recorder: EventHandler {
+    enum Call: Sendable, Hashable {
+      case ready(SocketEvents)
+      case due
+      case called
+    }
+
+    private let calls: AsyncStream<Call>
+    private let report: AsyncStream<Call>.Continuation
+    private let count = Locked(0)
+    private let onReady: @Sendable () -> Void
+
+    init(onReady: @escaping @Sendable () -> Void = {}) {
+      (calls, report) = AsyncStream.makeStream()
+      self.onReady = onReady
+    }
+
+    var isSilent: Bool { count.withLock { $0 == 0 } }
+
+    func socketsAreReady(_ sockets: ArraySlice<ReadySocket>) {
+      onReady()
+      for ready in sockets { record(.ready(ready.events)) }
+    }
+    func timeIsDue() { record(.due) }
+    func isCalled() { record(.called) }
+
+    private func record(_ call: Call) {
+      count.withLock { $0 += 1 }
+      report.yield(call)
+    }
+
+    func next() async -> Call? {
+      for await call in calls { return call }
+      return nil
+    }
+  }
+
+  @Test(arguments: pollers)
+  func `a socket is reported when it can be read, and when its other side is gone`(
+    poller: Poller
+  ) async throws {
+    let (loop, pair) = (try poller.loop(), try Pair())
+    defer { loop.end() }
+    let handler = Recorder { pair.receive() }
+    #expect(loop.watch(pair.near, for: .readable, by: handler))
+    for _ in 0..<3 {
+      pair.send()
+      #expect(await handler.next() == .ready(.readable))
+    }
+    loop.change(pair.near, to: [])
+    pair.send()
+    loop.change(pair.near, to: [.writable, .once])
+    let event = await handler.next()
+    #expect(event == .ready(.writable))
+    loop.change(pair.near, to: [])
+    shutdown(pair.far, Int32(SHUT_RDWR))
+    guard case .ready(let events)? = await handler.next() else {
+      Issue.record("nothing is reported")
+      return
+    }
+    #expect(events.contains(.ended))
+    loop.forget(pair.near)
+  }
+
+  @Test(arguments: pollers)
+  func `a socket that is watched once is reported once`(poller: Poller) async throws {
+    let (loop, pair) = (try poller.loop(), try Pair())
+    defer { loop.end() }
+    let handler = Recorder()
+    for _ in 0..<2 {
+      pair.send()
+      #expect(loop.watch(pair.near, for: [.readable, .once], by: handler))
+      #expect(await handler.next() == .ready(.readable))
+      // The bytes are still there, but the next call comes first.
+      loop.callSoon(handler)
+      #expect(await handler.next() == .called)
+    }
+  }
+
+  @Test(arguments: pollers)
+  func `a time that another thread brings forward wakes the thread`(poller: Poller) async throws {
+    let loop = try poller.loop()
+    defer { loop.end() }
+    let (early, late) = (Recorder(), Recorder())
+    loop.call(late, at: Monotonic.after(.seconds(3600)))
+    loop.call(early, at: Monotonic.after(.seconds(7200)))
+    loop.callSoon(early)
+    #expect(await early.next() == .called)
+    loop.call(early, at: Monotonic.now())
+    #expect(await early.next() == .due)
+    loop.call(late, at: Monotonic.never)
+    #expect(loop.state.withLock { $0.timers.isEmpty })
+  }
+
+  @Test(arguments: pollers)
+  func `a signal handler's wake-up calls those that wait for it`(poller: Poller) async throws {
+    let loop = try poller.loop()
+    defer { loop.end() }
+    let handler = Recorder()
+    let descriptor = loop.callAfterWakeUps(handler)
+    for _ in 0..<3 {
+      EventLoop.wakeUp(descriptor)
+      #expect(await handler.next() == .called)
+    }
+  }
+
+  @Test(arguments: pollers)
+  func `a wait ends with its socket, with its time, or early`(poller: Poller) async throws {
+    let (loop, pair) = (try poller.loop(), try Pair())
+    defer { loop.end() }
+    let never = Monotonic.after(.seconds(3600))
+    let late = SocketWait(pair.near, until: Monotonic.now(), on: loop)
+    #expect(await !late.result())
+    let ended = SocketWait(pair.near, until: never, on: loop)
+    ended.end()
+    #expect(await !ended.result())
+    let ready = SocketWait(pair.near, until: never, on: loop)
+    pair.send()
+    #expect(await ready.result())
+    let none = SocketWait(until: Monotonic.now(), on: loop)
+    #expect(await !none.result())
+    let broken = SocketWait(-1, until: never, on: loop)
+    #expect(await !broken.result())
+    #expect(loop.state.withLock { $0.timers.isEmpty })
+  }
+
+  @Test(arguments: pollers)
+  func `a loop that has ended releases its handlers`(poller: Poller) async throws {
+    let (loop, pair) = (try poller.loop(), try Pair())
+    let isGone = OneShot<Void>()
+    final class Watch: EventHandler {
+      let isGone: OneShot<Void>
+      init(_ isGone: OneShot<Void>) { self.isGone = isGone }
+      deinit { isGone.resolve(()) }
+    }
+    #expect(loop.watch(pair.near, for: .readable, by: Watch(isGone)))
+    loop.end()
+    await isGone.wait()
+  }
+
+  @Test func `while the process exits, no handler is called`() async throws {
+    let (loop, pair) = (try EventLoop(), try Pair())
+    let handler = Recorder()
+    #expect(loop.watch(pair.near, for: .readable, by: handler))
+    loop.close()
+    pair.send()
+    let other = try EventLoop()
+    let isCalled = Recorder()
+    other.callSoon(isCalled)
+    #expect(await isCalled.next() == .called)
+    #expect(handler.isSilent)
+    other.end()
+  }
+
+  @Test func `an instance that could not be created is created by the next use`() throws {
+    let instance = SharedInstance<Int, EventLoopFailure>()
+    #expect(throws: EventLoopFailure.noThread) {
+      try instance.get { () throws(EventLoopFailure) in throw .noThread }
+    }
+    #expect(try instance.get { () throws(EventLoopFailure) in 1 } == 1)
+    #expect(try instance.get { () throws(EventLoopFailure) in 2 } == 1)
+  }
+}
