@@ -60,6 +60,7 @@ final class SandboxCore: Sendable {
     case .authorization: AuthorizationEndpoint.answer(request, &sandbox)
     case .login: LoginEndpoint.answer(request, &sandbox)
     case .consent: ConsentEndpoint.answer(request, &sandbox)
+    case .pushedAuthorization: PushedAuthorizationEndpoint.answer(request, &sandbox)
     case .deviceAuthorization: DeviceAuthorizationEndpoint.answer(request, &sandbox)
     case .device: DeviceEndpoint.answer(request, &sandbox)
     case .token: TokenEndpoint.answer(request, &sandbox)

@@ -4,6 +4,8 @@ public enum SandboxEndpoint: String, Sendable, Hashable, CaseIterable {
   case metadata
   /// The start of a sign-in: `/authorize`.
   case authorization
+  /// The endpoint where clients push the parameters of a sign-in: `/par`.
+  case pushedAuthorization
   /// The login page and its form: `/login`.
   case login
   /// The consent page and its form: `/consent`.
@@ -67,6 +69,7 @@ public enum SandboxEndpoint: String, Sendable, Hashable, CaseIterable {
     switch self {
     case .metadata: "/.well-known/oauth-authorization-server"
     case .authorization: "/authorize"
+    case .pushedAuthorization: "/par"
     case .login: "/login"
     case .consent: "/consent"
     case .deviceAuthorization: "/device_authorization"

@@ -32,6 +32,12 @@ public struct SandboxOptions: Sendable {
   public var audiences: Set<String>?
   /// The lifetime of authorization codes.
   public var codeLifetime: Duration = .seconds(60)
+  /// Whether every sign-in with a browser must push its parameters first.
+  ///
+  /// - SeeAlso: RFC 9126, section 5
+  public var requiresPushedAuthorizationRequests = false
+  /// The lifetime of the reference to pushed parameters, which is valid for one sign-in.
+  public var pushedRequestLifetime: Duration = .seconds(60)
   /// The lifetime of device codes: the time in which the user must enter the code and allow the
   /// access.
   public var deviceCodeLifetime: Duration = .seconds(600)

@@ -18,7 +18,7 @@ public struct SandboxRequest: Sendable {
   /// The request's path, still percent-encoded.
   public let path: String
   /// The decoded query, in order; empty if it is malformed.
-  public let query: [SandboxParameter]
+  public private(set) var query: [SandboxParameter]
   /// The decoded form of a POST, in order; empty if there is none or it is malformed.
   public let form: [SandboxParameter]
   /// The header fields in order, with their names in lower case.
@@ -77,6 +77,13 @@ public struct SandboxRequest: Sendable {
     guard bodyLength > 1 << 20 else { return self }
     var request = self
     request.body = Data()
+    return request
+  }
+
+  /// Returns this request with the parameters that its client has pushed, in place of its query.
+  func with(query: [SandboxParameter]) -> SandboxRequest {
+    var request = self
+    request.query = query
     return request
   }
 

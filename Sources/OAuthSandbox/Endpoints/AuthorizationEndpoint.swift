@@ -15,6 +15,17 @@ struct AuthorizationRefusal: Error {
 enum AuthorizationEndpoint {
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     guard request.isGet else { return .methodNotAllowed("GET") }
+    var request = request
+    if let reference = request.query("request_uri"), reference.hasPrefix("urn:") {
+      // Other parameters would be ignored (RFC 9126, section 4), so a client that sends them errs.
+      guard Set(request.query.map(\.name)) == ["client_id", "request_uri"],
+        let id = request.query("client_id"),
+        let pushed = sandbox.pushed.take(reference, of: id, at: sandbox.now)
+      else { return ErrorPage.unknownPushedRequest() }
+      request = request.with(query: pushed.parameters)
+    } else if sandbox.options.requiresPushedAuthorizationRequests {
+      return ErrorPage.notPushed()
+    }
     // The browser is sent to a redirect URI only after the client and the URI are checked.
     guard request.isWellFormed, let id = request.query("client_id"),
       let client = sandbox.client(id)
@@ -40,7 +51,7 @@ enum AuthorizationEndpoint {
   }
 
   /// Checks the parameters other than the client and its redirect URI, and returns the scopes.
-  private static func check(
+  static func check(
     _ query: [SandboxParameter], _ client: SandboxClient, _ sandbox: SandboxState
   ) throws(AuthorizationRefusal) -> [String] {
     guard !query.hasDuplicates else {

@@ -30,6 +30,9 @@ enum MetadataEndpoint {
       "token_endpoint": address(.token, sandbox),
       "revocation_endpoint": address(.revocation, sandbox),
       "introspection_endpoint": address(.introspection, sandbox),
+      "pushed_authorization_request_endpoint": address(.pushedAuthorization, sandbox),
+      "require_pushed_authorization_requests": .bool(
+        sandbox.options.requiresPushedAuthorizationRequests),
       "registration_endpoint": address(.registration, sandbox),
       "device_authorization_endpoint": address(.deviceAuthorization, sandbox),
       "scopes_supported": strings(sandbox.options.scopes.map(\.name)),

@@ -15,6 +15,20 @@ enum ErrorPage {
       ], [("client_id", id)])
   }
 
+  /// Returns the page for a reference to pushed parameters that is unknown, used or expired.
+  static func unknownPushedRequest() -> Answer {
+    page(
+      "This link is no longer valid",
+      ["It was used before, or it is too old. You were not signed in. Start again from the app."])
+  }
+
+  /// Returns the page for a plain request to a server that takes only pushed ones.
+  static func notPushed() -> Answer {
+    page(
+      "This app must sign you in another way",
+      ["This server takes only sign-ins whose parameters the app has sent to it first."])
+  }
+
   static func unknownRedirect(
     _ request: SandboxRequest, _ client: SandboxClient, _ sandbox: SandboxState
   ) -> Answer {

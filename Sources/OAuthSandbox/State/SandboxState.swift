@@ -11,6 +11,7 @@ struct SandboxState {
   var ledger = TokenLedger()
   var browsers = BrowserSessions()
   var devices = DeviceAuthorizations()
+  var pushed = PushedAuthorizations()
   var registered = RegisteredClients()
   var keys = SigningKeys()
   /// The assertions that clients have used, because each is accepted only once.

@@ -25,6 +25,7 @@ public struct ClientConfiguration: Sendable, Hashable {
     var acceptsServersWithoutPKCE = false
     var allowsPasswordGrant = false
     var usesClientCredentials = false
+    var pushesAuthorizationRequests = false
     var idTokenAlgorithm: JWSAlgorithm?
     var userInfoAlgorithm: JWSAlgorithm?
     var trustedAudiences: Set<String> = []
@@ -96,6 +97,18 @@ public struct ClientConfiguration: Sendable, Hashable {
   public var acceptsServersWithoutPKCE: Bool {
     get { values.value.acceptsServersWithoutPKCE }
     set { values.value.acceptsServersWithoutPKCE = newValue }
+  }
+  /// Whether to push the request of each sign-in with a browser to the server; `false` by default.
+  ///
+  /// The client then sends the request's parameters to the server itself, authenticated, and the
+  /// browser gets only a reference to them. Nobody can read or change them on the way. The SDK
+  /// always does this if the server's metadata requires it. A sign-in fails before the browser
+  /// opens if the server has no endpoint for it; there is no way back to a plain request.
+  ///
+  /// - SeeAlso: RFC 9126
+  public var pushesAuthorizationRequests: Bool {
+    get { values.value.pushesAuthorizationRequests }
+    set { values.value.pushesAuthorizationRequests = newValue }
   }
   /// Whether the app may use the password grant; `false` by default.
   ///

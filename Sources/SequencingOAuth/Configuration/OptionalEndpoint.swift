@@ -10,6 +10,7 @@
 package enum OptionalEndpoint: String, Sendable, CaseIterable {
   case revocation = "revocation_endpoint"
   case deviceAuthorization = "device_authorization_endpoint"
+  case pushedAuthorization = "pushed_authorization_request_endpoint"
   case introspection = "introspection_endpoint"
   case registration = "registration_endpoint"
   case keys = "jwks_uri"
@@ -21,6 +22,7 @@ package enum OptionalEndpoint: String, Sendable, CaseIterable {
     switch self {
     case .revocation: "revocation endpoint"
     case .deviceAuthorization: "device authorization endpoint"
+    case .pushedAuthorization: "pushed authorization request endpoint"
     case .introspection: "introspection endpoint"
     case .registration: "registration endpoint"
     case .keys: "address of the keys"

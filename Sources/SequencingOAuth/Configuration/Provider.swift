@@ -4,7 +4,7 @@ public import SQBasics
 /// standard.
 ///
 /// Use a preset, ``issuer(_:)`` for a server that publishes its metadata, or
-/// ``endpoints(authorization:token:refresh:revocation:deviceAuthorization:introspection:jwks:userInfo:endSession:issuer:)``.
+/// ``endpoints(authorization:token:refresh:revocation:deviceAuthorization:pushedAuthorization:introspection:jwks:userInfo:endSession:issuer:)``.
 public struct Provider: Sendable, Hashable {
   /// The source of the endpoints.
   enum Source: Sendable, Hashable {
@@ -19,6 +19,7 @@ public struct Provider: Sendable, Hashable {
     var refresh: String?
     var revocation: String?
     var deviceAuthorization: String?
+    var pushedAuthorization: String?
     var introspection: String?
     var jwks: String?
     var userInfo: String?
@@ -82,24 +83,26 @@ public struct Provider: Sendable, Hashable {
   /// Only a sign-in in the browser needs the `authorization` endpoint. With an `issuer`, an `iss`
   /// in the redirect must equal it (RFC 9207). Set `refresh` if the server refreshes at an address
   /// other than the token endpoint. Set `deviceAuthorization` if users may sign in on another
-  /// device. A resource server may need `introspection`. To know who the user is, the SDK needs
+  /// device, and `pushedAuthorization` if clients push their requests (RFC 9126). A resource server
+  /// may need `introspection`. To know who the user is, the SDK needs
   /// `issuer` and `jwks`, the address of the issuer's keys (`jwks_uri`). Without them a sign-in
   /// with the scope `openid` brings no identity. `userInfo` and `endSession` are the endpoints of
   /// OpenID Connect for ``AccountOperations/userInfo()`` and
   /// ``AccountOperations/endSession(revokesTokens:logoutHint:uiLocales:)``.
   public static func endpoints(
     authorization: String? = nil, token: String, refresh: String? = nil, revocation: String? = nil,
-    deviceAuthorization: String? = nil, introspection: String? = nil, jwks: String? = nil,
-    userInfo: String? = nil, endSession: String? = nil, issuer: String? = nil
+    deviceAuthorization: String? = nil, pushedAuthorization: String? = nil,
+    introspection: String? = nil, jwks: String? = nil, userInfo: String? = nil,
+    endSession: String? = nil, issuer: String? = nil
   ) -> Provider {
     Provider(
       name: issuer ?? token,
       source: .endpoints(
         Endpoints(
           authorization: authorization, token: token, refresh: refresh, revocation: revocation,
-          deviceAuthorization: deviceAuthorization, introspection: introspection, jwks: jwks,
-          userInfo: userInfo,
-          endSession: endSession, issuer: issuer)))
+          deviceAuthorization: deviceAuthorization, pushedAuthorization: pushedAuthorization,
+          introspection: introspection, jwks: jwks, userInfo: userInfo, endSession: endSession,
+          issuer: issuer)))
   }
 
   /// Creates the provider for a server whose endpoints are paths below one base address.

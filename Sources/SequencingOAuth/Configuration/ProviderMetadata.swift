@@ -30,6 +30,12 @@ public struct ProviderMetadata: Sendable, Hashable {
   ///
   /// - SeeAlso: RFC 8628, section 4
   public var deviceAuthorizationEndpoint: URL? { optionalEndpoints[.deviceAuthorization]?.url }
+  /// The server's `pushed_authorization_request_endpoint`; `nil` if it has no usable one.
+  ///
+  /// - SeeAlso: RFC 9126, section 5
+  public var pushedAuthorizationRequestEndpoint: URL? {
+    optionalEndpoints[.pushedAuthorization]?.url
+  }
   /// The server's `introspection_endpoint`; `nil` if it has no usable one.
   ///
   /// - SeeAlso: RFC 7662, section 2
@@ -62,8 +68,8 @@ public struct ProviderMetadata: Sendable, Hashable {
   public let grantTypes: [String]?
   /// Whether the server requires pushed authorization requests.
   ///
-  /// This is the server's `require_pushed_authorization_requests`. The SDK does not support such
-  /// requests.
+  /// This is the server's `require_pushed_authorization_requests`. The SDK then pushes the request
+  /// of each sign-in with a browser.
   ///
   /// - SeeAlso: RFC 9126, section 5
   public let requiresPushedAuthorizationRequests: Bool
@@ -149,6 +155,7 @@ extension Provider.Endpoints {
     switch endpoint {
     case .revocation: revocation
     case .deviceAuthorization: deviceAuthorization
+    case .pushedAuthorization: pushedAuthorization
     case .introspection: introspection
     // An app that gives the endpoints has registered its client already.
     case .registration: nil

@@ -47,6 +47,7 @@ struct AuthorizationCodeGrant: Sendable {
     _ answered: OneShot<Void>
   ) async throws(SQOAuthError) -> SQToken {
     let request = CodeRequest(grant.question, client, redirectURI: wait.redirectURI)
+    let url = try await request.url(of: grant, by: client)
     let pending = PendingAuthorization(request.expectation)
     wait.receiver?.deliver {
       await LandingPage(for: pending.offer($0), outcome: page, by: environment.clock)
@@ -54,7 +55,6 @@ struct AuthorizationCodeGrant: Sendable {
     isWaiting(pending)
     defer { if pending.isAnswered { answered.resolve(()) } }
 
-    let url = try request.url(at: grant.authorizationEndpoint, grant.question)
     let validator = grant.question.validator
     // While the user is at the provider, there is time to fetch its keys.
     let preparation = Task { await validator?.signatures.prepare() }

@@ -82,13 +82,23 @@ package struct CodeRequest: Sendable, Hashable, Codable {
       allowsPages: allowsPages)
   }
 
-  /// Returns the address for the browser.
-  package func url(at endpoint: URL, _ question: SignInQuestion) throws(SQOAuthError) -> URL {
-    try AuthorizationRequest(
-      endpoint: endpoint, clientID: clientID, redirectURI: redirectURI, scope: identity.scope,
-      state: state, nonce: identity.nonce, pkce: PKCE(verifier: verifier),
-      extraParameters: question.parameters
-    ).url()
+  /// Returns the address for the browser, after pushing the request's parameters if the grant asks
+  /// for that.
+  package func url(
+    of grant: PreparedCodeGrant, by client: RegisteredClient
+  ) async throws(SQOAuthError) -> URL {
+    let request = AuthorizationRequest(
+      endpoint: grant.authorizationEndpoint, clientID: clientID, redirectURI: redirectURI,
+      scope: identity.scope, state: state, nonce: identity.nonce, pkce: PKCE(verifier: verifier),
+      extraParameters: grant.question.parameters)
+    guard let endpoint = grant.pushEndpoint else { return try request.url() }
+    let pushed = PushedAuthorizationRequest(
+      endpoint: endpoint, parameters: request.parameters,
+      client: try await client.credentials(at: endpoint), timeout: client.configuration.timeout)
+    let answer = try await client.environment.transport.exchange(pushed.httpRequest())
+    let response = try PushedAuthorizationResponse(
+      answer, to: pushed, receivedAt: client.environment.clock.now)
+    return try request.url(pushedAs: response.requestURI)
   }
 
   /// Exchanges the response's code for a token, and validates the user's identity.

@@ -11,6 +11,8 @@ package struct PreparedCodeGrant: Sendable, Redacted {
   package let question: SignInQuestion
   package let redirect: RedirectURI
   package let authorizationEndpoint: URL
+  /// The address to which the request is pushed; `nil` for a request in the browser's URL.
+  let pushEndpoint: URL?
 
   /// Prepares the grant, with all checks that need no request.
   package init(_ options: SignInOptions, _ client: RegisteredClient) throws(SQOAuthError) {
@@ -29,6 +31,25 @@ package struct PreparedCodeGrant: Sendable, Redacted {
         "the provider has no authorization endpoint, so users cannot sign in")
     }
     authorizationEndpoint = endpoint
+    pushEndpoint = try Self.pushEndpoint(client)
+  }
+
+  /// Returns the address for a pushed request; `nil` if neither server nor app asks for one.
+  ///
+  /// - Throws: ``SQOAuthError/Code/signInUnsupported`` if one of them does, and the server has no
+  ///   such address.
+  private static func pushEndpoint(_ client: RegisteredClient) throws(SQOAuthError) -> URL? {
+    let isRequired = client.metadata.requiresPushedAuthorizationRequests
+    guard isRequired || client.configuration.pushesAuthorizationRequests else { return nil }
+    if let endpoint = try client.metadata.address(of: .pushedAuthorization) { return endpoint }
+    let reason =
+      isRequired
+      ? "its metadata demands them (require_pushed_authorization_requests)"
+      : "the configuration's pushesAuthorizationRequests is set"
+    throw SQOAuthError(
+      .signInUnsupported,
+      "the server has no endpoint for pushed authorization requests "
+        + "(pushed_authorization_request_endpoint), although \(reason)")
   }
 
   /// Throws if the server's metadata says that the sign-in cannot work.
@@ -43,9 +64,6 @@ package struct PreparedCodeGrant: Sendable, Redacted {
             + "metadata is wrong, configure the endpoints")
       }
     }
-    try require(
-      !server.requiresPushedAuthorizationRequests, "require_pushed_authorization_requests",
-      "demands pushed authorization requests")
     try require(
       !server.requiresSignedRequestObjects, "require_signed_request_object",
       "demands signed authorization requests")

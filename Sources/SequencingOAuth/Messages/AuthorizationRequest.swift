@@ -34,7 +34,23 @@ struct AuthorizationRequest: Sendable, Redacted {
     return url
   }
 
-  private var parameters: [FormCoding.Pair] {
+  /// Returns the URL for the browser after the server has accepted the pushed parameters.
+  ///
+  /// It has no other parameters, because the server would ignore them.
+  ///
+  /// - SeeAlso: RFC 9126, section 4; RFC 9101, section 5
+  func url(pushedAs requestURI: String) throws(SQOAuthError) -> URL {
+    guard
+      let url = FormCoding.url(
+        endpoint, adding: [.init("client_id", clientID), .init("request_uri", requestURI)])
+    else {
+      throw SQOAuthError(.invalidConfiguration, "the authorization endpoint is not a URL")
+    }
+    return url
+  }
+
+  /// The parameters of the request, in order.
+  var parameters: [FormCoding.Pair] {
     var pairs: [FormCoding.Pair] = [
       .init("response_type", "code"),
       .init("client_id", clientID),

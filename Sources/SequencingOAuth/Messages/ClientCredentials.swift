@@ -55,6 +55,12 @@ package struct ClientCredentials: Sendable {
     return request
   }
 
+  /// Whether ``form(_:to:timeout:)`` adds the client's identifier to the form.
+  var namesItselfInForm: Bool {
+    let isBasic = authentication == .basic || authentication == .basicUnescaped
+    return !(isBasic && secret != nil) && !isAnonymous
+  }
+
   /// The texts that must not appear in a description, an error or a log.
   package var secrets: [String] {
     guard let secret else { return [assertion].compactMap(\.self) }

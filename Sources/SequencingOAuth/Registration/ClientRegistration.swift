@@ -64,12 +64,16 @@ public struct ClientRegistration: Sendable, Hashable, Codable {
     redirectReceiver: RedirectReceiver? = nil, scope: String? = nil, clientKey: ClientKey? = nil,
     authorizationParameters: [String: String] = [:], tokenParameters: [String: String] = [:]
   ) throws(SQOAuthError) -> ClientConfiguration {
-    try ClientConfiguration(
+    var configuration = try ClientConfiguration(
       clientID: clientID, clientSecret: clientSecret, clientKey: clientKey,
       redirectURI: redirectURIs.first, redirectReceiver: redirectReceiver,
       scope: scope ?? self.scope, provider: .issuer(issuer),
       clientAuthentication: clientAuthentication,
       authorizationParameters: authorizationParameters, tokenParameters: tokenParameters)
+    // RFC 9126, section 6: the server accepts no other request of this client.
+    configuration.pushesAuthorizationRequests =
+      members["require_pushed_authorization_requests"]?.bool == true
+    return configuration
   }
 
   /// Returns whether the client's secret is valid at a date and for another `reserve` seconds.

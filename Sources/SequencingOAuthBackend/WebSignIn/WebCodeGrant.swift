@@ -16,13 +16,15 @@ struct WebCodeGrant: Sendable {
   let oneTimeValues: any OneTimeValues
 
   /// Begins a sign-in; returns the URL for the user's browser, and the value to keep.
-  func begin(_ options: SignInOptions) throws(SQOAuthError) -> (url: URL, signIn: WebSignIn) {
+  func begin(
+    _ options: SignInOptions
+  ) async throws(SQOAuthError) -> (url: URL, signIn: WebSignIn) {
     let grant = try PreparedCodeGrant(options, client)
     let request = CodeRequest(grant.question, client, redirectURI: grant.redirect.string)
     let end = client.environment.clock.now
       .addingTimeInterval(client.configuration.signInTimeout.seconds)
     return (
-      try request.url(at: grant.authorizationEndpoint, grant.question),
+      try await request.url(of: grant, by: client),
       WebSignIn(request, expirationDate: end)
     )
   }

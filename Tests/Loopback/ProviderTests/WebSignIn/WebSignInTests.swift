@@ -30,6 +30,17 @@ import Testing
     #expect(try await third.token().accessToken == token.accessToken)
   }
 
+  @Test func `a web application pushes its requests`() async throws {
+    let fixture = try await WebFixture { $0.pushesAuthorizationRequests = true }
+    let (url, signIn) = try await fixture.host().beginSignIn(fixture.configuration)
+    let query = try #require(URLComponents(url: url, resolvingAgainstBaseURL: false)?.queryItems)
+    #expect(query.map(\.name) == ["client_id", "request_uri"])
+    let account = try await fixture.host()
+      .finishSignIn(signIn, redirect: try await fixture.visit(url), fixture.configuration)
+    #expect(account.currentToken != nil)
+    #expect(fixture.sandbox.requests(to: .pushedAuthorization).count == 1)
+  }
+
   @Test func `two users at the same time get their own accounts`() async throws {
     let fixture = try await WebFixture()
     let (host, configuration) = (fixture.host(), fixture.configuration)

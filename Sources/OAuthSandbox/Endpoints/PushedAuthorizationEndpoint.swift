@@ -1,0 +1,65 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The endpoint that takes a sign-in's parameters from the client itself: `/par`.
+///
+/// - SeeAlso: RFC 9126, section 2
+enum PushedAuthorizationEndpoint {
+  static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
+    guard request.method == "POST" else { return .methodNotAllowed("POST") }
+    do throws(OAuthFault) {
+      try TokenEndpoint.checkForm(request)
+      let client = try ClientAuthenticator.client(of: request, &sandbox)
+      let parameters = request.form.filter { !Self.ofClient.contains($0.name) }
+      guard request.form("client_id") == client.id else {
+        throw .invalidRequest("client_id is missing or names another client.")
+      }
+      guard parameters.value("request_uri") == nil else {
+        throw .invalidRequest("A pushed request must not have a request_uri.")
+      }
+      guard let redirectURI = parameters.value("redirect_uri"),
+        RedirectURIs.contains(redirectURI, in: client.redirectURIs)
+      else { throw .invalidRequest("redirect_uri is missing or not registered.") }
+      try check(parameters, client, sandbox)
+      return begin(client, parameters, &sandbox)
+    } catch {
+      return error.answer
+    }
+  }
+
+  /// The parameters that authenticate the client, which are not part of the sign-in.
+  private static let ofClient: Set = [
+    "client_secret", "client_assertion", "client_assertion_type",
+  ]
+
+  private static func check(
+    _ parameters: [SandboxParameter], _ client: SandboxClient, _ sandbox: SandboxState
+  ) throws(OAuthFault) {
+    do throws(AuthorizationRefusal) {
+      _ = try AuthorizationEndpoint.check(parameters, client, sandbox)
+      _ = try OpenIDRequest(parameters, sandbox)
+    } catch {
+      throw OAuthFault(code: error.code, description: error.description)
+    }
+  }
+
+  private static func begin(
+    _ client: SandboxClient, _ parameters: [SandboxParameter], _ sandbox: inout SandboxState
+  ) -> Answer {
+    let lifetime = sandbox.options.pushedRequestLifetime
+    let now = sandbox.now
+    let reference = sandbox.pushed.add(
+      PushedAuthorizations.Request(
+        clientID: client.id, parameters: parameters,
+        expiry: now.addingTimeInterval(lifetime.timeInterval)), at: now)
+    return Answer(
+      status: 201,
+      json: [
+        "request_uri": .string(reference),
+        "expires_in": .integer(Int(lifetime.components.seconds)),
+      ])
+  }
+}

@@ -1,0 +1,56 @@
+import SQBasics
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A successful response to a pushed authorization request.
+///
+/// - SeeAlso: RFC 9126, sections 2.2 and 2.3
+struct PushedAuthorizationResponse: Sendable, Redacted {
+  /// The reference to the pushed parameters, `request_uri`, for one authorization request.
+  let requestURI: String
+
+  private static let endpoint = "the pushed authorization request endpoint"
+  /// The size of the longest reference that the SDK puts into a URL, in bytes.
+  private static let longestReference = 2048
+
+  /// Parses the response to a request; `now` is the moment it arrived.
+  ///
+  /// The response's `expires_in` is not used: the browser opens at once, and only the server
+  /// decides whether the reference is still valid.
+  init(
+    _ response: WebResponse, to request: PushedAuthorizationRequest, receivedAt now: Date
+  ) throws(SQOAuthError) {
+    do throws(SQOAuthError) {
+      let members = JSONMessage.members(of: response.body)
+      if let members, let error = ErrorResponse(members: members, removing: request.secrets) {
+        throw .refusal(by: Self.endpoint, error, response, now: now)
+      }
+      // The RFC demands status 201; several servers answer with 200.
+      guard (200..<300).contains(response.status) else {
+        throw .failure(of: Self.endpoint, response, now: now, removing: request.secrets)
+      }
+      guard let members else {
+        throw SQOAuthError(
+          .invalidResponse, "the pushed authorization response is not a JSON object")
+      }
+      requestURI = try Self.reference(members["request_uri"] ?? .null)
+    } catch {
+      throw request.client.explaining(
+        error.with(status: response.status, removing: request.secrets))
+    }
+  }
+
+  private static func reference(_ value: JSONValue) throws(SQOAuthError) -> String {
+    guard let text = value.string, !text.isEmpty, text.utf8.count <= longestReference,
+      text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+    else {
+      throw SQOAuthError(
+        .invalidResponse, "the pushed authorization response has no usable \"request_uri\"")
+    }
+    return text
+  }
+}

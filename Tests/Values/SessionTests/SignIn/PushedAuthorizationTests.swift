@@ -1,0 +1,172 @@
+import Foundation
+import SQBasics
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// Sign-ins whose parameters the client pushes to the server first (RFC 9126).
+@Suite(.timeLimit(.minutes(1))) struct PushedAuthorizationTests {
+  private static let reference = "urn:example:bwc4JK-ESC0w8acc191e-Y1LTC2"
+  private static let pushed = #"{"request_uri":"\#(reference)","expires_in":60}"#
+
+  /// Answers a push, and each other request with a token.
+  private static func server(
+    _ body: String = pushed, status: Int = 201
+  ) -> ScriptedTransport.Answer {
+    { request in
+      request.url.path() == "/par"
+        ? try await ScriptedTransport.json(body, status: status)(request)
+        : try await ScriptedTransport.token()(request)
+    }
+  }
+
+  /// A user who allows everything; only the server knows the parameters that were pushed.
+  private static let allow: OAuthFixture.Browser = { fixture, _ in
+    let form = try #require(fixture.http.forms.last)
+    let redirect = "\(form["redirect_uri"] ?? "")?state=\(form["state"] ?? "")&code=abc"
+    fixture.oauth.handleRedirect(try #require(URL(string: redirect)))
+  }
+
+  private func fixture(
+    _ answer: @escaping ScriptedTransport.Answer = server(), secret: String? = "s",
+    par: String? = "https://id.example/par",
+    change: (inout ClientConfiguration) -> Void = {
+      $0.pushesAuthorizationRequests = true
+    }
+  ) throws -> OAuthFixture {
+    try OAuthFixture(answer: answer, browser: Self.allow).register(
+      secret: secret,
+      provider: .endpoints(
+        authorization: "https://id.example/authorize?tenant=a", token: "https://id.example/token",
+        pushedAuthorization: par), change: change)
+  }
+
+  @Test func `the browser gets only the client and the reference`() async throws {
+    let fixture = try fixture()
+    #expect(try await fixture.oauth.signIn().accessToken == "T")
+    #expect(
+      fixture.opened.map(\.url.absoluteString) == [
+        "https://id.example/authorize?tenant=a&client_id=client&request_uri="
+          + "urn%3Aexample%3Abwc4JK-ESC0w8acc191e-Y1LTC2"
+      ])
+    #expect(fixture.http.requests.map { $0.url.path() } == ["/par", "/token"])
+    #expect(fixture.http.forms.last?["redirect_uri"] == "com.example.app:/cb")
+  }
+
+  @Test(
+    arguments: [
+      (ClientAuthentication.basic, "s"), (.post, "s"), (.publicClient, nil),
+    ] as [(ClientAuthentication, String?)])
+  func `each parameter is pushed once, with the client's authentication`(
+    method: ClientAuthentication, secret: String?
+  ) async throws {
+    let fixture = try OAuthFixture(answer: Self.server(), browser: Self.allow)
+    var configuration = try ClientConfiguration(
+      clientID: "client", clientSecret: secret, redirectURI: "com.example.app:/cb", scope: "demo",
+      provider: .endpoints(
+        authorization: "https://id.example/authorize", token: "https://id.example/token",
+        pushedAuthorization: "https://id.example/par"), clientAuthentication: method,
+      authorizationParameters: ["prompt": "login"])
+    configuration.pushesAuthorizationRequests = true
+    fixture.oauth.register(configuration)
+    try await fixture.oauth.signIn()
+    let request = try #require(fixture.http.requests.first)
+    var form = try #require(ScriptedTransport.form(of: request))
+    #expect(request.headers["Authorization"] == (method == .basic ? "Basic Y2xpZW50OnM=" : nil))
+    #expect(form.removeValue(forKey: "client_secret") == (method == .post ? "s" : nil))
+    #expect(form.removeValue(forKey: "state")?.isEmpty == false)
+    #expect(form.removeValue(forKey: "code_challenge")?.count == 43)
+    #expect(
+      form == [
+        "response_type": "code", "client_id": "client", "redirect_uri": "com.example.app:/cb",
+        "scope": "demo", "code_challenge_method": "S256", "prompt": "login",
+      ])
+  }
+
+  @Test(
+    arguments: [
+      (#"{"error":"invalid_request","error_description":"no"}"#, 400, .invalidRequest),
+      (#"{"error":"invalid_client"}"#, 401, .invalidClient),
+      (#"{"error":"invalid_scope"}"#, 200, .invalidScope),
+      ("<html>", 500, .serverError), ("", 413, .invalidResponse),
+      ("", 429, .temporarilyUnavailable),
+      ("", 201, .invalidResponse), ("[]", 201, .invalidResponse), ("{}", 201, .invalidResponse),
+      (#"{"request_uri":null}"#, 201, .invalidResponse),
+      (#"{"request_uri":""}"#, 201, .invalidResponse),
+      (#"{"request_uri":7}"#, 201, .invalidResponse),
+      (#"{"request_uri":"urn:a b"}"#, 201, .invalidResponse),
+      (#"{"request_uri":"urn:\u00e9"}"#, 201, .invalidResponse),
+      (#"{"request_uri":"urn:\#(String(repeating: "a", count: 2048))"}"#, 201, .invalidResponse),
+    ] as [(String, Int, SQOAuthError.Code)])
+  func `a push that fails ends the sign-in, and no plain request replaces it`(
+    body: String, status: Int, code: SQOAuthError.Code
+  ) async throws {
+    let fixture = try fixture(Self.server(body, status: status))
+    let error = await failure(code) { try await fixture.oauth.signIn() }
+    #expect(error?.message.contains("pushed authorization") == true, "\(error as Any)")
+    #expect(fixture.opened.isEmpty && fixture.http.requests.count == 1)
+    #expect(!fixture.oauth.isSigningIn)
+  }
+
+  @Test func `an answer with status 200 and without a lifetime is used`() async throws {
+    let fixture = try fixture(Self.server(#"{"request_uri":"urn:a"}"#, status: 200))
+    #expect(try await fixture.oauth.signIn().accessToken == "T")
+  }
+
+  @Test func `a server without an endpoint ends the sign-in before the browser opens`()
+    async throws
+  {
+    let fixture = try fixture(par: nil)
+    let error = await failure(.signInUnsupported) { try await fixture.oauth.signIn() }
+    #expect(error?.message.contains("pushesAuthorizationRequests") == true)
+    #expect(error?.message.contains("pushed_authorization_request_endpoint") == true)
+    #expect(fixture.opened.isEmpty && fixture.http.requests.isEmpty)
+  }
+
+  @Test func `an endpoint with http on another machine is rejected`() async throws {
+    let fixture = try fixture(par: "http://id.example/par")
+    await failure(.insecureEndpoint) { try await fixture.oauth.signIn() }
+    #expect(fixture.http.requests.isEmpty)
+  }
+
+  @Test func `a server that requires pushed requests gets them without a setting`() async throws {
+    let members =
+      #","require_pushed_authorization_requests":true,"#
+      + #""pushed_authorization_request_endpoint":"https://id.example/par""#
+    let metadata = DiscoverySignInTests.server(DiscoverySignInTests.document(members))
+    let fixture = try OAuthFixture(
+      answer: { request in
+        request.url.path() == "/par"
+          ? try await Self.server()(request) : try await metadata(request)
+      }, browser: Self.allow
+    ).register(provider: .issuer(DiscoverySignInTests.issuer))
+    #expect(try await fixture.oauth.signIn().accessToken == "T")
+    #expect(
+      Set(try #require(fixture.opened.first).parameters.keys) == ["x", "client_id", "request_uri"])
+  }
+
+  @Test func `no error repeats what was pushed`() async throws {
+    let fixture = try OAuthFixture(
+      answer: { request in
+        let form = ScriptedTransport.form(of: request) ?? [:]
+        let secrets = ["state", "code_challenge", "client_secret"].compactMap { form[$0] }
+        let text = "bad: \(secrets.joined(separator: " "))"
+        return try await ScriptedTransport.json(
+          #"{"error":"invalid_request","error_description":"\#(text)"}"#, status: 400)(request)
+      }, browser: Self.allow
+    ).register(
+      secret: "client-secret-of-the-app",
+      provider: .endpoints(
+        authorization: "https://id.example/authorize", token: "https://id.example/token",
+        pushedAuthorization: "https://id.example/par")
+    ) { $0.pushesAuthorizationRequests = true }
+    let error = await failure(.invalidRequest) { try await fixture.oauth.signIn() }
+    let form = try #require(fixture.http.forms.first)
+    let text = everyText(of: try #require(error))
+    for name in ["state", "code_challenge"] {
+      #expect(!text.contains(try #require(form[name])), "\(name)")
+    }
+    #expect(!text.contains("client-secret-of-the-app"))
+  }
+}
