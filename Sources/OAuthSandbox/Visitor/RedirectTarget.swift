@@ -19,11 +19,7 @@ enum RedirectTarget {
     let target = location.hasPrefix("/") ? url.origin + location : location
     if let url = LoopbackURL(target) {
       self = url.origin == start.origin ? .sameServer(url) : .listener(url, redirect: target)
-    } else if Self.isApp(
-      target,
-      redirectURI: start.query.value("redirect_uri")
-        ?? start.query.value("post_logout_redirect_uri"))
-    {
+    } else if Self.isApp(target, for: start.query) {
       self = .app(redirect: target)
     } else {
       throw .notLoopback(Self.origin(of: target))
@@ -33,12 +29,16 @@ enum RedirectTarget {
   /// Returns whether an address belongs to an app.
   ///
   /// Its scheme must be the app's own, or it must be the `https` redirect URI of the authorization
-  /// request.
-  private static func isApp(_ target: String, redirectURI: String?) -> Bool {
+  /// request. Only the server knows that of a pushed request (RFC 9126).
+  private static func isApp(_ target: String, for request: [SandboxParameter]) -> Bool {
     switch scheme(of: target) {
     case "", "http": return false
     case "https":
-      guard let redirectURI, target.hasPrefix(redirectURI) else { return false }
+      if request.value("request_uri") != nil { return true }
+      guard
+        let redirectURI = request.value("redirect_uri")
+          ?? request.value("post_logout_redirect_uri"), target.hasPrefix(redirectURI)
+      else { return false }
       return target.dropFirst(redirectURI.count).first.map { "?&#".contains($0) } ?? true
     default: return true
     }

@@ -61,7 +61,7 @@ import Testing
   func `each parameter is pushed once, with the client's authentication`(
     method: ClientAuthentication, secret: String?
   ) async throws {
-    let fixture = try OAuthFixture(answer: Self.server(), browser: Self.allow)
+    let fixture = OAuthFixture(answer: Self.server(), browser: Self.allow)
     var configuration = try ClientConfiguration(
       clientID: "client", clientSecret: secret, redirectURI: "com.example.app:/cb", scope: "demo",
       provider: .endpoints(
@@ -124,10 +124,8 @@ import Testing
     #expect(fixture.opened.isEmpty && fixture.http.requests.isEmpty)
   }
 
-  @Test func `an endpoint with http on another machine is rejected`() async throws {
-    let fixture = try fixture(par: "http://id.example/par")
-    await failure(.insecureEndpoint) { try await fixture.oauth.signIn() }
-    #expect(fixture.http.requests.isEmpty)
+  @Test func `an endpoint with http on another machine is rejected`() {
+    failure(.insecureEndpoint) { _ = try fixture(par: "http://id.example/par") }
   }
 
   @Test func `a server that requires pushed requests gets them without a setting`() async throws {
