@@ -10,11 +10,13 @@ public struct SandboxClient: Sendable, Hashable {
     case post = "client_secret_post"
     /// A JWT that the client signs with one of its ``SandboxClient/keys`` (RFC 7523, section 2.2).
     case privateKeyJWT = "private_key_jwt"
+    /// A JWT that the client signs with its secret, of at least 32 bytes, by HMAC with SHA-256.
+    case clientSecretJWT = "client_secret_jwt"
     /// No proof: a public client sends only its identifier in the form.
     case none
 
     /// Whether the client and the sandbox share a secret.
-    var usesSecret: Bool { [.basic, .post].contains(self) }
+    var usesSecret: Bool { [.basic, .post, .clientSecretJWT].contains(self) }
   }
 
   /// The client's identifier, `client_id`.

@@ -19,7 +19,7 @@ package enum HMAC {
   }
 
   /// Returns the HMAC of a message; `nil` if OpenSSL fails.
-  static func code(of message: Data, secret: Data, by function: HashFunction) -> Data? {
+  package static func code(of message: Data, secret: Data, by function: HashFunction) -> Data? {
     var code = Data(count: function.digestSize)
     let succeeded = OpenSSL.leavingNoErrors {
       message.withUnsafeBytes { message in

@@ -54,12 +54,33 @@ struct ReceivedAssertion: Redacted {
     return text
   }
 
-  /// Verifies the signature and all claims except `iss` and `sub`, and records the assertion as
-  /// used.
+  /// Whether the assertion claims to be signed with a shared secret.
+  var usesSecret: Bool {
+    guard case .string(let name)? = header["alg"] else { return false }
+    return SandboxSigningAlgorithm(rawValue: name)?.usesSecret ?? false
+  }
+
+  /// Verifies the signature by a public key and all claims except `iss` and `sub`, and records the
+  /// assertion as used.
   func check(keys: [SandboxJSON], _ sandbox: inout SandboxState) throws(AssertionFault) {
     guard keys.contains(where: isSigned) else {
       throw AssertionFault("None of the client's keys matches its signature.")
     }
+    try checkClaims(&sandbox)
+  }
+
+  /// Verifies the signature by the client's secret and the same claims, and records the assertion
+  /// as used.
+  ///
+  /// - SeeAlso: RFC 7518, section 3.2 (the size of the secret)
+  func check(secret: String, _ sandbox: inout SandboxState) throws(AssertionFault) {
+    guard header["alg"] == "HS256", secret.utf8.count >= 32,
+      SigningKey(secret: secret, algorithm: .hs256).signature(of: signed) == signature
+    else { throw AssertionFault("The client's secret does not match its signature.") }
+    try checkClaims(&sandbox)
+  }
+
+  private func checkClaims(_ sandbox: inout SandboxState) throws(AssertionFault) {
     let names: [SandboxJSON] = [
       .string(sandbox.issuer), .string(sandbox.issuer + SandboxEndpoint.token.path),
     ]

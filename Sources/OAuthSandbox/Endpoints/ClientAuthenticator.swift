@@ -74,10 +74,17 @@ enum ClientAuthenticator {
       guard let client = sandbox.client(id) else {
         throw AssertionFault("There is no such client.")
       }
-      guard client.authentication.contains(.privateKeyJWT) else {
-        throw AssertionFault("The client is not registered for private_key_jwt.")
+      let method =
+        assertion.usesSecret
+        ? SandboxClient.Authentication.clientSecretJWT : .privateKeyJWT
+      guard client.authentication.contains(method) else {
+        throw AssertionFault("The client is not registered for \(method.rawValue).")
       }
-      try assertion.check(keys: client.keys, &sandbox)
+      if assertion.usesSecret {
+        try assertion.check(secret: client.secret ?? "", &sandbox)
+      } else {
+        try assertion.check(keys: client.keys, &sandbox)
+      }
       return client
     } catch {
       throw .invalidClient("client_assertion: \(error.reason)")

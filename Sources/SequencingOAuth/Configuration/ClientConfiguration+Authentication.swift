@@ -15,6 +15,11 @@ extension ClientConfiguration {
       supported: supported)
   }
 
+  /// The size of the shortest key for HMAC with SHA-256, in bytes.
+  ///
+  /// - SeeAlso: RFC 7518, section 3.2
+  static let shortestHMACKey = 32
+
   /// Throws if the method needs a missing secret or key, or cannot encode the identifier and the
   /// secret.
   static func check(
@@ -28,6 +33,12 @@ extension ClientConfiguration {
       guard hasKey else {
         throw SQOAuthError(
           .invalidConfiguration, "authentication by a signed token needs a client key")
+      }
+    case .clientSecretJWT?:
+      guard let secret, secret.utf8.count >= shortestHMACKey else {
+        throw SQOAuthError(
+          .invalidConfiguration,
+          "client_secret_jwt needs a client secret of at least \(shortestHMACKey) bytes")
       }
     case .basic?, .post?, .basicUnescaped?:
       guard secret != nil else {

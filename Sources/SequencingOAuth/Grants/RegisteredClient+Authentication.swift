@@ -25,11 +25,13 @@ extension RegisteredClient {
     supported: [String]?
   ) throws(SQOAuthError) -> ClientCredentials {
     let methods = metadata.clientAuthenticationMethods
-    let signs = (try? configuration.authentication(supported: methods)) == .privateKeyJWT
+    let usual = try? configuration.authentication(supported: methods)
+    let signs = usual?.usesAssertion == true
     return ClientCredentials(
       id: configuration.clientID, secret: configuration.clientSecret,
-      authentication: signs
-        ? .privateKeyJWT : try configuration.authentication(supported: supported ?? methods))
+      authentication: try signs
+        ? usual ?? .privateKeyJWT
+        : configuration.authentication(supported: supported ?? methods))
   }
 
   /// Returns the credentials with a new assertion if the method needs one; use them for one
@@ -37,18 +39,21 @@ extension RegisteredClient {
   package func proving(
     _ credentials: ClientCredentials, at endpoint: URL
   ) async throws(SQOAuthError) -> ClientCredentials {
-    guard credentials.authentication == .privateKeyJWT else { return credentials }
+    let assertion = JWTAssertion(
+      issuer: configuration.clientID, subject: configuration.clientID)
     var credentials = credentials
-    credentials.assertion = try await sign(
-      JWTAssertion(issuer: configuration.clientID, subject: configuration.clientID),
-      for: endpoint)
+    switch credentials.authentication {
+    case .privateKeyJWT:
+      credentials.assertion = try await sign(assertion, for: endpoint)
+    case .clientSecretJWT:
+      credentials.assertion = try SecretSigner(configuration.clientSecret)
+        .sign(claims(of: assertion, for: endpoint))
+    default: break
+    }
     return credentials
   }
 
   /// Signs an assertion with the client's key.
-  ///
-  /// Each assertion has a new identifier, so that a server can reject a repeated one. Its expiry is
-  /// its lifetime plus the clock tolerance after now.
   ///
   /// - SeeAlso: RFC 7523, section 3
   func sign(
@@ -60,6 +65,14 @@ extension RegisteredClient {
         "the client has no key to sign with; set the configuration's clientKey"
       )
     }
+    return try await key.sign(claims(of: assertion, for: endpoint))
+  }
+
+  /// Returns the claims of an assertion.
+  ///
+  /// Each assertion has a new identifier, so that a server can reject a repeated one. Its expiry is
+  /// its lifetime plus the clock tolerance after now.
+  private func claims(of assertion: JWTAssertion, for endpoint: URL) -> [String: JSONValue] {
     let now = environment.clock.now.timeIntervalSince1970
     let end = now + (assertion.lifetime + configuration.clockTolerance).seconds
     let issuer = assertion.issuer ?? configuration.clientID
@@ -72,7 +85,7 @@ extension RegisteredClient {
     for (name, value) in assertion.additionalClaims {
       claims[name] = value == .null ? nil : value
     }
-    return try await key.sign(claims)
+    return claims
   }
 
   private static func time(_ seconds: Double) -> JSONValue {

@@ -15,12 +15,7 @@ extension ClientKey {
   func sign(_ claims: [String: JSONValue]) async throws(SQOAuthError) -> String {
     var header: [String: JSONValue] = ["alg": .string(algorithm.rawValue), "typ": "JWT"]
     header["kid"] = keyID.map(JSONValue.string)
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard let header = try? encoder.encode(header), let claims = try? encoder.encode(claims) else {
-      throw .unusableClientKey("its name or a claim cannot be written in JSON")
-    }
-    let input = Base64URL.encode(header) + "." + Base64URL.encode(claims)
+    let input = try JWTText.signingInput(header, claims)
     return input + "." + Base64URL.encode(try await signature(of: Data(input.utf8)))
   }
 

@@ -36,6 +36,15 @@ public struct ClientAuthentication: RawRepresentable, Sendable, Hashable, Codabl
   ///
   /// - SeeAlso: RFC 7523, section 2.2; OpenID Connect Core 1.0, section 9
   public static let privateKeyJWT = Self(rawValue: "private_key_jwt")
+  /// A token that the client signs with its secret by HMAC with SHA-256, new for each request.
+  ///
+  /// The secret itself is never sent. It must have at least 32 bytes (RFC 7518, section 3.2).
+  ///
+  /// - SeeAlso: RFC 7523, section 2.2; OpenID Connect Core 1.0, section 9
+  public static let clientSecretJWT = Self(rawValue: "client_secret_jwt")
+
+  /// Whether the client sends an assertion that it has signed.
+  var usesAssertion: Bool { self == .privateKeyJWT || self == .clientSecretJWT }
 }
 
 extension ClientAuthentication {
@@ -70,10 +79,11 @@ extension ClientAuthentication {
     guard let supported else { return .basic }
     let takesBody = supported.contains(post.rawValue)
     if supported.contains(basic.rawValue) { return basicEncodes && takesBody ? .post : .basic }
+    if !takesBody, supported.contains(clientSecretJWT.rawValue) { return clientSecretJWT }
     guard takesBody else {
       throw SQOAuthError(
         .invalidConfiguration,
-        "the server accepts the client secret neither by Basic nor in the body; "
+        "the server accepts the client secret neither by Basic nor in the body nor as a key; "
           + "if its metadata is wrong, set the configuration's clientAuthentication")
     }
     return .post

@@ -33,8 +33,8 @@ package struct ClientCredentials: Sendable {
       "Cache-Control": "no-store",
     ]
     var pairs = parameters
-    switch (authentication, authentication == .privateKeyJWT ? assertion : secret) {
-    case (.privateKeyJWT, let assertion?):
+    switch (authentication, authentication.usesAssertion ? assertion : secret) {
+    case (.privateKeyJWT, let assertion?), (.clientSecretJWT, let assertion?):
       pairs.append(.init("client_id", id))
       pairs.append(.init("client_assertion_type", Self.assertionType))
       pairs.append(.init("client_assertion", assertion))
@@ -104,7 +104,7 @@ extension ClientCredentials {
 
   private var hint: String? {
     switch (authentication, secret) {
-    case (.privateKeyJWT, _):
+    case (.privateKeyJWT, _), (.clientSecretJWT, _):
       "some servers expect an audience other than their issuer in a signed token; set the "
         + "provider's assertionAudience, if the server's documentation names one"
     case (.basic, let secret?) where Self.areChangedByBasic(id: id, secret: secret):

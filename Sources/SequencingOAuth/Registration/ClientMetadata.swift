@@ -82,6 +82,7 @@ public struct ClientMetadata: Sendable, Hashable {
 
   /// The algorithm of the client's keys; `nil` if the client does not sign or its keys differ.
   private var signingAlgorithm: String? {
+    if clientAuthentication == .clientSecretJWT { return JWSAlgorithm.hs256.rawValue }
     guard clientAuthentication == .privateKeyJWT, let first = keys.first?.algorithm,
       keys.allSatisfy({ $0.algorithm == first })
     else { return nil }
@@ -121,7 +122,7 @@ public struct ClientMetadata: Sendable, Hashable {
         .invalidConfiguration, "a client that signs users in needs a redirect URI")
     }
     let known: [ClientAuthentication] = [
-      .publicClient, .basic, .post, .basicUnescaped, .privateKeyJWT,
+      .publicClient, .basic, .post, .basicUnescaped, .privateKeyJWT, .clientSecretJWT,
     ]
     if let clientAuthentication, !known.contains(clientAuthentication) {
       throw SQOAuthError(

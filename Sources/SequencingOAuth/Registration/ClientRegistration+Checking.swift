@@ -3,7 +3,9 @@ import SQBasics
 // The comparison of a registration with the client's request.
 extension ClientRegistration {
   /// The authentication methods that a registered client can use.
-  static let supported: [ClientAuthentication] = [.publicClient, .basic, .post, .privateKeyJWT]
+  static let supported: [ClientAuthentication] = [
+    .publicClient, .basic, .post, .privateKeyJWT, .clientSecretJWT,
+  ]
 
   /// Throws if the registration lacks something that the client requested and relies on.
   ///
@@ -86,7 +88,7 @@ extension ClientAuthentication {
   func serves(inPlaceOf asked: ClientAuthentication) -> Bool {
     switch asked {
     case self: true
-    case .privateKeyJWT: false
+    case .privateKeyJWT, .clientSecretJWT: false
     default: [.basic, .post].contains(self)
     }
   }
