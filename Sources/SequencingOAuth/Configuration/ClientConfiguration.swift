@@ -139,7 +139,7 @@ public struct ClientConfiguration: Sendable, Hashable {
   ///   servers of endpoints that the app gave, and the APIs that a preset such as
   ///   ``Provider/google`` names;
   /// - the servers that the app names by a `Pipeline.Pipe`, by an `RPCChannel` or by
-  ///   ``AccountOperations/allowTokens(at:)``;
+  ///   ``AccountOperations/allowTokens(at:)-(String...)``;
   /// - if neither the provider nor the app names an API, the server of the first request that the
   ///   app sends or authenticates; this may be the provider's own server.
   ///

@@ -21,7 +21,7 @@ extension SQOAuth {
   /// See ``registerApplicationParameters(clientID:clientSecret:redirectURI:redirectReceiver:scope:provider:)``.
   @available(
     *, deprecated,
-    renamed: "registerApplicationParameters(clientID:clientSecret:redirectURI:scope:)"
+    message: "call registerApplicationParameters with the provider, .sequencing"
   )
   public func registrateApplicationParametersCliendID(
     _ clientID: String, ClientSecret clientSecret: String, RedirectUri redirectURI: String,
@@ -37,7 +37,7 @@ extension SQOAuth {
   /// See ``registerApplicationParameters(clientID:clientSecret:redirectURI:redirectReceiver:scope:provider:)``.
   @available(
     *, deprecated,
-    renamed: "registerApplicationParameters(clientID:clientSecret:redirectURI:scope:)"
+    message: "call registerApplicationParameters with the provider, .sequencing"
   )
   public func registrateApplicationParametersCliendID(
     _ clientID: String, clientSecret: String, redirectUri: String, scope: String
@@ -53,7 +53,7 @@ extension SQOAuth {
   /// See ``registerApplicationParameters(clientID:clientSecret:redirectURI:redirectReceiver:scope:provider:)``.
   @available(
     *, deprecated,
-    renamed: "registerApplicationParameters(clientID:clientSecret:redirectURI:scope:)"
+    message: "call registerApplicationParameters with the provider, .sequencing"
   )
   public func registrateApplicationParametersClientID(
     _ clientID: String, ClientSecret clientSecret: String, RedirectUri redirectURI: String,

@@ -51,7 +51,7 @@ import Testing
           server   https://api.example.com/token
           scope    not known
           expired  at 1970-01-01T00:00:01Z
-          refresh  not possible, only a new sign-in is
+          refresh  not possible; sign in again instead
 
         work
           name     Alice

@@ -37,7 +37,7 @@ struct TextBrowserTests {
       try await terminal.press("C-c")
       try await leave(terminal)
       let end = try await terminal.shows("status 3")
-      #expect(end.contains("error: cancelled: the text browser \"w3m\" was left"), "\(end)")
+      #expect(end.contains("error: cancelled: the user left the text browser \"w3m\""), "\(end)")
       try await isAsBefore(terminal)
     }
   }

@@ -38,9 +38,13 @@ import Testing
       case .objectiveC:
         [
           "SQAuthResult.sharedInstance()", "SQAuthorizationProtocol", "SQTokenRefreshProtocol",
-          "SQTokenUpdater.sharedInstance()",
+          "SQTokenUpdater.sharedInstance()", "registrateApplicationParametersCliendID",
         ]
-      case .swift: ["SQAuthResult.instance", "SQTokenUpdater.instance"]
+      case .swift:
+        [
+          "SQAuthResult.instance", "SQTokenUpdater.instance",
+          "registrateApplicationParametersClientID",
+        ]
       }
     }
   }

@@ -21,8 +21,10 @@ import Testing
 
   @Test func `an expired token is refreshed, and the timer runs`() async throws {
     let fixture = try SessionFixture()
+    fixture.server.gate.close()
     fixture.oauth.launchTokenTimerUpdate(with: fixture.server.issue(at: fixture.clock.now - 7200))
     #expect(fixture.oauth.validToken == nil && fixture.oauth.result.token?.accessToken == "T1")
+    fixture.server.gate.open()
     #expect(await fixture.observer.words(1) == ["refreshed T2"])
     await fixture.clock.hasSleeper()
     #expect(fixture.refreshes == ["R1"] && fixture.memory == "T2 R2")
