@@ -15,11 +15,6 @@ extension ClientConfiguration {
       supported: supported)
   }
 
-  /// The size of the shortest key for HMAC with SHA-256, in bytes.
-  ///
-  /// - SeeAlso: RFC 7518, section 3.2
-  static let shortestHMACKey = 32
-
   /// Throws if the method needs a missing secret or key, or cannot encode the identifier and the
   /// secret.
   static func check(
@@ -35,10 +30,10 @@ extension ClientConfiguration {
           .invalidConfiguration, "authentication by a signed token needs a client key")
       }
     case .clientSecretJWT?:
-      guard let secret, secret.utf8.count >= shortestHMACKey else {
+      guard let secret, secret.utf8.count >= SecretSigner.shortestKey else {
         throw SQOAuthError(
           .invalidConfiguration,
-          "client_secret_jwt needs a client secret of at least \(shortestHMACKey) bytes")
+          "client_secret_jwt needs a client secret of at least \(SecretSigner.shortestKey) bytes")
       }
     case .basic?, .post?, .basicUnescaped?:
       guard secret != nil else {

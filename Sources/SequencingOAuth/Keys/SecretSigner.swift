@@ -11,15 +11,18 @@ import SQCrypto
 ///
 /// - SeeAlso: RFC 7518, section 3.2
 struct SecretSigner: Redacted {
+  /// The size of the shortest key for HMAC with SHA-256, in bytes.
+  static let shortestKey = 32
+
   private let secret: Data
 
   /// Creates the signer; throws if the secret is missing or too short to be a key.
   init(_ secret: String?) throws(SQOAuthError) {
-    guard let secret, secret.utf8.count >= ClientConfiguration.shortestHMACKey else {
+    guard let secret, secret.utf8.count >= Self.shortestKey else {
       throw SQOAuthError(
         .invalidConfiguration,
         "client_secret_jwt needs a client secret of at least "
-          + "\(ClientConfiguration.shortestHMACKey) bytes; set the configuration's "
+          + "\(Self.shortestKey) bytes; set the configuration's "
           + "clientAuthentication, if the server accepts another method")
     }
     self.secret = Data(secret.utf8)

@@ -241,7 +241,10 @@ import Testing
     #expect(metadata.authorizationResponseIssParameterSupported)
     #expect(
       metadata.tokenEndpointAuthMethodsSupported
-        == ["client_secret_basic", "client_secret_post", "private_key_jwt", "none"])
+        == [
+          "client_secret_basic", "client_secret_post", "private_key_jwt", "client_secret_jwt",
+          "none",
+        ])
     #expect(metadata.jwksUri == sandbox.keysEndpoint.absoluteString)
     #expect(metadata.userinfoEndpoint == sandbox.userInfoEndpoint.absoluteString)
     #expect(metadata.endSessionEndpoint == sandbox.endSessionEndpoint.absoluteString)
