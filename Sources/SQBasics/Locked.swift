@@ -71,11 +71,16 @@ public struct Locked<Value>: ~Copyable, @unchecked Sendable {
   }
 
   @usableFromInline static func prepare(_ mutex: UnsafeMutablePointer<pthread_mutex_t>) {
-    var attributes = pthread_mutexattr_t()
-    pthread_mutexattr_init(&attributes)
-    pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_ERRORCHECK))
-    let code = pthread_mutex_init(mutex, &attributes)
-    precondition(code == 0, "the system has no memory for another lock")
-    pthread_mutexattr_destroy(&attributes)
+    prepareMutex(mutex, kind: Int32(PTHREAD_MUTEX_ERRORCHECK))
   }
+}
+
+/// Initializes a mutex of a kind, such as `PTHREAD_MUTEX_RECURSIVE`.
+func prepareMutex(_ mutex: UnsafeMutablePointer<pthread_mutex_t>, kind: Int32) {
+  var attributes = pthread_mutexattr_t()
+  pthread_mutexattr_init(&attributes)
+  pthread_mutexattr_settype(&attributes, kind)
+  let code = pthread_mutex_init(mutex, &attributes)
+  precondition(code == 0, "the system has no memory for another lock")
+  pthread_mutexattr_destroy(&attributes)
 }

@@ -14,12 +14,7 @@ package final class RecursiveLock: @unchecked Sendable {
   /// Creates a lock that no thread holds.
   package init() {
     mutex = .allocate(capacity: 1)
-    var attributes = pthread_mutexattr_t()
-    pthread_mutexattr_init(&attributes)
-    pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_RECURSIVE))
-    let code = pthread_mutex_init(mutex, &attributes)
-    precondition(code == 0, "the system has no memory for another lock")
-    pthread_mutexattr_destroy(&attributes)
+    prepareMutex(mutex, kind: Int32(PTHREAD_MUTEX_RECURSIVE))
   }
 
   deinit {

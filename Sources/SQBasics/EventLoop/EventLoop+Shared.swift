@@ -5,7 +5,7 @@
 #endif
 
 extension EventLoop {
-  private static let instance = SharedInstance<EventLoop, EventLoopFailure>()
+  fileprivate static let instance = SharedInstance<EventLoop, EventLoopFailure>()
 
   /// The loop that all handlers share that do little, started on first use.
   ///
@@ -28,5 +28,5 @@ extension EventLoop {
 }
 
 private func closeSharedEventLoop() {
-  EventLoop.shared?.close()
+  EventLoop.instance.current?.close()
 }

@@ -30,11 +30,7 @@ extension ClientConfiguration {
           .invalidConfiguration, "authentication by a signed token needs a client key")
       }
     case .clientSecretJWT?:
-      guard let secret, secret.utf8.count >= SecretSigner.shortestKey else {
-        throw SQOAuthError(
-          .invalidConfiguration,
-          "client_secret_jwt needs a client secret of at least \(SecretSigner.shortestKey) bytes")
-      }
+      _ = try SecretSigner(secret)
     case .basic?, .post?, .basicUnescaped?:
       guard secret != nil else {
         throw SQOAuthError(

@@ -26,12 +26,14 @@ extension RegisteredClient {
   ) throws(SQOAuthError) -> ClientCredentials {
     let methods = metadata.clientAuthenticationMethods
     let usual = try? configuration.authentication(supported: methods)
-    let signs = usual?.usesAssertion == true
+    let method =
+      if let usual, usual.usesAssertion {
+        usual
+      } else {
+        try configuration.authentication(supported: supported ?? methods)
+      }
     return ClientCredentials(
-      id: configuration.clientID, secret: configuration.clientSecret,
-      authentication: try signs
-        ? usual ?? .privateKeyJWT
-        : configuration.authentication(supported: supported ?? methods))
+      id: configuration.clientID, secret: configuration.clientSecret, authentication: method)
   }
 
   /// Returns the credentials with a new assertion if the method needs one; use them for one

@@ -12,7 +12,7 @@ import SQCrypto
 /// - SeeAlso: RFC 7518, section 3.2
 struct SecretSigner: Redacted {
   /// The size of the shortest key for HMAC with SHA-256, in bytes.
-  static let shortestKey = 32
+  private static let shortestKey = 32
 
   private let secret: Data
 

@@ -104,3 +104,27 @@ extension SQOAuthError {
     return error
   }
 }
+
+extension WebResponse {
+  /// Returns the members of an endpoint's successful response, called `name` in messages.
+  ///
+  /// Every status of success counts: servers mix up 200 and 201.
+  ///
+  /// - Throws: The server's OAuth error, whatever the status; the error for another status; or
+  ///   ``SQOAuthError/Code/invalidResponse`` for a body that is no JSON object.
+  func members(
+    named name: String, by endpoint: String, removing secrets: SentSecrets, now: Date
+  ) throws(SQOAuthError) -> [String: JSONValue] {
+    let members = JSONMessage.members(of: body)
+    if let members, let error = ErrorResponse(members: members, removing: secrets) {
+      throw .refusal(by: endpoint, error, self, now: now)
+    }
+    guard (200..<300).contains(status) else {
+      throw .failure(of: endpoint, self, now: now, removing: secrets)
+    }
+    guard let members else {
+      throw SQOAuthError(.invalidResponse, "the \(name) is no JSON object")
+    }
+    return members
+  }
+}

@@ -38,16 +38,8 @@ struct DeviceAuthorizationResponse: Sendable, Redacted {
   private static func members(
     of response: WebResponse, _ request: DeviceAuthorizationRequest, _ now: Date
   ) throws(SQOAuthError) -> [String: JSONValue] {
-    let members = JSONMessage.members(of: response.body)
-    if let members, let error = ErrorResponse(members: members, removing: request.secrets) {
-      throw .refusal(by: endpoint, error, response, now: now)
-    }
-    guard (200..<300).contains(response.status) else {
-      throw .failure(of: endpoint, response, now: now, removing: request.secrets)
-    }
-    guard let members else {
-      throw SQOAuthError(.invalidResponse, "the \(name) is no JSON object")
-    }
+    let members = try response.members(
+      named: name, by: endpoint, removing: request.secrets, now: now)
     // Some servers refuse with status 200; their words explain more than the missing member does.
     guard members["device_code"] ?? .null != .null else {
       var error = unusable("device_code")

@@ -13,7 +13,6 @@ struct PushedAuthorizationResponse: Sendable, Redacted {
   /// The reference to the pushed parameters, `request_uri`, for one authorization request.
   let requestURI: String
 
-  private static let endpoint = "the pushed authorization request endpoint"
   /// The size of the longest reference that the SDK puts into a URL, in bytes.
   private static let longestReference = 2048
 
@@ -25,18 +24,9 @@ struct PushedAuthorizationResponse: Sendable, Redacted {
     _ response: WebResponse, to request: PushedAuthorizationRequest, receivedAt now: Date
   ) throws(SQOAuthError) {
     do throws(SQOAuthError) {
-      let members = JSONMessage.members(of: response.body)
-      if let members, let error = ErrorResponse(members: members, removing: request.secrets) {
-        throw .refusal(by: Self.endpoint, error, response, now: now)
-      }
-      // The RFC demands status 201; several servers answer with 200.
-      guard (200..<300).contains(response.status) else {
-        throw .failure(of: Self.endpoint, response, now: now, removing: request.secrets)
-      }
-      guard let members else {
-        throw SQOAuthError(
-          .invalidResponse, "the pushed authorization response is not a JSON object")
-      }
+      let members = try response.members(
+        named: "pushed authorization response",
+        by: "the pushed authorization request endpoint", removing: request.secrets, now: now)
       requestURI = try Self.reference(members["request_uri"] ?? .null)
     } catch {
       throw request.client.explaining(
