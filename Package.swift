@@ -51,7 +51,8 @@ let libraries: [Target] = [
   .target(
     name: "SequencingOAuth",
     dependencies: [
-      "SQBasics", "SQFiles", "SQCrypto", "SQLoopback", "SQLoopbackPages", "CSQCurl", "CSQSockets",
+      "SQFoundation", "SQBasics", "SQFiles", "SQCrypto", "SQLoopback", "SQLoopbackPages", "CSQCurl",
+      "CSQSockets",
       "CSQTLS",
     ],
     // These images are for copying. As a resource they would link Foundation, for its Bundle.
@@ -59,11 +60,11 @@ let libraries: [Target] = [
     swiftSettings: librarySettings),
   .target(
     name: "SequencingOAuthPipes",
-    dependencies: ["SequencingOAuth", "SQCrypto", "SQBasics", "SQFiles"],
+    dependencies: ["SQFoundation", "SequencingOAuth", "SQCrypto", "SQBasics", "SQFiles"],
     swiftSettings: librarySettings),
   .target(
     name: "SequencingOAuthBackend",
-    dependencies: ["SequencingOAuth", "SQBasics", "SQCrypto"],
+    dependencies: ["SQFoundation", "SequencingOAuth", "SQBasics", "SQCrypto"],
     swiftSettings: librarySettings),
   .target(
     name: "SequencingOAuthFoundation",
@@ -71,37 +72,45 @@ let libraries: [Target] = [
     swiftSettings: librarySettings),
   .target(
     name: "SequencingOAuthSQLite",
-    dependencies: ["SequencingOAuth", "SQBasics", "SQFiles", "SQCrypto", "CSQSQLite"],
+    dependencies: [
+      "SQFoundation", "SequencingOAuth", "SQBasics", "SQFiles", "SQCrypto", "CSQSQLite",
+    ],
     swiftSettings: librarySettings),
   .target(
     name: "SequencingOAuthPostgreSQL",
     dependencies: [
-      "SequencingOAuth", "SQBasics", "SQFiles", "SQCrypto", "CSQPostgreSQL", "CSQSockets",
+      "SQFoundation", "SequencingOAuth", "SQBasics", "SQFiles", "SQCrypto", "CSQPostgreSQL",
+      "CSQSockets",
     ],
     swiftSettings: librarySettings),
   .target(
     name: "SequencingOAuthSecretService",
-    dependencies: ["SequencingOAuth", "SQBasics", "SQFiles", "SQCrypto", "CSQSecret"],
+    dependencies: [
+      "SQFoundation", "SequencingOAuth", "SQBasics", "SQFiles", "SQCrypto", "CSQSecret",
+    ],
     swiftSettings: librarySettings),
   // CSecret declares libsecret's functions itself and loads the library at run time, so it needs
   // neither headers nor linker flags.
   .target(name: "CSQSecret"),
   .target(
     name: "SequencingOAuthGRPC",
-    dependencies: ["SequencingOAuth", "SQHTTP2", "SQBasics", "CSQTLS", "CSQZlib"],
+    dependencies: ["SQFoundation", "SequencingOAuth", "SQHTTP2", "SQBasics", "CSQTLS", "CSQZlib"],
     swiftSettings: librarySettings),
   .target(
     name: "OAuthSandbox",
-    dependencies: ["SQBasics", "SQLoopback", "SQLoopbackPages", "CSQCrypto"],
+    dependencies: ["SQFoundation", "SQBasics", "SQLoopback", "SQLoopbackPages", "CSQCrypto"],
     swiftSettings: settings),
   .target(
     name: "OAuthSandboxGRPC",
-    dependencies: ["OAuthSandbox", "SQBasics", "SQHTTP2", "SQLoopback", "SQLoopbackHTTP2"],
+    dependencies: [
+      "SQFoundation", "OAuthSandbox", "SQBasics", "SQHTTP2", "SQLoopback", "SQLoopbackHTTP2",
+    ],
     swiftSettings: settings),
   .target(
-    name: "SQLoopback", dependencies: ["SQBasics", "CSQSockets"], swiftSettings: librarySettings),
+    name: "SQLoopback", dependencies: ["SQFoundation", "SQBasics", "CSQSockets"],
+    swiftSettings: librarySettings),
   .target(
-    name: "SQLoopbackPages", dependencies: ["SQBasics", "SQLoopback"],
+    name: "SQLoopbackPages", dependencies: ["SQFoundation", "SQBasics", "SQLoopback"],
     swiftSettings: librarySettings),
   .target(
     name: "SQLoopbackHTTP2", dependencies: ["SQBasics", "SQHTTP2", "SQLoopback"],
@@ -110,9 +119,12 @@ let libraries: [Target] = [
     name: "SQHTTP2", dependencies: ["SQBasics", "CSQNghttp2"],
     swiftSettings: librarySettings),
   .target(
-    name: "SQCrypto", dependencies: ["SQBasics", "CSQCrypto"], swiftSettings: librarySettings),
-  .target(name: "SQFiles", dependencies: ["SQBasics"], swiftSettings: librarySettings),
+    name: "SQCrypto", dependencies: ["SQFoundation", "SQBasics", "CSQCrypto"],
+    swiftSettings: librarySettings),
+  .target(
+    name: "SQFiles", dependencies: ["SQFoundation", "SQBasics"], swiftSettings: librarySettings),
   .target(name: "SQBasics", dependencies: ["CSQSockets"], swiftSettings: librarySettings),
+  .target(name: "SQFoundation", swiftSettings: librarySettings),
   .systemLibrary(name: "CSQSockets"),
   .systemLibrary(
     name: "CSQCurl", pkgConfig: curl, providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -129,7 +141,8 @@ let libraries: [Target] = [
   .executableTarget(
     name: "sq-demo",
     dependencies: [
-      "SequencingOAuth", "SQCrypto", "SQFiles", "SequencingOAuthBackend", "SequencingOAuthPipes",
+      "SQFoundation", "SequencingOAuth", "SQCrypto", "SQFiles", "SequencingOAuthBackend",
+      "SequencingOAuthPipes",
       "SequencingOAuthSQLite", "SequencingOAuthPostgreSQL",
       "SequencingOAuthSecretService", "SequencingOAuthGRPC", "OAuthSandbox", "OAuthSandboxGRPC",
       "SQBasics", "CSQSockets",

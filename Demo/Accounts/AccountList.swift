@@ -1,10 +1,5 @@
+import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The printed list of accounts, written one account at a time.
 struct AccountList {

@@ -1,11 +1,6 @@
 import SQBasics
+import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The user of an account, from the ID token and the provider's current information.
 struct SignedInUser: UserClaims {

@@ -1,10 +1,5 @@
+import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Encodes a value as one line of JSON, with its members sorted by name in snake case.
 func oneLineOfJSON(_ value: some Encodable) throws(Failure) -> String {

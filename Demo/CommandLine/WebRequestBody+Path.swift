@@ -1,11 +1,6 @@
 import SQFiles
+import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 extension WebRequestBody {
   /// The maximum number of bytes that are read into memory.

@@ -1,11 +1,6 @@
 import OAuthSandbox
 import OAuthSandboxGRPC
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 extension Option {
   static let port = Option(

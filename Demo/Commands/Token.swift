@@ -1,10 +1,5 @@
+import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The command `token`: prints the access token for scripts.
 struct Token: Command {

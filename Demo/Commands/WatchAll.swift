@@ -1,11 +1,6 @@
+import SQFoundation
 import SequencingOAuth
 import SequencingOAuthBackend
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The work of `watch --all`: keeps all tokens of a store valid and prints a line per event.
 struct WatchAll: Sendable {

@@ -1,14 +1,9 @@
 import Glibc
 import SQBasics
 import SQFiles
+import SQFoundation
 import SequencingOAuth
 import SequencingOAuthPipes
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The files of an account, accessed with pipes that sign the user in if necessary.
 struct Drive: Sendable {

@@ -1,11 +1,6 @@
+import SQFoundation
 import SequencingOAuth
 import SequencingOAuthPipes
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// An app's work with an API that OAuth 2 protects, as a program to read from top to bottom.
 ///

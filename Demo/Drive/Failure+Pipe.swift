@@ -1,11 +1,6 @@
+import SQFoundation
 import SequencingOAuth
 import SequencingOAuthPipes
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 extension Failure {
   /// Creates a failure from a pipe's error and, if there was one, the sign-in that the pipe used.

@@ -1,12 +1,7 @@
 import SQBasics
 import SQFiles
+import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The task of one run of the command `files`.
 enum FilesWork: Sendable, Equatable {

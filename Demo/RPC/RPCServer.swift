@@ -1,11 +1,6 @@
+import SQFoundation
 import SequencingOAuth
 import SequencingOAuthGRPC
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 extension Option {
   static let authorities = Option(

@@ -1,10 +1,5 @@
+import SQFoundation
 import SequencingOAuthGRPC
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The service of gRPC's authentication examples, with the method that returns a token's user.
 ///

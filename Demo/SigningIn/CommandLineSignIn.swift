@@ -1,11 +1,6 @@
 import SQBasics
+import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The sign-in of an account's user from the command line, at once or when a token is needed.
 struct CommandLineSignIn: Sendable {

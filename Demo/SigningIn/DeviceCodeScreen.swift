@@ -1,10 +1,5 @@
+import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The text for a user who signs in on another device: the address, the code and the time left.
 struct DeviceCodeScreen: Sendable {

@@ -1,13 +1,8 @@
 import OAuthSandbox
 import OAuthSandboxGRPC
 import SQBasics
+import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The data that a user needs to sign in at a sandbox.
 struct SandboxDescription: Sendable, Equatable, Redacted {

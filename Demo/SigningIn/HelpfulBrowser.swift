@@ -1,10 +1,5 @@
+import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// A browser that shows the address if no window opens, while the sign-in waits for the redirect.
 struct HelpfulBrowser: UserAgent {

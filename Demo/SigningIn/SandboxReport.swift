@@ -1,12 +1,7 @@
 import OAuthSandbox
 import OAuthSandboxGRPC
 import SQBasics
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// A description of a sandbox: its addresses, API, scopes, clients and users.
 struct SandboxReport: Encodable {

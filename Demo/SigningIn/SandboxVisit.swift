@@ -1,12 +1,7 @@
 import OAuthSandbox
 import SQBasics
+import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The visits of a simulated user to a sandbox, in this or another process.
 extension EmbeddedSandbox {

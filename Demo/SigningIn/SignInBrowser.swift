@@ -1,10 +1,5 @@
+import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The browser of a command's sign-in, with immediate warnings about rejected redirects.
 struct SignInBrowser: UserAgent {

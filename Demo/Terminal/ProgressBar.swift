@@ -1,11 +1,6 @@
+import SQFoundation
 import SequencingOAuth
 import SequencingOAuthPipes
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The progress of a transfer on one line.
 struct ProgressBar: Sendable, Equatable {

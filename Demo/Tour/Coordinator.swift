@@ -1,10 +1,5 @@
+import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The current screen of the demo, and the rules for the next screen.
 ///

@@ -1,12 +1,7 @@
+import SQFoundation
 import SequencingOAuth
 import SequencingOAuthGRPC
 import SequencingOAuthPipes
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The main screen: asks for the user's name and files and makes a gRPC call with the token.
 ///

@@ -1,11 +1,6 @@
+import SQFoundation
 import SequencingOAuth
 import Synchronization
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// A browser that opens the server's page or, if that fails, lets the user open it.
 ///

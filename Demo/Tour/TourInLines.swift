@@ -1,10 +1,5 @@
+import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The tour without a terminal: prints lines and needs no keys.
 ///

@@ -1,12 +1,7 @@
 import Dispatch
 import SQBasics
+import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The tour for a screen reader or a braille display: prints lines and reads keys with Enter.
 ///

@@ -1,12 +1,7 @@
 import SQBasics
+import SQFoundation
 import SequencingOAuth
 import SequencingOAuthPipes
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The server where the tour's user signs in, with its texts for the screens.
 struct TourServer: Sendable, Equatable {

@@ -1,10 +1,5 @@
 import CSQCrypto
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// Random values, hashes, and base64url.
 enum Crypto {

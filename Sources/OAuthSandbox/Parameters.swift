@@ -1,10 +1,5 @@
 public import SQBasics
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// A decoded parameter of a query, a form or a header: its name and its value.
 public struct SandboxParameter: Sendable, Hashable {

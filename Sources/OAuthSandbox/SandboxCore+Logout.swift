@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// Back-channel logout: the sandbox tells clients with a server that a session has ended.
 extension SandboxCore {

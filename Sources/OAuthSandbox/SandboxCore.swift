@@ -1,11 +1,6 @@
 import SQBasics
+import SQFoundation
 import SQLoopback
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The sandbox's state and request handler, shared by the server's connections and
 /// ``SandboxServer``.

@@ -1,11 +1,6 @@
 import SQBasics
+public import SQFoundation
 package import SQLoopback
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// The reason why a sandbox did not start, or why a visitor did not get back to the app.
 ///

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import SQFoundation
 
 /// A file in a drive of the sandbox.
 public struct SandboxFile: Sendable, Identifiable {

@@ -1,10 +1,5 @@
 public import SQBasics
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import SQFoundation
 
 /// The settings of a sandbox, whose defaults are enough for a demo.
 public struct SandboxOptions: Sendable {

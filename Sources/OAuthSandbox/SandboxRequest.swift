@@ -1,11 +1,6 @@
 public import SQBasics
+public import SQFoundation
 import SQLoopback
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// A request that the sandbox received, for a test to inspect.
 ///

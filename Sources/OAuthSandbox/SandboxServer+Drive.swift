@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import SQFoundation
 
 extension SandboxServer {
   /// The base address of the drive's API, `/drive/v2`, for the paths `files` and `about`.

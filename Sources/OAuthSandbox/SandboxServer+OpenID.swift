@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import SQFoundation
 
 /// The sandbox as an OpenID provider: its addresses, keys and logouts.
 extension SandboxServer {

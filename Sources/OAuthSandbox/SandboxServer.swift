@@ -1,11 +1,6 @@
 public import SQBasics
+public import SQFoundation
 import SQLoopback
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// An authorization server and a small protected API on 127.0.0.1, for demos and tests.
 ///

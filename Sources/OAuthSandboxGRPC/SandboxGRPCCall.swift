@@ -1,12 +1,7 @@
 public import OAuthSandbox
 public import SQBasics
+public import SQFoundation
 import SQLoopbackHTTP2
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// A call that the server received, for a test to inspect.
 ///

@@ -1,13 +1,8 @@
 public import OAuthSandbox
 public import SQBasics
+public import SQFoundation
 import SQLoopback
 import SQLoopbackHTTP2
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// A gRPC server on 127.0.0.1 that accepts the access tokens of a sandbox, without TLS.
 ///

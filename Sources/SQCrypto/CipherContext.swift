@@ -1,10 +1,5 @@
 import CSQCrypto
-
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  import Foundation
-#endif
+package import SQFoundation
 
 /// The encryption or decryption of one text with AES-256-GCM.
 ///

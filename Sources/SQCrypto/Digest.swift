@@ -1,10 +1,5 @@
 import CSQCrypto
-
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
+package import SQFoundation
 
 /// SHA-2 digests, computed by OpenSSL.
 package enum Digest {

@@ -1,11 +1,6 @@
 import CSQCrypto
 import SQBasics
-
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  import Foundation
-#endif
+package import SQFoundation
 
 /// The derivation of a store's key: by scrypt from a passphrase, or by HKDF from another key.
 ///

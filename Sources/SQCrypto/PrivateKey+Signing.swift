@@ -1,10 +1,5 @@
 import CSQCrypto
-
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  import Foundation
-#endif
+package import SQFoundation
 
 /// Methods that sign with OpenSSL.
 extension PrivateKey {

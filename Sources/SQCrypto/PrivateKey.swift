@@ -1,11 +1,6 @@
 import CSQCrypto
 import SQBasics
-
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  import Foundation
-#endif
+package import SQFoundation
 
 /// A private key with its public half, as an OpenSSL object.
 ///

@@ -1,10 +1,5 @@
 import CSQCrypto
-
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  import Foundation
-#endif
+package import SQFoundation
 
 /// A public key as an OpenSSL object, for verifying any number of signatures.
 ///

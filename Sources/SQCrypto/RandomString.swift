@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// A generator of strings that cannot be guessed, for `state`, `nonce` and the code verifier.
 package enum RandomString {

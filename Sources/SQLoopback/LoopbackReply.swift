@@ -1,10 +1,5 @@
 import SQBasics
-
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
+package import SQFoundation
 
 /// A handler's answer: an ordinary response, or a scripted one that may break the protocol.
 package enum LoopbackReply: Sendable {

@@ -1,10 +1,5 @@
 import SQBasics
-
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
+package import SQFoundation
 
 /// One request whose syntax is checked and whose body is complete, unless it was left unread.
 ///

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 extension LoopbackResponse {
   /// Returns the bytes of the response's head, followed by the body if `includingBody` is set.

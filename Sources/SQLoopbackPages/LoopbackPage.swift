@@ -1,11 +1,6 @@
 package import SQBasics
+import SQFoundation
 package import SQLoopback
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// An HTML page that shows one card: a mark, a heading, an explanation and what to do next.
 ///

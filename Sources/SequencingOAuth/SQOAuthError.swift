@@ -1,10 +1,5 @@
 public import SQBasics
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import SQFoundation
 
 /// An error of the SDK: a code that programs can compare, and a message for developers.
 ///

@@ -1,10 +1,5 @@
 public import SQBasics
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import SQFoundation
 
 /// An access token and the values that came with it.
 ///

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import SQFoundation
 
 /// A converter between messages of one type and bytes.
 public protocol MessageCodec<Message>: Sendable {

@@ -1,11 +1,6 @@
 import SQBasics
+public import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 extension RPCCall {
   struct State {

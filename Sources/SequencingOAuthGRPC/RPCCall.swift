@@ -1,12 +1,7 @@
 import SQBasics
+public import SQFoundation
 import SQHTTP2
 public import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// One call of a gRPC method; you create and configure it first and start it later.
 ///

@@ -1,11 +1,6 @@
 public import SQBasics
+public import SQFoundation
 public import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// The error of a gRPC call that failed or was not made.
 ///

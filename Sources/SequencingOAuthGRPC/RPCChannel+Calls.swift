@@ -1,10 +1,5 @@
+public import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// Methods that create and make calls with the channel's credential.
 extension RPCChannel {

@@ -1,13 +1,8 @@
 public import Dispatch
 import SQBasics
+public import SQFoundation
 import SQHTTP2
 public import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// A gRPC server and the credential for it, set once for any number of calls.
 ///

@@ -1,11 +1,6 @@
 public import SQBasics
+public import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// An ordered list of names and values that are sent with a call's messages.
 ///

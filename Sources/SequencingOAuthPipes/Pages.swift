@@ -1,11 +1,6 @@
 public import SQBasics
+public import SQFoundation
 public import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 extension Pipeline.Pipe {
   /// Returns the pages of the records; each page is read when the loop reaches it.

@@ -1,10 +1,5 @@
+public import SQFoundation
 public import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// The operations of a pipe with completion handlers, for code without `async`.
 ///

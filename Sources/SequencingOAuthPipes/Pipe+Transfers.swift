@@ -1,11 +1,6 @@
 import SQBasics
+public import SQFoundation
 public import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// Uploads and downloads of any size, without loading a whole file into memory.
 ///

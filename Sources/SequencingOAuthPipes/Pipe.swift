@@ -1,12 +1,7 @@
 import Dispatch
 public import SQBasics
+import SQFoundation
 public import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 extension Pipeline {
   /// A client that creates, reads, updates and deletes the records of one API resource.

@@ -1,11 +1,6 @@
 public import SQBasics
+public import SQFoundation
 public import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// The settings of a ``Pipeline/Pipe``: its path, limits, paging and JSON coders.
 public struct PipeConfiguration: Sendable {

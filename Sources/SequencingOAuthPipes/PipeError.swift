@@ -1,11 +1,6 @@
 public import SQBasics
+public import SQFoundation
 public import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// The error of a ``Pipeline/Pipe``'s operation.
 public enum PipeError: Error, Sendable {

@@ -1,11 +1,6 @@
 public import Dispatch
+public import SQFoundation
 public import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// The resources of one API: each has a name and a ``Pipeline/Pipe`` that reads and changes it.
 ///

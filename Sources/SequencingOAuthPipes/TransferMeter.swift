@@ -1,11 +1,6 @@
 import SQBasics
+import SQFoundation
 package import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// A meter that combines the progress of several attempts into a value that never decreases.
 ///

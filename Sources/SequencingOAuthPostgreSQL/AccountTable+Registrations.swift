@@ -1,12 +1,7 @@
 import SQBasics
 import SQCrypto
+import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 // Client registrations, each encrypted and bound to its server.
 extension AccountTable {

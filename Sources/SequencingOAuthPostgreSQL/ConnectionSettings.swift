@@ -1,13 +1,8 @@
 import CSQPostgreSQL
 import Glibc
 import SQBasics
+import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The parameters of a connection: the app's connection string plus the store's defaults.
 ///

@@ -1,11 +1,6 @@
 import SQCrypto
+import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The statements about keys, for the tables of one schema.
 struct KeyStatements: Sendable {

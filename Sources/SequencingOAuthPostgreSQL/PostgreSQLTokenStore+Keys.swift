@@ -1,11 +1,6 @@
 import SQBasics
+import SQFoundation
 public import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 extension PostgreSQLTokenStore {
   /// Encrypts all records and registrations with another key, while other hosts use the store.

@@ -1,12 +1,7 @@
 import Glibc
 import SQBasics
+import SQFoundation
 public import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 // The leases of accounts, and the tokens that are saved while a lease is held.
 extension PostgreSQLTokenStore {

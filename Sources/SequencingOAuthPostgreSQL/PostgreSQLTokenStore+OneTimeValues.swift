@@ -1,10 +1,5 @@
+public import SQFoundation
 public import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 // Values that all hosts together may use only once.
 extension PostgreSQLTokenStore: OneTimeValues {

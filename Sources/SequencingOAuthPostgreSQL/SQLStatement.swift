@@ -1,13 +1,8 @@
 import CSQPostgreSQL
 import SQBasics
 import SQCrypto
+import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// An SQL statement; each connection prepares it once under its name.
 struct SQLStatement: Sendable {

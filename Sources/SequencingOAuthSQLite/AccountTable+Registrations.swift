@@ -1,11 +1,6 @@
 import SQCrypto
+import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 // Client registrations, each bound to its server.
 extension AccountTable {

@@ -1,11 +1,6 @@
 import SQBasics
+import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 // The accounts of a user or a session at a provider.
 extension AccountTable {

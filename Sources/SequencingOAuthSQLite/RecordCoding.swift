@@ -1,12 +1,7 @@
 import SQBasics
 import SQCrypto
+import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The format of records in a database: plain JSON or encrypted.
 enum RecordCoding {

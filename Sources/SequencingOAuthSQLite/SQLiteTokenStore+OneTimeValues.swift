@@ -1,10 +1,5 @@
+public import SQFoundation
 public import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 // Values that all processes with this database together may use only once.
 extension SQLiteTokenStore: OneTimeValues {

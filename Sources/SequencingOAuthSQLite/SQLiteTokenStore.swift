@@ -1,11 +1,6 @@
 import SQBasics
+package import SQFoundation
 public import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
 
 /// A token store in an SQLite database that only its owner can read.
 ///

@@ -1,11 +1,6 @@
 import CSQSQLite
 import SQBasics
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// A value for a parameter of a statement.
 enum Value: Redacted {

@@ -1,12 +1,7 @@
 import SQBasics
 import SQFiles
+import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The place of a desktop user's accounts, with the choice stored in a file.
 ///

@@ -1,11 +1,6 @@
 import SQBasics
+import SQFoundation
 public import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// A token store for desktop users: the keyring if there is one, otherwise an encrypted file.
 ///

@@ -1,12 +1,7 @@
 import SQBasics
 import SQCrypto
+import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The state of a keyring, or the reason why it is not known.
 enum KeyringAnswer: Sendable, Hashable {

@@ -1,10 +1,5 @@
 import CSQSecret
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// An item of the keyring: a secret, and properties that can be read while it is locked.
 ///

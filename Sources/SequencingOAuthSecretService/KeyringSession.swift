@@ -1,10 +1,5 @@
 import CSQSecret
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// A session with the keyring during one call, with a time limit; its calls block their thread.
 struct KeyringSession {

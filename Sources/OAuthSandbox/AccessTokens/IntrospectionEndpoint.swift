@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// The introspection endpoint, `/introspect` (RFC 7662), for confidential clients.
 ///

@@ -1,10 +1,5 @@
 import SQBasics
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// The byte range of a `Range` field (RFC 9110, section 14).
 struct ByteRange: Equatable {

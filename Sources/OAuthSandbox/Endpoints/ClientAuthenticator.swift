@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// An error that the token endpoint answers with (RFC 6749, section 5.2).
 struct OAuthFault: Error, Hashable {

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// The page that asks the user for consent, and its form: `/consent`.
 enum ConsentEndpoint {

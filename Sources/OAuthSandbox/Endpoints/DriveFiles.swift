@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// The endpoint that lists a drive's files and adds files without content: `/drive/v2/files`.
 enum DriveFiles {

@@ -1,10 +1,5 @@
 import SQBasics
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// A file's metadata in a client's JSON, whose unknown members are ignored.
 struct DriveMetadata: Decodable {

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// A small API that requires access tokens and sends the challenges of RFC 6750, section 3.
 enum ProtectedAPI {

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 extension SandboxFile {
   /// Returns the file as an item of Google Drive v2, in which sizes are strings.

@@ -1,10 +1,5 @@
 import SQBasics
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// A user's sign-in: who signed in, when and how.
 struct UserSignIn: Sendable, Redacted {

@@ -1,11 +1,6 @@
 import CSQCrypto
 import SQBasics
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// A key in OpenSSL's own form, created for one operation.
 ///

@@ -1,11 +1,6 @@
 import SQBasics
+import SQFoundation
 import SQLoopback
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// An endpoint's answer in parts, so that a misbehaviour can change one of them.
 struct Answer: Sendable, Redacted {

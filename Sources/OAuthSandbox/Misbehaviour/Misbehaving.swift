@@ -1,10 +1,5 @@
+import SQFoundation
 import SQLoopback
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Functions that apply a misbehaviour to an endpoint's answer.
 enum Misbehaving {

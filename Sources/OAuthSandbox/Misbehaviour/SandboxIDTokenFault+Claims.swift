@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// The changes that each fault makes in the header or the claims before the token is signed.
 extension SandboxIDTokenFault {

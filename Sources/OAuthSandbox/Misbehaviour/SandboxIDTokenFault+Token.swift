@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// Functions that make a faulty ID token from the right one.
 extension SandboxIDTokenFault {

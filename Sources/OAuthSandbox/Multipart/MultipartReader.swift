@@ -1,11 +1,6 @@
 import Glibc
 import SQBasics
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// A reader that splits a `multipart/form-data` body into its parts (RFC 2046, section 5.1; RFC
 /// 7578).

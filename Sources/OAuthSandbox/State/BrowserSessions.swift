@@ -1,10 +1,5 @@
 import SQBasics
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// The sessions of browsers that visited the sandbox, and their unfinished sign-ins.
 struct BrowserSessions {

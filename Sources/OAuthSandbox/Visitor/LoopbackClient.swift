@@ -1,11 +1,6 @@
 import SQBasics
+package import SQFoundation
 package import SQLoopback
-
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
 
 /// The answer of a loopback server.
 package struct LoopbackAnswer: Sendable, Redacted {

@@ -1,12 +1,7 @@
 import Glibc
 import SQBasics
+package import SQFoundation
 package import SQLoopback
-
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
 
 /// The client's end of a connection to a loopback port, for reading and writing bytes.
 ///

@@ -1,11 +1,6 @@
 public import SQBasics
+public import SQFoundation
 import SQLoopback
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// A simulated user with a browser, who signs in at a sandbox and follows the redirect to the app.
 ///

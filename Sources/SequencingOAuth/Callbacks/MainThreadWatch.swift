@@ -1,12 +1,7 @@
 import Dispatch
 import SQBasics
 import SQFiles
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// A watch that warns once, on standard error, if callbacks wait for a blocked main thread.
 ///

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import SQFoundation
 
 /// A server that may get access tokens, as a scheme, a host and a port.
 ///

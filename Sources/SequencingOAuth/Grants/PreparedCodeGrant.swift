@@ -1,10 +1,5 @@
 import SQBasics
-
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  import Foundation
-#endif
+package import SQFoundation
 
 /// A sign-in by the code grant, checked before the user sees a page.
 package struct PreparedCodeGrant: Sendable, Redacted {

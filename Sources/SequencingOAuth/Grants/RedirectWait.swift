@@ -1,10 +1,5 @@
 import SQBasics
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// The wait of a sign-in or logout for the redirect from the browser.
 struct RedirectWait: Sendable {

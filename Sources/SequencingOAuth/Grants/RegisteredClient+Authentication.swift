@@ -1,11 +1,6 @@
 import SQBasics
 import SQCrypto
-
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  import Foundation
-#endif
+package import SQFoundation
 
 /// The client's authentication at the endpoints of its server.
 extension RegisteredClient {

@@ -1,10 +1,5 @@
 public import SQBasics
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import SQFoundation
 
 /// The connection settings of a ``CurlTransport``: authorities, client certificate, HTTP version,
 /// proxy.

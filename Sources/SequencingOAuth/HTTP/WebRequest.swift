@@ -1,10 +1,5 @@
 public import SQBasics
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import SQFoundation
 
 /// An HTTP request: its method, URL, fields and body, its limits, and the response's destination.
 public struct WebRequest: Sendable {

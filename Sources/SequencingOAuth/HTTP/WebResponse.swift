@@ -1,10 +1,5 @@
 public import SQBasics
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import SQFoundation
 
 /// The status and the header fields of a response.
 public struct WebResponseHead: Sendable, Hashable {

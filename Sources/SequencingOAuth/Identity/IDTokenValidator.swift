@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// A validator for the ID tokens of one client: it checks the signature, then every rule for the
 /// claims.

@@ -1,10 +1,5 @@
 import SQCrypto
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// The verification, with an algorithm from the caller and never from the header.
 extension CompactJWS {

@@ -1,10 +1,5 @@
 import SQCrypto
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// The signature scheme and the hash function of each algorithm.
 extension JWSAlgorithm {

@@ -1,10 +1,5 @@
 import SQCrypto
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// The signing with a client's key.
 extension ClientKey {

@@ -1,11 +1,6 @@
 public import SQBasics
 import SQCrypto
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import SQFoundation
 
 /// A private key with which a client authenticates or signs assertions.
 ///

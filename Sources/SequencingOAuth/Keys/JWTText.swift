@@ -1,10 +1,5 @@
 import SQCrypto
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// The text of a JSON Web Token before its signature.
 enum JWTText {

@@ -1,11 +1,6 @@
 import SQBasics
 import SQCrypto
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// A reader and writer of private keys in PEM, with OpenSSL.
 ///

@@ -1,11 +1,6 @@
 import SQBasics
 import SQCrypto
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// The signer of a remote key: the app's code, and the public key that verifies its signatures.
 final class RemoteSigner: Sendable {

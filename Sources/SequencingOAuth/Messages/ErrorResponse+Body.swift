@@ -1,10 +1,5 @@
 import SQBasics
-
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  import Foundation
-#endif
+package import SQFoundation
 
 extension ErrorResponse {
   /// Parses the error object of RFC 6749, section 5.2; `nil` if the body is not such an object.

@@ -1,10 +1,5 @@
 import SQBasics
-
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  import Foundation
-#endif
+package import SQFoundation
 
 /// A parser of the protocol's JSON bodies; its errors never repeat their content.
 package enum JSONMessage {

@@ -1,10 +1,5 @@
 import SQBasics
-
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  import Foundation
-#endif
+package import SQFoundation
 
 /// A parser for one JSON text, in a single pass, with pauses within a long text.
 ///

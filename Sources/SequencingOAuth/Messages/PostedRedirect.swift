@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  import Foundation
-#endif
+package import SQFoundation
 
 /// A redirect whose parameters arrived in the body of a POST request.
 ///

@@ -1,10 +1,5 @@
 package import SQBasics
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import SQFoundation
 
 /// Requests for protected resources, sent with the account's token.
 extension AccountOperations {

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 extension SQToken {
   /// Creates an empty, expired token, for a variable of an app that was written for the pod.

@@ -1,10 +1,5 @@
 public import SQBasics
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// A type that registers and manages a client at a server with dynamic client registration.
 ///

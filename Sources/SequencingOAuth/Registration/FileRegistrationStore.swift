@@ -1,11 +1,6 @@
 import SQBasics
 import SQFiles
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// A store of registrations in one file, readable only by its owner.
 ///

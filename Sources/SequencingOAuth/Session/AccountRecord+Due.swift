@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
+package import SQFoundation
 
 extension AccountRecord {
   /// Returns when the token should be renewed; `nil` if it cannot be renewed or does not expire.

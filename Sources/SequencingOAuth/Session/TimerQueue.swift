@@ -1,10 +1,5 @@
 import SQBasics
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// The timer of any number of sessions: a single task that sleeps until the next session is due.
 final class TimerQueue: Sendable {

@@ -1,10 +1,5 @@
 import SQBasics
-
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
+package import SQFoundation
 
 /// One account on a page of a store: its record, or the error that prevents reading it.
 package struct AccountEntry: Sendable {

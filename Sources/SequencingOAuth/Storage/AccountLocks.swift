@@ -1,12 +1,7 @@
 import SQBasics
 import SQCrypto
 import SQFiles
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// Leases of accounts by lock files, for a store that several processes use.
 ///

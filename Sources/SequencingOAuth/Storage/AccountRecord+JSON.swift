@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
+package import SQFoundation
 
 // The JSON text of a record in a store: the text that `JSONEncoder` would write with sorted names,
 // but written much faster.

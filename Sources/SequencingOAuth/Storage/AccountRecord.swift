@@ -1,11 +1,6 @@
 public import SQBasics
 import SQCrypto
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// One account as stored: its token, and the data that a refresh needs.
 ///

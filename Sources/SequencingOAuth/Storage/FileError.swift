@@ -1,10 +1,5 @@
 package import SQFiles
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import SQFoundation
 
 /// The reason why a file cannot be used: a system call failed, or the file violates a rule of the
 /// SDK.

@@ -1,10 +1,5 @@
 import SQBasics
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import SQFoundation
 
 /// A memory of used one-time values, for an app with a single process.
 ///

@@ -1,11 +1,6 @@
 import SQBasics
 import SQCrypto
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import SQFoundation
 
 /// A memory of values that may be used only once, such as a logout token or a web sign-in.
 ///

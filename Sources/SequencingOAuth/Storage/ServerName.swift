@@ -1,10 +1,5 @@
 import SQCrypto
-
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
+package import SQFoundation
 
 /// A digest that identifies an authorization server and a client together.
 ///

@@ -1,10 +1,5 @@
 import SQBasics
-
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
+package import SQFoundation
 
 /// A store with an index of the accounts of each user and of each session at a provider.
 package protocol SessionIndex: TokenStore {

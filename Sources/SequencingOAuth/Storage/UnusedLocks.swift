@@ -1,11 +1,6 @@
 import SQBasics
 import SQFiles
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// The stale lock files of a folder, with their removal.
 ///

@@ -1,10 +1,5 @@
 import SQBasics
-
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  import Foundation
-#endif
+package import SQFoundation
 
 /// A failure, and the time during which other callers get its error without a new attempt.
 ///

@@ -1,11 +1,7 @@
 import Dispatch
 import SQBasics
+import SQFoundation
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 #if canImport(Glibc)
   import CSQSockets
   import Glibc

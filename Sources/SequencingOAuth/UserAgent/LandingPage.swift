@@ -1,11 +1,6 @@
 import SQBasics
+import SQFoundation
 import SQLoopback
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The page in the browser after the redirect, with fixed texts and no content of the redirect.
 enum LandingPage: Sendable {

@@ -1,11 +1,6 @@
 import SQBasics
+import SQFoundation
 import SQLoopback
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// A receiver of one sign-in's redirect on a loopback address.
 ///

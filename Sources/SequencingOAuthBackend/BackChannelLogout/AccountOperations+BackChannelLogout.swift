@@ -1,11 +1,6 @@
 import SQBasics
+import SQFoundation
 public import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 // Logouts that the provider reports to a server of the app.
 

@@ -1,11 +1,6 @@
 public import SQBasics
+public import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// A validated logout token: a provider's message to the app's server that a user has logged out.
 ///

@@ -1,11 +1,6 @@
 import SQBasics
+import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The choice of the accounts that an ``AccountKeeper`` renews.
 public enum KeepingChoice: Sendable, Hashable {

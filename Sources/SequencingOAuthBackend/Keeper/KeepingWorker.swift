@@ -1,11 +1,6 @@
 import SQBasics
+import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The work of an ``AccountKeeper``: takes due accounts, and renews several at the same time.
 final class KeepingWorker: Sendable {

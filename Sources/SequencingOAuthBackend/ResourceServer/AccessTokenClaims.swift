@@ -1,11 +1,6 @@
 public import SQBasics
+public import SQFoundation
 public import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// The claims of a valid access token, for a resource server.
 ///

@@ -1,10 +1,5 @@
+import SQFoundation
 public import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// A validator for the signed access tokens (JWTs) that a resource server receives.
 ///

@@ -1,12 +1,7 @@
 public import SQBasics
 import SQCrypto
+import SQFoundation
 public import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// A client of the introspection endpoint that checks a resource server's access tokens.
 ///

@@ -1,11 +1,6 @@
 import SQCrypto
+public import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 // The name of a sign-in; the application uses it to find the sign-in when the browser returns.
 extension WebSignIn {

@@ -1,11 +1,6 @@
 public import SQBasics
+public import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// A web application's sign-in that has begun and is not finished yet.
 ///

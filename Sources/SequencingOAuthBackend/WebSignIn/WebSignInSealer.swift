@@ -1,12 +1,7 @@
 public import SQBasics
 import SQCrypto
+import SQFoundation
 public import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// A sealer that turns web sign-ins into texts for a cookie of the user's browser.
 ///

@@ -1,10 +1,5 @@
 import SQBasics
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// A queue of messages that the app has sent but the transport has not taken yet.
 ///

@@ -1,12 +1,7 @@
 import SQBasics
+import SQFoundation
 import SQHTTP2
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Methods that send one attempt of a call and read the answer.
 extension RPCCall {

@@ -1,12 +1,7 @@
 import SQBasics
+import SQFoundation
 import SQHTTP2
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// A server that channels with the same settings share: its connection and the waiting attempts.
 ///

@@ -1,12 +1,7 @@
 import SQBasics
+import SQFoundation
 import SQHTTP2
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// One attempt to make a call: what it sends on a stream, and what it receives.
 ///

@@ -1,10 +1,5 @@
 import CSQZlib
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// The gzip format for messages, implemented with zlib.
 ///

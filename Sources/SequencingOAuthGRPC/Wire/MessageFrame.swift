@@ -1,10 +1,5 @@
+import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// A message in its wire format: a compression flag, a length of four bytes, and the content.
 ///

@@ -1,12 +1,7 @@
 import SQBasics
+import SQFoundation
 package import SQHTTP2
 package import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The conversion between metadata and header fields.
 extension RPCMetadata {

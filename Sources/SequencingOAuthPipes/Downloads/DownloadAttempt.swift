@@ -1,11 +1,6 @@
 import SQBasics
+import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// One request of a download, and its result.
 ///

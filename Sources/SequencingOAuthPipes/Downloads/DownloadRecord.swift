@@ -1,12 +1,7 @@
 import SQBasics
 import SQCrypto
+import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The facts about a partial file's resource, stored in a separate file in the same folder.
 struct DownloadRecord: Codable, Hashable, Sendable {

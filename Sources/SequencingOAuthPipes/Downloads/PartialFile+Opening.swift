@@ -1,11 +1,6 @@
 import SQFiles
+import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The checks, the lock and the errors of a partial file.
 extension PartialFile {

@@ -1,12 +1,7 @@
 import SQBasics
 import SQFiles
+import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The file of an incomplete download: `NAME.partial` in the destination's folder.
 ///

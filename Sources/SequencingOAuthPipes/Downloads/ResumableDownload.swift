@@ -1,11 +1,6 @@
 import SQBasics
+package import SQFoundation
 package import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
 
 /// A download of a resource to a file that continues where an earlier attempt stopped.
 ///

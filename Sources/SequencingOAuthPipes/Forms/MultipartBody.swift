@@ -1,11 +1,6 @@
 import SQFiles
+import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// A form as a list of pieces: bytes in memory, and files and streams that are read when sent.
 struct MultipartBody: Sendable {

@@ -1,11 +1,6 @@
 public import SQBasics
+public import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 extension MultipartForm {
   /// A part of a form: a text field, a file, bytes in memory or a stream.

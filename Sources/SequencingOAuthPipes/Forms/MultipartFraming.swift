@@ -1,11 +1,6 @@
 import SQCrypto
+import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The boundaries and part heads that separate the contents of a form's parts.
 ///

@@ -1,11 +1,6 @@
 import SQFiles
+import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// A reader of a form's body for one attempt to send the form; only the sending task uses it.
 final class MultipartReader: @unchecked Sendable {

@@ -1,11 +1,6 @@
 import SQBasics
+import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// A task with a connection that sends notices and receives those of other hosts.
 ///

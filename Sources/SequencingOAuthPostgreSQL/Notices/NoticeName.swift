@@ -1,11 +1,6 @@
 import SQCrypto
+import SQFoundation
 import SequencingOAuth
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The name of an account in a notice: the first 8 bytes of a digest of its ID.
 ///

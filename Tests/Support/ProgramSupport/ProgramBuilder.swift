@@ -8,7 +8,7 @@ import TestSupport
 package struct ProgramBuilder: Sendable {
   private static let libraries = [
     "SequencingOAuth", "SequencingOAuthPipes", "SequencingOAuthBackend", "OAuthSandbox",
-    "SQLoopbackPages", "SQLoopback", "SQFiles", "SQCrypto", "SQBasics",
+    "SQLoopbackPages", "SQLoopback", "SQFiles", "SQCrypto", "SQBasics", "SQFoundation",
   ]
 
   /// An additional library that some programs need.

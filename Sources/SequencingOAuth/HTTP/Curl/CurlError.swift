@@ -1,11 +1,6 @@
 import CSQCurl
 import SQBasics
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import SQFoundation
 
 /// An error of libcurl, as the cause of an ``SQOAuthError``.
 ///

@@ -2,12 +2,7 @@ import CSQCurl
 import CSQTLS
 import SQBasics
 import SQFiles
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// The authorities whose certificates a handle trusts.
 extension CurlHandle {

@@ -1,11 +1,6 @@
 import CSQCurl
 import CSQTLS
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// The options that all requests of a client share.
 extension CurlHandle {

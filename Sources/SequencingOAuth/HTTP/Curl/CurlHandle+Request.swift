@@ -1,11 +1,6 @@
 import CSQCurl
 import SQBasics
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// The options that differ from one request to the next.
 ///

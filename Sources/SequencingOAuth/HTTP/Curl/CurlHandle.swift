@@ -1,11 +1,6 @@
 import CSQCurl
 import SQBasics
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// A libcurl easy handle with the options that every request of one client shares.
 ///

@@ -1,11 +1,6 @@
 import CSQCurl
 import SQBasics
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 // The methods that libcurl's callbacks call for the request.
 extension CurlTransfer {

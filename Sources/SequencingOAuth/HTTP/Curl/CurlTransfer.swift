@@ -1,11 +1,6 @@
 import CSQCurl
 import SQBasics
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// One request while it is sent and answered: its state for libcurl's callbacks, and its result.
 ///

@@ -1,11 +1,6 @@
 import CSQCurl
 import CSQTLS
-
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
+package import SQFoundation
 
 extension CurlTransport {
   /// Opens a connection to a server for a protocol other than HTTP/1.1, without sending a request.

@@ -1,10 +1,5 @@
 import SQFiles
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// A request with a body or a response that async code produces or consumes during the transfer.
 ///

@@ -1,10 +1,5 @@
 import SQBasics
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// A bounded queue of response content between libcurl and the async code that consumes it.
 ///

@@ -1,11 +1,6 @@
 import SQBasics
 package import SQFiles
-
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  import Foundation
-#endif
+package import SQFoundation
 
 /// An open file that one task at a time reads or writes in pieces.
 ///

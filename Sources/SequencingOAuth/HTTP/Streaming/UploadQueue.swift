@@ -1,11 +1,6 @@
 import SQBasics
 import SQFiles
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// A queue between libcurl, the sender of a request's body, and the async code that makes it.
 ///

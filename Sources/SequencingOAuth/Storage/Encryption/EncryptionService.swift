@@ -1,11 +1,6 @@
 public import SQBasics
 import SQCrypto
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import SQFoundation
 
 /// Authenticated encryption with a single key, by OpenSSL's AES-256-GCM.
 ///

@@ -1,11 +1,6 @@
 import SQBasics
 import SQCrypto
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// A file with a key: either 32 random bytes, or those bytes sealed with a passphrase.
 ///

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
+package import SQFoundation
 
 /// A sealer of one store's records: each gets its own sealed box and opens only for its account.
 ///

@@ -1,11 +1,6 @@
 import SQBasics
 import SQFiles
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// A private file with one secret, created by the first program that needs the secret.
 ///

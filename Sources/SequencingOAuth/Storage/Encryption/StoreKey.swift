@@ -1,11 +1,6 @@
 public import SQBasics
 package import SQCrypto
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import SQFoundation
 
 /// The source of an encrypted store's key: a passphrase, the key itself or a key file.
 ///

@@ -1,10 +1,5 @@
 import SQBasics
-
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
+package import SQFoundation
 
 /// The content of an encrypted token file: one sealed box for each account.
 package struct SealedDocument: TokenFileContent {

@@ -1,10 +1,5 @@
 import SQBasics
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// The format of an encrypted token file, with a key that is derived for the file's header.
 ///

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// The content of an unencrypted token file: a format version, the accounts, and a digest.
 struct TokenDocument: Codable, Sendable {

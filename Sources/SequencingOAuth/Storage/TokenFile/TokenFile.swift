@@ -1,11 +1,6 @@
 import SQBasics
 import SQFiles
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// The content of a token file: records, perhaps decrypted only when they are needed.
 protocol TokenFileContent: Sendable {

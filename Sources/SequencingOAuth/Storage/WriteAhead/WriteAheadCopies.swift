@@ -1,12 +1,7 @@
 package import SQBasics
 import SQCrypto
 import SQFiles
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// The write-ahead copies next to one store: one file for each account during its refresh.
 ///

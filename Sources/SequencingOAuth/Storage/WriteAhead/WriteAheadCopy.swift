@@ -1,11 +1,6 @@
 import SQBasics
 import SQCrypto
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import SQFoundation
 
 /// A write-ahead copy: a refreshed record that the store does not have yet.
 ///
