@@ -78,7 +78,7 @@ public final class AccountManager: Sendable {
   ///
   /// With any store, the token of each record says who the user is (``SQToken/idToken``).
   public func accounts() async throws(SQOAuthError) -> [AccountRecord] {
-    try await store.attempt("be read") { try await $0.all() }
+    try await store.all()
   }
 
   /// The records of all accounts in the store, loaded page by page.
@@ -101,7 +101,7 @@ public final class AccountManager: Sendable {
       ?? AuthorizationModule(
         .failure(SQOAuthError(.notRegistered, "the account has no module in this program")),
         environment: environment, accountID: id)
-    try await module.clearAccessToken()
+    try await module.signOut()
   }
 
   /// Stops the timers of all accounts, and returns when no refresh is under way, the store has all
@@ -124,7 +124,7 @@ public final class AccountManager: Sendable {
   func flush(_ onFailure: @escaping @Sendable (SQOAuthError) -> Void) async {
     await all.flush(onFailure)
     // An account without a module may have been changed too.
-    await uncancelled { [store] in await store.flush() }
+    await uncancelled { [store] in await store.shared.flush() }
   }
 
   /// Returns the default id of an account: `CLIENT at SERVER`.

@@ -93,16 +93,7 @@ struct AccountTable {
   func list() async throws(SQOAuthError) -> [String] {
     var ids: [String] = []
     for row in try await run(statements.ids) { ids.append(try id(row)) }
-    return ids.sorted()
-  }
-
-  /// Loads the records of the accounts that follow an ID, in the order of the IDs' bytes.
-  func page(after id: String?, atMost count: Int) async throws(SQOAuthError) -> [AccountRecord] {
-    var records: [AccountRecord] = []
-    for row in try await rows(after: id.map { Data($0.utf8) }, atMost: count) {
-      records.append(try await record(row))
-    }
-    return records
+    return ids.inByteOrder()
   }
 
   /// Loads a page of accounts, including unreadable records.

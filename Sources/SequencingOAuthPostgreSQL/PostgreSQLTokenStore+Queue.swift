@@ -1,9 +1,10 @@
 import SQBasics
-package import SequencingOAuth
+public import SequencingOAuth
 
 // The accounts that are due for renewal. The `AccountKeeper`s on all hosts share the work.
 extension PostgreSQLTokenStore: AccountQueue {
-  package func take(
+  /// Takes accounts that are due, and that no other keeper has taken.
+  public func take(
     atMost count: Int, for time: Duration
   ) async throws(SQOAuthError) -> DueAccounts {
     try await database.use { table throws(SQOAuthError) in
@@ -20,7 +21,8 @@ extension PostgreSQLTokenStore: AccountQueue {
     }
   }
 
-  package func postpone(
+  /// Makes a taken account due again after a time.
+  public func postpone(
     _ account: DueAccounts.Account, by time: Duration
   ) async throws(SQOAuthError) {
     try await database.use { table throws(SQOAuthError) in
@@ -29,20 +31,23 @@ extension PostgreSQLTokenStore: AccountQueue {
   }
 
   /// Does nothing, because each save also stores when the account is due next.
-  package func finish(_ account: DueAccounts.Account, with record: AccountRecord?) {}
+  public func finish(_ account: DueAccounts.Account, with record: AccountRecord?) {}
 
-  package func pause(
+  /// Pauses a server for all hosts, and returns how long it is paused now.
+  public func pause(
     _ server: ServerName, askedFor time: Duration?
   ) async throws(SQOAuthError) -> Duration {
     try await database.use { table throws(SQOAuthError) in try await table.pause(server, for: time)
     }
   }
 
-  package func resume(_ server: ServerName) async throws(SQOAuthError) {
+  /// Records that a paused server works again.
+  public func resume(_ server: ServerName) async throws(SQOAuthError) {
     try await database.use { table throws(SQOAuthError) in try await table.resume(server) }
   }
 
-  package func giveBack(_ server: ServerName) async throws(SQOAuthError) {
+  /// Records that a paused server got no request.
+  public func giveBack(_ server: ServerName) async throws(SQOAuthError) {
     try await database.use { table throws(SQOAuthError) in try await table.giveBack(server) }
   }
 }

@@ -1,5 +1,5 @@
 import SQBasics
-package import SQFoundation
+public import SQFoundation
 public import SequencingOAuth
 
 /// A token store in a PostgreSQL database that any number of hosts share.
@@ -160,34 +160,11 @@ public final class PostgreSQLTokenStore: TokenStore {
   public func list() async throws(SQOAuthError) -> [String] {
     try await database.use { table throws(SQOAuthError) in try await table.list() }
   }
-
-  /// Loads the records of all accounts.
-  public func all() async throws(SQOAuthError) -> [AccountRecord] {
-    var records: [AccountRecord] = []
-    var page: [AccountRecord]
-    repeat {
-      page = try await self.page(after: records.last?.id, limit: Self.pageSize)
-      records += page
-    } while page.count == Self.pageSize
-    return records.sorted { $0.id < $1.id }
-  }
-
-  private static let pageSize = 1000
-
-  /// Loads the records of at most `limit` accounts that follow an ID.
-  public func page(
-    after id: String?, limit: Int
-  ) async throws(SQOAuthError) -> [AccountRecord] {
-    try await database.use { table throws(SQOAuthError) in
-      try await table.page(after: id, atMost: limit)
-    }
-  }
 }
 
-extension PostgreSQLTokenStore: ComparingTokenStore {}
-
-extension PostgreSQLTokenStore: RefusedTokenEraser {
-  package func erase(
+extension PostgreSQLTokenStore: ComparingTokenStore {
+  /// Erases an account whose token the server refused, unless another host has stored a new token.
+  public func erase(
     _ id: String, ifTokenIsIn tokens: [SQToken]
   ) async throws(SQOAuthError) {
     let lease = held.lease(id)
@@ -202,16 +179,20 @@ extension PostgreSQLTokenStore: RefusedTokenEraser {
   }
 }
 
+extension PostgreSQLTokenStore: ReservingTokenStore {}
+
 extension PostgreSQLTokenStore: SessionIndex {
-  package func entries(of session: SessionName) async throws(SQOAuthError) -> [AccountEntry] {
+  /// Returns the accounts of a user or a session, by an index on digests of their names.
+  public func entries(of session: SessionName) async throws(SQOAuthError) -> [AccountEntry] {
     try await database.use { table throws(SQOAuthError) in
       try await table.entries(of: session)
     }
   }
 }
 
-extension PostgreSQLTokenStore: AccountEntryPages {
-  package func entries(
+extension PostgreSQLTokenStore: PagedTokenStore {
+  /// Reads the accounts after a key, at most `limit` of them, in the order of their keys.
+  public func entries(
     after key: Data?, limit: Int
   ) async throws(SQOAuthError) -> [AccountEntry] {
     try await database.use { table throws(SQOAuthError) in

@@ -160,20 +160,8 @@ final class AccountTable {
   }
 
   func list() throws(SQOAuthError) -> [String] {
-    try connection.run("SELECT id FROM accounts") { row throws(SQOAuthError) in try id(row) }
-      // SQLite sorts by bytes; Swift's order differs for text outside ASCII.
-      .sorted()
-  }
-
-  func all() throws(SQOAuthError) -> [AccountRecord] {
-    try records("SELECT id, value FROM accounts").sorted { $0.id < $1.id }
-  }
-
-  func page(after id: String?, limit: Int) throws(SQOAuthError) -> [AccountRecord] {
-    try reading { () throws(SQOAuthError) in
-      try rows(after: id.map { Data($0.utf8) }, limit: limit) { row throws(SQOAuthError) in
-        try record(row)
-      }
+    try connection.run("SELECT id FROM accounts ORDER BY id") { row throws(SQOAuthError) in
+      try id(row)
     }
   }
 
@@ -199,12 +187,6 @@ final class AccountTable {
     return try connection.run(
       "SELECT id, value FROM accounts WHERE id \(order) CAST(?1 AS TEXT) ORDER BY id LIMIT ?2",
       .blob(key ?? Data()), .integer(Int64(max(0, limit))), read: read)
-  }
-
-  private func records(_ sql: String) throws(SQOAuthError) -> [AccountRecord] {
-    try reading { () throws(SQOAuthError) in
-      try connection.run(sql) { row throws(SQOAuthError) in try record(row) }
-    }
   }
 
   /// Returns the newest record of a row's account, from the row or its write-ahead copy.

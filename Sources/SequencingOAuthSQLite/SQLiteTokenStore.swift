@@ -1,5 +1,5 @@
 import SQBasics
-package import SQFoundation
+public import SQFoundation
 public import SequencingOAuth
 
 /// A token store in an SQLite database that only its owner can read.
@@ -29,7 +29,7 @@ public import SequencingOAuth
 ///
 /// The store rejects a symbolic link, a database of another program, a database of a newer format
 /// and a damaged database. It does not change them.
-public final class SQLiteTokenStore: TokenStore {
+public final class SQLiteTokenStore: SharedTokenStore, ReservingTokenStore {
   /// The path of the database file.
   public let path: String
   private let database: AccountDatabase
@@ -101,18 +101,6 @@ public final class SQLiteTokenStore: TokenStore {
     try await run { table throws(SQOAuthError) in try table.list() }
   }
 
-  /// Loads the records of all accounts.
-  public func all() async throws(SQOAuthError) -> [AccountRecord] {
-    try await run { table throws(SQOAuthError) in try table.all() }
-  }
-
-  /// Loads the records of at most `limit` accounts that follow an ID.
-  public func page(
-    after id: String?, limit: Int
-  ) async throws(SQOAuthError) -> [AccountRecord] {
-    try await run { table throws(SQOAuthError) in try table.page(after: id, limit: limit) }
-  }
-
   /// Takes the exclusive right, among all processes that use the database, to change an account.
   ///
   /// Returns `nil` while another caller or process has that right.
@@ -166,13 +154,15 @@ public final class SQLiteTokenStore: TokenStore {
 }
 
 extension SQLiteTokenStore: SessionIndex {
-  package func entries(of session: SessionName) async throws(SQOAuthError) -> [AccountEntry] {
+  /// Returns the accounts of a user or a session, by an index on digests of their names.
+  public func entries(of session: SessionName) async throws(SQOAuthError) -> [AccountEntry] {
     try await run { table throws(SQOAuthError) in try table.entries(of: session) }
   }
 }
 
-extension SQLiteTokenStore: AccountEntryPages {
-  package func entries(
+extension SQLiteTokenStore: PagedTokenStore {
+  /// Reads the accounts after a key, at most `limit` of them, in the order of their keys.
+  public func entries(
     after key: Data?, limit: Int
   ) async throws(SQOAuthError) -> [AccountEntry] {
     try await run { table throws(SQOAuthError) in try table.entries(after: key, limit: limit) }

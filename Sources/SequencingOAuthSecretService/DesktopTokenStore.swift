@@ -1,5 +1,5 @@
 import SQBasics
-import SQFoundation
+public import SQFoundation
 public import SequencingOAuth
 
 /// A token store for desktop users: the keyring if there is one, otherwise an encrypted file.
@@ -31,7 +31,7 @@ public import SequencingOAuth
 ///
 /// If an app needs more protection than the file gives, it can ask the user for a passphrase and
 /// use an `EncryptedFileTokenStore` with that passphrase.
-public final class DesktopTokenStore: TokenStore {
+public final class DesktopTokenStore: SharedTokenStore, ReservingTokenStore, PagedTokenStore {
   /// The place where the store keeps the accounts.
   public enum Place: Sendable, Hashable, CustomStringConvertible {
     /// The desktop's keyring.
@@ -124,12 +124,9 @@ public final class DesktopTokenStore: TokenStore {
   /// Lists the IDs of all accounts that have a record.
   public func list() async throws -> [String] { try await store()?.list() ?? [] }
 
-  /// Loads the records of all accounts.
-  public func all() async throws -> [AccountRecord] { try await store()?.all() ?? [] }
-
-  /// Loads the records of at most `limit` accounts that follow an ID.
-  public func page(after id: String?, limit: Int) async throws -> [AccountRecord] {
-    try await store()?.page(after: id, limit: limit) ?? []
+  /// Reads the accounts after a key, at most `limit` of them, in the order of their keys.
+  public func entries(after key: Data?, limit: Int) async throws -> [AccountEntry] {
+    try await store()?.entries(after: key, limit: limit) ?? []
   }
 
   /// Takes the exclusive right to change an account; returns `nil` while another caller has it.
@@ -182,7 +179,7 @@ public final class DesktopTokenStore: TokenStore {
     }
   }
 
-  private func store() async throws(SQOAuthError) -> (any TokenStore)? {
+  private func store() async throws(SQOAuthError) -> (any PagedTokenStore)? {
     switch try await run({ places throws(SQOAuthError) in try places.current() }) {
     case .keyring: keyring
     case .encryptedFile: file

@@ -87,13 +87,32 @@ struct Keyring: Sendable {
           guard error.concernsOneItem else { throw error }
         }
       }
-      return ids.map(\.text).sorted()
+      return ids.map(\.text).inByteOrder()
     }
   }
 
-  func all() throws(SQOAuthError) -> [AccountRecord] {
+  /// Reads all accounts, sorted by their keys.
+  ///
+  /// The ID of an unreadable item is not known; its key is the digest in its attributes.
+  func entries() throws(SQOAuthError) -> [AccountEntry] {
     try run { session throws(KeyringFailure) in
-      try records(session, attributes()).sorted { $0.id < $1.id }
+      var entries = TextDictionary<AccountEntry>()
+      for item in try items(session, attributes()) {
+        let entry = try entry(item)
+        // An older item of the account may be in a collection that was the default before.
+        if entries[entry.id] == nil { entries[entry.id] = entry }
+      }
+      return entries.all.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+    }
+  }
+
+  private func entry(_ item: KeyringItem) throws(KeyringFailure) -> AccountEntry {
+    do throws(KeyringFailure) {
+      let record = try decode(item)
+      return AccountEntry(record.id, .success(record))
+    } catch {
+      guard error.concernsOneItem else { throw error }
+      return AccountEntry(item.attribute("oauth-account") ?? "", .failure(error.error))
     }
   }
 

@@ -1,4 +1,5 @@
 import SQBasics
+public import SQFoundation
 public import SequencingOAuth
 
 /// A token store in the desktop's keyring, such as GNOME Keyring, KWallet or KeePassXC.
@@ -36,7 +37,9 @@ public import SequencingOAuth
 ///
 /// The store calls the Secret Service directly. In an app sandbox such as Flatpak, it does not use
 /// the secret portal.
-public final class SecretServiceTokenStore: TokenStore {
+public final class SecretServiceTokenStore: SharedTokenStore, ReservingTokenStore,
+  PagedTokenStore
+{
   /// The name of the service; each app needs a name of its own.
   public let service: String
   private let keyring: Keyring
@@ -134,18 +137,18 @@ public final class SecretServiceTokenStore: TokenStore {
     try await run { keyring throws(SQOAuthError) in try keyring.list() }
   }
 
-  /// Loads the records of all accounts.
-  public func all() async throws(SQOAuthError) -> [AccountRecord] {
-    try await run { keyring throws(SQOAuthError) in try keyring.all() }
-  }
-
-  /// Loads the records of at most `limit` accounts that follow an ID.
+  /// Reads the accounts after a key, at most `limit` of them, in the order of their keys.
   ///
-  /// The keyring returns all records at once, so each page costs as much as ``all()``.
-  public func page(
-    after id: String?, limit: Int
-  ) async throws(SQOAuthError) -> [AccountRecord] {
-    try await all().page(after: id, limit: limit)
+  /// The keyring returns all records at once, so each page costs as much as all accounts. The ID of
+  /// an unreadable item is not known; its key is a digest of the ID.
+  public func entries(
+    after key: Data?, limit: Int
+  ) async throws(SQOAuthError) -> [AccountEntry] {
+    let entries = try await run { keyring throws(SQOAuthError) in try keyring.entries() }
+    let rest = entries.drop { entry in
+      key.map { !$0.lexicographicallyPrecedes(entry.key) } ?? false
+    }
+    return Array(rest.prefix(max(0, limit)))
   }
 
   /// Takes the exclusive right to change an account; returns `nil` while another caller has it.

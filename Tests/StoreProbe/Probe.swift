@@ -22,7 +22,7 @@ struct Probe {
     case ("load", 1): try await load(arguments[0])
     case ("save", 0): try await save()
     case ("check", 1):
-      try await store.reserve(arguments[0], replacing: nil).release()
+      try await store.reservation(arguments[0], replacing: nil).release()
       say("checked")
     case ("blocked-by-signal", 0): try await blockedBySignal()
     case ("next", 0...1): try await next(fillingDiskWith: arguments.first)
@@ -73,7 +73,8 @@ struct Probe {
   /// With `filler`, the disk is filled at the point where the request would be in progress.
   private func next(fillingDiskWith filler: String?) async throws {
     let record = try JSONDecoder().decode(AccountRecord.self, from: Data((readLine() ?? "").utf8))
-    let reservation = try await store.reserve(record.id, replacing: try await store.load(record.id))
+    let reservation = try await store.reservation(
+      record.id, replacing: try await store.load(record.id))
     say("reserved")
     if let filler { fillDisk(filler) }
     await reservation.writeAhead(record)
@@ -94,7 +95,7 @@ struct Probe {
 
   /// Holds an account's lease until standard input ends.
   private func lease(_ id: String) async throws {
-    guard let lease = try await store.lease(id) else { return say("busy") }
+    guard let lease = try await store.shared.lease(id) else { return say("busy") }
     say("leased")
     while readLine() != nil {}
     lease.release()
@@ -104,10 +105,10 @@ struct Probe {
   /// Adds one to the number in an account's token `times` times, each time with the lease.
   private func count(_ id: String, to times: Int) async throws {
     for _ in 0..<times {
-      var lease = try await store.lease(id)
+      var lease = try await store.shared.lease(id)
       while lease == nil {
         try await Task.sleep(for: .milliseconds(1))
-        lease = try await store.lease(id)
+        lease = try await store.shared.lease(id)
       }
       let number = Int(try await store.load(id)?.token.accessToken ?? "") ?? 0
       try await store.save(

@@ -5,7 +5,7 @@ import SequencingOAuth
 /// A store that kills the process at a named step of a refresh.
 ///
 /// `save 1` is just before the first save, and `saved 1` just after it.
-struct StoppingStore: TokenStore {
+struct StoppingStore: SharedTokenStore, ReservingTokenStore {
   let store: any TokenStore
   let steps: Steps
 
@@ -47,7 +47,7 @@ struct StoppingStore: TokenStore {
 
   func lease(_ id: String) async throws -> AccountLease? {
     steps.pass("lease")
-    guard let lease = try await store.lease(id) else { return nil }
+    guard let lease = try await store.shared.lease(id) else { return nil }
     steps.pass("leased")
     return AccountLease {
       steps.pass("release")
@@ -60,7 +60,7 @@ struct StoppingStore: TokenStore {
     _ id: String, replacing record: AccountRecord?
   ) async throws -> AccountReservation {
     steps.pass("reserve")
-    let reservation = try await store.reserve(id, replacing: record)
+    let reservation = try await store.reservation(id, replacing: record)
     steps.pass("reserved")
     return AccountReservation(
       writeAhead: { record in

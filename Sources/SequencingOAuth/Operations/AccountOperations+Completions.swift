@@ -196,14 +196,3 @@ extension AccountOperations {
     module.callbacks.complete(completion) { () throws(SQOAuthError) in try await self.flush() }
   }
 }
-
-extension AuthorizationModule {
-  /// Forgets the token and its refresh token, like ``AccountOperations/signOut(_:)``.
-  ///
-  /// It has this name for apps that were written for the library Heimdall.
-  public func clearAccessToken(
-    _ completion: @escaping @isolated(any) (Result<Void, SQOAuthError>) -> Void
-  ) {
-    signOut(completion)
-  }
-}

@@ -25,9 +25,6 @@ extension AccountOperations {
 }
 
 extension AuthorizationModule {
-  /// Whether a token is in memory, expired or not; ``AccountOperations/restore()`` reads the store.
-  public var hasAccessToken: Bool { session.token != nil }
-
   /// The header fields for a request with the current token; `nil` if that token is not valid.
   public var authorizationFields: [String: String]? {
     guard let token = session.validToken else { return nil }
@@ -121,13 +118,6 @@ extension AuthorizationModule {
   /// Call it if the app learns from a resource server that the token is no longer valid.
   public func invalidateAccessToken() {
     session.invalidate()
-  }
-
-  /// Forgets the token and its refresh token, like ``AccountOperations/signOut()``.
-  ///
-  /// It has this name for apps that were written for the library Heimdall.
-  public func clearAccessToken() async throws(SQOAuthError) {
-    try await signOut()
   }
 }
 

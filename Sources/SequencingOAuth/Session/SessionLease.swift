@@ -142,14 +142,15 @@ final class SessionLease: Sendable {
     let end = clock.steadyTime + .seconds(Self.longestWait)
     var pause = Duration.milliseconds(1)
     while true {
-      if let lease = try await store.attempt("lock the account", { try await $0.lease(id) }) {
+      if let lease = try await store.attempt("lock the account", { try await $0.shared.lease(id) })
+      {
         return lease
       }
       guard state.withLock({ $0.attempt === attempt }) else { throw .waitCancelled }
       guard !Task.isCancelled else { throw inUse("the wait for it was ended", by: nil) }
       guard clock.steadyTime < end else {
         let time = "the SDK waited \(Int(Self.longestWait)) s; if that process hangs, end it"
-        throw inUse(time, by: await store.leaseHolder(id))
+        throw inUse(time, by: await store.shared.leaseHolder(id))
       }
       try? await Task.sleep(for: pause)
       pause = min(pause * 2, .milliseconds(32))

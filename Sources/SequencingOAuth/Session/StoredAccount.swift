@@ -67,10 +67,11 @@ extension StoredAccount {
     if context.environment.refreshesWithoutStore { return record }
     if record != nil {
       // If another process has the lease, the check succeeds nevertheless.
-      try await store.attempt("lock the account") { [id] in try await $0.lease(id) }?.release()
+      try await store.attempt("lock the account") { [id] in try await $0.shared.lease(id) }?
+        .release()
     }
     try await store.attempt("reserve space for the token") { [id] in
-      try await $0.reserve(id, replacing: nil)
+      try await $0.reservation(id, replacing: nil)
     }.release()
     return record
   }
@@ -78,7 +79,7 @@ extension StoredAccount {
   /// Reserves space in the store for the record that follows another one.
   func reservation(after record: AccountRecord) async throws(SQOAuthError) -> AccountReservation {
     try await store.attempt("reserve space for the next token") { [id] in
-      try await $0.reserve(id, replacing: record)
+      try await $0.reservation(id, replacing: record)
     }
   }
 
@@ -112,7 +113,7 @@ extension StoredAccount {
   /// Waits until other processes can use the account and have been notified of its changes.
   func flush() async {
     await lease.flush()
-    await store.flush()
+    await store.shared.flush()
   }
 }
 
@@ -265,7 +266,7 @@ extension StoredAccount {
       sawNothing()
     case .eraseRefused(let tokens):
       try await job.store.attempt("erase the account") { [id] store in
-        if let store = store as? any RefusedTokenEraser {
+        if let store = store as? any ComparingTokenStore {
           try await store.erase(id, ifTokenIsIn: tokens)
         } else {
           try await store.erase(id)

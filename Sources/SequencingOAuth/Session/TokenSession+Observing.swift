@@ -3,7 +3,7 @@ extension TokenSession {
   /// Starts to observe the account in the store, unless the session already does so.
   func observe() {
     observation.begin {
-      context.environment.tokenStore.observe(account.id) { [weak self] in
+      context.environment.tokenStore.shared.observe(account.id) { [weak self] in
         self?.storeDidChange()
       }
     }

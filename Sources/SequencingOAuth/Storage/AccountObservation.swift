@@ -1,6 +1,6 @@
 /// A session's observation of the changes that other processes make to one account.
 ///
-/// A store returns it from ``TokenStore/observe(_:_:)``.
+/// A store returns it from ``SharedTokenStore/observe(_:_:)``.
 public struct AccountObservation: Sendable {
   private let stop: @Sendable () -> Void
 

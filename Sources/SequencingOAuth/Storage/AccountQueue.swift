@@ -4,7 +4,7 @@ import SQBasics
 ///
 /// Every `AccountKeeper` of a store takes its accounts from the same queue. After one keeper took
 /// an account, no other keeper gets it for some time.
-package protocol AccountQueue: Sendable {
+public protocol AccountQueue: Sendable {
   /// Takes accounts that are due and whose servers are not paused.
   ///
   /// After a pause a server first gets a single request. So the queue returns only one of its

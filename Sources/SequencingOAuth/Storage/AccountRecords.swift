@@ -31,9 +31,7 @@ public struct AccountRecords: AsyncSequence, Sendable {
     public mutating func next() async throws -> AccountRecord? {
       if page.isEmpty, !isLastPage {
         let (last, size) = (last, pageSize)
-        page = try await store.attempt("be read") {
-          try await $0.page(after: last, limit: size)
-        }[...]
+        page = try await store.page(after: last, limit: size)[...]
         isLastPage = page.count < size
         self.last = page.last?.id
       }

@@ -1,5 +1,10 @@
-/// A store that discards a refreshed token if the account has changed since the refresh began.
+/// A token store that discards a refreshed token if the account has changed since the refresh began.
 ///
-/// In such a store, a new sign-in and a sign-out need no lease. They take effect immediately, even
-/// while another process refreshes the earlier token, or after a killed process has left its lease.
-package protocol ComparingTokenStore: TokenStore {}
+/// ``TokenStore/save(_:)`` must throw ``SQOAuthError/Code/accountChanged`` if the record follows
+/// another record than the stored one, unless it is of a new sign-in. Then a new sign-in and a
+/// sign-out need no lease: they take effect immediately, even while another process refreshes the
+/// earlier token, or after a killed process has left its lease.
+public protocol ComparingTokenStore: SharedTokenStore {
+  /// Erases an account whose token the server refused, unless its token is no longer in the list.
+  func erase(_ id: String, ifTokenIsIn tokens: [SQToken]) async throws
+}

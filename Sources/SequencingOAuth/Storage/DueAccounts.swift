@@ -1,16 +1,20 @@
 import SQBasics
 
 /// Accounts that an `AccountKeeper` took from a queue.
-package struct DueAccounts: Sendable {
-  package struct Account: Sendable {
-    package let id: String
-    package let record: Result<AccountRecord, SQOAuthError>
+public struct DueAccounts: Sendable {
+  /// One account that is due for renewal.
+  public struct Account: Sendable {
+    /// The account's id.
+    public let id: String
+    /// The account's record, or the reason why it cannot be read.
+    public let record: Result<AccountRecord, SQOAuthError>
     /// The version of the stored record, for queues with versions.
-    package let version: Int64
-    /// Whether the account's server was paused.
-    package let wasPaused: Bool
+    public let version: Int64
+    /// Whether the account's server was paused, so that this is its only account for now.
+    public let wasPaused: Bool
 
-    package init(
+    /// Creates an account from its fields.
+    public init(
       id: String, record: Result<AccountRecord, SQOAuthError>, version: Int64 = 0, wasPaused: Bool
     ) {
       self.id = id
@@ -20,11 +24,13 @@ package struct DueAccounts: Sendable {
     }
   }
 
-  package var accounts: [Account]
+  /// The accounts to renew now.
+  public var accounts: [Account]
   /// The time until the next account is due, if none is due now; `nil` if it is not known.
-  package var next: Duration?
+  public var next: Duration?
 
-  package init(_ accounts: [Account], next: Duration? = nil) {
+  /// Creates the result of a queue's ``AccountQueue/take(atMost:for:)``.
+  public init(_ accounts: [Account], next: Duration? = nil) {
     self.accounts = accounts
     self.next = next
   }

@@ -2,7 +2,7 @@ import SQBasics
 package import SQFoundation
 
 /// A store with an index of the accounts of each user and of each session at a provider.
-package protocol SessionIndex: TokenStore {
+public protocol SessionIndex: TokenStore {
   /// Returns the accounts that may belong to a user or a session, in any order.
   ///
   /// The result may include other accounts, and records that cannot be read.
@@ -10,7 +10,7 @@ package protocol SessionIndex: TokenStore {
 }
 
 /// The provider's name for a user, or for one session of a user.
-package enum SessionName: Sendable, Hashable {
+public enum SessionName: Sendable, Hashable {
   case user(issuer: String, subject: String)
   case session(issuer: String, id: String)
 

@@ -24,7 +24,7 @@ extension TokenStore {
   /// Erases the records of all accounts.
   ///
   /// A session in memory keeps its token; to end the session, sign the user out.
-  public func reset() async throws {
+  public func eraseAll() async throws {
     for id in try await list() { try await erase(id) }
   }
 }

@@ -19,16 +19,17 @@ extension TokenStore {
     let ids = try await attempt("be listed") { try await $0.list() }
     var moved: [String] = []
     for id in ids where try await move(id, to: other) { moved.append(id) }
-    await flush()
+    await shared.flush()
     return moved
   }
 
   /// Moves an account; returns `false` if it is no longer here.
   private func move(_ id: String, to other: any TokenStore) async throws(SQOAuthError) -> Bool {
-    guard let lease = try await attempt("lock the account", { try await $0.lease(id) }) else {
+    guard let lease = try await attempt("lock the account", { try await $0.shared.lease(id) })
+    else {
       throw SQOAuthError(
         .accountInUse,
-        "\(await leaseHolder(id) ?? "another process") uses the account \"\(id.printable)\"; end "
+        "\(await shared.leaseHolder(id) ?? "another process") uses the account \"\(id.printable)\"; end "
           + "it, and move the accounts again")
     }
     defer { lease.release() }

@@ -52,7 +52,7 @@ final class KeepingWorker: Sendable {
       stop.withLock { $0 = true }
       stopping.resolve(())
     }
-    await uncancelled { [manager] in await manager.store.flush() }
+    await uncancelled { [manager] in await manager.store.shared.flush() }
     observers.finish()
   }
 

@@ -28,16 +28,16 @@ import Testing
     func hasFile() throws -> Bool {
       try folder.contents().contains { $0.hasSuffix("/" + AccountLocks.name(of: "a")) }
     }
-    let lease = try #require(try await store.lease("a"))
+    let lease = try #require(try await store.shared.lease("a"))
     #expect(try hasFile())
-    #expect(try await store.lease("a") == nil)
+    #expect(try await store.shared.lease("a") == nil)
     #expect(try hasFile(), "a lease that was refused removes nothing")
     lease.release()
     #expect(try !hasFile())
     let probe = try await StoreProbe.run(kind, in: folder, ["count", "a", "3"])
     #expect(probe.output == "counted\n", "\(probe.errors)")
     #expect(try !hasFile())
-    try #require(try await store.lease("a")).release()
+    try #require(try await store.shared.lease("a")).release()
   }
 
   @Test(arguments: [StoreKind.file, .encrypted, .sqlite])
@@ -50,7 +50,7 @@ import Testing
     let account = try await AccountManager(store: kind.open(fixture.folder)).account(
       ClientConfiguration(
         clientID: "sandbox-app", provider: .issuer(fixture.sandbox.issuer.absoluteString)), id: "a")
-    try await account.clearAccessToken()
+    try await account.signOut()
     try await account.flush()
     #expect(try await fixture.stored() == nil)
     #expect(try fixture.folder.contents().filter { $0.contains(".locks/") } == [])

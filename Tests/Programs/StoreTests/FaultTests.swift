@@ -136,7 +136,7 @@ import Testing
     _ kind: StoreKind, _ folder: TemporaryFolder, _ what: String
   ) async throws {
     let store = try kind.open(folder)
-    try #require(try await store.lease("a"), "\(what)").release()
+    try #require(try await store.shared.lease("a"), "\(what)").release()
     try await store.save(record("c"))
     #expect(try await store.load("c") == record("c"), "\(what)")
     let names = try folder.contents().map { ($0 as NSString).lastPathComponent }

@@ -1,12 +1,15 @@
+import Foundation
 import SequencingOAuth
 
 /// A store in a service that several tests share.
 ///
 /// Its calls wait until the service has started.
-struct LateStore: TokenStore {
-  private let store: Task<any TokenStore, any Error>
+struct LateStore: SharedTokenStore, ReservingTokenStore, PagedTokenStore {
+  typealias Store = SharedTokenStore & ReservingTokenStore & PagedTokenStore
 
-  init(_ make: @escaping @Sendable () async throws -> any TokenStore) {
+  private let store: Task<any Store, any Error>
+
+  init(_ make: @escaping @Sendable () async throws -> any Store) {
     store = Task { try await make() }
   }
 
@@ -14,7 +17,9 @@ struct LateStore: TokenStore {
   func save(_ record: AccountRecord) async throws { try await store.value.save(record) }
   func erase(_ id: String) async throws { try await store.value.erase(id) }
   func list() async throws -> [String] { try await store.value.list() }
-  func all() async throws -> [AccountRecord] { try await store.value.all() }
+  func entries(after key: Data?, limit: Int) async throws -> [AccountEntry] {
+    try await store.value.entries(after: key, limit: limit)
+  }
   func lease(_ id: String) async throws -> AccountLease? { try await store.value.lease(id) }
   func reserve(
     _ id: String, replacing record: AccountRecord?

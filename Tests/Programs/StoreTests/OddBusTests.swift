@@ -57,8 +57,8 @@ import Testing
   private static let calls: [Call] = [
     { _ = try await $0.load("a") }, { _ = try await $0.list() }, { _ = try await $0.all() },
     { _ = try await $0.page(after: nil, limit: 1) }, { try await $0.erase("a") },
-    { _ = try await $0.reserve("a", replacing: nil) },
-    { _ = try await $0.reserve("a", replacing: record("a")) },
+    { _ = try await $0.reservation("a", replacing: nil) },
+    { _ = try await $0.reservation("a", replacing: record("a")) },
   ]
 
   @Test(arguments: [.silent, .silentAfterHandshake] as [OddBus.Habit])

@@ -18,10 +18,10 @@ import Testing
     #expect(try await !store.isEmpty())
     try await store.erase("unknown")
     #expect(try await store.list() == ["a", "b", "c"])
-    try await store.reset()
+    try await store.eraseAll()
     #expect(try await store.isEmpty())
     #expect(try await store.load("a") == nil)
-    try await store.reset()
+    try await store.eraseAll()
   }
 
   @Test(arguments: StoreKind.all)
@@ -46,8 +46,8 @@ import Testing
     #expect(try await store.load(ids[0])?.token.accessToken == "new")
     #expect(try await store.load(ids[1]) == nil)
     // The lease of one account does not exclude the other.
-    let lease = try #require(try await store.lease(ids[2]))
-    let other = try await store.lease(ids[3])
+    let lease = try #require(try await store.shared.lease(ids[2]))
+    let other = try await store.shared.lease(ids[3])
     #expect(other != nil)
     other?.release()
     lease.release()

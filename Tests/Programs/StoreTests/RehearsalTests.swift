@@ -21,11 +21,11 @@ import Testing
   func `the check leaves no file and does not change the store`(kind: StoreKind) async throws {
     let folder = try TemporaryFolder()
     let store = try kind.open(folder)
-    try await store.reserve("a", replacing: nil).release()
+    try await store.reservation("a", replacing: nil).release()
     // A lock file is removed a moment after its holder releases it.
     try await eventually("no file is left") { try folder.files().isEmpty }
     try await store.save(record("a"))
-    try await store.reserve("b", replacing: nil).release()
+    try await store.reservation("b", replacing: nil).release()
     #expect(try await store.all() == [record("a")])
     #expect(try await kind.open(folder).all() == [record("a")])
   }
@@ -38,7 +38,7 @@ import Testing
     let store = Self.kinds[kind].open(folder.file(name))
     for error in [
       await failure(.storeFailed) { try await store.load("a") },
-      await failure(.storeFailed) { try await store.reserve("a", replacing: nil) },
+      await failure(.storeFailed) { try await store.reservation("a", replacing: nil) },
       await failure(.storeFailed) { try await store.save(record("a")) },
     ] {
       let message = try #require(error?.message)
@@ -56,14 +56,14 @@ import Testing
     for length in [200, 214, 215, 250, 255] {
       let store = Self.kinds[kind].open(folder.file(String(repeating: "n", count: length)))
       do {
-        try await store.reserve("a", replacing: nil).release()
+        try await store.reservation("a", replacing: nil).release()
       } catch let error as SQOAuthError {
         #expect(error.code == .storeFailed && length > 214, "\(length) \(error)")
         continue
       }
       #expect(length <= 214)
       try await store.save(record("a"))
-      let reservation = try await store.reserve("a", replacing: record("a"))
+      let reservation = try await store.reservation("a", replacing: record("a"))
       let newer = record("a", token: SQToken(accessToken: "newer"))
       await reservation.writeAhead(newer)
       try await store.save(newer)
@@ -80,7 +80,7 @@ import Testing
       EncryptedFileTokenStore(path: folder.file("tokens"), key: key),
       SQLiteTokenStore(path: folder.file("tokens"), key: key),
     ] {
-      let error = await failure(.storeFailed) { try await store.reserve("a", replacing: nil) }
+      let error = await failure(.storeFailed) { try await store.reservation("a", replacing: nil) }
       #expect(error?.message.contains("file/key") == true, "\(String(describing: error))")
     }
     try await eventually("no file is left") { try folder.contents() == ["file"] }

@@ -70,13 +70,13 @@ import Testing
   ) async throws {
     let folder = try TemporaryFolder()
     let (first, second) = (try kind.open(folder), try kind.open(folder))
-    let lease = try #require(try await first.lease("a"))
-    #expect(try await second.lease("a") == nil)
+    let lease = try #require(try await first.shared.lease("a"))
+    #expect(try await second.shared.lease("a") == nil)
     #expect(try await StoreProbe.run(kind, in: folder, ["lease", "a"]).output == "busy\n")
-    let other = try #require(try await second.lease("b"), "another account is free")
+    let other = try #require(try await second.shared.lease("b"), "another account is free")
     other.release()
     lease.release()
-    try #require(try await second.lease("a")).release()
+    try #require(try await second.shared.lease("a")).release()
   }
 
   @Test(arguments: StoreKind.shared)
@@ -85,10 +85,10 @@ import Testing
     let store = try kind.open(folder)
     let holder = try StoreProbe.start(kind, in: folder, ["lease", "a"], input: .open)
     _ = try await holder.line(after: "leased")
-    #expect(try await store.lease("a") == nil)
+    #expect(try await store.shared.lease("a") == nil)
     holder.signal(SIGKILL)
     _ = try await holder.result()
-    try #require(try await store.lease("a")).release()
+    try #require(try await store.shared.lease("a")).release()
   }
 
   /// Each process is killed at a random moment of its saves.

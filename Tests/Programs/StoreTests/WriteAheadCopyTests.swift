@@ -27,7 +27,7 @@ import Testing
     let store = try kind.open(folder)
     try await store.save(Self.old)
     try await store.save(Self.record("b", "other"))
-    let reservation = try await store.reserve("a", replacing: Self.old)
+    let reservation = try await store.reservation("a", replacing: Self.old)
     await reservation.writeAhead(Self.new)
     reservation.release()
   }
@@ -48,7 +48,7 @@ import Testing
     #expect(try await store.list() == ["a", "b"])
     #expect(try writeAheadCopies(folder).count == 1)
     // The next refresh needs the reservation, so the store gets the record first.
-    try await store.reserve("a", replacing: Self.new).release()
+    try await store.reservation("a", replacing: Self.new).release()
     #expect(try writeAheadCopies(folder).isEmpty)
     #expect(try await kind.open(folder).load("a") == Self.new)
   }
@@ -60,11 +60,11 @@ import Testing
     let folder = try TemporaryFolder()
     let store = try kind.open(folder)
     try await store.save(Self.old)
-    let reservation = try await store.reserve("a", replacing: Self.old)
+    let reservation = try await store.reservation("a", replacing: Self.old)
     #expect(try writeAheadCopies(folder).count == 1)
     try folder.expectPrivate("with reservation")
     // In the meantime a sign-in of the account asks too.
-    try await store.reserve("a", replacing: nil).release()
+    try await store.reservation("a", replacing: nil).release()
     #expect(try writeAheadCopies(folder).count == 1)
     #expect(try await store.load("a") == Self.old, "an empty landing file is none")
     reservation.release()
@@ -146,7 +146,7 @@ import Testing
         ] : ["flock", path + ".lock", "sh", "-c", "echo locked; exec sleep 120"])
     _ = try await holder.line(after: "locked")
     let error = await #expect(throws: SQOAuthError.self) {
-      try await store.reserve("a", replacing: Self.old)
+      try await store.reservation("a", replacing: Self.old)
     }
     #expect(error?.code == .storeFailed)
     #expect(error?.message.contains("process ") == true, "\(error?.message ?? "")")
@@ -176,8 +176,8 @@ import Testing
     let folder = try TemporaryFolder()
     let (store, other) = (try kind.open(folder), try kind.open(folder))
     try await store.save(Self.old)
-    let lease = try #require(try await store.lease("a"))
-    let reservation = try await store.reserve("a", replacing: Self.old)
+    let lease = try #require(try await store.shared.lease("a"))
+    let reservation = try await store.reservation("a", replacing: Self.old)
     let key = StoreKey.raw(Data(repeating: 7, count: 32))
     let lock = try FileWatch("\(kind.path(folder)).locks/\(AccountLocks.name(of: "a"))")
     let changing = Task {

@@ -13,7 +13,9 @@ import Testing
     "SQToken", "SQOAuthError", "ClientEnvironment", "Registry", "JWTAssertion",
   ]
   /// The folders that extend types of the root, and so are above it.
-  private static let above: Set = ["PodNames", "Operations", "Signals", "Resources", "Callbacks"]
+  private static let above: Set = [
+    "PodNames", "HeimdallNames", "Operations", "Signals", "Resources", "Callbacks",
+  ]
 
   /// Returns the folders of the article's table, from top to bottom.
   private func table() throws -> [String] {

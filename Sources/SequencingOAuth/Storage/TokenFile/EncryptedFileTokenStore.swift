@@ -1,4 +1,5 @@
 import SQBasics
+public import SQFoundation
 
 /// A store that keeps tokens in one encrypted file.
 ///
@@ -19,7 +20,7 @@ import SQBasics
 /// version of it, so a program that can write the file can restore an older token. And a key in the
 /// same place as the file protects the tokens only if the two are separated, as in a backup of the
 /// store alone; see ``StoreKey``.
-public final class EncryptedFileTokenStore: TokenStore {
+public final class EncryptedFileTokenStore: SharedTokenStore, ReservingTokenStore, PagedTokenStore {
   /// The path of the token file.
   public let path: String
   private let file: TokenFile<SealedFormat>
@@ -107,14 +108,11 @@ public final class EncryptedFileTokenStore: TokenStore {
   /// Lists the ids of all accounts that have a record.
   public func list() async throws(SQOAuthError) -> [String] { try await file.list() }
 
-  /// Loads the records of all accounts.
-  public func all() async throws(SQOAuthError) -> [AccountRecord] { try await file.all() }
-
-  /// Loads the records of the accounts after an id, at most `limit` of them.
-  public func page(
-    after id: String?, limit: Int
-  ) async throws(SQOAuthError) -> [AccountRecord] {
-    try await file.page(after: id, limit: limit)
+  /// Reads the accounts after a key, at most `limit` of them, in the order of their keys.
+  public func entries(
+    after key: Data?, limit: Int
+  ) async throws(SQOAuthError) -> [AccountEntry] {
+    try await file.entries(after: key, limit: limit)
   }
 
   /// Acquires the exclusive right to change an account, for all processes that use the file.

@@ -1,3 +1,5 @@
+public import SQFoundation
+
 /// A store that keeps tokens in one unencrypted file, readable only by its owner.
 ///
 /// The file has mode 0600, in a folder that is created with mode 0700. Each save replaces the whole
@@ -9,7 +11,7 @@
 /// account's next record, and the account's lock file in the folder `PATH.locks`. The store's own
 /// lock file, `PATH.lock`, remains after the first save. If another program has locked the store, a
 /// call waits at most 30 s and then throws.
-public final class FileTokenStore: TokenStore {
+public final class FileTokenStore: SharedTokenStore, ReservingTokenStore, PagedTokenStore {
   /// The path of the token file.
   public let path: String
   private let file: TokenFile<TokenDocument.Format>
@@ -49,14 +51,11 @@ public final class FileTokenStore: TokenStore {
   /// Lists the ids of all accounts that have a record.
   public func list() async throws(SQOAuthError) -> [String] { try await file.list() }
 
-  /// Loads the records of all accounts.
-  public func all() async throws(SQOAuthError) -> [AccountRecord] { try await file.all() }
-
-  /// Loads the records of the accounts after an id, at most `limit` of them.
-  public func page(
-    after id: String?, limit: Int
-  ) async throws(SQOAuthError) -> [AccountRecord] {
-    try await file.page(after: id, limit: limit)
+  /// Reads the accounts after a key, at most `limit` of them, in the order of their keys.
+  public func entries(
+    after key: Data?, limit: Int
+  ) async throws(SQOAuthError) -> [AccountEntry] {
+    try await file.entries(after: key, limit: limit)
   }
 
   /// Acquires the exclusive right to change an account, for all processes that use the file.

@@ -106,31 +106,29 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
   }
 
   func list() async throws(SQOAuthError) -> [String] {
-    try await run { file throws(SQOAuthError) in try file.content()?.ids.sorted() ?? [] }
+    try await run { file throws(SQOAuthError) in try file.content()?.ids.inByteOrder() ?? [] }
   }
 
-  func all() async throws(SQOAuthError) -> [AccountRecord] {
+  func entries(after key: Data?, limit: Int) async throws(SQOAuthError) -> [AccountEntry] {
     try await run { file throws(SQOAuthError) in
       guard let content = try file.content() else { return [] }
-      return try file.records(content.ids.sorted(), in: content)
+      var entries: [AccountEntry] = []
+      for id in content.ids.page(after: key, limit: limit) {
+        if let entry = try file.entry(id, in: content) { entries.append(entry) }
+      }
+      return entries
     }
   }
 
-  func page(after id: String?, limit: Int) async throws(SQOAuthError) -> [AccountRecord] {
-    try await run { file throws(SQOAuthError) in
-      guard let content = try file.content() else { return [] }
-      return try file.records(content.ids.page(after: id, limit: limit), in: content)
+  private func entry(
+    _ id: String, in content: Format.Content
+  ) throws(SQOAuthError) -> AccountEntry? {
+    do throws(SQOAuthError) {
+      return try record(id, in: content).map { AccountEntry(id, .success($0)) }
+    } catch {
+      guard error.concernsOneRecord else { throw error }
+      return AccountEntry(id, .failure(error))
     }
-  }
-
-  private func records(
-    _ ids: [String], in content: Format.Content
-  ) throws(SQOAuthError) -> [AccountRecord] {
-    var records: [AccountRecord] = []
-    for id in ids {
-      if let record = try record(id, in: content) { records.append(record) }
-    }
-    return records
   }
 
   func lease(_ id: String) async throws(SQOAuthError) -> AccountLease? {

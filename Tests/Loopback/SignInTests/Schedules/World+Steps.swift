@@ -176,7 +176,7 @@ extension World {
       owner = "bob"
       beginnings += 1
     case .signOut:
-      try await other.clearAccessToken()
+      try await other.signOut()
       owner = nil
     case .race: try await race()
     }

@@ -9,7 +9,7 @@ import Testing
 @testable import SequencingOAuthBackend
 
 /// A store that counts how often a caller found an account's lease taken.
-private final class WaitedStore: TokenStore {
+private final class WaitedStore: SharedTokenStore {
   private let store: any TokenStore
   private let count = Locked(0)
 
@@ -25,7 +25,7 @@ private final class WaitedStore: TokenStore {
   func list() async throws -> [String] { try await store.list() }
 
   func lease(_ id: String) async throws -> AccountLease? {
-    let lease = try await store.lease(id)
+    let lease = try await store.shared.lease(id)
     if lease == nil { count.withLock { $0 += 1 } }
     return lease
   }

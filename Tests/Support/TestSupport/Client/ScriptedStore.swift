@@ -2,7 +2,7 @@ import SQBasics
 import SequencingOAuth
 
 /// A store in memory that keeps a log, and waits and fails as a test says.
-final class ScriptedStore: TokenStore {
+final class ScriptedStore: SharedTokenStore, ReservingTokenStore {
   struct Full: Error {}
 
   private struct State {

@@ -73,7 +73,7 @@ import Testing
     let (server, module) = (fixture.server, fixture.module)
     fixture.fixture.http.answer { request in
       guard request.url == url else { return try await server.answer(request) }
-      try await module.clearAccessToken()
+      try await module.signOut()
       try await module.requestAccessToken(grantType: "urn:example:grant")
       return TokenServer.challenge(#"Bearer error="invalid_token""#)
     }

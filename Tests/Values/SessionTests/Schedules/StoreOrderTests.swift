@@ -80,7 +80,7 @@ import Testing
   @Test func `an erasure that failed is repeated before the store is read`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.store.fails(toErase: true)
-    await failure(.storeFailed) { try await fixture.module.clearAccessToken() }
+    await failure(.storeFailed) { try await fixture.module.signOut() }
     await failure(.storeFailed) { try await fixture.module.token() }
     #expect(await fixture.store.content() == "T1 R1")
     fixture.store.fails()

@@ -9,7 +9,7 @@ import Testing
 @Suite("A lease that no caller waits for any more", .timeLimit(.minutes(1)))
 struct SessionLeaseTests {
   /// A store that gives the lease when the test says so.
-  final class LeasingStore: TokenStore {
+  final class LeasingStore: SharedTokenStore {
     struct State {
       var isFree = true
       var asked = 0

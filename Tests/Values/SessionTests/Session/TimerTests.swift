@@ -174,7 +174,7 @@ import Testing
     switch how {
     case "sign-out": fixture.oauth.userDidSignOut()
     case "off": fixture.module.refreshesAutomatically = false
-    default: try await fixture.module.clearAccessToken()
+    default: try await fixture.module.signOut()
     }
     try await eventually { fixture.clock.sleepers == 0 }
     fixture.clock.advance(by: 86_400)
