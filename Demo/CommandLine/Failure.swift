@@ -125,7 +125,7 @@ struct Failure: Error, Equatable {
   }
 }
 
-extension BearerChallenge {
+extension TokenChallenge {
   /// The challenge in the form of a server's header field, with its parameters sorted by name.
   var inWords: String {
     let parameters = parameters.sorted { $0.key < $1.key }

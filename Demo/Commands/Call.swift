@@ -114,6 +114,6 @@ extension Failure {
       "http_\(response.status)",
       "the answer to \(request.description.onScreen) has status \(response.status)",
       status: .notAuthorized)
-    challenge = response.bearerChallenge?.inWords
+    challenge = response.tokenChallenge?.inWords
   }
 }

@@ -13,11 +13,12 @@ public struct ClientEnvironment: Sendable {
     var tokenStore: any TokenStore = MemoryTokenStore()
     var clock: any WallClock = SystemClock()
     var tokenResponseParser: any TokenResponseParser = StandardTokenResponseParser()
-    var requestAuthenticator: any ResourceRequestAuthenticator = BearerRequestAuthenticator()
+    var requestAuthenticator: any ResourceRequestAuthenticator = AuthorizationFieldAuthenticator()
     var refreshesWithoutStore = false
     var storeRetryTime = Duration.seconds(30)
     var metadata = MetadataCache()
     var signingKeys = SigningKeys()
+    var proofServers = ProofServers()
     var oneTimeValues: (any OneTimeValues)?
     let memory = MemoryOneTimeValues()
     var timers = TimerQueue(SystemClock())
@@ -37,6 +38,7 @@ public struct ClientEnvironment: Sendable {
       // Metadata that one HTTP client fetched may describe servers that only that client can reach.
       changed.metadata = MetadataCache()
       changed.signingKeys = SigningKeys()
+      changed.proofServers = ProofServers()
       parts.value = changed
     }
   }
@@ -119,6 +121,8 @@ public struct ClientEnvironment: Sendable {
   var metadata: MetadataCache { parts.value.metadata }
   /// The cache of the issuers' public keys.
   var signingKeys: SigningKeys { parts.value.signingKeys }
+  /// What servers have told about the proofs that they accept.
+  var proofServers: ProofServers { parts.value.proofServers }
   /// The timer that all sessions share.
   var timers: TimerQueue { parts.value.timers }
 }

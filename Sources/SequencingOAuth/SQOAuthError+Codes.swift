@@ -29,9 +29,20 @@ extension SQOAuthError.Code {
   public static let consentRequired = Self(rawValue: "consent_required")
   /// The server does not know or accept the resource (RFC 8707, section 2).
   public static let invalidTarget = Self(rawValue: "invalid_target")
-  /// The server demands a DPoP proof with its nonce, but the SDK does not support DPoP (RFC 9449,
+  /// The server demands a proof with its nonce, and rejected the proof that had it (RFC 9449,
   /// section 8).
+  ///
+  /// Without ``ClientConfiguration/tokenBinding``, the SDK sends no proofs.
   public static let useDPoPNonce = Self(rawValue: "use_dpop_nonce")
+  /// The server rejected the proof of a request, or demands one (RFC 9449, sections 5 and 7.1).
+  ///
+  /// Without ``ClientConfiguration/tokenBinding``, the SDK sends no proofs.
+  public static let invalidDPoPProof = Self(rawValue: "invalid_dpop_proof")
+  /// The server did not bind a token to the account's key, although the client asked for that.
+  ///
+  /// A thief could use such a token, so the SDK does not use it (RFC 9449, section 5). A token of
+  /// the type `DPoP` whose key is not known has this code too.
+  public static let tokenNotBound = Self(rawValue: "token_not_bound")
   /// The server cannot revoke a token of this kind (RFC 7009, section 2.2.1).
   public static let unsupportedTokenType = Self(rawValue: "unsupported_token_type")
 

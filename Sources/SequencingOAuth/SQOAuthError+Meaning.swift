@@ -76,6 +76,7 @@ extension SQOAuthError {
   /// - SeeAlso: RFC 6749, section 5.2; RFC 8707, section 2; RFC 9449, section 8
   private static let meantForRefresh: Set<Code> = [
     .invalidGrant, .invalidScope, .invalidTarget, .unsupportedGrantType, .useDPoPNonce,
+    .invalidDPoPProof,
     .invalidClient, .unauthorizedClient, .serverError, .temporarilyUnavailable,
   ]
 }

@@ -25,7 +25,7 @@ extension SQOAuthError.Code {
     .idTokenAuthenticationDate, .idTokenAuthenticationContext, .userInfoInvalid,
     .logoutTokenInvalid, .accessTokenInvalid, .introspectionUnsupported, .unexpectedTokenType,
     .unexpectedAudience, .registrationUnsupported, .registrationMismatch,
-    .endSessionUnsupported,
+    .endSessionUnsupported, .tokenNotBound,
   ]
 }
 

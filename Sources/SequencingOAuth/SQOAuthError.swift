@@ -17,7 +17,7 @@ public struct SQOAuthError: Error, Sendable {
   /// The HTTP status of the response that led to this error, if one came.
   public internal(set) var status: Int?
   /// The resource server's reason for refusing the token, if it gave one.
-  public let challenge: BearerChallenge?
+  public let challenge: TokenChallenge?
   /// The whole response of a resource server that refused the token.
   ///
   /// It is set if ``status`` and ``challenge`` come from such a response: a 401, or a 403 that asks
@@ -39,7 +39,7 @@ public struct SQOAuthError: Error, Sendable {
   /// server may have chosen them, and a terminal or a log could interpret them.
   public init(
     _ code: Code, _ message: String, cause: (any Error)? = nil, response: ErrorResponse? = nil,
-    status: Int? = nil, challenge: BearerChallenge? = nil, retryAfter: Duration? = nil
+    status: Int? = nil, challenge: TokenChallenge? = nil, retryAfter: Duration? = nil
   ) {
     self.code = code
     self.message = message.printable(atMost: .max)

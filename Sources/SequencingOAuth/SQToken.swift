@@ -20,6 +20,15 @@ public struct SQToken: Sendable, Hashable, Codable {
   /// The kind of the token, as the server spelled it; compare it without case.
   public var tokenType: String { storage.tokenType }
 
+  /// Whether the token is bound to a key of the account, so that it is worth nothing without it.
+  ///
+  /// It is `true` for a token that the SDK got with ``ClientConfiguration/tokenBinding``. The key is
+  /// kept with the account, and is no part of the encoded token: a token that an app stores itself
+  /// is no longer bound to a key when the app reads it.
+  ///
+  /// - SeeAlso: RFC 9449
+  public var isBound: Bool { storage.proofKey != nil }
+
   /// The scopes of the token, with spaces between them.
   ///
   /// If the server sent no `scope`, these are the scopes that the request asked for. `nil` means
@@ -85,7 +94,7 @@ public struct SQToken: Sendable, Hashable, Codable {
     storage = Storage(
       accessToken: accessToken, expirationDate: expirationDate, tokenType: tokenType, scope: scope,
       refreshToken: refreshToken, issueDate: issueDate, additionalFields: additionalFields,
-      nonce: nonce, idToken: nil, redirectParameters: redirectParameters)
+      nonce: nonce, idToken: nil, redirectParameters: redirectParameters, proofKey: nil)
   }
 
   private init(_ storage: Storage) {
@@ -107,11 +116,12 @@ public struct SQToken: Sendable, Hashable, Codable {
     let nonce: String?
     let idToken: IDToken?
     let redirectParameters: [String: String]
+    let proofKey: ProofKey?
 
     init(
       accessToken: String, expirationDate: Date?, tokenType: String, scope: String?,
       refreshToken: String?, issueDate: Date?, additionalFields: [String: JSONValue],
-      nonce: String?, idToken: IDToken?, redirectParameters: [String: String]
+      nonce: String?, idToken: IDToken?, redirectParameters: [String: String], proofKey: ProofKey?
     ) {
       self.accessToken = accessToken
       self.expirationDate = expirationDate
@@ -123,15 +133,16 @@ public struct SQToken: Sendable, Hashable, Codable {
       self.nonce = nonce
       self.idToken = idToken
       self.redirectParameters = redirectParameters
+      self.proofKey = proofKey
     }
 
     /// Returns these values with a different nonce and ID token.
-    func with(nonce: String?, idToken: IDToken?) -> Storage {
+    func with(nonce: String?, idToken: IDToken?, proofKey: ProofKey?) -> Storage {
       Storage(
         accessToken: accessToken, expirationDate: expirationDate, tokenType: tokenType,
         scope: scope, refreshToken: refreshToken, issueDate: issueDate,
         additionalFields: additionalFields, nonce: nonce, idToken: idToken,
-        redirectParameters: redirectParameters)
+        redirectParameters: redirectParameters, proofKey: proofKey)
     }
   }
 
@@ -152,9 +163,30 @@ public struct SQToken: Sendable, Hashable, Codable {
   /// Whether both the access token and the refresh token are missing or empty.
   var isEmpty: Bool { accessToken.isEmpty && (refreshToken ?? "").isEmpty }
 
+  /// The key to which the token is bound; `nil` for a Bearer token.
+  ///
+  /// Like ``idToken``, it is not a part of the encoded token, and does not affect equality.
+  package var proofKey: ProofKey? { storage.proofKey }
+
+  /// Throws if the token is bound to a key that is not known.
+  ///
+  /// Such a token was stored by the app instead of a ``TokenStore``.
+  func checkHasKey() throws(SQOAuthError) {
+    guard proofKey == nil, tokenType.asciiLowercased() == "dpop" else { return }
+    throw SQOAuthError(
+      .tokenNotBound,
+      "the token is of the type DPoP, and its key is not known: the key is kept with the account, so "
+        + "keep the account in a TokenStore; sign in again")
+  }
+
+  /// Returns the token bound to a key.
+  func bound(to key: ProofKey?) -> SQToken {
+    SQToken(storage.with(nonce: nonce, idToken: idToken, proofKey: key))
+  }
+
   /// Returns this token with the validated identity of its user.
   func identifying(_ idToken: IDToken?, nonce: String?) -> SQToken {
-    SQToken(storage.with(nonce: nonce, idToken: idToken))
+    SQToken(storage.with(nonce: nonce, idToken: idToken, proofKey: proofKey))
   }
 
   /// The text of the ID token as the server sent it, validated or not; `nil` if it sent none.

@@ -20,7 +20,7 @@ extension AccountOperations {
       throw SQOAuthError(.malformedRequest, "the request has no URL")
     }
     var request = request
-    request.set(try await authorization(for: url))
+    request.set(try await authorization(for: url, method: request.httpMethod ?? "GET"))
     return request
   }
 
@@ -46,15 +46,15 @@ extension URLRequest {
 }
 
 extension RequestAuthorization {
-  /// Returns the authorization for a second attempt, or `nil` if another token cannot help.
+  /// Returns the authorization for another attempt, or `nil` if none can help.
   ///
   /// It has the rules and errors of `renewed(afterStatus:fields:)`.
   public func renewed(
     after response: HTTPURLResponse
   ) async throws(SQOAuthError) -> RequestAuthorization? {
     var fields = HeaderFields()
-    if let challenge = response.value(forHTTPHeaderField: "WWW-Authenticate") {
-      fields["WWW-Authenticate"] = challenge
+    for name in ["WWW-Authenticate", "DPoP-Nonce", "Date"] {
+      fields[name] = response.value(forHTTPHeaderField: name)
     }
     return try await renewed(afterStatus: response.statusCode, fields: fields)
   }

@@ -170,5 +170,5 @@ extension RPCCall {
   ///
   /// If there are several challenges, it is the first challenge with an error code, or else the
   /// first.
-  public var challenge: BearerChallenge? { responseMetadata.challenge }
+  public var challenge: TokenChallenge? { responseMetadata.challenge }
 }

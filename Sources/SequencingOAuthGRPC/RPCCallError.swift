@@ -41,7 +41,7 @@ public struct RPCCallError: Error, Sendable {
   ///
   /// If there are several challenges, it is the first challenge with an error code, or else the
   /// first.
-  public var challenge: BearerChallenge? { metadata.challenge }
+  public var challenge: TokenChallenge? { metadata.challenge }
 }
 
 extension RPCCallError: Redacted {

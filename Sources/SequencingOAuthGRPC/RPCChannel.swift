@@ -109,6 +109,9 @@ public final class RPCChannel: Sendable {
     return block
   }
 
+  /// Returns the URL of a method, which the proof of a token names.
+  func url(of method: String) -> URL { URL(string: url.absoluteString + method) ?? url }
+
   private static func userAgent(after app: String?) -> String {
     let library = "grpc-sequencing-oauth/\(Release.version)"
     guard let app, app != HTTPTransportConfiguration.defaultUserAgent else { return library }

@@ -34,12 +34,31 @@ extension RPCMetadata {
   /// The token is refreshed first if necessary. The other library must send the metadata only over
   /// TLS, and only to the server that the token is for. Throws the errors of
   /// `AuthorizationModule.token()`.
+  ///
+  /// A token that is bound to a key needs a proof for each call, so it is an error here: use
+  /// `AuthorizationModule.authorization(for:method:)` with the URL of the call, such as
+  /// `https://api.example/package.Service/Method`, and the method `POST`.
   public static func authorization(
     of module: AuthorizationModule
   ) async throws(SQOAuthError) -> RPCMetadata {
     let token = try await module.token()
+    guard !token.isBound else {
+      throw SQOAuthError(
+        .invalidConfiguration,
+        "the token is bound to a key, so each call needs a proof: use authorization(for:method:) "
+          + "with the URL of the call")
+    }
     return RPCMetadata(
       fields: module.requestAuthenticator.headerFields(for: token))
+  }
+
+  /// The fields that a server sends about a token and its proof.
+  var proofFields: HeaderFields {
+    var fields = HeaderFields()
+    for name in ["www-authenticate", "dpop-nonce", "date"] {
+      for value in values(for: name) { fields.append(HeaderFields.Field(name: name, value: value)) }
+    }
+    return fields
   }
 
   /// The value of the server's `www-authenticate`; several values are joined by commas.
@@ -48,9 +67,8 @@ extension RPCMetadata {
     return values.isEmpty ? nil : values.joined(separator: ", ")
   }
 
-  /// The Bearer challenge in `www-authenticate`: the first with an error code, or else the first.
-  public var challenge: BearerChallenge? {
-    let challenges = BearerChallenge.challenges(in: values(for: "www-authenticate"))
-    return challenges.first { $0.error != nil } ?? challenges.first
+  /// The challenge in `www-authenticate`: the first with an error code, or else the first.
+  public var challenge: TokenChallenge? {
+    TokenChallenge.challenges(in: values(for: "www-authenticate")).mostInformative
   }
 }

@@ -125,7 +125,7 @@ extension Pipeline.Pipe {
 
   private func fetch(_ download: ResumableDownload) async throws(PipeError) {
     // The API's reason for refusing the token; the download returns the rest of the refusal.
-    let challenge = Locked<BearerChallenge?>(nil)
+    let challenge = Locked<TokenChallenge?>(nil)
     let response: WebResponse
     do throws(SQOAuthError) {
       response = try await download.run { request throws(SQOAuthError) in
@@ -148,7 +148,7 @@ extension Pipeline.Pipe {
     guard (200...299).contains(response.status) else {
       throw .refused(
         PipeError.Refusal(
-          response, challenge: challenge.withLock(\.self) ?? response.bearerChallenge))
+          response, challenge: challenge.withLock(\.self) ?? response.tokenChallenge))
     }
   }
 

@@ -143,7 +143,7 @@ extension Pipeline.Pipe {
     if Task.isCancelled { throw .cancelled }
     let response = try await answer(to: request, from: origin ?? address.origin, interruption)
     guard (200...299).contains(response.status) else {
-      throw .refused(PipeError.Refusal(response, challenge: response.bearerChallenge))
+      throw .refused(PipeError.Refusal(response, challenge: response.tokenChallenge))
     }
     return response
   }
@@ -157,10 +157,14 @@ extension Pipeline.Pipe {
   ) async throws(PipeError) -> WebResponse {
     do throws(ResourceFailure) {
       let use = try await access(to: origin, interruption)
-      let response = try await module.response(to: request, with: use, interruption)
-      if response.status != 401, response.status != 403 { return response }
+      let authorization = try await module.authorization(of: use, for: request)
+      let response = try await module.response(to: request, with: authorization, interruption)
+      guard response.status >= 400 else {
+        authorization.learn(response.headers)
+        return response
+      }
       return try await interruption.result { [module] () async throws(ResourceFailure) in
-        try await module.exchange(request, behind: response, to: use)
+        try await module.exchange(request, behind: response, to: authorization)
       }.get()
     } catch {
       if Task.isCancelled { throw .cancelled }

@@ -49,12 +49,12 @@ extension PipeError {
     /// The content, cut at ``maximumBytes``; empty if it was larger than the pipe allows.
     public let body: Data
     /// The API's reason for refusing the token; `nil` if it gave none.
-    public let challenge: BearerChallenge?
+    public let challenge: TokenChallenge?
 
     /// The HTTP status, such as 404.
     public var status: Int { head.status }
 
-    init(_ response: WebResponse, challenge: BearerChallenge? = nil) {
+    init(_ response: WebResponse, challenge: TokenChallenge? = nil) {
       head = response.head
       body = response.body.cut(at: Self.maximumBytes)
       self.challenge = challenge

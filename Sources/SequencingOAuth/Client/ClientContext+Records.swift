@@ -9,6 +9,7 @@ extension ClientContext {
   func record(of token: SQToken, id: String) throws(SQOAuthError) -> AccountRecord {
     let configuration = try configuration.get()
     guard !token.isEmpty else { throw .emptyToken }
+    try token.checkHasKey()
     return AccountRecord(
       signedIn: id, clientID: configuration.clientID, issuer: configuration.provider.issuer,
       tokenEndpoint: configuration.metadata?.tokenEndpoint.absoluteString, token: token,
@@ -41,7 +42,7 @@ extension ClientContext {
     AccountRecord(
       signedIn: id, clientID: client.configuration.clientID, issuer: client.metadata.issuer,
       tokenEndpoint: client.metadata.tokenEndpoint.absoluteString, grant: grant, token: token,
-      attributes: attributes)
+      serverNonce: client.proving(with: token.proofKey).serverNonce, attributes: attributes)
   }
 
   /// Throws if a record's token is from another client or server, so that this client must not use

@@ -124,7 +124,7 @@ package final class ClientContext: Sendable {
       by: discovery, environment.transport, isFresh: isFresh, for: askers)
   }
 
-  /// Gets the next token of a session from its server.
+  /// Gets the next token of a session from its server; it is bound to the account's key.
   ///
   /// `client` is the result of ``client(of:)``.
   func renew(
@@ -181,6 +181,7 @@ package final class ClientContext: Sendable {
     try check(record)
     let client = try await client()
     try check(record, at: client)
-    return client
+    client.resume(serverNonce: record.serverNonce)
+    return client.proving(with: record.proofKey)
   }
 }

@@ -26,6 +26,7 @@ public struct ClientConfiguration: Sendable, Hashable {
     var allowsPasswordGrant = false
     var usesClientCredentials = false
     var pushesAuthorizationRequests = false
+    var tokenBinding: TokenBinding?
     var idTokenAlgorithm: JWSAlgorithm?
     var userInfoAlgorithm: JWSAlgorithm?
     var trustedAudiences: Set<String> = []
@@ -109,6 +110,17 @@ public struct ClientConfiguration: Sendable, Hashable {
   public var pushesAuthorizationRequests: Bool {
     get { values.value.pushesAuthorizationRequests }
     set { values.value.pushesAuthorizationRequests = newValue }
+  }
+  /// How to bind the client's tokens to a key, so that a stolen token is worth nothing.
+  ///
+  /// By default it is `nil`, and the tokens are Bearer tokens. With a binding, a response with a
+  /// Bearer token is refused with ``SQOAuthError/Code/tokenNotBound``. It takes effect with each
+  /// account's next sign-in; until then an account keeps the tokens and the key that it has.
+  ///
+  /// - SeeAlso: RFC 9449
+  public var tokenBinding: TokenBinding? {
+    get { values.value.tokenBinding }
+    set { values.value.tokenBinding = newValue }
   }
   /// Whether the app may use the password grant; `false` by default.
   ///

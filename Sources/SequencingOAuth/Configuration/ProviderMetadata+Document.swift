@@ -41,6 +41,7 @@ extension ProviderMetadata {
     grantTypes = members.list("grant_types_supported")
     requiresPushedAuthorizationRequests = members.flag("require_pushed_authorization_requests")
     requiresSignedRequestObjects = members.flag("require_signed_request_object")
+    proofAlgorithms = members.list("dpop_signing_alg_values_supported")
     idTokenAlgorithms = members.list("id_token_signing_alg_values_supported")
     userInfoAlgorithms = members.list("userinfo_signing_alg_values_supported")
     authenticationContextClasses = members.list("acr_values_supported")

@@ -75,6 +75,11 @@ public struct ProviderMetadata: Sendable, Hashable {
   /// - SeeAlso: RFC 9101, section 10.5
   public let requiresSignedRequestObjects: Bool
 
+  /// The server's `dpop_signing_alg_values_supported`; `nil` if its metadata has no such list.
+  ///
+  /// - SeeAlso: RFC 9449, section 5.1
+  public let proofAlgorithms: [String]?
+
   // MARK: OpenID Connect Discovery 1.0, section 3
 
   /// The address of the issuer's public keys, `jwks_uri`; `nil` if the server names none.
@@ -125,6 +130,7 @@ extension ProviderMetadata {
     grantTypes = nil
     requiresPushedAuthorizationRequests = false
     requiresSignedRequestObjects = false
+    proofAlgorithms = nil
     idTokenAlgorithms = nil
     userInfoAlgorithms = nil
     authenticationContextClasses = nil

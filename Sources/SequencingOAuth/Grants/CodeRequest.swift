@@ -25,6 +25,8 @@ package struct CodeRequest: Sendable, Hashable, Codable {
   package let state: String
   let verifier: String
   package let identity: ExpectedIdentity
+  /// The key to which the new tokens are bound; `nil` for Bearer tokens.
+  let proofKey: ProofKey?
 
   enum CodingKeys: String, CodingKey {
     case clientID = "client_id"
@@ -37,10 +39,17 @@ package struct CodeRequest: Sendable, Hashable, Codable {
     case state
     case verifier = "code_verifier"
     case identity
+    case proofKey = "proof_key"
   }
 
   /// Creates the request of a sign-in with a redirect URI.
-  package init(_ question: SignInQuestion, _ client: RegisteredClient, redirectURI: String) {
+  ///
+  /// - Throws: ``SQOAuthError/Code/signInUnsupported`` if the server cannot bind tokens to a key as
+  ///   the configuration says.
+  package init(
+    _ question: SignInQuestion, _ client: RegisteredClient, redirectURI: String
+  ) throws(SQOAuthError) {
+    proofKey = try client.newProofKey()
     clientID = client.configuration.clientID
     provider = client.configuration.provider.identifier
     self.redirectURI = redirectURI
@@ -68,6 +77,7 @@ package struct CodeRequest: Sendable, Hashable, Codable {
     state = try container.decode(String.self, forKey: .state)
     verifier = try container.decode(String.self, forKey: .verifier)
     identity = try container.decode(ExpectedIdentity.self, forKey: .identity)
+    proofKey = try container.decodeIfPresent(ProofKey.self, forKey: .proofKey)
   }
 
   /// The values that the response must have.
@@ -82,18 +92,29 @@ package struct CodeRequest: Sendable, Hashable, Codable {
   package func url(
     of grant: PreparedCodeGrant, by client: RegisteredClient
   ) async throws(SQOAuthError) -> URL {
+    // The code is bound to the key too (RFC 9449, section 10).
+    let binding = proofKey.map { [FormCoding.Pair("dpop_jkt", $0.thumbprint)] } ?? []
     let request = AuthorizationRequest(
       endpoint: grant.authorizationEndpoint, clientID: clientID, redirectURI: redirectURI,
       scope: identity.scope, state: state, nonce: identity.nonce, pkce: PKCE(verifier: verifier),
-      extraParameters: grant.question.parameters)
+      extraParameters: grant.question.parameters + binding)
     guard let endpoint = grant.pushEndpoint else { return try request.url() }
-    let pushed = PushedAuthorizationRequest(
-      endpoint: endpoint, parameters: request.parameters,
-      client: try await client.credentials(at: endpoint), timeout: client.configuration.timeout)
-    let answer = try await client.environment.transport.exchange(pushed.httpRequest())
-    let response = try PushedAuthorizationResponse(
-      answer, to: pushed, receivedAt: client.environment.clock.now)
-    return try request.url(pushedAs: response.requestURI)
+    let reference = try await push(request, to: endpoint, by: client.proving(with: proofKey))
+    return try request.url(pushedAs: reference)
+  }
+
+  /// Pushes a request to the server, and returns the reference to it.
+  private func push(
+    _ request: AuthorizationRequest, to endpoint: URL, by client: RegisteredClient
+  ) async throws(SQOAuthError) -> String {
+    let (answer, pushed) = try await client.exchange(at: endpoint) { () throws(SQOAuthError) in
+      PushedAuthorizationRequest(
+        endpoint: endpoint, parameters: request.parameters,
+        client: try await client.credentials(at: endpoint), timeout: client.configuration.timeout)
+    }
+    return try PushedAuthorizationResponse(
+      answer, to: pushed, receivedAt: client.environment.clock.now
+    ).requestURI
   }
 
   /// Exchanges the response's code for a token, and validates the user's identity.
@@ -109,6 +130,7 @@ package struct CodeRequest: Sendable, Hashable, Codable {
       .init("redirect_uri", redirectURI),
       .init("code_verifier", verifier),
     ]
+    let client = client.proving(with: proofKey)
     let issued = try await abandoned.token(of: client) { () throws(SQOAuthError) in
       try await client.token(parameters, scope: identity.scope)
     }

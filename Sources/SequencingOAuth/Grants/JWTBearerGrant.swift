@@ -7,13 +7,10 @@ struct JWTBearerGrant: Sendable {
   let abandoned: AbandonedTokens
 
   func run(_ assertion: JWTAssertion, scope: String?) async throws(SQOAuthError) -> SQToken {
-    var parameters: [FormCoding.Pair] = [
-      .init("grant_type", JWTAssertion.grantType),
-      .init("assertion", try await client.sign(assertion, for: client.metadata.tokenEndpoint)),
-    ]
+    var parameters: [FormCoding.Pair] = [.init("grant_type", JWTAssertion.grantType)]
     if let scope { parameters.append(.init("scope", scope)) }
     // The assertion names the client (RFC 7521, section 4.1).
     return try await client.token(
-      ofUserBy: parameters, scope: scope, abandoned, isAnonymous: true)
+      ofUserBy: parameters, scope: scope, abandoned, isAnonymous: true, asserting: assertion)
   }
 }

@@ -8,42 +8,53 @@ extension RegisteredClient {
   /// If the response names no scope, the token gets the `scope` of this call. The response may take
   /// as long as `leastTimeout` if that is longer than the configured time limit. A `parser`
   /// replaces the environment's parser. With `isAnonymous`, a public client does not send its
-  /// identifier. The configuration's own parameters are sent too, except the `omitted` ones.
+  /// identifier. The configuration's own parameters are sent too, except the `omitted` ones. An
+  /// `assertion` is signed anew for each attempt.
   ///
   /// - SeeAlso: RFC 6749, section 3.2
   func token(
     _ parameters: [FormCoding.Pair], at endpoint: URL? = nil, scope: String?,
     leastTimeout: Duration = .zero, parser: (any TokenResponseParser)? = nil,
-    isAnonymous: Bool = false, omitting omitted: Set<String> = []
+    isAnonymous: Bool = false, omitting omitted: Set<String> = [],
+    asserting assertion: JWTAssertion? = nil
   ) async throws(SQOAuthError) -> IssuedToken {
     let (answer, reader) = try await answer(
       to: parameters, at: endpoint, scope: scope, leastTimeout: leastTimeout, parser: parser,
-      isAnonymous: isAnonymous, omitting: omitted)
+      isAnonymous: isAnonymous, omitting: omitted, asserting: assertion)
     return try reader.issued(by: answer)
   }
 
   /// Sends a grant's parameters to the token endpoint, and returns the response and its reader.
   ///
-  /// The parameters are those of ``token(_:at:scope:leastTimeout:parser:isAnonymous:omitting:)``.
+  /// The parameters are those of
+  /// ``token(_:at:scope:leastTimeout:parser:isAnonymous:omitting:asserting:)``.
   func answer(
     to parameters: [FormCoding.Pair], at endpoint: URL? = nil, scope: String?,
     leastTimeout: Duration = .zero, parser: (any TokenResponseParser)? = nil,
-    isAnonymous: Bool = false, omitting omitted: Set<String> = []
+    isAnonymous: Bool = false, omitting omitted: Set<String> = [],
+    asserting assertion: JWTAssertion? = nil
   ) async throws(SQOAuthError) -> (WebResponse, TokenResponse) {
     let endpoint = endpoint ?? metadata.tokenEndpoint
-    var credentials = try await credentials(at: endpoint)
-    credentials.isAnonymous = isAnonymous
-    let request = TokenRequest(
-      endpoint: endpoint,
-      parameters: parameters
-        + configuration.tokenParameters.filter { !omitted.contains($0.name) },
-      client: credentials, timeout: configuration.timeout, leastTimeout: leastTimeout)
-    let answer = try await environment.transport.exchange(request.httpRequest())
+    let (answer, request) = try await exchange(at: endpoint) { () throws(SQOAuthError) in
+      var credentials = try await credentials(at: endpoint)
+      credentials.isAnonymous = isAnonymous
+      var parameters = parameters
+      if let assertion {
+        parameters.append(.init("assertion", try await sign(assertion, for: endpoint)))
+      }
+      return TokenRequest(
+        endpoint: endpoint,
+        parameters: parameters
+          + configuration.tokenParameters.filter { !omitted.contains($0.name) },
+        client: credentials, timeout: configuration.timeout, leastTimeout: leastTimeout)
+    }
     let context = TokenResponseContext(
       receivedAt: environment.clock.now, requestedScope: scope,
-      quirks: configuration.provider.tokenResponseQuirks)
+      quirks: configuration.provider.tokenResponseQuirks,
+      isForBoundToken: proofKey != nil)
     let reader = TokenResponse(
-      parser: parser ?? environment.tokenResponseParser, context: context, request: request)
+      parser: parser ?? environment.tokenResponseParser, context: context, request: request,
+      proofKey: proofKey)
     return (answer, reader)
   }
 
@@ -53,12 +64,13 @@ extension RegisteredClient {
   /// If the caller is cancelled, the request continues, and its tokens are revoked.
   func token(
     ofUserBy parameters: [FormCoding.Pair], scope: String?, _ abandoned: AbandonedTokens,
-    isAnonymous: Bool = false
+    isAnonymous: Bool = false, asserting assertion: JWTAssertion? = nil
   ) async throws(SQOAuthError) -> SQToken {
     let validator = try idTokenValidator(scope: scope)
     let issued = try await abandoned.token(of: self, orIfCancelled: .waitCancelled) {
       () throws(SQOAuthError) in
-      try await self.token(parameters, scope: scope, isAnonymous: isAnonymous)
+      try await self.token(
+        parameters, scope: scope, isAnonymous: isAnonymous, asserting: assertion)
     }
     try checkScope(of: issued.token)
     guard let validator, let text = issued.token.idTokenText else { return issued.token }

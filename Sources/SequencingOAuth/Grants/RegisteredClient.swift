@@ -10,9 +10,14 @@ package final class RegisteredClient: Sendable {
   package let environment: ClientEnvironment
   package let metadata: ProviderMetadata
 
+  /// The key to which the tokens of its requests are bound; `nil` for Bearer tokens.
+  let proofKey: ProofKey?
+
   init(
-    configuration: ClientConfiguration, environment: ClientEnvironment, metadata: ProviderMetadata
+    configuration: ClientConfiguration, environment: ClientEnvironment, metadata: ProviderMetadata,
+    proofKey: ProofKey? = nil
   ) {
+    self.proofKey = proofKey
     self.configuration = configuration
     self.environment = environment
     self.metadata = metadata

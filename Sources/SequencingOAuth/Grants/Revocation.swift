@@ -10,10 +10,16 @@ struct Revocation: Sendable {
   /// expires soon.
   func run(_ token: SQToken) async throws(SQOAuthError) {
     var unsupported: SQOAuthError?
-    for (index, request) in try requests(for: token).enumerated() {
-      var request = request
-      request.client = try await client.proving(request.client, at: request.endpoint)
-      let answer = try await client.environment.transport.exchange(request.httpRequest())
+    let client = client.proving(with: token.proofKey)
+    for (index, unproven) in try requests(for: token).enumerated() {
+      // The specification of proofs does not mention this endpoint, but some servers ask for one.
+      let (answer, request) = try await client.exchange(
+        at: unproven.endpoint, proving: .ifAsked
+      ) { () throws(SQOAuthError) in
+        var request = unproven
+        request.client = try await client.proving(request.client, at: request.endpoint)
+        return request
+      }
       do throws(SQOAuthError) {
         let receivedAt = client.environment.clock.now
         try RevocationResponse(request: request, receivedAt: receivedAt).check(answer)

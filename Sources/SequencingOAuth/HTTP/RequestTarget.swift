@@ -15,6 +15,8 @@ package struct RequestTarget {
   package let isSecure: Bool
   /// The URL as given.
   let text: String
+  /// The path as it is sent, without the query; `/` if the URL has none.
+  let path: String
 
   package init(_ url: URL) throws(SQOAuthError) {
     try self.init(text: url.absoluteString)
@@ -36,6 +38,8 @@ package struct RequestTarget {
     let authority = rest.dropFirst(3).prefix { !Self.endsAuthority($0) }
     (host, port) = try Self.split(authority, defaultPort: isSecure ? 443 : 80)
     let end = try Self.checkedEnd(bytes[authority.endIndex...])
+    let path = text[authority.endIndex..<end].prefix { $0 != "?" }
+    self.path = path.isEmpty ? "/" : String(path)
     self.url = end == bytes.endIndex ? text : String(text[..<end])
   }
 

@@ -14,7 +14,7 @@ extension ClientKey {
     return input + "." + Base64URL.encode(try await signature(of: Data(input.utf8)))
   }
 
-  private func signature(of message: Data) async throws(SQOAuthError) -> Data {
+  func signature(of message: Data) async throws(SQOAuthError) -> Data {
     // The initializers reject an algorithm without a scheme.
     guard let scheme = algorithm.scheme else { throw .unusableClientKey("it cannot sign") }
     switch signer {

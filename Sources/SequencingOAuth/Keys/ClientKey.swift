@@ -84,7 +84,7 @@ public struct ClientKey: Sendable {
       throw .unusableClientKey("the RSA key has less than 2048 bits, so it is not secure")
     }
     let members = key.publicMembers
-    let keyID = keyID ?? Self.thumbprint(members)
+    let keyID = keyID ?? ProofKey.thumbprint(ProofKey.publicJWK(members))
     let publicJWK = Self.publicJWK(members.mapValues(JSONValue.string), algorithm, keyID)
     // This fails, for example, for an RSA key whose exponent is 1.
     guard JSONWebKey(publicJWK) != nil else {
@@ -167,15 +167,6 @@ public struct ClientKey: Sendable {
     members["alg"] = .string(algorithm.rawValue)
     members["kid"] = keyID.map(JSONValue.string)
     return .object(members)
-  }
-
-  /// Returns the thumbprint of a public key: the digest of its required members.
-  ///
-  /// - SeeAlso: RFC 7638, section 3
-  private static func thumbprint(_ members: [String: String]) -> String {
-    // No value needs escaping: each one is Base64url, or the name of a curve or a type.
-    let text = members.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\"\($0.value)\"" }
-    return Base64URL.encode(Digest.sha256("{" + text.joined(separator: ",") + "}"))
   }
 }
 

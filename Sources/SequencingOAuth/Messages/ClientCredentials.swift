@@ -123,6 +123,7 @@ extension SQOAuthError {
   private static let otherRefusals: Set<Code> = [
     .invalidGrant, .invalidScope, .invalidTarget, .unsupportedGrantType, .unsupportedResponseType,
     .unsupportedTokenType, .accessDenied, .expiredToken, .insufficientScope, .useDPoPNonce,
+    .invalidDPoPProof,
     .interactionRequired, .loginRequired, .consentRequired, .serverError, .temporarilyUnavailable,
     Code(rawValue: "authorization_pending"), Code(rawValue: "slow_down"),
   ]

@@ -4,7 +4,7 @@ import SQFoundation
 /// The request that gives the server a sign-in's parameters before the browser opens.
 ///
 /// - SeeAlso: RFC 9126, section 2.1
-struct PushedAuthorizationRequest: Sendable {
+struct PushedAuthorizationRequest: ClientMessage {
   let endpoint: URL
   /// The parameters of the authorization request.
   let parameters: [FormCoding.Pair]

@@ -4,7 +4,7 @@ import SQFoundation
 /// A request to revoke one token, or to end all access of the app in a provider's own way.
 ///
 /// - SeeAlso: RFC 7009, section 2.1
-struct RevocationRequest: Sendable {
+struct RevocationRequest: ClientMessage {
   /// The kind of the token, for `token_type_hint`.
   enum Kind: String, Sendable {
     case refreshToken = "refresh_token"

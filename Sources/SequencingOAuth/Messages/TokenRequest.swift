@@ -5,7 +5,7 @@ import SQFoundation
 /// authentication.
 ///
 /// - SeeAlso: RFC 6749, sections 2.3.1, 4.1.3 and 6
-struct TokenRequest: Sendable {
+struct TokenRequest: ClientMessage {
   let endpoint: URL
   /// The parameter `grant_type` and the parameters of that grant, in order.
   let parameters: [FormCoding.Pair]

@@ -1,3 +1,4 @@
+import SQBasics
 import SQFoundation
 
 /// The meaning of the token endpoint's response: a token, or the reason why there is none.
@@ -8,6 +9,8 @@ struct TokenResponse: Sendable {
   let context: TokenResponseContext
   /// The request; no error may contain its secrets, even if the server repeats them.
   var request: TokenRequest?
+  /// The key to which the token must be bound; `nil` for a Bearer token.
+  var proofKey: ProofKey?
 
   private static let endpoint = "the token endpoint"
   private var secrets: SentSecrets { request?.secrets ?? SentSecrets([]) }
@@ -29,10 +32,26 @@ struct TokenResponse: Sendable {
 
   func read(_ response: WebResponse) throws(SQOAuthError) -> SQToken {
     do throws(SQOAuthError) {
-      return try token(in: response)
+      return try bound(try token(in: response))
     } catch {
       throw request?.client.explaining(error) ?? error
     }
+  }
+
+  /// Returns the token with the key to which the server has bound it.
+  ///
+  /// - Throws: ``SQOAuthError/Code/tokenNotBound`` for a token that a thief could use.
+  private func bound(_ token: SQToken) throws(SQOAuthError) -> SQToken {
+    guard let proofKey else { return token }
+    // RFC 9449, section 5: any other type means that the token is not bound.
+    guard token.tokenType.asciiLowercased() == "dpop" else {
+      throw SQOAuthError(
+        .tokenNotBound,
+        "the token type is \"\(token.tokenType.printable)\", but a token bound to the account's key "
+          + "(DPoP) was asked for; without the configuration's tokenBinding, the SDK would accept "
+          + "the token")
+    }
+    return token.bound(to: proofKey)
   }
 
   private func token(in response: WebResponse) throws(SQOAuthError) -> SQToken {

@@ -49,6 +49,12 @@ enum TokenResponseFault {
     fault("has no usable \"token_type\"\(switchHint("missingTokenType"))")
   }
 
+  static var boundTokenType: SQOAuthError {
+    fault(
+      "has a token that is bound to a key (DPoP), but the client did not ask for that; set the "
+        + "configuration's tokenBinding")
+  }
+
   static func tokenType(_ type: String) -> SQOAuthError {
     SQOAuthError(
       .invalidResponse,

@@ -9,9 +9,17 @@ public struct TokenResponseContext: Sendable {
   public let requestedScope: String?
   /// The deviations from RFC 6749 that the parser accepts.
   public let quirks: TokenResponseQuirks
+  /// Whether the client asked for a token that is bound to a key, of the type `DPoP`.
+  ///
+  /// - SeeAlso: RFC 9449, section 5
+  public let isForBoundToken: Bool
 
   /// Creates a context for one response.
-  public init(receivedAt: Date, requestedScope: String?, quirks: TokenResponseQuirks = []) {
+  public init(
+    receivedAt: Date, requestedScope: String?, quirks: TokenResponseQuirks = [],
+    isForBoundToken: Bool = false
+  ) {
+    self.isForBoundToken = isForBoundToken
     self.receivedAt = receivedAt
     self.requestedScope = requestedScope
     self.quirks = quirks
@@ -92,7 +100,8 @@ public struct StandardTokenResponseParser: TokenResponseParser {
     }
     fields["access_token"] = nil
     let tokenType = try tokenType(
-      &fields, mayBeMissing: isForm || context.quirks.contains(.missingTokenType))
+      &fields, mayBeMissing: isForm || context.quirks.contains(.missingTokenType),
+      mayBeBound: context.isForBoundToken)
     let lifetime = try TokenLifetime.seconds(fields.removeValue(forKey: "expires_in"))
     let refreshToken = fields.takeString("refresh_token")
     if let refreshToken, !Self.isRefreshToken(refreshToken) {
@@ -127,15 +136,19 @@ public struct StandardTokenResponseParser: TokenResponseParser {
   }
 
   private func tokenType(
-    _ fields: inout [String: JSONValue], mayBeMissing: Bool
+    _ fields: inout [String: JSONValue], mayBeMissing: Bool, mayBeBound: Bool
   ) throws(SQOAuthError) -> String {
     guard let type = fields.takeString("token_type") else {
       guard mayBeMissing else { throw TokenResponseFault.tokenType }
       return "Bearer"
     }
     // RFC 6749, section 7.1: a client must not use a type that it does not understand.
-    guard type.asciiLowercased() == "bearer" else { throw TokenResponseFault.tokenType(type) }
-    return type
+    switch type.asciiLowercased() {
+    case "bearer": return type
+    case "dpop" where mayBeBound: return type
+    case "dpop": throw TokenResponseFault.boundTokenType
+    default: throw TokenResponseFault.tokenType(type)
+    }
   }
 
   /// Removes and returns the scope; without one in the response, the token has the requested scope.

@@ -89,7 +89,7 @@ extension AuthorizationModule {
     _ grant: @escaping @Sendable (RegisteredClient) async throws(SQOAuthError) -> SQToken
   ) async throws(SQOAuthError) -> SQToken {
     let appEndCount = session.appEndCount
-    let client = try await context.client()
+    let client = try await context.client().provingAnew()
     if kind == nil {
       try await checkStore()
     } else if session.token == nil {

@@ -9,20 +9,26 @@ extension AccountOperations {
   /// that ``ClientConfiguration/resourceOrigins`` describes, and never over http to another
   /// machine.
   ///
-  /// - Throws: ``SQOAuthError``: the errors of ``authorization(for:)``.
+  /// A token that is bound to a key needs a proof, which is for this request and one attempt only.
+  ///
+  /// - Throws: ``SQOAuthError``: the errors of ``authorization(for:method:)``.
   public func authenticate(_ request: WebRequest) async throws(SQOAuthError) -> WebRequest {
-    request.with(try await authorization(for: request.url).fields)
+    request.with(try await authorization(for: request.url, method: request.method).fields)
   }
 
   /// Returns the fields that authorize a request to a URL; never opens a browser.
   ///
   /// Use it in adapters for other HTTP libraries: after a refusal,
   /// ``RequestAuthorization/renewed(afterStatus:fields:)`` replaces the token, once for all callers.
+  /// A token that is bound to a key needs a proof, which is for this method and URL only.
   ///
   /// - Throws: ``SQOAuthError``: the errors of ``token()``; ``SQOAuthError/Code/originNotAllowed``
   ///   or ``SQOAuthError/Code/insecureEndpoint`` if the server may not get the token.
-  public func authorization(for url: URL) async throws(SQOAuthError) -> RequestAuthorization {
-    RequestAuthorization(try await module.addressedToken(for: module.originOfApps(url)))
+  public func authorization(
+    for url: URL, method: String
+  ) async throws(SQOAuthError) -> RequestAuthorization {
+    try await module.addressedToken(for: module.originOfApps(url))
+      .authorization(for: ResourceRequest(method, url))
   }
 
   /// Allows the SDK to send the account's tokens to the given servers.
@@ -77,43 +83,63 @@ extension AccountOperations {
 }
 
 extension AuthorizationModule {
-  /// Sends a request with a token, and if the server refuses that token, once more with a fresh
-  /// one.
+  /// Sends a request with a token, and again while another token or proof can help.
   ///
   /// The caller has already checked the request's URL.
   func exchange(
     _ request: WebRequest, with use: AddressedToken
   ) async throws(ResourceFailure) -> WebResponse {
-    try await exchange(request, behind: try await response(to: request, with: use), to: use)
+    let authorization = try await authorization(of: use, for: request)
+    let response = try await response(to: request, with: authorization)
+    return try await exchange(request, behind: response, to: authorization)
+  }
+
+  /// Returns the fields for the first attempt to send a request with a token.
+  package func authorization(
+    of use: AddressedToken, for request: WebRequest
+  ) async throws(ResourceFailure) -> RequestAuthorization {
+    do throws(SQOAuthError) {
+      return try await use.authorization(for: ResourceRequest(request))
+    } catch {
+      throw .noAccess(error)
+    }
   }
 
   /// Handles the response to a request that was sent once, and sends the request again if that can
   /// help.
   package func exchange(
-    _ request: WebRequest, behind response: WebResponse, to first: AddressedToken
+    _ request: WebRequest, behind response: WebResponse, to authorization: RequestAuthorization
   ) async throws(ResourceFailure) -> WebResponse {
-    guard let refusal = ResourceRefusal(response, of: first.token) else { return response }
-    guard refusal.isWorthRefresh else { throw .refused(refusal.error, response) }
-    let replacement: AddressedToken?
-    do throws(SQOAuthError) {
-      replacement = try await first.replaced()
-    } catch {
-      throw .noAccess(error)
+    var response = response
+    var authorization = authorization
+    while response.status >= 400 {
+      let verdict: RequestAuthorization.Verdict
+      do throws(SQOAuthError) {
+        verdict = try await authorization.verdict(
+          afterStatus: response.status, fields: response.headers)
+      } catch {
+        throw .noAccess(error)
+      }
+      switch verdict {
+      case .accepted: return response
+      case .refused(let error): throw .refused(error, response)
+      case .again(let next):
+        authorization = next
+        response = try await self.response(to: request, with: next)
+      }
     }
-    guard let second = replacement else { throw .refused(refusal.error, response) }
-    let next = try await self.response(to: request, with: second)
-    guard let refusal = ResourceRefusal(next, of: second.token) else { return next }
-    if refusal.isWorthRefresh { second.wasRefused(refusal.error) }
-    throw .refused(refusal.error, next)
+    authorization.learn(response.headers)
+    return response
   }
 
   /// Sends a request with a token, once.
   package func response(
-    to request: WebRequest, with use: AddressedToken, _ interruption: Interruption? = nil
+    to request: WebRequest, with authorization: RequestAuthorization,
+    _ interruption: Interruption? = nil
   ) async throws(ResourceFailure) -> WebResponse {
     do throws(SQOAuthError) {
       return try await environment.transport.exchange(
-        request.with(use.fields), interruption)
+        request.with(authorization.fields), interruption)
     } catch {
       throw .noAnswer(error)
     }

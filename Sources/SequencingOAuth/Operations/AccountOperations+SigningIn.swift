@@ -119,7 +119,7 @@ extension AuthorizationModule {
       ).run()
     case .otherDevice:
       try await DeviceGrant(
-        client: client, options: signIn.options, abandoned: abandoned,
+        client: try client.provingAnew(), options: signIn.options, abandoned: abandoned,
         show: { self.signIns.show($0, of: signIn) }, keep: keep
       ).run()
     }

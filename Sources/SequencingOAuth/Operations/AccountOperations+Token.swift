@@ -26,8 +26,11 @@ extension AccountOperations {
 
 extension AuthorizationModule {
   /// The header fields for a request with the current token; `nil` if that token is not valid.
+  ///
+  /// It is `nil` too for a token that is bound to a key, because each request needs a proof of its
+  /// own: use ``AccountOperations/authorization(for:method:)``.
   public var authorizationFields: [String: String]? {
-    guard let token = session.validToken else { return nil }
+    guard let token = session.validToken, !token.isBound else { return nil }
     let fields = requestAuthenticator.headerFields(for: token)
     return Dictionary(fields.map { ($0.name, $0.value) }) { first, _ in first }
   }

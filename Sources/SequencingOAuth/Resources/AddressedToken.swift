@@ -7,17 +7,42 @@ package struct AddressedToken: Sendable {
   let origin: ResourceOrigin
   /// The sign-in that the token comes from; `nil` if unknown.
   let generation: SignInGeneration?
+  /// Whether the token has replaced one that the server refused.
+  var isReplacement = false
 
-  /// The header fields that carry the token.
-  package var fields: HeaderFields {
-    module.requestAuthenticator.headerFields(for: token)
+  /// Returns the fields for an attempt to send a request, with the proof that a bound token needs.
+  package func authorization(
+    for request: ResourceRequest
+  ) async throws(SQOAuthError) -> RequestAuthorization {
+    try await RequestAuthorization(self, for: request)
+  }
+
+  /// Returns the fields of the app's authenticator.
+  func authenticatorFields(on request: ResourceRequest) async throws(SQOAuthError) -> HeaderFields {
+    do {
+      return try await module.requestAuthenticator.headerFields(for: token, on: request)
+    } catch let error as SQOAuthError {
+      throw error
+    } catch {
+      throw SQOAuthError(
+        .cancelled, "the app's authenticator did not authorize the request", cause: error)
+    }
+  }
+
+  /// Returns the maker of the token's proofs; `nil` for a Bearer token.
+  func prover() throws(SQOAuthError) -> Prover? {
+    guard let key = token.proofKey else { return nil }
+    let environment = module.context.environment
+    return try Prover(
+      key, appKey: try? module.context.configuration.get().tokenBinding?.appKey,
+      environment.proofServers, environment.clock)
   }
 
   /// Returns an addressed token with a fresh token, or `nil` if no other token can help.
   ///
   /// If several requests were refused with the same token, the token is refreshed only once. If the
   /// refresh fails, the method throws its error.
-  package func replaced() async throws(SQOAuthError) -> AddressedToken? {
+  func replaced() async throws(SQOAuthError) -> AddressedToken? {
     let session = module.session
     // If another user has signed in since, this request must not be sent with that user's token.
     guard let generation, session.generation == generation else { return nil }
@@ -37,11 +62,12 @@ package struct AddressedToken: Sendable {
       throw error
     }
     guard session.generation == generation else { return nil }
-    return AddressedToken(module: module, token: second, origin: origin, generation: generation)
+    return AddressedToken(
+      module: module, token: second, origin: origin, generation: generation, isReplacement: true)
   }
 
   /// Records that the server refused even this fresh token.
-  package func wasRefused(_ error: SQOAuthError) {
+  func wasRefused(_ error: SQOAuthError) {
     let now = module.session.now
     module.refusals.withLock { $0.note(origin, error, at: now) }
   }

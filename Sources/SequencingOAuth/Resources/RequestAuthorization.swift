@@ -1,58 +1,133 @@
 public import SQBasics
 
-/// The header fields that authorize one request, for programs that send it with their own client.
+/// The header fields that authorize one attempt to send one request, for programs that send it with
+/// their own client.
 ///
-/// An adapter for another HTTP library gets one from ``AccountOperations/authorization(for:)``, puts
-/// ``fields`` on the request and sends it. It then passes the response's status and header fields to
-/// ``renewed(afterStatus:fields:)``, and sends the request once more if that returns another value.
+/// An adapter for another HTTP library gets one from
+/// ``AccountOperations/authorization(for:method:)``, puts ``fields`` on the request and sends it. It
+/// then passes the response's status and header fields to ``renewed(afterStatus:fields:)``, and
+/// sends the request once more if that returns another value, until it returns `nil`.
 /// ``AccountOperations/send(_:)`` does all of this for requests that the SDK sends.
 public struct RequestAuthorization: Sendable {
-  private let addressed: AddressedToken
-  /// Whether the token has already replaced a refused one.
-  private let isReplacement: Bool
+  /// The fields that carry the token; they replace the request's fields with the same names.
+  ///
+  /// They are for one attempt: a proof in the field `DPoP` must not be sent twice.
+  public let fields: HeaderFields
 
-  init(_ addressed: AddressedToken, isReplacement: Bool = false) {
-    self.addressed = addressed
-    self.isReplacement = isReplacement
+  private let use: AddressedToken
+  private let request: ResourceRequest
+  private let proof: (maker: Prover, value: Prover.Proof)?
+  /// Whether the request was already repeated with this token.
+  private let isRepeated: Bool
+
+  /// Creates the fields for an attempt to send a request with a token.
+  init(
+    _ use: AddressedToken, for request: ResourceRequest, isRepeated: Bool = false
+  ) async throws(SQOAuthError) {
+    self.use = use
+    self.request = request
+    self.isRepeated = isRepeated
+    try use.token.checkHasKey()
+    var fields = try await use.authenticatorFields(on: request)
+    if let prover = try use.prover() {
+      let value = try await prover.proof(
+        of: request.method, request.url, to: .resource, token: use.token.accessToken)
+      fields[DPoPProof.field] = value.text
+      proof = (prover, value)
+    } else {
+      proof = nil
+    }
+    self.fields = fields
   }
 
-  /// The fields that carry the token; they replace the request's fields with the same names.
-  public var fields: HeaderFields { addressed.fields }
+  /// What to do after a response.
+  package enum Verdict: Sendable {
+    /// The token was not refused.
+    case accepted
+    /// The request may succeed if it is sent once more.
+    case again(RequestAuthorization)
+    /// The server refused the token or its scope, and no other token can help.
+    case refused(SQOAuthError)
+  }
 
-  /// Returns the authorization for a second attempt, or `nil` if another token cannot help.
+  /// Learns from a response, whatever its status is.
   ///
-  /// It is `nil` unless the response refuses the token: status 401, without an error code that
-  /// names another reason. If several requests were refused with the same token, it is refreshed
-  /// only once. If a server refuses the fresh token too, it gets no third token, and its later
-  /// refusals cause no refresh for a while. The method must not be called for a request whose
-  /// content cannot be sent again.
+  /// It is enough for a response with a status below 400; any other needs
+  /// ``verdict(afterStatus:fields:)``.
+  package func learn(_ fields: HeaderFields) {
+    if let proof { proof.maker.learn(fields, to: proof.value) }
+  }
+
+  /// Decides what to do after a response, and gets another token or proof if that can help.
+  ///
+  /// A request is sent four times at most: with each of two tokens, and once more with each of them
+  /// if the server asks for another proof.
+  package func verdict(
+    afterStatus status: Int, fields: HeaderFields
+  ) async throws(SQOAuthError) -> Verdict {
+    learn(fields)
+    let refusal = ResourceRefusal(status: status, fields: fields, of: use.token)
+    if !isRepeated, await isWorthRepeating(after: refusal, status, fields) {
+      return .again(try await RequestAuthorization(use, for: request, isRepeated: true))
+    }
+    guard let refusal else { return .accepted }
+    guard refusal.remedy == .token else { return .refused(refusal.error) }
+    guard !use.isReplacement else {
+      use.wasRefused(refusal.error)
+      return .refused(refusal.error)
+    }
+    guard let next = try await use.replaced() else { return .refused(refusal.error) }
+    return .again(try await RequestAuthorization(next, for: request))
+  }
+
+  private func isWorthRepeating(
+    after refusal: ResourceRefusal?, _ status: Int, _ fields: HeaderFields
+  ) async -> Bool {
+    if let refusal, refusal.remedy == .proof, let proof,
+      proof.maker.canImprove(proof.value, after: refusal.error.code, fields)
+    {
+      return true
+    }
+    guard (400..<500).contains(status) else { return false }
+    return await use.module.requestAuthenticator.repeats(
+      request, with: use.token, afterStatus: status, fields: fields)
+  }
+}
+
+// For adapters.
+extension RequestAuthorization {
+  /// Returns the authorization for another attempt, or `nil` if none can help.
+  ///
+  /// It is `nil` unless the response refuses the token or its proof: status 401, without an error
+  /// code that names another reason. If several requests were refused with the same token, it is
+  /// refreshed only once. If a server refuses the fresh token too, it gets no third token, and its
+  /// later refusals cause no refresh for a while. The method must not be called for a request whose
+  /// content cannot be sent again. Call it for every response, because any may have a nonce for the
+  /// next proof.
   ///
   /// - Throws: ``SQOAuthError``: the errors of ``AccountOperations/token()``.
-  /// - SeeAlso: RFC 6750, section 3.1
+  /// - SeeAlso: RFC 6750, section 3.1; RFC 9449, section 9
   public func renewed(
     afterStatus status: Int, fields: HeaderFields
   ) async throws(SQOAuthError) -> RequestAuthorization? {
-    let response = WebResponse(status: status, headers: fields)
-    guard let refusal = ResourceRefusal(response, of: addressed.token), refusal.isWorthRefresh
-    else { return nil }
-    guard !isReplacement else {
-      addressed.wasRefused(refusal.error)
-      return nil
+    switch try await verdict(afterStatus: status, fields: fields) {
+    case .again(let next): next
+    case .accepted, .refused: nil
     }
-    return try await addressed.replaced().map { RequestAuthorization($0, isReplacement: true) }
   }
 
-  /// Returns the error of a response that refuses the token or its scope; otherwise `nil`.
+  /// Returns the error of a response that refuses the token, its proof or its scope; otherwise
+  /// `nil`.
   ///
   /// Throw it to the app if ``renewed(afterStatus:fields:)`` returned `nil`. Its code is the
   /// server's, such as ``SQOAuthError/Code/insufficientScope``, and
   /// ``SQOAuthError/challenge`` has the server's challenge, in which the token never appears.
   public func refusal(status: Int, fields: HeaderFields) -> SQOAuthError? {
-    ResourceRefusal(WebResponse(status: status, headers: fields), of: addressed.token)?.error
+    ResourceRefusal(status: status, fields: fields, of: use.token)?.error
   }
 }
 
 extension RequestAuthorization: Redacted {
   /// The server that may get the token, without the token.
-  public var description: String { "authorization for \(addressed.origin)" }
+  public var description: String { "authorization for \(use.origin)" }
 }

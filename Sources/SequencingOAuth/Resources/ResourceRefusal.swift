@@ -1,24 +1,42 @@
 /// A resource server's refusal of a token.
 struct ResourceRefusal {
+  /// What may help after a refusal.
+  enum Remedy {
+    case none
+    /// Another token, for example after a refresh.
+    case token
+    /// Another proof for the same token.
+    case proof
+  }
+
   let error: SQOAuthError
-  /// Whether the server may accept another token.
-  let isWorthRefresh: Bool
+  let remedy: Remedy
 
   /// Interprets a response; `nil` if the response is not a refusal of the token.
-  init?(_ response: WebResponse, of token: SQToken) {
+  init?(status: Int, fields: HeaderFields, of token: SQToken) {
     // Servers repeat what clients send, so the token is removed from the challenge.
-    let challenge = response.bearerChallenge?.removing(SentSecrets([token.accessToken]))
-    switch (response.status, challenge?.error) {
+    let challenge = fields.tokenChallenges.answering(isBound: token.isBound)?
+      .removing(SentSecrets([token.accessToken]))
+    switch (status, challenge?.error) {
     case (401, .insufficientScope?), (403, .insufficientScope?):
-      isWorthRefresh = false
+      remedy = .none
       error = SQOAuthError(
         .insufficientScope,
         "the resource server requires more than the token allows; sign in with a wider scope",
-        status: response.status, challenge: challenge)
+        status: status, challenge: challenge)
+    case (401, let reason) where reason == .useDPoPNonce || reason == .invalidDPoPProof:
+      remedy = token.isBound ? .proof : .none
+      error = SQOAuthError(
+        reason ?? .invalidToken,
+        token.isBound
+          ? "the resource server refused the proof of the token's key"
+          : "the resource server demands a proof of the token's key; set the configuration's "
+            + "tokenBinding, and sign in again",
+        status: 401, challenge: challenge)
     case (401, let reason):
       // A server that gives no reason may mean the token; it would give a reason for a malformed
       // request.
-      isWorthRefresh = reason == nil || reason == .invalidToken
+      remedy = reason == nil || reason == .invalidToken ? .token : .none
       error = SQOAuthError(
         reason ?? .invalidToken, "the resource server refused the access token",
         status: 401, challenge: challenge)

@@ -1,23 +1,80 @@
-/// A type that determines how requests for protected resources carry their token.
-///
-/// The SDK calls it for each request, on any thread. It creates only header fields, because a token
-/// in a URL would appear in logs and browser histories (RFC 9700, section 4.3.2).
-public protocol ResourceRequestAuthenticator: Sendable {
-  /// Returns the header fields for a request with this token; they replace fields with these names.
-  func headerFields(for token: SQToken) -> HeaderFields
+public import SQFoundation
+
+/// The method and the URL of a request for a protected resource, before its token is put on it.
+public struct ResourceRequest: Sendable, Hashable {
+  /// The method in upper case, such as `GET`.
+  public let method: String
+  /// The absolute URL, with its query.
+  public let url: URL
+
+  /// Creates a request from its method and its absolute URL.
+  public init(_ method: String, _ url: URL) {
+    self.method = method
+    self.url = url
+  }
+
+  init(_ request: WebRequest) { self.init(request.method, request.url) }
 }
 
-/// An authenticator that sends the token in an `Authorization: Bearer` field.
+/// A type that determines how requests for protected resources carry their token.
 ///
-/// - SeeAlso: RFC 6750, section 2.1
-public struct BearerRequestAuthenticator: ResourceRequestAuthenticator {
+/// The SDK calls it for each attempt to send a request, on any thread. It creates only header
+/// fields, because a token in a URL would appear in logs and browser histories (RFC 9700, section
+/// 4.3.2). If a token is bound to a key (``SQToken/isBound``), the SDK itself adds the proof, in the
+/// field `DPoP`.
+public protocol ResourceRequestAuthenticator: Sendable {
+  /// Returns the header fields for requests with this token; they replace fields with these names.
+  ///
+  /// The default implementation returns the field `Authorization` with the token, of the scheme
+  /// `DPoP` for a token that is bound to a key, and `Bearer` for any other.
+  func headerFields(for token: SQToken) -> HeaderFields
+
+  /// Returns the header fields for one attempt to send one request with this token.
+  ///
+  /// Implement it if the fields depend on the request, for example on its URL. The default
+  /// implementation returns the fields that ``headerFields(for:)`` has for every request. An error
+  /// that it throws ends the request.
+  func headerFields(
+    for token: SQToken, on request: ResourceRequest
+  ) async throws -> HeaderFields
+
+  /// Returns whether to send a request once more, with new fields, after a response from 400 to 499.
+  ///
+  /// Implement it if the server sends something that the fields need, such as a nonce. The SDK asks
+  /// once for each token that a request was sent with. The default implementation returns `false`.
+  /// Whatever it returns, the SDK refreshes a token that the server refused.
+  func repeats(
+    _ request: ResourceRequest, with token: SQToken, afterStatus status: Int, fields: HeaderFields
+  ) async -> Bool
+}
+
+extension ResourceRequestAuthenticator {
+  /// Returns the `Authorization` field with the token, of the token's own scheme.
+  ///
+  /// The scheme is always spelled `Bearer` or `DPoP`, even if the server used another spelling.
+  public func headerFields(for token: SQToken) -> HeaderFields {
+    ["Authorization": (token.isBound ? "DPoP " : "Bearer ") + token.accessToken]
+  }
+
+  /// Returns the fields that the token has on every request.
+  public func headerFields(
+    for token: SQToken, on request: ResourceRequest
+  ) async throws -> HeaderFields {
+    headerFields(for: token)
+  }
+
+  /// Returns `false`, because the fields do not depend on what the server sends.
+  public func repeats(
+    _ request: ResourceRequest, with token: SQToken, afterStatus status: Int, fields: HeaderFields
+  ) async -> Bool {
+    false
+  }
+}
+
+/// An authenticator that sends the token in the field `Authorization`.
+///
+/// - SeeAlso: RFC 6750, section 2.1; RFC 9449, section 7.1
+public struct AuthorizationFieldAuthenticator: ResourceRequestAuthenticator {
   /// Creates an authenticator without settings.
   public init() {}
-
-  /// Returns the `Authorization` field with the token.
-  ///
-  /// Its scheme is always spelled `Bearer`, even if the server used another spelling.
-  public func headerFields(for token: SQToken) -> HeaderFields {
-    ["Authorization": "Bearer \(token.accessToken)"]
-  }
 }

@@ -7,11 +7,13 @@ extension Renewal {
   /// If there is a new ID token, the new refresh token is stored first, and the new access token is
   /// used only after the ID token was validated.
   func keep(
-    _ refreshed: RefreshedToken, of old: AccountRecord, in reservation: AccountReservation
+    _ refreshed: RefreshedToken, of old: AccountRecord, by client: RegisteredClient,
+    in reservation: AccountReservation
   ) async throws(SQOAuthError) -> SQToken? {
     let record = old.refreshed(
       refreshed.token, attributes: context.attributes(after: old),
-      usedAt: isUse ? nil : old.lastUse, isVerified: refreshed.identity == nil)
+      usedAt: isUse ? nil : old.lastUse, isVerified: refreshed.identity == nil,
+      serverNonce: client.serverNonce)
     guard isCurrent else { return nil }
     // This comes first: after it, the token is not lost even if the process ends.
     await reservation.writeAhead(record)

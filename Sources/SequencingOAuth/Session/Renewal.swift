@@ -160,7 +160,7 @@ struct Renewal: Sendable {
         throw error
       }
     }
-    return try await keep(refreshed, of: record, in: reservation)
+    return try await keep(refreshed, of: record, by: client, in: reservation)
   }
 
   /// Reserves space in the store for the record that follows another one.

@@ -19,6 +19,7 @@ extension SQToken {
         old, new in new == .null || new == .string("") ? old : new
       }, redirectParameters: previous.redirectParameters
     ).identifying(idToken ?? previous.idToken, nonce: nonce ?? previous.nonce)
+      .bound(to: proofKey ?? previous.proofKey)
   }
 
   /// Returns this token with the identity of an earlier token, or without an identity.
@@ -50,7 +51,7 @@ extension SQToken {
       accessToken: accessToken, expirationDate: expirationDate, tokenType: tokenType, scope: scope,
       refreshToken: refreshToken, issueDate: issueDate, additionalFields: additionalFields,
       redirectParameters: redirectParameters
-    ).identifying(idToken, nonce: nonce)
+    ).identifying(idToken, nonce: nonce).bound(to: proofKey)
   }
 
   /// The additional fields that stay valid after a refresh.

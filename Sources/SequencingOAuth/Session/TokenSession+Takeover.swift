@@ -32,7 +32,7 @@ extension TokenSession {
 
   private func obtain(by change: TokenChange) async {
     do throws(SQOAuthError) {
-      let client = try await context.client()
+      let client = try await context.client().provingAnew()
       let scope = client.configuration.scope
       let token = try await ClientCredentialsGrant(client: client, abandoned: AbandonedTokens())
         .run(scope: scope)

@@ -25,24 +25,40 @@ extension AccountRecord {
     to writer: inout JSONWriter, _ grant: Data?
   ) throws(JSONWriter.NoNumber) {
     try writer.member(CodingKeys.attributes, attributes)
+    if proofKey != nil { try write(token, as: .boundToken, to: &writer) }
     writer.member(CodingKeys.clientID, clientID)
     writer.member(CodingKeys.generation, generation)
     if let grant { writer.member(CodingKeys.grant, json: grant) }
     writer.member(CodingKeys.id, id)
     writer.member(CodingKeys.hasVerifiedIDToken, ifTrue: hasVerifiedIDToken)
     writer.member(CodingKeys.issuer, issuer)
-    writer.member(CodingKeys.reusesRefreshToken, ifTrue: reusesRefreshToken)
-    writer.member(CodingKeys.session, session)
-    try writer.member(CodingKeys.token) { writer throws(JSONWriter.NoNumber) in
-      try token.write(to: &writer)
-    }
-    writer.member(CodingKeys.tokenEndpoint, tokenEndpoint)
-    if let unverifiedToken {
-      try writer.member(CodingKeys.unverifiedToken) { writer throws(JSONWriter.NoNumber) in
-        try unverifiedToken.write(to: &writer)
+    if let proofKey {
+      try writer.member(CodingKeys.proofKey) { writer throws(JSONWriter.NoNumber) in
+        proofKey.write(to: &writer)
       }
     }
+    writer.member(CodingKeys.reusesRefreshToken, ifTrue: reusesRefreshToken)
+    writer.member(CodingKeys.serverNonce, serverNonce)
+    writer.member(CodingKeys.session, session)
+    if proofKey == nil { try write(token, as: .token, to: &writer) }
+    writer.member(CodingKeys.tokenEndpoint, tokenEndpoint)
+    if let unverifiedToken { try write(unverifiedToken, as: .unverifiedToken, to: &writer) }
     try writer.member(CodingKeys.usedAt, usedAt)
+  }
+
+  private func write(
+    _ token: SQToken, as name: CodingKeys, to writer: inout JSONWriter
+  ) throws(JSONWriter.NoNumber) {
+    try writer.member(name) { writer throws(JSONWriter.NoNumber) in try token.write(to: &writer) }
+  }
+}
+
+extension ProofKey {
+  fileprivate func write(to writer: inout JSONWriter) {
+    let text = storedKey
+    writer.member(CodingKeys.algorithm, algorithm)
+    writer.member(CodingKeys.thumbprint, text == nil ? thumbprint : nil)
+    writer.member(CodingKeys.key, text)
   }
 }
 

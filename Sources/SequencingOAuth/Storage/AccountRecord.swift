@@ -53,6 +53,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     let hasVerifiedIDToken: Bool
     let unverifiedToken: SQToken?
     let usedAt: Date?
+    let serverNonce: String?
     let attributes: [String: String]
   }
 
@@ -94,6 +95,14 @@ public struct AccountRecord: Sendable, Hashable, Codable {
   var isRenewable: Bool { token.refreshToken != nil || grant != nil }
   /// When the app last used the account, if an `AccountKeeper` has renewed the token since then.
   var usedAt: Date? { values.value.usedAt }
+  /// The key to which the account's tokens are bound; `nil` for Bearer tokens.
+  package var proofKey: ProofKey? { token.proofKey }
+  /// The authorization server's newest nonce for proofs, with which the next refresh begins.
+  ///
+  /// A server may ask for a nonce after it has used up a refresh token that can be used once.
+  ///
+  /// - SeeAlso: RFC 9449, section 8
+  var serverNonce: String? { values.value.serverNonce }
   /// The app's own data for the account, such as a display name.
   public var attributes: [String: String] { values.value.attributes }
 
@@ -109,20 +118,20 @@ public struct AccountRecord: Sendable, Hashable, Codable {
         session: session, generation: Generation(count: nil),
         reusesRefreshToken: reusesRefreshToken, token: token,
         hasVerifiedIDToken: token.idToken != nil, unverifiedToken: nil, usedAt: nil,
-        attributes: attributes))
+        serverNonce: nil, attributes: attributes))
   }
 
   /// Creates the record of a new sign-in; its refreshes are counted.
   init(
     signedIn id: String, clientID: String, issuer: String?, tokenEndpoint: String?,
-    grant: Grant? = nil, token: SQToken, attributes: [String: String]
+    grant: Grant? = nil, token: SQToken, serverNonce: String? = nil, attributes: [String: String]
   ) {
     values = Boxed(
       Values(
         id: id, clientID: clientID, issuer: issuer, tokenEndpoint: tokenEndpoint, grant: grant,
         session: RandomString.make(), generation: Generation(count: 0), reusesRefreshToken: false,
         token: token, hasVerifiedIDToken: token.idToken != nil, unverifiedToken: nil, usedAt: nil,
-        attributes: attributes))
+        serverNonce: serverNonce, attributes: attributes))
   }
 
   private init(_ values: Values) {
@@ -134,14 +143,15 @@ public struct AccountRecord: Sendable, Hashable, Codable {
   /// If `isVerified` is `false`, the new access token is only kept aside until its ID token was
   /// validated.
   func refreshed(
-    _ new: SQToken, attributes: [String: String], usedAt: Date? = nil, isVerified: Bool = true
+    _ new: SQToken, attributes: [String: String], usedAt: Date? = nil, isVerified: Bool = true,
+    serverNonce: String? = nil
   ) -> AccountRecord {
     AccountRecord(
       with(
         token: isVerified ? new : token.keeping(refreshToken: new.refreshToken),
         unverified: isVerified ? nil : new, generation: generation.map { $0 + 1 },
         reusesRefreshToken: new.refreshToken != nil && new.refreshToken == token.refreshToken,
-        usedAt: usedAt, attributes: attributes))
+        usedAt: usedAt, serverNonce: serverNonce, attributes: attributes))
   }
 
   /// Returns the record with different data of the app.
@@ -149,7 +159,8 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     AccountRecord(
       with(
         token: token, unverified: unverifiedToken, generation: generation,
-        reusesRefreshToken: reusesRefreshToken, usedAt: usedAt, attributes: attributes))
+        reusesRefreshToken: reusesRefreshToken, usedAt: usedAt, serverNonce: serverNonce,
+        attributes: attributes))
   }
 
   /// Returns the record after the validation of its unverified token.
@@ -157,19 +168,20 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     AccountRecord(
       with(
         token: token, unverified: nil, generation: generation,
-        reusesRefreshToken: reusesRefreshToken, usedAt: usedAt, attributes: attributes))
+        reusesRefreshToken: reusesRefreshToken, usedAt: usedAt, serverNonce: serverNonce,
+        attributes: attributes))
   }
 
   private func with(
     token: SQToken, unverified: SQToken?, generation: Int?, reusesRefreshToken: Bool, usedAt: Date?,
-    attributes: [String: String]
+    serverNonce: String?, attributes: [String: String]
   ) -> Values {
     Values(
       id: id, clientID: clientID, issuer: issuer, tokenEndpoint: tokenEndpoint, grant: grant,
       session: session, generation: Generation(count: generation),
       reusesRefreshToken: reusesRefreshToken, token: token,
       hasVerifiedIDToken: token.idToken != nil, unverifiedToken: unverified,
-      usedAt: usedAt, attributes: attributes)
+      usedAt: usedAt, serverNonce: serverNonce, attributes: attributes)
   }
 
   /// Returns the record with the same token and the user's identity.
@@ -177,7 +189,8 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     AccountRecord(
       with(
         token: token, unverified: unverifiedToken, generation: generation,
-        reusesRefreshToken: reusesRefreshToken, usedAt: usedAt, attributes: attributes))
+        reusesRefreshToken: reusesRefreshToken, usedAt: usedAt, serverNonce: serverNonce,
+        attributes: attributes))
   }
 
   /// Returns whether the other record resulted from this one by refreshes.
@@ -201,6 +214,13 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     case generation
     case reusesRefreshToken = "reuses_refresh_token"
     case token
+    /// The token of an account whose tokens are bound to a key.
+    ///
+    /// It has a name of its own, so that a program that does not know such keys cannot read the
+    /// record, and so cannot save it without its key.
+    case boundToken = "bound_token"
+    case proofKey = "proof_key"
+    case serverNonce = "server_nonce"
     case hasVerifiedIDToken = "id_token_verified"
     case unverifiedToken = "unverified_token"
     case usedAt = "used_at"
@@ -215,6 +235,9 @@ extension AccountRecord {
   /// written.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
+    let proofKey = try container.decodeIfPresent(ProofKey.self, forKey: .proofKey)
+    let token = try container.decode(
+      SQToken.self, forKey: proofKey == nil ? .token : .boundToken)
     let record = AccountRecord(
       Values(
         id: try container.decode(String.self, forKey: .id),
@@ -227,11 +250,13 @@ extension AccountRecord {
           count: try container.decodeIfPresent(Int.self, forKey: .generation)),
         reusesRefreshToken: try container.decodeIfPresent(Bool.self, forKey: .reusesRefreshToken)
           ?? false,
-        token: try container.decode(SQToken.self, forKey: .token),
+        token: token.bound(to: proofKey),
         hasVerifiedIDToken: try container.decodeIfPresent(Bool.self, forKey: .hasVerifiedIDToken)
           ?? false,
-        unverifiedToken: try container.decodeIfPresent(SQToken.self, forKey: .unverifiedToken),
+        unverifiedToken: try container.decodeIfPresent(SQToken.self, forKey: .unverifiedToken)?
+          .bound(to: proofKey),
         usedAt: try container.decodeIfPresent(Date.self, forKey: .usedAt),
+        serverNonce: try container.decodeIfPresent(String.self, forKey: .serverNonce),
         attributes: try container.decodeIfPresent([String: String].self, forKey: .attributes)
           ?? [:]))
     self = record.withKeptIdentity()
@@ -248,7 +273,9 @@ extension AccountRecord {
     try container.encodeIfPresent(session, forKey: .session)
     try container.encodeIfPresent(generation, forKey: .generation)
     if reusesRefreshToken { try container.encode(true, forKey: .reusesRefreshToken) }
-    try container.encode(token, forKey: .token)
+    try container.encode(token, forKey: proofKey == nil ? .token : .boundToken)
+    try container.encodeIfPresent(proofKey, forKey: .proofKey)
+    try container.encodeIfPresent(serverNonce, forKey: .serverNonce)
     if hasVerifiedIDToken { try container.encode(true, forKey: .hasVerifiedIDToken) }
     try container.encodeIfPresent(unverifiedToken, forKey: .unverifiedToken)
     try container.encodeIfPresent(usedAt, forKey: .usedAt)

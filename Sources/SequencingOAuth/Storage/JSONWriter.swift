@@ -22,7 +22,27 @@ struct JSONWriter {
     return Data(writer.bytes)
   }
 
+  /// Begins an object whose members have names of their own; ``end()`` ends it.
+  mutating func begin() { bytes.append(UInt8(ascii: "{")) }
+
+  /// Ends the object, and returns it as JSON.
+  mutating func end() -> Data {
+    bytes.append(UInt8(ascii: "}"))
+    return Data(bytes)
+  }
+
   // MARK: Members
+
+  mutating func member(_ name: String, _ text: String?) {
+    guard let text else { return }
+    begin(name)
+    write(text)
+  }
+
+  mutating func member(_ name: String, _ number: Int64) {
+    begin(name)
+    write(ascii: String(number))
+  }
 
   mutating func member(_ name: any CodingKey, _ text: String?) {
     guard let text else { return }

@@ -49,47 +49,50 @@ extension RPCCall {
   private func perform(
     for module: AuthorizationModule, _ metadata: RPCMetadata
   ) async throws(RPCCallError) -> Data {
-    let use = try await token(of: module)
-    do throws(RPCCallError) {
-      return try await attempt(metadata, use.fields)
-    } catch {
-      guard kind == .unary, error.refusesToken else { throw error }
-      guard let next = try await replacement(of: use) else { throw error }
-      state.withLock { ($0.head, $0.trailers) = (nil, nil) }
-      return try await second(metadata, next)
-    }
-  }
-
-  private func second(
-    _ metadata: RPCMetadata, _ use: AddressedToken
-  ) async throws(RPCCallError) -> Data {
-    do throws(RPCCallError) {
-      return try await attempt(metadata, use.fields)
-    } catch {
-      if error.refusesToken {
-        use.wasRefused(SQOAuthError(.invalidToken, error.message, challenge: error.challenge))
+    var authorization = try await authorization(by: module)
+    while true {
+      do throws(RPCCallError) {
+        let answer = try await attempt(metadata, authorization.fields)
+        authorization.learn(responseMetadata.proofFields)
+        return answer
+      } catch {
+        guard kind == .unary, error.isFromServer, error.status == .unauthenticated,
+          let next = try await next(after: error, authorization)
+        else { throw error }
+        authorization = next
+        state.withLock { ($0.head, $0.trailers) = (nil, nil) }
       }
-      throw error
     }
   }
 
-  private func token(of module: AuthorizationModule) async throws(RPCCallError) -> AddressedToken {
+  /// Returns the fields with a valid token for the first attempt.
+  private func authorization(
+    by module: AuthorizationModule
+  ) async throws(RPCCallError) -> RequestAuthorization {
     do throws(SQOAuthError) {
       let origin = try channel.origin.get()
-      if let use = try module.addressedToken(at: origin) { return use }
+      let request = ResourceRequest("POST", channel.url(of: method))
+      if let use = try module.addressedToken(at: origin) {
+        return try await use.authorization(for: request)
+      }
       // The call's timeout also limits the wait for a token.
       return try await inTime { () throws(SQOAuthError) in
-        try await module.addressedToken(for: origin)
+        try await module.addressedToken(for: origin).authorization(for: request)
       }
     } catch {
       throw RPCCallError(credential: error)
     }
   }
 
-  /// Waits for a new token after the server rejected the call's token; returns `nil` without one.
-  private func replacement(of use: AddressedToken) async throws(RPCCallError) -> AddressedToken? {
+  /// Returns the fields for another attempt after the server refused the call's token or its proof;
+  /// `nil` if no other attempt can help.
+  private func next(
+    after error: RPCCallError, _ authorization: RequestAuthorization
+  ) async throws(RPCCallError) -> RequestAuthorization? {
     do throws(SQOAuthError) {
-      return try await inTime { () throws(SQOAuthError) in try await use.replaced() }
+      return try await inTime { () throws(SQOAuthError) in
+        try await authorization.renewed(afterStatus: 401, fields: error.metadata.proofFields)
+      }
     } catch {
       throw RPCCallError(credential: error)
     }
@@ -107,15 +110,5 @@ extension RPCCall {
     }
     defer { watch?.cancel() }
     return try await interruption.result(of: body).get()
-  }
-}
-
-extension RPCCallError {
-  /// Whether the server may accept the call with another token.
-  var refusesToken: Bool {
-    guard isFromServer, status == .unauthenticated else { return false }
-    let reason = challenge?.error
-    // Without a reason, the server may mean the token. For a malformed request, it would give one.
-    return reason == nil || reason == .invalidToken
   }
 }

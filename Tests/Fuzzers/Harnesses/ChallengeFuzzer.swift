@@ -18,7 +18,7 @@ extension Fuzzer {
         <= AuthenticationChallenge.maximumFields * AuthenticationChallenge.maximumChallenges,
       "\(challenges.count) challenges")
     for challenge in challenges { try check(challenge) }
-    for challenge in BearerChallenge.challenges(in: fields) {
+    for challenge in TokenChallenge.challenges(in: fields) {
       try require(challenge.description.isHarmless, "it shows as \(challenge.description)")
       let texts = [challenge.error?.rawValue, challenge.errorDescription, challenge.realm]
       try require(texts.allSatisfy { $0?.isHarmless ?? true }, "a text of \(challenge)")

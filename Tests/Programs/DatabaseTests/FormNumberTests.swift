@@ -37,6 +37,7 @@ import Testing
       "file \(TokenDocument.currentVersion)": text(try TokenDocument.Format().encode(document)),
       "record 1": text(try TestSupport.record("a").json()),
       "record with every member 1": text(try StoredForms.wholeRecord.json()),
+      "bound record 1": text(try StoredForms.boundRecord.json()),
       "landing 1": text(
         WriteAheadFrame.framed(try json(WriteAheadCopy(record, after: record)))),
       "header \(SealHeader.currentVersion)": members(

@@ -77,4 +77,34 @@ import Testing
     #expect(record.generation == 3 && record.usedAt != nil)
     #expect(record.unverifiedToken?.accessToken == "next")
   }
+
+  /// An older program does not find the token, and so cannot save the account without its key.
+  @Test
+  func `a record with a key is read and written unchanged, and has another name for its token`()
+    throws
+  {
+    let text = try StoredForms.text("record-bound-1.json").trimmingCharacters(in: .newlines)
+    let record = try StoredForms.boundRecord
+    #expect(String(decoding: try record.json(), as: UTF8.self) == text)
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    #expect(String(decoding: try encoder.encode(record), as: UTF8.self) == text)
+    #expect(record.proofKey?.algorithm == "ES256" && record.serverNonce == "nonce")
+    #expect(record.token.isBound && !text.contains("\"token\":"))
+  }
+
+  @Test func `every file store keeps the key of an account`() async throws {
+    let folder = try TemporaryFolder()
+    let record = try StoredForms.boundRecord
+    let stores: [any TokenStore] = [
+      FileTokenStore(path: folder.file("plain")),
+      EncryptedFileTokenStore(path: folder.file("sealed"), key: .testKey),
+      SQLiteTokenStore(path: folder.file("database"), key: .testKey), MemoryTokenStore(),
+    ]
+    for store in stores {
+      try await store.save(record)
+      let loaded = try #require(try await store.load(record.id))
+      #expect(loaded == record && loaded.proofKey?.storedKey == record.proofKey?.storedKey)
+    }
+  }
 }

@@ -37,6 +37,14 @@ enum StoredForms {
     }
   }
 
+  /// A record whose tokens are bound to a key.
+  static var boundRecord: AccountRecord {
+    get throws {
+      try JSONDecoder().decode(
+        AccountRecord.self, from: Data(text("record-bound-1.json").utf8))
+    }
+  }
+
   static func webSignIn(_ form: String) throws -> WebSignIn {
     try JSONDecoder().decode(WebSignIn.self, from: Data(text("web-sign-in-\(form).json").utf8))
   }

@@ -60,7 +60,7 @@ import Testing
     let module = try await module()
     var request = try request()
     let url = try #require(request.url)
-    let authorization = try await module.authorization(for: url)
+    let authorization = try await module.authorization(for: url, method: "PUT")
     request.set(authorization)
     #expect(request.value(forHTTPHeaderField: "Authorization") == "Bearer T")
     #expect(request.value(forHTTPHeaderField: "X-Other") == "kept")

@@ -93,10 +93,10 @@ import Testing
   @Test func `the API's bearer challenges are parsed`() async throws {
     let fixture = try await RevokingClient()
     let token = fixture.sandbox.issueTokens(scopes: ["profile"]).accessToken
-    func challenge(_ endpoint: SandboxEndpoint, _ token: String?) async throws -> BearerChallenge? {
+    func challenge(_ endpoint: SandboxEndpoint, _ token: String?) async throws -> TokenChallenge? {
       var request = WebRequest(url: fixture.sandbox.url(endpoint))
       request.headers["Authorization"] = token.map { "Bearer \($0)" }
-      return try await fixture.client.exchange(request).bearerChallenge
+      return try await fixture.client.exchange(request).tokenChallenge
     }
     #expect(try await challenge(.me, token) == nil)
     let none = try await challenge(.me, nil)

@@ -12,7 +12,7 @@ import Testing
   /// A missing challenge is an error here.
   static func read(_ message: WireMessage) throws(SQOAuthError) -> String {
     let response = WebResponse(status: 401, headers: ["WWW-Authenticate": message.text])
-    guard let challenge = response.bearerChallenge else {
+    guard let challenge = response.tokenChallenge else {
       throw SQOAuthError(.invalidToken, "there is no challenge")
     }
     return "error \(challenge.error?.rawValue ?? "-"); scope \(challenge.scope ?? "-"); "
@@ -48,13 +48,13 @@ import Testing
     .missing(.encoding, "such letters in `scope`", fields(#"Bearer realm="r", scope="é""#)),
     .elsewhere(
       .encoding, "control characters, folded lines", "r", "removed from the texts; read as a blank",
-      in: "BearerChallengeTests", "ChallengeGrammarTests"),
+      in: "TokenChallengeTests", "ChallengeGrammarTests"),
     .elsewhere(
       .contentType, "the refusal's content", "r", "not read for the challenge; the app gets it",
       in: "RefusalContentTests"),
     .elsewhere(
       .more, "unknown parameters, other schemes; more than 16 fields or 8 KiB", "r m",
-      "read or skipped", in: "BearerChallengeTests", "ChallengeGrammarTests"),
+      "read or skipped", in: "TokenChallengeTests", "ChallengeGrammarTests"),
     .read(
       .letterCase, "the scheme and the names of parameters", "error invalid_token;",
       fields("BEARER error=invalid_token", #"bearer Error="invalid_token""#)),
@@ -74,7 +74,7 @@ import Testing
       .missing, "all parameters", "error -;", note: "a request without a token", fields("Bearer")),
     .elsewhere(
       .missing, "the field", "m", "the error has no challenge; a 401 is one all the same",
-      in: "BearerChallengeTests", "SendTests"),
+      in: "TokenChallengeTests", "SendTests"),
   ]
 
   @Test(arguments: rows.filter(\.isTested))

@@ -6,7 +6,7 @@ import Testing
 @testable import TestSupport
 
 /// Requests that an app sends with its own HTTP client, authorized by the SDK.
-@Suite("authorization(for:)", .timeLimit(.minutes(1))) struct RequestAuthorizationTests {
+@Suite("authorization(for:method:)", .timeLimit(.minutes(1))) struct RequestAuthorizationTests {
   private static let invalid: HeaderFields = [
     "WWW-Authenticate": #"Bearer realm="r", error="invalid_token""#
   ]
@@ -14,7 +14,7 @@ import Testing
   private func authorization(
     _ fixture: SessionFixture, _ url: String = "https://api.example/x"
   ) async throws -> RequestAuthorization {
-    try await fixture.module.authorization(for: try #require(URL(string: url)))
+    try await fixture.module.authorization(for: try #require(URL(string: url)), method: "GET")
   }
 
   @Test func `the fields carry a valid token, and no description shows it`() async throws {

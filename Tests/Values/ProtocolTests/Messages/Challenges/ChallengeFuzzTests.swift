@@ -7,7 +7,7 @@ import Testing
 @Suite struct ChallengeFuzzTests {
   static let seeds =
     (ChallengeGrammarTests.collected + ChallengeGrammarTests.more)
-    .flatMap(\.fields) + BearerChallengeTests.fields
+    .flatMap(\.fields) + TokenChallengeTests.fields
   static let pieces: [[UInt8]] = [
     "\"", "\\", ",", "=", " ", "\t", "\r\n", "\0", "Bearer ", "error=", "\u{1F600}", "==",
     "realm=\"", "\\\"", "invalid_token", "\u{301}", "\u{7F}", ", ",
@@ -60,7 +60,7 @@ import Testing
         && challenges.allSatisfy {
           AuthenticationChallenge.challenges(in: [Self.written($0)]) == [$0]
         }
-      let texts = BearerChallenge.challenges(in: [field, seed]).map(\.description).joined()
+      let texts = TokenChallenge.challenges(in: [field, seed]).map(\.description).joined()
       if !isStable || texts.unicodeScalars.contains(where: isHarmful) {
         Issue.record("round \(round): \(field.debugDescription)")
       }

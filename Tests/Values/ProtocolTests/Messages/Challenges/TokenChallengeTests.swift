@@ -6,7 +6,7 @@ import Testing
 @testable import TestSupport
 
 /// RFC 6750, section 3.
-@Suite struct BearerChallengeTests {
+@Suite struct TokenChallengeTests {
   static let expired =
     #"Bearer realm="example", error="invalid_token", error_description="The access token expired""#
   static let fields = [
@@ -15,8 +15,8 @@ import Testing
     #"DPoP algs="ES256", error="use_dpop_nonce", Bearer error="invalid_token", Basic realm="b""#,
   ]
 
-  static func only(_ field: String) throws -> BearerChallenge {
-    let challenges = BearerChallenge.challenges(in: [field])
+  static func only(_ field: String) throws -> TokenChallenge {
+    let challenges = TokenChallenge.challenges(in: [field])
     try #require(challenges.count == 1)
     return challenges[0]
   }
@@ -54,16 +54,16 @@ import Testing
     ("Negotiate Bearer", 0), (#"Basic realm="Bearer error=x""#, 0), ("", 0),
   ])
   func `challenges of other schemes are skipped`(field: String, count: Int) {
-    let challenges = BearerChallenge.challenges(in: [field])
+    let challenges = TokenChallenge.challenges(in: [field])
     #expect(challenges.count == count)
     if count > 0 { #expect(challenges.last?.error == .invalidToken) }
   }
 
   @Test func `a challenge with two errors is ignored`() {
     #expect(
-      BearerChallenge.challenges(in: [
+      TokenChallenge.challenges(in: [
         "Bearer error=invalid_token, error=insufficient_scope", "Bearer realm=x",
-      ]) == [BearerChallenge(parameters: ["realm": "x"])])
+      ]) == [TokenChallenge(parameters: ["realm": "x"])])
   }
 
   @Test func `a broken description does not hide the error before it`() throws {
@@ -75,7 +75,7 @@ import Testing
 
   @Test(arguments: ["a\"b", "a\\b", "a\tb", "\u{E4}", "a\u{202E}b"])
   func `an invalid scope is nil`(scope: String) {
-    #expect(BearerChallenge(parameters: ["scope": scope]).scope == nil)
+    #expect(TokenChallenge(parameters: ["scope": scope]).scope == nil)
   }
 
   @Test func `a long list of scopes is not shortened`() throws {
@@ -90,15 +90,15 @@ import Testing
     headers.append(.init(name: "X-Other", value: "Bearer error=x"))
     headers.append(.init(name: "WWW-AUTHENTICATE", value: "Bearer error=invalid_token"))
     let response = WebResponse(status: 401, headers: headers)
-    #expect(response.headers.bearerChallenges.map(\.realm) == ["r", nil])
-    #expect(response.bearerChallenge?.error == .invalidToken, "the one that names an error")
+    #expect(response.headers.tokenChallenges.map(\.realm) == ["r", nil])
+    #expect(response.tokenChallenge?.error == .invalidToken, "the one that names an error")
     #expect(
-      WebResponse(status: 401, headers: ["WWW-Authenticate": "Bearer"]).bearerChallenge != nil)
-    #expect(WebResponse(status: 401).bearerChallenge == nil)
+      WebResponse(status: 401, headers: ["WWW-Authenticate": "Bearer"]).tokenChallenge != nil)
+    #expect(WebResponse(status: 401).tokenChallenge == nil)
   }
 
   @Test func `an error keeps its challenge and its delay when it gets a status`() {
-    let challenge = BearerChallenge(parameters: ["error": "invalid_token"])
+    let challenge = TokenChallenge(parameters: ["error": "invalid_token"])
     let error = SQOAuthError(
       .invalidToken, "no", challenge: challenge, retryAfter: .seconds(7)
     ).with(status: 401, removing: SentSecrets([]))
@@ -111,7 +111,7 @@ import Testing
 
   @Test func `the server's texts are cleaned and shortened`() throws {
     let nasty = "a\u{85}\u{202E}\u{2028}b" + String(repeating: "x", count: 900)
-    let challenge = BearerChallenge(parameters: [
+    let challenge = TokenChallenge(parameters: [
       "realm": nasty, "error": nasty, "error_description": nasty, "error_uri": nasty,
       "scope": nasty,
     ])
@@ -126,14 +126,14 @@ import Testing
   }
 
   @Test func `a printed challenge shows none of the server's other texts`() {
-    let challenge = BearerChallenge(parameters: [
+    let challenge = TokenChallenge(parameters: [
       "realm": "r", "error": "invalid_token", "scope": "demo", "error_description": "C4N4RY",
       "error_uri": "https://x/C4N4RY", "other": "C4N4RY",
     ])
     #expect(
       challenge.description
         == #"Bearer challenge (realm "r", error "invalid_token", scope "demo")"#)
-    #expect(BearerChallenge().description == "Bearer challenge")
+    #expect(TokenChallenge().description == "Bearer challenge")
     PrintingTests.expectSilence(challenge)
     ErrorTextTests.expectSilence(SQOAuthError(.invalidToken, "no", challenge: challenge))
   }

@@ -1,13 +1,14 @@
 public import SQBasics
 
-/// The reason why a server refused a request with a Bearer token, or a request without a token.
+/// The reason why a server refused a request with a token, or a request without a token.
 ///
 /// It comes from a `WWW-Authenticate` field, usually with status 401 or 403. The server chose all
 /// of its content: you can show it and compare ``error``, but do not trust the rest.
 ///
-/// - SeeAlso: RFC 6750, section 3; RFC 9110, section 11.6.1
-public struct BearerChallenge: Sendable, Hashable {
-  /// The scheme as the server wrote it: `Bearer`, in any letter case.
+/// - SeeAlso: RFC 6750, section 3; RFC 9449, section 7.1; RFC 9110, section 11.6.1
+public struct TokenChallenge: Sendable, Hashable {
+  /// The scheme as the server wrote it: `Bearer`, or `DPoP` for a token that is bound to a key, in
+  /// any letter case.
   public let scheme: String
   /// All parameters as received, by name in lower case.
   ///
@@ -46,20 +47,28 @@ public struct BearerChallenge: Sendable, Hashable {
   /// The parameter `error_uri`: the address of a page about the error; the SDK never opens it.
   public var errorURI: String? { text("error_uri") }
 
-  /// Parses the Bearer challenges of all `WWW-Authenticate` fields of a response, in order.
+  /// The parameter `algs`: the signature algorithms of proofs that the server accepts.
+  public var proofAlgorithms: [String] {
+    (text("algs") ?? "").split(separator: " ").map(String.init)
+  }
+
+  /// Whether the challenge asks for a token that is bound to a key.
+  var asksForProof: Bool { scheme.asciiLowercased() == "dpop" }
+
+  /// Parses the challenges of all `WWW-Authenticate` fields of a response, in order.
   ///
-  /// Challenges of other schemes are skipped. A malformed field contributes only the challenges
+  /// Challenges of schemes other than Bearer and DPoP are skipped. A malformed field contributes only the challenges
   /// before the error. A challenge with a repeated parameter is left out. At most 16 fields are
   /// read, and none larger than 8 KiB.
-  public static func challenges(in fields: [String]) -> [BearerChallenge] {
+  public static func challenges(in fields: [String]) -> [TokenChallenge] {
     AuthenticationChallenge.challenges(in: fields)
-      .filter { $0.scheme.asciiLowercased() == "bearer" }
-      .map { BearerChallenge(scheme: $0.scheme, parameters: $0.parameters) }
+      .filter { ["bearer", "dpop"].contains($0.scheme.asciiLowercased()) }
+      .map { TokenChallenge(scheme: $0.scheme, parameters: $0.parameters) }
   }
 
   /// Returns this challenge with the request's secrets removed from its parameters.
-  func removing(_ secrets: SentSecrets) -> BearerChallenge {
-    BearerChallenge(scheme: scheme, parameters: parameters.mapValues(secrets.removed(from:)))
+  func removing(_ secrets: SentSecrets) -> TokenChallenge {
+    TokenChallenge(scheme: scheme, parameters: parameters.mapValues(secrets.removed(from:)))
   }
 
   private func text(_ name: String) -> String? {
@@ -72,26 +81,36 @@ public struct BearerChallenge: Sendable, Hashable {
 }
 
 extension HeaderFields {
-  /// The Bearer challenges in the `WWW-Authenticate` fields, in order.
-  public var bearerChallenges: [BearerChallenge] {
-    BearerChallenge.challenges(in: values(for: "WWW-Authenticate"))
+  /// The challenges of the schemes Bearer and DPoP in the `WWW-Authenticate` fields, in order.
+  public var tokenChallenges: [TokenChallenge] {
+    TokenChallenge.challenges(in: values(for: "WWW-Authenticate"))
+  }
+}
+
+extension [TokenChallenge] {
+  /// The first challenge that names an error, or else the first one.
+  package var mostInformative: TokenChallenge? { first { $0.error != nil } ?? first }
+
+  /// The challenge that answers a request with a token: one of the token's own scheme, if any.
+  ///
+  /// - SeeAlso: RFC 9449, section 7.2
+  func answering(isBound: Bool) -> TokenChallenge? {
+    filter { $0.asksForProof == isBound }.mostInformative ?? mostInformative
   }
 }
 
 extension WebResponse {
-  /// The first Bearer challenge that names an error, or else the first one; `nil` if there is none.
-  public var bearerChallenge: BearerChallenge? {
-    let challenges = headers.bearerChallenges
-    return challenges.first { $0.error != nil } ?? challenges.first
-  }
+  /// The first challenge that names an error, or else the first one; `nil` if there is none.
+  public var tokenChallenge: TokenChallenge? { headers.tokenChallenges.mostInformative }
 }
 
-extension BearerChallenge: Redacted {
+extension TokenChallenge: Redacted {
   /// The realm, the error and the scope in one line, without texts that may repeat a token.
   public var description: String {
     let parts = [("realm", realm), ("error", error?.rawValue), ("scope", scope)]
     let words = parts.compactMap { name, value in value.map { "\(name) \"\($0.prefix(500))\"" } }
     return words.isEmpty
-      ? "Bearer challenge" : "Bearer challenge (\(words.joined(separator: ", ")))"
+      ? "\(scheme.printable) challenge"
+      : "\(scheme.printable) challenge (\(words.joined(separator: ", ")))"
   }
 }

@@ -1,0 +1,102 @@
+import SQBasics
+import SQFoundation
+
+// Requests that carry a proof of the key to which an account's tokens are bound.
+extension RegisteredClient {
+  /// Returns the client with the key of an account; `nil` for an account with Bearer tokens.
+  package func proving(with key: ProofKey?) -> RegisteredClient {
+    key == nil && proofKey == nil
+      ? self
+      : RegisteredClient(
+        configuration: configuration, environment: environment, metadata: metadata, proofKey: key)
+  }
+
+  /// Returns the client with the key for a new sign-in, if its tokens are to be bound to a key.
+  package func provingAnew() throws(SQOAuthError) -> RegisteredClient {
+    proving(with: try newProofKey())
+  }
+
+  /// Creates the key for a new sign-in; `nil` if its tokens are not bound to a key.
+  func newProofKey() throws(SQOAuthError) -> ProofKey? {
+    guard let binding = configuration.tokenBinding else { return nil }
+    return try ProofKey(binding, supported: metadata.proofAlgorithms)
+  }
+
+  /// The authorization server's newest nonce for proofs; an account's record keeps it.
+  var serverNonce: String? {
+    guard proofKey != nil, let server = tokenServer else { return nil }
+    return environment.proofServers.known(server).nonce
+  }
+
+  /// Begins with the nonce that an account's record has.
+  func resume(serverNonce: String?) {
+    guard let serverNonce, let server = tokenServer else { return }
+    environment.proofServers.resume(serverNonce, of: server)
+  }
+
+  private var tokenServer: ProofServers.Server? {
+    (try? RequestTarget(metadata.tokenEndpoint)).map { .init($0, .authorization) }
+  }
+
+  private func prover() throws(SQOAuthError) -> Prover? {
+    guard let proofKey else { return nil }
+    return try Prover(
+      proofKey, appKey: configuration.tokenBinding?.appKey, environment.proofServers,
+      environment.clock)
+  }
+
+  /// How a request to the authorization server carries proofs.
+  enum Proving: Sendable {
+    /// Each attempt has a proof, if the client has a key.
+    case always
+    /// The first attempt has none; if the server asks for a proof, the second one has it.
+    case ifAsked
+  }
+
+  /// Sends a message to the authorization server, and sends it again if the server can accept
+  /// another proof; returns the last message with its response.
+  ///
+  /// The closure creates the message of each attempt. The second one has new credentials too,
+  /// because a server may have remembered the assertion of the first one.
+  ///
+  /// - SeeAlso: RFC 9449, section 8
+  func exchange<Message: ClientMessage>(
+    at endpoint: URL, proving: Proving = .always,
+    _ message: () async throws(SQOAuthError) -> Message
+  ) async throws(SQOAuthError) -> (WebResponse, Message) {
+    guard let prover = try prover() else {
+      let message = try await message()
+      return (try await environment.transport.exchange(message.httpRequest()), message)
+    }
+    var proof: Prover.Proof?
+    if proving == .always {
+      proof = try await prover.proof(of: "POST", endpoint, to: .authorization)
+    }
+    let first = try await message()
+    let answer = try await exchange(first, proof, prover)
+    guard canImprove(proof, after: answer, by: prover) else { return (answer, first) }
+    let second = try await message()
+    proof = try await prover.proof(of: "POST", endpoint, to: .authorization)
+    return (try await exchange(second, proof, prover), second)
+  }
+
+  private func canImprove(
+    _ proof: Prover.Proof?, after answer: WebResponse, by prover: Prover
+  ) -> Bool {
+    guard answer.status >= 400, let code = JSONMessage.members(of: answer.body)?["error"]?.string
+    else { return false }
+    let error = SQOAuthError.Code(rawValue: code)
+    guard let proof else { return error == .useDPoPNonce || error == .invalidDPoPProof }
+    return prover.canImprove(proof, after: error, answer.headers)
+  }
+
+  private func exchange(
+    _ message: some ClientMessage, _ proof: Prover.Proof?, _ prover: Prover
+  ) async throws(SQOAuthError) -> WebResponse {
+    var request = message.httpRequest()
+    if let proof { request.headers[DPoPProof.field] = proof.text }
+    let response = try await environment.transport.exchange(request)
+    if let proof { prover.learn(response.headers, to: proof) }
+    return response
+  }
+}

@@ -1,0 +1,105 @@
+import SQBasics
+import SQFoundation
+
+/// What servers have told about the proofs that they accept: their nonces, and their time.
+///
+/// All accounts of an environment share it. It remembers a limited number of servers, and forgets
+/// the one that it has not used for the longest time.
+///
+/// - SeeAlso: RFC 9449, sections 8 and 9
+package final class ProofServers: Sendable {
+  /// The two kinds of servers, whose nonces are different things even at one address.
+  enum Role: Sendable, Hashable { case authorization, resource }
+
+  /// A server: an origin, in one of its roles.
+  struct Server: Sendable, Hashable {
+    let origin: String
+    let role: Role
+
+    init(_ target: RequestTarget, _ role: Role) {
+      origin = (target.isSecure ? "https://" : "http://") + target.authority
+      self.role = role
+    }
+  }
+
+  private struct Known {
+    var nonce: String?
+    /// How many seconds this machine's clock is ahead of the server's.
+    var clockLead = 0.0
+    var lastUse = 0
+  }
+
+  private struct State {
+    var servers: [Server: Known] = [:]
+    var uses = 0
+
+    mutating func change(_ server: Server, _ body: (inout Known) -> Void) {
+      uses += 1
+      if servers[server] == nil, servers.count >= ProofServers.limit {
+        let oldest = servers.min { $0.value.lastUse < $1.value.lastUse }
+        if let oldest { servers[oldest.key] = nil }
+      }
+      servers[server, default: Known()].lastUse = uses
+      body(&servers[server, default: Known()])
+    }
+  }
+
+  static let limit = 100
+  /// The size of the longest nonce to remember, so that no server fills the memory or a request.
+  static let longestNonce = 1024
+  /// The difference of two clocks that no server minds.
+  static let tolerance = 5.0
+  /// The largest difference to correct. A larger one may be an attack on the clock.
+  static let largestLead = 86_400.0
+
+  private let state = Locked(State())
+
+  /// Returns the newest nonce of a server, and how far this machine's clock is ahead of its clock.
+  func known(_ server: Server) -> (nonce: String?, clockLead: Double) {
+    state.withLock { state in
+      guard let known = state.servers[server] else { return (nil, 0) }
+      return (known.nonce, known.clockLead)
+    }
+  }
+
+  /// Remembers the nonce in a response, if it has one; a server may send one in each response.
+  ///
+  /// - SeeAlso: RFC 9449, section 8.2
+  func learn(_ fields: HeaderFields, from server: Server) {
+    let values = fields.values(for: "DPoP-Nonce")
+    guard values.count == 1, let nonce = values.first, Self.isNonce(nonce) else { return }
+    state.withLock { state in
+      if state.servers[server]?.nonce != nonce { state.change(server) { $0.nonce = nonce } }
+    }
+  }
+
+  /// Remembers the nonce that an account's record has, unless a newer one is known.
+  func resume(_ nonce: String?, of server: Server) {
+    guard let nonce, Self.isNonce(nonce) else { return }
+    state.withLock { state in
+      if state.servers[server]?.nonce == nil { state.change(server) { $0.nonce = nonce } }
+    }
+  }
+
+  /// Remembers a server's time, and returns whether it differs much from the time known so far.
+  func learnTime(_ fields: HeaderFields, from server: Server, at now: Date) -> Bool {
+    guard let date = fields["Date"].flatMap({ HTTPDate.parse($0, now: now) }) else { return false }
+    let lead = now.timeIntervalSince(date)
+    guard abs(lead) <= Self.largestLead else { return false }
+    return state.withLock { state in
+      guard abs(lead - (state.servers[server]?.clockLead ?? 0)) > Self.tolerance else {
+        return false
+      }
+      state.change(server) { $0.clockLead = lead }
+      return true
+    }
+  }
+
+  /// Returns whether a text has only characters that a nonce may have.
+  ///
+  /// - SeeAlso: RFC 9449, section 8.1; RFC 6749, appendix A
+  static func isNonce(_ text: String) -> Bool {
+    (1...longestNonce).contains(text.utf8.count)
+      && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }
+  }
+}

@@ -1,0 +1,164 @@
+import SQBasics
+import SQCrypto
+import SQFoundation
+
+/// A maker of the proofs that belong to an account's tokens.
+package struct Prover: Sendable {
+  /// A proof for one attempt to send one request.
+  package struct Proof: Sendable, Redacted {
+    /// The value of the field `DPoP`.
+    package let text: String
+    let server: ProofServers.Server
+    let nonce: String?
+  }
+
+  private let key: ProofKey
+  /// The key of the app's own, if the store does not have the key.
+  private let appKey: ClientKey?
+  private let servers: ProofServers
+  private let clock: any WallClock
+
+  /// Creates a prover with an account's key.
+  ///
+  /// `appKey` is the key in the configuration, for an account whose key the app keeps itself.
+  ///
+  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if that is another key.
+  init(
+    _ key: ProofKey, appKey: ClientKey?, _ servers: ProofServers, _ clock: any WallClock
+  ) throws(SQOAuthError) {
+    if key.pair == nil {
+      guard let appKey, let name = try? ProofKey(ofApp: appKey), name == key else {
+        throw SQOAuthError(
+          .invalidConfiguration,
+          "the account's tokens are bound to a key of the app that its configuration does not have "
+            + "(tokenBinding); configure that key, or sign in again")
+      }
+      self.appKey = appKey
+    } else {
+      self.appKey = nil
+    }
+    self.key = key
+    self.servers = servers
+    self.clock = clock
+  }
+
+  /// Creates a proof for a request, with the newest nonce of its server.
+  ///
+  /// `token` is the access token that the request carries to a resource server.
+  func proof(
+    of method: String, _ url: URL, to role: ProofServers.Role, token: String? = nil
+  ) async throws(SQOAuthError) -> Proof {
+    let target = try RequestTarget(url)
+    let server = ProofServers.Server(target, role)
+    let known = servers.known(server)
+    let claims = DPoPProof(
+      method, target, at: clock.now.addingTimeInterval(-known.clockLead), nonce: known.nonce,
+      token: token)
+    return Proof(text: try await signed(claims), server: server, nonce: known.nonce)
+  }
+
+  private func signed(_ claims: DPoPProof) async throws(SQOAuthError) -> String {
+    if let pair = key.pair {
+      let input = claims.signingInput(algorithm: key.algorithm, publicJWK: pair.publicJWK)
+      guard let scheme = JWSAlgorithm(named: key.algorithm)?.scheme,
+        let signature = pair.privateKey.signature(of: Data(input.utf8), by: scheme)
+      else {
+        throw SQOAuthError(.clientKeyFailed, "libcrypto could not sign with the account's key")
+      }
+      return input + "." + Base64URL.encode(signature)
+    }
+    guard let appKey, let publicJWK = appKey.publicMembers.map(ProofKey.publicJWK) else {
+      throw .unusableClientKey("it has no public half")
+    }
+    let input = claims.signingInput(algorithm: key.algorithm, publicJWK: publicJWK)
+    return input + "." + Base64URL.encode(try await appKey.signature(of: Data(input.utf8)))
+  }
+
+  /// Learns from the response to a request with a proof.
+  func learn(_ fields: HeaderFields, to proof: Proof) {
+    servers.learn(fields, from: proof.server)
+  }
+
+  /// Returns whether the server may accept a new proof after it rejected one.
+  ///
+  /// It may if it has sent another nonce, or if its clock differs from the time in the proof. So
+  /// one more attempt is enough, and no server can make a client send a request for ever.
+  ///
+  /// - SeeAlso: RFC 9449, sections 8 and 9
+  func canImprove(
+    _ proof: Proof, after error: SQOAuthError.Code?, _ fields: HeaderFields
+  ) -> Bool {
+    switch error {
+    case .useDPoPNonce:
+      let nonce = servers.known(proof.server).nonce
+      return nonce != nil && nonce != proof.nonce
+    case .invalidDPoPProof:
+      return servers.learnTime(fields, from: proof.server, at: clock.now)
+    default:
+      return false
+    }
+  }
+}
+
+extension ProofKey {
+  /// Creates a new key for an account's tokens, or the name of the app's own key.
+  ///
+  /// If the binding names no algorithm, the server's list decides.
+  ///
+  /// - Throws: ``SQOAuthError/Code/signInUnsupported`` if the server does not list the algorithm.
+  init(_ binding: TokenBinding, supported: [String]?) throws(SQOAuthError) {
+    switch binding {
+    case .dpop(let algorithm):
+      let algorithm = try Self.algorithm(algorithm, supported)
+      guard let scheme = algorithm.scheme else {
+        throw .unusableClientKey(
+          "\(algorithm.rawValue) needs a shared secret, but a proof is signed with a private key")
+      }
+      guard let key = PrivateKey(generating: scheme.keyKind) else {
+        throw SQOAuthError(.clientKeyFailed, "libcrypto cannot make a key")
+      }
+      self.init(key, algorithm: algorithm.rawValue)
+    case .dpopKey(let key):
+      _ = try Self.algorithm(key.algorithm, supported)
+      try self.init(ofApp: key)
+    }
+  }
+
+  /// Creates the name of an app's own key.
+  init(ofApp key: ClientKey) throws(SQOAuthError) {
+    guard let members = key.publicMembers else {
+      throw .unusableClientKey(
+        "a key that signs proofs needs its public half; create the ClientKey with its publicJWK")
+    }
+    self.init(
+      ofApp: Self.thumbprint(Self.publicJWK(members)), algorithm: key.algorithm.rawValue)
+  }
+
+  /// The algorithms to try if the app names none, the most usual one first.
+  private static let usual: [JWSAlgorithm] = [.es256, .edDSA, .ps256]
+
+  private static func algorithm(
+    _ chosen: JWSAlgorithm?, _ supported: [String]?
+  ) throws(SQOAuthError) -> JWSAlgorithm {
+    guard let supported else { return chosen ?? .es256 }
+    let known = Set(supported.compactMap(JWSAlgorithm.init(named:)))
+    guard let algorithm = (chosen.map { [$0] } ?? usual).first(where: known.contains) else {
+      throw SQOAuthError(
+        .signInUnsupported,
+        "the server's metadata does not list "
+          + (chosen.map { "the algorithm \($0.rawValue)" } ?? "ES256, EdDSA or PS256")
+          + " for proofs (dpop_signing_alg_values_supported)")
+    }
+    return algorithm
+  }
+}
+
+extension ClientKey {
+  /// The members of the public key that identify it; `nil` for a remote key without a public half.
+  ///
+  /// - SeeAlso: RFC 7638, section 3.2
+  var publicMembers: [String: String]? {
+    guard case .object(let members)? = publicJWK else { return nil }
+    return members.filter { JWKText.publicNames.contains($0.key) }.compactMapValues(\.string)
+  }
+}

@@ -1,0 +1,109 @@
+import SQBasics
+import SQCrypto
+import SQFoundation
+
+/// The key to which an account's tokens are bound, in the form in which a store keeps it.
+///
+/// Without the key, the tokens are worth nothing. An account has one key from its sign-in on, and
+/// every refresh keeps it.
+///
+/// - SeeAlso: RFC 9449, section 5
+package struct ProofKey: Sendable {
+  /// The name of the signature algorithm, such as `ES256`.
+  package let algorithm: String
+  /// The SHA-256 thumbprint of the public key (RFC 7638).
+  package let thumbprint: String
+  /// The key itself, with its public half as a JSON Web Key; `nil` for a key of the app's own,
+  /// which the store does not have.
+  let pair: (privateKey: PrivateKey, publicJWK: String)?
+
+  /// Creates a key that is stored with the account.
+  init(_ key: PrivateKey, algorithm: String) {
+    let publicJWK = Self.publicJWK(key.publicMembers)
+    self.algorithm = algorithm
+    thumbprint = Self.thumbprint(publicJWK)
+    pair = (key, publicJWK)
+  }
+
+  /// Creates the name of a key that the app keeps itself.
+  package init(ofApp thumbprint: String, algorithm: String) {
+    self.algorithm = algorithm
+    self.thumbprint = thumbprint
+    pair = nil
+  }
+
+  /// Writes the members of a public key in the order of their names, without spaces.
+  ///
+  /// This is the text whose digest is the thumbprint. No value needs escaping: each one is
+  /// Base64url, or the name of a curve or a type.
+  ///
+  /// - SeeAlso: RFC 7638, section 3
+  static func publicJWK(_ members: [String: String]) -> String {
+    let texts = members.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\"\($0.value)\"" }
+    return "{" + texts.joined(separator: ",") + "}"
+  }
+
+  static func thumbprint(_ publicJWK: String) -> String {
+    Base64URL.encode(Digest.sha256(publicJWK))
+  }
+}
+
+extension ProofKey: Hashable {
+  package static func == (one: ProofKey, other: ProofKey) -> Bool {
+    one.thumbprint == other.thumbprint && one.algorithm == other.algorithm
+      && (one.pair == nil) == (other.pair == nil)
+  }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(thumbprint) }
+}
+
+extension ProofKey: Codable {
+  enum CodingKeys: String, CodingKey {
+    case algorithm = "alg"
+    /// The private key: PKCS #8 in DER, in Base64.
+    case key
+    /// The thumbprint of a key that the app keeps itself.
+    case thumbprint = "jkt"
+  }
+
+  package init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    let algorithm = try container.decode(String.self, forKey: .algorithm)
+    guard let text = try container.decodeIfPresent(String.self, forKey: .key) else {
+      let thumbprint = try container.decode(String.self, forKey: .thumbprint)
+      self.init(ofApp: thumbprint, algorithm: algorithm)
+      return
+    }
+    guard let key = PrivateKey(pem: Data((Self.begin + text + Self.end).utf8), passphrase: nil)
+    else {
+      throw DecodingError.dataCorruptedError(
+        forKey: .key, in: container, debugDescription: "it is not a private key")
+    }
+    self.init(key, algorithm: algorithm)
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(algorithm, forKey: .algorithm)
+    if let text = storedKey {
+      try container.encode(text, forKey: .key)
+    } else {
+      try container.encode(thumbprint, forKey: .thumbprint)
+    }
+  }
+
+  /// The private key as text; `nil` for a key that the app keeps itself.
+  var storedKey: String? {
+    guard let pem = pair?.privateKey.pem(passphrase: nil) else { return nil }
+    return String(decoding: pem, as: UTF8.self).split(separator: "\n")
+      .filter { !$0.hasPrefix("-----") }.joined()
+  }
+
+  private static let begin = "-----BEGIN PRIVATE KEY-----\n"
+  private static let end = "\n-----END PRIVATE KEY-----\n"
+}
+
+extension ProofKey: Redacted {
+  /// The algorithm and the thumbprint, which are public.
+  package var description: String { "proof key \(algorithm.printable) \(thumbprint.printable)" }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import SQBasics
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// The nonces and the clocks of servers that accept proofs.
+@Suite struct ProofServersTests {
+  private let servers = ProofServers()
+  private let now = Date(timeIntervalSince1970: 1_750_000_000)
+
+  private func server(
+    _ origin: String = "https://api.example", _ role: ProofServers.Role = .resource
+  ) throws -> ProofServers.Server {
+    ProofServers.Server(try RequestTarget(text: origin), role)
+  }
+
+  private static func nonce(_ values: String...) -> HeaderFields {
+    var fields = HeaderFields()
+    for value in values { fields.append(HeaderFields.Field(name: "dpop-nonce", value: value)) }
+    return fields
+  }
+
+  @Test func `a nonce belongs to one origin and one role`() throws {
+    servers.learn(Self.nonce("n"), from: try server())
+    #expect(servers.known(try server("https://API.example:443/x")).nonce == "n")
+    for other in ["https://api.example:444", "https://other.example", "http://api.example:443"] {
+      #expect(servers.known(try server(other)).nonce == nil)
+    }
+    #expect(servers.known(try server("https://api.example", .authorization)).nonce == nil)
+  }
+
+  @Test func `a new nonce replaces the old one, and a response without one keeps it`() throws {
+    servers.learn(Self.nonce("one"), from: try server())
+    servers.learn([:], from: try server())
+    #expect(servers.known(try server()).nonce == "one")
+    servers.learn(Self.nonce("two"), from: try server())
+    #expect(servers.known(try server()).nonce == "two")
+  }
+
+  /// Nonces of some servers have commas, semicolons and equals signs.
+  @Test func `a nonce is kept exactly`() throws {
+    let nonce = "a,b;c=d!#$%&'()*+-./:<>?@[]^_`{|}~"
+    servers.learn(Self.nonce(nonce), from: try server())
+    #expect(servers.known(try server()).nonce == nonce)
+  }
+
+  @Test(arguments: [
+    [""], ["a b"], ["a\"b"], ["a\\b"], ["caf\u{E9}"], ["a\u{7F}"], ["one", "two"],
+    [String(repeating: "n", count: 1025)],
+  ])
+  func `a nonce that no proof can have is ignored`(values: [String]) throws {
+    servers.learn(Self.nonce("old"), from: try server())
+    var fields = HeaderFields()
+    for value in values { fields.append(HeaderFields.Field(name: "DPoP-Nonce", value: value)) }
+    servers.learn(fields, from: try server())
+    #expect(servers.known(try server()).nonce == "old")
+  }
+
+  @Test func `a flood of servers is forgotten, the least used one first`() throws {
+    for number in 0..<1000 {
+      servers.learn(Self.nonce("n\(number)"), from: try server("https://h\(number).example"))
+      if number % 50 == 0 {
+        servers.learn(Self.nonce("kept \(number)".replacing(" ", with: "-")), from: try server())
+      }
+    }
+    #expect(servers.known(try server()).nonce == "kept-950")
+    #expect(servers.known(try server("https://h999.example")).nonce == "n999")
+    #expect(servers.known(try server("https://h0.example")).nonce == nil)
+  }
+
+  @Test func `an account's nonce is only used if no newer one is known`() throws {
+    servers.resume("stored", of: try server())
+    #expect(servers.known(try server()).nonce == "stored")
+    servers.resume("older", of: try server())
+    servers.resume(nil, of: try server())
+    servers.resume("bad nonce", of: try server("https://other.example"))
+    #expect(servers.known(try server()).nonce == "stored")
+    #expect(servers.known(try server("https://other.example")).nonce == nil)
+  }
+
+  @Test(arguments: [
+    (0, false), (4, false), (-4, false), (60, true), (-60, true), (86_000, true), (90_000, false),
+    (-90_000, false),
+  ])
+  func `a clock that differs by seconds to a day is corrected, once`(
+    seconds: Int, isCorrected: Bool
+  ) throws {
+    let date = now.addingTimeInterval(Double(seconds)).httpText
+    let fields: HeaderFields = ["Date": date]
+    #expect(servers.learnTime(fields, from: try server(), at: now) == isCorrected)
+    #expect(servers.known(try server()).clockLead == (isCorrected ? -Double(seconds) : 0))
+    #expect(!servers.learnTime(fields, from: try server(), at: now))
+  }
+
+  @Test func `a response without a usable date corrects nothing`() throws {
+    for fields: HeaderFields in [[:], ["Date": "yesterday"], ["Date": ""]] {
+      #expect(try !servers.learnTime(fields, from: server(), at: now))
+    }
+  }
+}

@@ -1,0 +1,156 @@
+import Foundation
+import SQBasics
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// Sign-ins whose tokens are bound to a key of the account (RFC 9449).
+@Suite(.timeLimit(.minutes(1))) struct BoundSignInTests {
+  @Test(arguments: [false, true])
+  func `the code and the tokens are bound to a new key, which is stored with the account`(
+    pushes: Bool
+  ) async throws {
+    let world = try await ProofWorld(pushes: pushes).signedIn()
+    let key = try #require(await world.storedKey)
+    let request = try #require(world.requests("/token").first)
+    #expect(request.proof?.thumbprint == key.thumbprint && request.proof?.tokenDigest == nil)
+    #expect(request.proof?["htu"] == "https://id.example/token")
+    let page = try #require(world.fixture.opened.first)
+    if pushes {
+      let pushed = try #require(world.requests("/par").first)
+      #expect(pushed.form["dpop_jkt"] == key.thumbprint && pushed.proof?.id != request.proof?.id)
+      #expect(pushed.proof?.thumbprint == key.thumbprint && pushed.proof?.tokenDigest == nil)
+      #expect(Set(page.parameters.keys) == ["client_id", "request_uri"])
+    } else {
+      #expect(page.parameters["dpop_jkt"] == key.thumbprint)
+    }
+    let token = try #require(world.module.currentToken)
+    #expect(token.isBound && token.tokenType == "DPoP")
+    #expect(world.module.authorizationFields == nil)
+  }
+
+  @Test func `a client without a binding sends no proof and no thumbprint`() async throws {
+    let fixture = try OAuthFixture().register()
+    try await fixture.oauth.signIn()
+    #expect(fixture.http.requests.allSatisfy { $0.headers["DPoP"] == nil })
+    #expect(try #require(fixture.opened.first).parameters["dpop_jkt"] == nil)
+    #expect(fixture.oauth.module.currentToken?.isBound == false)
+  }
+
+  @Test func `each sign-in has a key of its own, and a refresh keeps it`() async throws {
+    let world = try await ProofWorld().signedIn()
+    let first = try #require(await world.storedKey)
+    try await world.module.refresh()
+    #expect(await world.storedKey == first)
+    #expect(world.requests("/token").allSatisfy { $0.proof?.thumbprint == first.thumbprint })
+    try await world.signedIn()
+    #expect(await world.storedKey != first)
+  }
+
+  @Test(arguments: ["dpOp", "DPOP", "dpop"])
+  func `the token type is compared without case`(type: String) async throws {
+    let world = try ProofWorld()
+    world.change { $0.tokenType = type }
+    try await world.signedIn()
+    #expect(try await world.send().status == 200)
+    #expect(world.requests("/x").first?.request.headers["Authorization"] == "DPoP T1")
+  }
+
+  @Test(arguments: ["Bearer", "bearer"])
+  func `a Bearer token is refused, and nothing is stored`(type: String) async throws {
+    let world = try ProofWorld()
+    world.change { $0.tokenType = type }
+    await failure(.tokenNotBound) { try await world.signedIn() }
+    #expect(await world.store.list().isEmpty && world.module.currentToken == nil)
+  }
+
+  /// The old refresh token may be used up, so the new one is kept.
+  @Test func `a refresh that brings a Bearer token keeps only its refresh token`() async throws {
+    let world = try await ProofWorld().signedIn()
+    world.change { $0.tokenType = "Bearer" }
+    await failure(.tokenNotBound) { try await world.module.refresh() }
+    let record = try #require(await world.store.load("default"))
+    #expect(record.token.accessToken == "T1" && record.token.refreshToken == "R2")
+    #expect(record.token.isBound)
+    world.change { $0.tokenType = "DPoP" }
+    world.clock.advance(by: 120)
+    try await world.module.refresh()
+    #expect(world.module.currentToken?.accessToken == "T3")
+  }
+
+  @Test func `a bound token that was not asked for is refused with a hint`() async throws {
+    let fixture = try OAuthFixture(
+      answer: ScriptedTransport.json(#"{"access_token":"T","token_type":"DPoP"}"#)
+    ).register()
+    let error = await failure(.invalidResponse) { try await fixture.oauth.signIn() }
+    #expect(error?.message.contains("tokenBinding") == true)
+  }
+
+  @Test func `another process that has the store uses the same key`() async throws {
+    let world = try await ProofWorld().signedIn()
+    let key = try #require(await world.storedKey)
+    let configuration = try world.module.context.configuration.get()
+    let other = AuthorizationModule(
+      configuration: configuration, environment: world.module.environment)
+    _ = try await other.send(try .get("https://api.example/x"))
+    try await other.refresh()
+    #expect(world.seen.allSatisfy { $0.proof?.thumbprint == key.thumbprint })
+  }
+
+  @Test
+  func `a key of the app's own is not stored, and another key in the configuration is an error`()
+    async throws
+  {
+    let key = try ClientKey(generating: .es256)
+    let world = try await ProofWorld(binding: .dpopKey(key)).signedIn()
+    let record = try #require(await world.store.load("default"))
+    #expect(record.proofKey?.thumbprint == key.keyID && record.proofKey?.storedKey == nil)
+    #expect(try await world.send().status == 200)
+    var configuration = try world.module.context.configuration.get()
+    configuration.tokenBinding = .dpop()
+    world.module.register(configuration)
+    await failure(.invalidConfiguration) { try await world.send() }
+    await failure(.invalidConfiguration) { try await world.module.refresh() }
+    #expect(await world.store.load("default") == record)
+  }
+
+  @Test func `a token of the type DPoP without its key is not used`() async throws {
+    let world = try await ProofWorld().signedIn()
+    let text = try JSONEncoder().encode(try #require(world.module.currentToken))
+    let token = try JSONDecoder().decode(SQToken.self, from: text)
+    #expect(!token.isBound)
+    let other = try ProofWorld()
+    await failure(.tokenNotBound) { try await other.module.adopt(token) }
+    #expect(other.seen.isEmpty)
+  }
+
+  @Test func `client credentials are bound to a key, which the next token keeps`() async throws {
+    let world = try ProofWorld()
+    try await world.module.requestAccessTokenAsClient()
+    let key = try #require(await world.storedKey)
+    try await world.module.refresh()
+    #expect(world.requests("/token").count == 2)
+    #expect(world.requests("/token").allSatisfy { $0.proof?.thumbprint == key.thumbprint })
+  }
+
+  @Test func `a revocation has a proof only where the server asks for one`() async throws {
+    let world = try await ProofWorld().signedIn()
+    try await world.module.revoke()
+    #expect(world.requests("/revoke").allSatisfy { $0.proof == nil })
+    let strict = try await ProofWorld().signedIn()
+    let asks = Locked(true)
+    strict.fixture.http.answer { request in
+      guard try SentProof(request) == nil, asks.withLock({ $0 }) else {
+        return WebResponse(status: 200)
+      }
+      return WebResponse(
+        status: 400, headers: ["Content-Type": "application/json"],
+        body: Data(#"{"error":"invalid_dpop_proof"}"#.utf8))
+    }
+    try await strict.module.revoke()
+    let proofs = try strict.fixture.http.requests.filter { $0.url.path() == "/revoke" }
+      .map { try SentProof($0) }
+    #expect(proofs.map { $0 == nil } == [true, false, true, false])
+  }
+}
