@@ -29,6 +29,8 @@ extension SQOAuthError.Code {
   public static let consentRequired = Self(rawValue: "consent_required")
   /// The server does not know or accept the resource (RFC 8707, section 2).
   public static let invalidTarget = Self(rawValue: "invalid_target")
+  /// The server does not know or accept the requested permissions (RFC 9396, section 5).
+  public static let invalidAuthorizationDetails = Self(rawValue: "invalid_authorization_details")
   /// The server demands a proof with its nonce, and rejected the proof that had it (RFC 9449,
   /// section 8).
   ///

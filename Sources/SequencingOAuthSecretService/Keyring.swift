@@ -78,17 +78,7 @@ struct Keyring: Sendable {
   ///
   /// Only an item's secret contains the ID, so the ID of an unreadable item is not known.
   func list() throws(SQOAuthError) -> [String] {
-    try run { session throws(KeyringFailure) in
-      var ids: Set<ExactText> = []
-      for item in try items(session, attributes()) {
-        do throws(KeyringFailure) {
-          ids.insert(ExactText(try decode(item).id))
-        } catch {
-          guard error.concernsOneItem else { throw error }
-        }
-      }
-      return ids.map(\.text).inByteOrder()
-    }
+    try entries().compactMap { try? $0.record.get().id }
   }
 
   /// Reads all accounts, sorted by their keys.

@@ -37,6 +37,34 @@ extension CompactJWS {
     else { throw .badSignature }
   }
 
+  /// Verifies the signature with the public key in the header, and returns the members that name
+  /// the key.
+  ///
+  /// The signature then only shows who has this key. The header must not contain a private key.
+  ///
+  /// - SeeAlso: RFC 9449, section 4.3; RFC 7638, section 3.2
+  package func verifyWithOwnKey(
+    _ algorithms: Set<JWSAlgorithm>
+  ) throws(JWSFailure) -> [String: String] {
+    guard let algorithm = JWSAlgorithm(named: algorithmName), algorithms.contains(algorithm),
+      let scheme = algorithm.scheme
+    else { throw .algorithm(found: algorithmName) }
+    guard let ownKey, case .object(let members) = ownKey, let key = JSONWebKey(ownKey),
+      key.fits(algorithm, keyID: nil)
+    else { throw .noKey }
+    guard Self.privateNames.isDisjoint(with: members.keys) else {
+      throw .malformed("the header has a private key")
+    }
+    guard !key.publicKey.isWeak else { throw .weakKey }
+    guard key.publicKey.isValid(signature, of: signingInput, by: scheme) else {
+      throw .badSignature
+    }
+    return members.filter { JWKText.publicNames.contains($0.key) }.compactMapValues(\.string)
+  }
+
+  /// The members that only a private or a symmetric key has (RFC 7518, section 6).
+  private static let privateNames: Set = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"]
+
   private func require(_ algorithm: JWSAlgorithm) throws(JWSFailure) {
     guard JWSAlgorithm(named: algorithmName) == algorithm else {
       throw .algorithm(found: algorithmName)

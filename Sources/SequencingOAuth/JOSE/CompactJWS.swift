@@ -15,8 +15,10 @@ package struct CompactJWS: Sendable {
   /// The name of the key in the header (`kid`).
   let keyID: String?
   /// The type of the text in the header (`typ`).
-  let type: String?
+  package let type: String?
   /// The decoded payload.
+  /// The public key in the header, `jwk`; only a proof of a key is verified with it.
+  let ownKey: JSONValue?
   let payload: Data
   /// The bytes that the signature is computed from: the header and the payload as they were sent.
   let signingInput: Data
@@ -24,7 +26,7 @@ package struct CompactJWS: Sendable {
 
   /// Reads a text without verifying its signature.
   ///
-  /// Keys and addresses of keys in the header are ignored.
+  /// Addresses of keys in the header are ignored.
   package init(_ text: String) throws(JWSFailure) {
     guard text.utf8.count <= Self.maximumSize else { throw .tooLong }
     let segments = text.utf8.split(
@@ -39,6 +41,7 @@ package struct CompactJWS: Sendable {
     self.algorithmName = algorithmName
     keyID = try Self.text("kid", of: header)
     type = try Self.text("typ", of: header)
+    ownKey = header["jwk"]
     payload = try Self.decode(segments[1])
     signature = try Self.decode(segments[2])
     signingInput = Data(text.utf8.prefix(upTo: segments[1].endIndex))

@@ -5,7 +5,7 @@ import SQFoundation
 /// The claims of a DPoP proof: a signed text that shows, for one request, who has a token's key.
 ///
 /// - SeeAlso: RFC 9449, section 4.2
-struct DPoPProof: Sendable {
+package struct DPoPProof: Sendable {
   /// The name of the header field that carries a proof.
   static let field = "DPoP"
 
@@ -38,16 +38,33 @@ struct DPoPProof: Sendable {
   /// sent as `/`.
   ///
   /// - SeeAlso: RFC 9449, section 4.3; RFC 3986, section 6.2.3
-  static func url(of target: RequestTarget) -> String {
+  static func url(of target: RequestTarget) -> String { url(of: target, path: target.path) }
+
+  private static func url(of target: RequestTarget, path: String) -> String {
     let host = target.host.utf8.contains(UInt8(ascii: ":")) ? "[\(target.host)]" : target.host
     let isDefault = target.port == (target.isSecure ? 443 : 80)
     return (target.isSecure ? "https://" : "http://") + host
-      + (isDefault ? "" : ":\(target.port)") + target.path
+      + (isDefault ? "" : ":\(target.port)") + path
   }
 
-  /// Returns the text to sign.
+  /// Returns a URL in the form in which a server compares it with the URL of a request.
   ///
-  /// - Parameter publicJWK: the public key as a JSON object.
+  /// Other spellings of the same path are equal: `%7e` is `~`, and `%2f` is `%2F`.
+  ///
+  /// - SeeAlso: RFC 9449, section 4.3; RFC 3986, sections 6.2.2 and 6.2.3
+  package static func comparable(_ target: RequestTarget) -> String {
+    let parts = target.path.split(separator: "%", omittingEmptySubsequences: false)
+    let path = parts.dropFirst().reduce(into: String(parts.first ?? "")) { path, part in
+      let digits = part.prefix(2)
+      let byte = UInt8(digits, radix: 16) ?? 0
+      let isPlain = byte.isAlphanumeric || "-._~".utf8.contains(byte)
+      path += isPlain ? String(UnicodeScalar(byte)) : "%" + digits.uppercased()
+      path += part.dropFirst(2)
+    }
+    return url(of: target, path: path)
+  }
+
+  /// Returns the text to sign; `publicJWK` is the public key as a JSON object.
   func signingInput(algorithm: String, publicJWK: String) -> String {
     let header = "{\"alg\":\"\(algorithm)\",\"jwk\":\(publicJWK),\"typ\":\"dpop+jwt\"}"
     return Base64URL.encode(Data(header.utf8)) + "." + Base64URL.encode(claims)

@@ -49,7 +49,7 @@ package final class ProofServers: Sendable {
   static let longestNonce = 1024
   /// The difference of two clocks that no server minds.
   static let tolerance = 5.0
-  /// The largest difference to correct. A larger one may be an attack on the clock.
+  /// The largest difference to correct, because a larger one may be an attack on the clock.
   static let largestLead = 86_400.0
 
   private let state = Locked(State())

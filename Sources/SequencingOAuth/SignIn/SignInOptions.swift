@@ -63,6 +63,12 @@ public struct SignInOptions: Sendable, Hashable {
   public var uiLocales: [String] = []
   /// The individually requested claims; `nil` requests only the claims of the scope.
   public var claims: ClaimsRequest?
+  /// The permissions to ask for, each of a type that the server defines; empty by default.
+  ///
+  /// ``SQToken/authorizationDetailsMissing(from:)`` compares them with what the server granted.
+  ///
+  /// - SeeAlso: RFC 9396
+  public var authorizationDetails: [AuthorizationDetail] = []
   /// How the provider sends the response; `nil` omits the parameter.
   public var responseMode: ResponseMode?
   /// Additional parameters of the request; a parameter of the protocol itself is an error.
@@ -96,6 +102,9 @@ extension SignInOptions {
     add("acr_values", acrValues.joined(separator: " "))
     add("ui_locales", uiLocales.joined(separator: " "))
     add("claims", try claims?.json())
+    if !authorizationDetails.isEmpty {
+      add("authorization_details", authorizationDetails.json.text)
+    }
     let set = Set(pairs.map(\.name))
     let further = try ExtraParameters.check(
       parameters, reserved: ExtraParameters.reservedForAuthorization,

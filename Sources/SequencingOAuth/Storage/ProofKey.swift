@@ -38,12 +38,12 @@ package struct ProofKey: Sendable {
   /// Base64url, or the name of a curve or a type.
   ///
   /// - SeeAlso: RFC 7638, section 3
-  static func publicJWK(_ members: [String: String]) -> String {
+  package static func publicJWK(_ members: [String: String]) -> String {
     let texts = members.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\"\($0.value)\"" }
     return "{" + texts.joined(separator: ",") + "}"
   }
 
-  static func thumbprint(_ publicJWK: String) -> String {
+  package static func thumbprint(_ publicJWK: String) -> String {
     Base64URL.encode(Digest.sha256(publicJWK))
   }
 }

@@ -27,6 +27,10 @@ public struct AccessTokenClaims: Sendable, Hashable {
   public let identifier: String?
   /// A name of the user for people to read (`username`); only introspections contain it.
   public let username: String?
+  /// The thumbprint of the key to which the token is bound (`cnf.jkt`); `nil` for a Bearer token.
+  ///
+  /// - SeeAlso: RFC 9449, section 6
+  public let proofKeyThumbprint: String?
   /// All claims, including those with their own property.
   public let claims: [String: JSONValue]
 
@@ -79,6 +83,7 @@ public struct AccessTokenClaims: Sendable, Hashable {
     issueDate = try reader.date("iat")
     identifier = try reader.text("jti")
     username = claims["username"]?.string
+    proofKeyThumbprint = claims["cnf"]?.object?["jkt"]?.string
   }
 }
 

@@ -33,6 +33,7 @@ public struct AccessTokenValidator: Sendable {
   private let algorithms: Set<JWSAlgorithm>
   private let profile: Profile
   private let context: ClientContext
+  private let proofs: ProofChecker
 
   /// Creates the validator of a resource server; no request is sent.
   ///
@@ -62,18 +63,46 @@ public struct AccessTokenValidator: Sendable {
     configuration.clockTolerance = clockTolerance
     configuration.timeout = timeout
     context = ClientContext(.success(configuration), environment)
+    proofs = ProofChecker(Self.publicKeyAlgorithms, environment)
   }
 
   /// Validates an access token and returns its claims.
   ///
   /// `token` is the text after `Bearer` in the request's `Authorization` field. The server's
-  /// metadata and keys are fetched if they are not in memory or no longer fresh.
+  /// metadata and keys are fetched if they are not in memory or no longer fresh. A token that is
+  /// bound to a key is refused; for such tokens use ``validate(_:)-(ProtectedRequest)``.
   ///
   /// - Throws: `SQOAuthError.Code.accessTokenInvalid`; answer the request with status 401 then. The
   ///   error of a request if the metadata or the keys could not be fetched; it says nothing about
   ///   the token. If some keys are known, a token with an unknown key is invalid, even if the keys
   ///   cannot be fetched again.
   public func validate(_ token: String) async throws(SQOAuthError) -> AccessTokenClaims {
+    let claims = try await claims(of: token)
+    try claims.requireUnbound()
+    return claims
+  }
+
+  /// Validates the access token of a request, and the proof that a bound token needs.
+  ///
+  /// A token that is bound to a key is valid only with a proof for this request, which can be used
+  /// once (DPoP). The proofs of the last minutes are remembered: in `ClientEnvironment.oneTimeValues`
+  /// if the app has set it, otherwise in the memory of this process, 10 000 at most. A Bearer token
+  /// needs no proof.
+  ///
+  /// - Throws: `SQOAuthError.Code.invalidDPoPProof` for a missing or wrong proof; the errors of
+  ///   ``validate(_:)-(String)``. Answer the request with status 401, and for a bound token with
+  ///   a challenge of the scheme `DPoP`.
+  /// - SeeAlso: RFC 9449, sections 4.3 and 7
+  public func validate(
+    _ request: ProtectedRequest
+  ) async throws(SQOAuthError) -> AccessTokenClaims {
+    let claims = try await claims(of: try request.token().token)
+    let tolerance = (try? context.configuration.get())?.clockTolerance ?? .zero
+    try await proofs.check(request, claims, tolerance: tolerance)
+    return claims
+  }
+
+  private func claims(of token: String) async throws(SQOAuthError) -> AccessTokenClaims {
     let kind = SignedText.accessToken(isTyped: profile == .rfc9068)
     // Anyone may send a text, so a text that cannot be a token must not cause a request.
     let text = try kind.read(token)

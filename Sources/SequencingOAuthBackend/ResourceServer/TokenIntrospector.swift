@@ -18,6 +18,7 @@ public final class TokenIntrospector: Sendable {
   private let cacheTime: Duration
   private let signatureAlgorithms: Set<JWSAlgorithm>?
   private let requiresTokenType: Bool
+  private let proofs: ProofChecker
   private let cache: IntrospectionCache
   private let outages = Locked(IntrospectionOutages())
   private let questions = SharedFetches<Data, Answer, SQOAuthError>(keepsValues: false)
@@ -56,6 +57,7 @@ public final class TokenIntrospector: Sendable {
     self.signatureAlgorithms = signatureAlgorithms
     self.requiresTokenType = requiresTokenType
     cache = IntrospectionCache(limit: cacheLimit)
+    proofs = ProofChecker(AccessTokenValidator.publicKeyAlgorithms, environment)
   }
 
   /// Returns the claims of an access token, or `nil` if the token is not active.
@@ -69,7 +71,8 @@ public final class TokenIntrospector: Sendable {
   ///
   /// If the server issues tokens for several services, check the audience with
   /// ``AccessTokenClaims/require(audience:)``. A request takes at most
-  /// `ClientConfiguration.timeout`.
+  /// `ClientConfiguration.timeout`. A token that is bound to a key is refused with
+  /// `SQOAuthError.Code.accessTokenInvalid`; for such tokens use ``claims(of:)-(ProtectedRequest)``.
   ///
   /// - Throws: `SQOAuthError`: `SQOAuthError.Code.unexpectedTokenType` for an active token that is
   ///   not an access token; `SQOAuthError.Code.introspectionUnsupported`; the server's error, such
@@ -77,6 +80,28 @@ public final class TokenIntrospector: Sendable {
   ///   nothing about the token.
   /// - SeeAlso: RFC 7662, section 2
   public func claims(of token: String) async throws(SQOAuthError) -> AccessTokenClaims? {
+    let claims = try await anyClaims(of: token)
+    try claims?.requireUnbound()
+    return claims
+  }
+
+  /// Returns the claims of a request's access token after checking the proof that a bound token
+  /// needs, or `nil` if the token is not active.
+  ///
+  /// The rules for proofs are those of ``AccessTokenValidator/validate(_:)-(ProtectedRequest)``.
+  ///
+  /// - Throws: `SQOAuthError.Code.invalidDPoPProof` for a missing or wrong proof; the errors of
+  ///   ``claims(of:)-(String)``.
+  public func claims(
+    of request: ProtectedRequest
+  ) async throws(SQOAuthError) -> AccessTokenClaims? {
+    guard let claims = try await anyClaims(of: try request.token().token) else { return nil }
+    let tolerance = (try? context.configuration.get())?.clockTolerance ?? .zero
+    try await proofs.check(request, claims, tolerance: tolerance)
+    return claims
+  }
+
+  private func anyClaims(of token: String) async throws(SQOAuthError) -> AccessTokenClaims? {
     guard !token.isEmpty else { return nil }
     let digest = Digest.sha256(token)
     let clock = context.environment.clock

@@ -1,0 +1,58 @@
+import SQBasics
+import SQFoundation
+import SequencingOAuth
+
+/// The check of the proof that a bound token needs.
+struct ProofChecker: Sendable {
+  let algorithms: Set<JWSAlgorithm>
+  let environment: ClientEnvironment
+  /// The proofs that were used: the app's list, or one in the memory of this process.
+  private let used: any OneTimeValues
+
+  init(_ algorithms: Set<JWSAlgorithm>, _ environment: ClientEnvironment) {
+    self.algorithms = algorithms
+    self.environment = environment
+    used = environment.oneTimeValues ?? MemoryOneTimeValues()
+  }
+
+  /// Throws unless the request has the proof of the key to which its token is bound.
+  ///
+  /// The claims are those of the request's token.
+  ///
+  /// - SeeAlso: RFC 9449, sections 4.3 and 7.1
+  func check(
+    _ request: ProtectedRequest, _ claims: AccessTokenClaims, tolerance: Duration
+  ) async throws(SQOAuthError) {
+    let (scheme, token) = try request.token()
+    guard scheme == .dpop else { return try claims.requireUnbound() }
+    let proof = try ReceivedProof(request.proofs, algorithms: algorithms)
+    let now = environment.clock.now
+    try proof.check(request, token: token, at: now, tolerance: tolerance)
+    guard let thumbprint = claims.proofKeyThumbprint, thumbprint == proof.thumbprint else {
+      throw SQOAuthError(.accessTokenInvalid, "the access token is not bound to the proof's key")
+    }
+    // The last check, so that only the owner of a valid token can fill the memory.
+    try await proof.checkNew(in: used, at: now, tolerance: tolerance)
+  }
+}
+
+extension AccessTokenClaims {
+  /// Throws if the token is bound to a key or to a certificate.
+  ///
+  /// Without this check, a thief could use a stolen token as a Bearer token.
+  ///
+  /// - SeeAlso: RFC 9449, section 7.2; RFC 8705, section 3
+  func requireUnbound() throws(SQOAuthError) {
+    guard proofKeyThumbprint == nil else {
+      throw SQOAuthError(
+        .accessTokenInvalid,
+        "the access token is bound to a key, and the request has no proof (DPoP): check the whole "
+          + "request, as a ProtectedRequest")
+    }
+    guard claims["cnf"] ?? .null == .null else {
+      throw SQOAuthError(
+        .accessTokenInvalid,
+        "the access token is bound to something that this service cannot check (\"cnf\")")
+    }
+  }
+}

@@ -1,0 +1,56 @@
+public import SQBasics
+public import SQFoundation
+public import SequencingOAuth
+
+/// A request that a resource server received, with the parts that carry the client's token.
+///
+/// ``AccessTokenValidator/validate(_:)-(ProtectedRequest)`` and
+/// ``TokenIntrospector/claims(of:)-(ProtectedRequest)`` check its token, and the proof that a token
+/// needs if it is bound to a key.
+///
+/// - SeeAlso: RFC 6750, section 2.1; RFC 9449, section 7.1
+public struct ProtectedRequest: Sendable {
+  /// The request's method, such as `GET`.
+  public let method: String
+  /// The request's URL as the client has sent it, with the scheme, the host and the port.
+  ///
+  /// Behind a proxy, this is the address of the proxy.
+  public let url: URL
+  /// The values of all `Authorization` fields.
+  public let authorization: [String]
+  /// The values of all `DPoP` fields.
+  public let proofs: [String]
+
+  /// Creates a request from its method, its URL and its fields.
+  public init(method: String, url: URL, authorization: [String], proofs: [String]) {
+    self.method = method
+    self.url = url
+    self.authorization = authorization
+    self.proofs = proofs
+  }
+
+  /// The scheme of the request's token.
+  enum Scheme: String { case bearer, dpop }
+
+  /// Returns the only token of the request, with its scheme.
+  func token() throws(SQOAuthError) -> (scheme: Scheme, token: String) {
+    guard authorization.count == 1, let field = authorization.first,
+      let space = field.utf8.firstIndex(of: UInt8(ascii: " ")),
+      let scheme = Scheme(rawValue: field[..<space].asciiLowercased())
+    else {
+      throw SQOAuthError(
+        .accessTokenInvalid,
+        "the request must have one Authorization field, of the scheme Bearer or DPoP")
+    }
+    let token = field[space...].drop { $0 == " " }
+    guard !token.isEmpty, !token.contains(" ") else {
+      throw SQOAuthError(.accessTokenInvalid, "the request's Authorization field has no token")
+    }
+    return (scheme, String(token))
+  }
+}
+
+extension ProtectedRequest: Redacted {
+  /// The method only, because a URL may have secrets in its query.
+  public var description: String { "\(method.printable) request with a token" }
+}
