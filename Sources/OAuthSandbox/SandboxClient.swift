@@ -64,6 +64,13 @@ public struct SandboxClient: Sendable, Hashable {
   /// - SeeAlso: OpenID Connect Back-Channel Logout 1.0, section 2.2
   public var backchannelLogoutURI: String?
 
+  /// Whether the client gets no token without a proof of its key, `dpop_bound_access_tokens`.
+  ///
+  /// It has no effect if ``SandboxOptions/dpop`` is off.
+  ///
+  /// - SeeAlso: RFC 9449, section 5.2
+  public var requiresBoundTokens = false
+
   /// Creates a client that may authenticate in any way that suits its secret.
   public init(
     id: String, secret: String? = nil, name: String? = nil,

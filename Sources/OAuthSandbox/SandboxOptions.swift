@@ -25,6 +25,8 @@ public struct SandboxOptions: Sendable {
   ///
   /// - SeeAlso: RFC 8693, section 2.2.2 (`invalid_target`)
   public var audiences: Set<String>?
+  /// Whether tokens are bound to clients' keys, and how proofs are checked.
+  public var dpop = SandboxDPoPOptions()
   /// The lifetime of authorization codes.
   public var codeLifetime: Duration = .seconds(60)
   /// Whether every sign-in with a browser must push its parameters first.

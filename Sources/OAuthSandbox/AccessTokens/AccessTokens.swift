@@ -4,10 +4,12 @@ import SQFoundation
 ///
 /// - SeeAlso: RFC 9068, section 2
 enum AccessTokens {
-  /// The grant, scopes and lifetime of a new access token.
+  /// The grant, scopes, key and lifetime of a new access token.
   struct Occasion {
     let grant: TokenLedger.Grant
     let scopes: [String]
+    /// The thumbprint of the key that the token is bound to.
+    var key: String?
     let lifetime: Duration?
   }
 
@@ -54,19 +56,30 @@ enum AccessTokens {
       claims["acr"] = .string(signIn.acr)
     }
     claims["act"] = grant.actor
+    claims["cnf"] = occasion.key.map { ["jkt": .string($0)] }
     return claims
   }
 }
 
 extension SandboxState {
-  /// Issues an access token for a grant and records it in the ledger.
-  mutating func issueAccessToken(grant: Int, scopes: [String]) -> String {
+  /// Issues an access token for a grant, bound to a key if there is one, and records it in the
+  /// ledger.
+  mutating func issueAccessToken(grant: Int, scopes: [String], key: String?) -> String {
     let lifetime = options.accessTokenLifetime
     let token = AccessTokens.make(
-      AccessTokens.Occasion(grant: ledger.grants[grant], scopes: scopes, lifetime: lifetime), &self)
+      AccessTokens.Occasion(
+        grant: ledger.grants[grant], scopes: scopes, key: key, lifetime: lifetime), &self)
     ledger.remember(
-      accessToken: token, of: grant, scopes: scopes, lifetime: lifetime, now: now)
+      accessToken: token, of: grant, scopes: scopes, key: key, lifetime: lifetime, now: now)
     return token
+  }
+
+  /// Issues a refresh token for a grant, bound to the key if the client is public.
+  ///
+  /// A confidential client proves its identity with each refresh (RFC 9449, section 5).
+  mutating func issueRefreshToken(grant: Int, key: String?) -> String {
+    let isConfidential = client(ledger.grants[grant].clientID)?.isConfidential ?? false
+    return ledger.issueRefreshToken(grant: grant, key: isConfidential ? nil : key)
   }
 
   /// Returns the `aud` claim of a grant's tokens: a string, or an array if there are several

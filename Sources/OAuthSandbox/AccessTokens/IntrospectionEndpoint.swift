@@ -55,7 +55,8 @@ enum IntrospectionEndpoint {
   private static func describe(_ token: String, _ sandbox: SandboxState) -> SandboxJSON {
     if let (found, grant) = sandbox.ledger.activeAccessToken(token, at: sandbox.now) {
       let json = describe(grant, scopes: found.scopes, sandbox)
-        .setting("token_type", to: "Bearer")
+        .setting("token_type", to: found.key == nil ? "Bearer" : "DPoP")
+        .setting("cnf", to: found.key.map { ["jkt": .string($0)] })
         .setting("iat", to: .integer(Int(found.issued.timeIntervalSince1970)))
       guard let expiry = found.expiry else { return json }
       return json.setting("exp", to: .integer(Int(expiry.timeIntervalSince1970)))

@@ -1,5 +1,3 @@
-import SQBasics
-
 /// An error that the authorization endpoint sends to the app (RFC 6749, section 4.1.2.1).
 struct AuthorizationRefusal: Error {
   let code: String
@@ -44,7 +42,8 @@ enum AuthorizationEndpoint {
     do throws(AuthorizationRefusal) {
       let scopes = try check(request.query, client, sandbox)
       let openID = try OpenIDRequest(request.query, sandbox)
-      return try ask(request, client, back, scopes, openID, &sandbox)
+      let key = try sandbox.key(ofSignIn: request.query)
+      return try ask(request, client, back, scopes, openID, key, &sandbox)
     } catch {
       return back.error(error.code, error.description, &sandbox)
     }
@@ -104,7 +103,7 @@ enum AuthorizationEndpoint {
   /// Returns the first page of the sign-in, or sends the user back at once if `prompt` is `none`.
   private static func ask(
     _ request: SandboxRequest, _ client: SandboxClient, _ back: RedirectBack, _ scopes: [String],
-    _ openID: OpenIDRequest, _ sandbox: inout SandboxState
+    _ openID: OpenIDRequest, _ key: String?, _ sandbox: inout SandboxState
   ) throws(AuthorizationRefusal) -> Answer {
     let cookie = request.sessionCookie(sandbox)
     let session = sandbox.browsers.session(cookie)
@@ -114,7 +113,7 @@ enum AuthorizationEndpoint {
       challenge: request.query("code_challenge"), end: .redirect(back), openID: openID,
       mustSignIn: signIn.map { !openID.accepts($0, sandbox) || !openID.acceptsContext(of: $0) }
         ?? openID.prompts.contains("login"),
-      mustChooseAccount: openID.prompts.contains("select_account"), begun: sandbox.now)
+      mustChooseAccount: openID.prompts.contains("select_account"), begun: sandbox.now, key: key)
     if openID.prompts.contains("none") {
       return try answerSilently(pending, signIn, back, &sandbox)
     }
@@ -142,12 +141,5 @@ enum AuthorizationEndpoint {
       throw AuthorizationRefusal(code: "consent_required", description: "The user must be asked.")
     }
     return ConsentEndpoint.sendCode(pending, signIn, back, &sandbox)
-  }
-}
-
-extension UInt8 {
-  /// Whether the byte may occur in base64url without padding.
-  fileprivate var isBase64URL: Bool {
-    isAlphanumeric || self == UInt8(ascii: "-") || self == UInt8(ascii: "_")
   }
 }

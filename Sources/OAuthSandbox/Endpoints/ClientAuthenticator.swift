@@ -4,6 +4,8 @@ import SQFoundation
 struct OAuthFault: Error, Hashable {
   let code: String
   let description: String
+  /// The nonce that the next proof needs (RFC 9449, section 8).
+  var nonce: String?
 
   static func invalidRequest(_ description: String) -> Self {
     Self(code: "invalid_request", description: description)
@@ -20,9 +22,10 @@ struct OAuthFault: Error, Hashable {
   /// The answer: 401 with a challenge if the client's authentication failed, otherwise 400.
   var answer: Answer {
     let isClient = code == "invalid_client"
+    let challenge = [(name: "WWW-Authenticate", value: "Basic realm=\"sandbox\"")]
+    let nonce = nonce.map { [(name: "DPoP-Nonce", value: $0)] } ?? []
     return Answer(
-      status: isClient ? 401 : 400,
-      headers: isClient ? [("WWW-Authenticate", "Basic realm=\"sandbox\"")] : [],
+      status: isClient ? 401 : 400, headers: (isClient ? challenge : []) + nonce,
       json: .error(code, description))
   }
 }

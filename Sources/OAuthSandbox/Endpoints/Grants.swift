@@ -40,11 +40,13 @@ enum Grants {
       throw .invalidGrant("redirect_uri is not that of the authorization request.")
     }
     try checkVerifier(request.form("code_verifier"), code.challenge)
+    try sandbox.checkKey(code.key, of: request, "code")
     let grant = sandbox.ledger.open(
       TokenLedger.Grant(
         clientID: client.id, user: code.user, scopes: code.scopes, identity: code.identity))
     sandbox.ledger.codes[text]?.grant = grant
-    let response = sandbox.tokenResponse(grant: grant, scopes: code.scopes, hasRefreshToken: true)
+    let response = sandbox.tokenResponse(
+      grant: grant, scopes: code.scopes, hasRefreshToken: true, key: request.tokenKey)
     return try sandbox.addingIDToken(to: response, grant: grant, code: text)
   }
 
@@ -79,6 +81,7 @@ enum Grants {
     }
     let grant = sandbox.ledger.grants[found.grant]
     guard !grant.isRevoked else { throw .invalidGrant("The refresh token was revoked.") }
+    try sandbox.checkKey(found.key, of: request, "refresh token")
     var scopes = grant.scopes
     if let asked = request.form("scope"), !asked.isEmpty {
       let names = asked.split(separator: " ").map(String.init)
@@ -92,7 +95,8 @@ enum Grants {
       sandbox.ledger.markUsed(refreshToken: token, at: sandbox.now)
     }
     let response = sandbox.tokenResponse(
-      grant: found.grant, scopes: scopes, hasRefreshToken: sandbox.options.rotatesRefreshTokens)
+      grant: found.grant, scopes: scopes, hasRefreshToken: sandbox.options.rotatesRefreshTokens,
+      key: request.tokenKey)
     guard sandbox.options.openID.issuesIDTokenOnRefresh, scopes.contains("openid") else {
       return response
     }
@@ -140,7 +144,7 @@ enum Grants {
       clientID: client.id, user: user, scopes: scopes, audiences: request.audiences)
     // A client without a user can request a new token at any time (RFC 6749, section 4.4.3).
     let response = sandbox.tokenResponse(
-      grant: grant, scopes: scopes, hasRefreshToken: user != nil)
+      grant: grant, scopes: scopes, hasRefreshToken: user != nil, key: request.tokenKey)
     return try sandbox.addingIDToken(to: response, grant: grant)
   }
 }
@@ -175,17 +179,21 @@ extension SandboxState {
   }
 
   /// Issues tokens and returns the token response of RFC 6749, section 5.1.
+  ///
+  /// `key` is the thumbprint of the key that the tokens are bound to.
   mutating func tokenResponse(
-    grant: Int, scopes: [String], hasRefreshToken: Bool
+    grant: Int, scopes: [String], hasRefreshToken: Bool, key: String?
   ) -> SandboxJSON {
     let lifetime = options.accessTokenLifetime
-    let token = issueAccessToken(grant: grant, scopes: scopes)
-    var json: SandboxJSON = ["access_token": .string(token), "token_type": "Bearer"]
+    let token = issueAccessToken(grant: grant, scopes: scopes, key: key)
+    var json: SandboxJSON = [
+      "access_token": .string(token), "token_type": key == nil ? "Bearer" : "DPoP",
+    ]
     if let lifetime {
       json = json.setting("expires_in", to: .integer(Int(lifetime.components.seconds)))
     }
     if hasRefreshToken && options.issuesRefreshTokens {
-      let refreshToken = ledger.issueRefreshToken(grant: grant)
+      let refreshToken = issueRefreshToken(grant: grant, key: key)
       json = json.setting("refresh_token", to: .string(refreshToken))
     }
     return json.setting("scope", to: .string(scopes.joined(separator: " ")))

@@ -7,7 +7,8 @@ enum MetadataEndpoint {
 
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     guard request.isGet else { return .methodNotAllowed("GET") }
-    return Answer(json: .object(members(oauth(sandbox)) + members(openID(sandbox))))
+    let parts = [oauth(sandbox), bound(sandbox), openID(sandbox)]
+    return Answer(json: .object(parts.flatMap(members)))
   }
 
   private static func members(_ json: SandboxJSON) -> [SandboxJSON.Member] {
@@ -47,6 +48,12 @@ enum MetadataEndpoint {
         SandboxSigningAlgorithm.allCases.filter { !$0.usesSecret }.map(\.rawValue)),
       "authorization_response_iss_parameter_supported": true,
     ]
+  }
+
+  /// Returns the members about proofs of possession (RFC 9449, section 5.1).
+  private static func bound(_ sandbox: SandboxState) -> SandboxJSON {
+    guard sandbox.options.dpop.isOn else { return [:] }
+    return ["dpop_signing_alg_values_supported": strings(sandbox.options.dpop.algorithmNames)]
   }
 
   private static func openID(_ sandbox: SandboxState) -> SandboxJSON {

@@ -9,7 +9,8 @@ enum PushedAuthorizationEndpoint {
     do throws(OAuthFault) {
       try TokenEndpoint.checkForm(request)
       let client = try ClientAuthenticator.client(of: request, &sandbox)
-      let parameters = request.form.filter { !Self.ofClient.contains($0.name) }
+      let parameters = try sandbox.addingKey(
+        of: request, to: request.form.filter { !Self.ofClient.contains($0.name) })
       guard request.form("client_id") == client.id else {
         throw .invalidRequest("client_id is missing or names another client.")
       }
@@ -37,6 +38,7 @@ enum PushedAuthorizationEndpoint {
     do throws(AuthorizationRefusal) {
       _ = try AuthorizationEndpoint.check(parameters, client, sandbox)
       _ = try OpenIDRequest(parameters, sandbox)
+      _ = try sandbox.key(ofSignIn: parameters)
     } catch {
       throw OAuthFault(code: error.code, description: error.description)
     }

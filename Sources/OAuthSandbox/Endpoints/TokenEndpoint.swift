@@ -15,6 +15,7 @@ enum TokenEndpoint {
         throw OAuthFault(
           code: "unsupported_grant_type", description: "There is no such grant type here.")
       }
+      let request = try sandbox.proving(request, of: client)
       guard let client else {
         return Answer(json: try JWTBearerGrant.redeem(request, nil, &sandbox))
       }

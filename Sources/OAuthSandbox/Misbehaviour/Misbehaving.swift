@@ -66,7 +66,7 @@ enum Misbehaving {
       }
       return .response(answer.response)
     case nil, .alter, .errorRedirect, .addToRedirect, .idToken, .alteredIDToken, .keySet,
-      .userInfo, .jwt, .alteredJWT:
+      .userInfo, .jwt, .alteredJWT, .dpop:
       return .response(process().response)
     }
   }

@@ -58,11 +58,12 @@ public struct SandboxMisbehaviour: Sendable {
     case alteredIDToken(@Sendable (inout SandboxJWT) -> Void)
     case keySet(SandboxKeySetFault)
     case userInfo(SandboxUserInfoFault)
+    case dpop(SandboxDPoPFault)
 
     /// Whether it changes or replaces a whole answer, so that `times` counts requests.
     var concernsWholeAnswer: Bool {
       !concernsRedirect && !isErrorRedirect && !concernsIDToken && !concernsKeySet
-        && !concernsUserInfo && !concernsJWT
+        && !concernsUserInfo && !concernsJWT && !concernsProof
     }
 
     var concernsIDToken: Bool {
@@ -82,6 +83,8 @@ public struct SandboxMisbehaviour: Sendable {
     var concernsKeySet: Bool { if case .keySet = self { true } else { false } }
 
     var concernsUserInfo: Bool { if case .userInfo = self { true } else { false } }
+
+    var concernsProof: Bool { if case .dpop = self { true } else { false } }
 
     /// Whether it changes the redirect back to the app.
     var concernsRedirect: Bool {

@@ -13,6 +13,7 @@ struct ClientDescription {
   let scopes: [String]?
   /// The client's public keys, each with its algorithm.
   let keys: [SandboxJSON]
+  let requiresBoundTokens: Bool
 
   init(_ request: SandboxRequest, _ sandbox: SandboxState) throws(OAuthFault) {
     let type = request.header("content-type")?.prefix { $0 != ";" }.lowercased()
@@ -31,6 +32,7 @@ struct ClientDescription {
     name = try Self.text("client_name", json)
     scopes = try Self.text("scope", json)?.split(separator: " ").map(String.init)
     keys = try Self.keys(json)
+    requiresBoundTokens = try Self.bool("dpop_bound_access_tokens", json) ?? false
     try check(sandbox)
   }
 
@@ -76,6 +78,14 @@ struct ClientDescription {
     }
   }
 
+  private static func bool(_ name: String, _ json: SandboxJSON) throws(OAuthFault) -> Bool? {
+    switch json[name] {
+    case nil: return nil
+    case .bool(let value)?: return value
+    default: throw .invalidMetadata("\(name) is not true or false.")
+    }
+  }
+
   private static func texts(
     _ name: String, _ json: SandboxJSON
   ) throws(OAuthFault) -> [String]? {
@@ -99,6 +109,7 @@ struct ClientDescription {
     client.authentication = [method]
     client.grantTypes = Set(grantTypes)
     client.scopes = scopes.map(Set.init)
+    client.requiresBoundTokens = requiresBoundTokens
     return client
   }
 }

@@ -12,6 +12,9 @@ struct SandboxState {
   var keys = SigningKeys()
   /// The assertions that clients have used, because each is accepted only once.
   var usedAssertions = UsedAssertions()
+  /// The proofs that clients have used, because each is accepted only once.
+  var usedProofs = UsedProofs()
+  let proofNonces = ProofNonces()
   /// The logout tokens that are queued for clients.
   var logoutNotices: [LogoutNotice] = []
   var drive = DriveState()

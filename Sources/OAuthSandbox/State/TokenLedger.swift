@@ -32,6 +32,8 @@ struct TokenLedger: Redacted {
     /// The redirect URI of the authorization request, which the token request must repeat.
     let redirectURI: String
     let challenge: String?
+    /// The thumbprint of the key that the code is bound to.
+    let key: String?
     let identity: Identity?
     let expiry: Date
     /// The grant that the code was redeemed for.
@@ -42,6 +44,8 @@ struct TokenLedger: Redacted {
   struct AccessToken {
     let grant: Int
     let scopes: [String]
+    /// The thumbprint of the key that the token is bound to; `nil` for a Bearer token.
+    let key: String?
     let issued: Date
     var expiry: Date?
     var isRevoked = false
@@ -51,6 +55,8 @@ struct TokenLedger: Redacted {
     let grant: Int
     /// The number of refresh tokens issued before this one.
     let number: Int
+    /// The thumbprint of the key that the token is bound to.
+    let key: String?
     /// The date when the refresh token was exchanged for a new one.
     var used: Date?
 
@@ -83,17 +89,18 @@ struct TokenLedger: Redacted {
   }
 
   mutating func remember(
-    accessToken token: String, of grant: Int, scopes: [String], lifetime: Duration?, now: Date
+    accessToken token: String, of grant: Int, scopes: [String], key: String?, lifetime: Duration?,
+    now: Date
   ) {
     forgetOld(at: now)
     accessTokens[token] = AccessToken(
-      grant: grant, scopes: scopes, issued: now,
+      grant: grant, scopes: scopes, key: key, issued: now,
       expiry: lifetime.map { now.addingTimeInterval($0.timeInterval) })
   }
 
-  mutating func issueRefreshToken(grant: Int) -> String {
+  mutating func issueRefreshToken(grant: Int, key: String?) -> String {
     let token = Crypto.secret("refresh-")
-    refreshTokens[token] = RefreshToken(grant: grant, number: issues)
+    refreshTokens[token] = RefreshToken(grant: grant, number: issues, key: key)
     issues += 1
     latestRefreshToken = token
     latestOfGrant[grant] = token
