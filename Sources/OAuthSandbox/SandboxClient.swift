@@ -64,6 +64,11 @@ public struct SandboxClient: Sendable, Hashable {
   /// - SeeAlso: OpenID Connect Back-Channel Logout 1.0, section 2.2
   public var backchannelLogoutURI: String?
 
+  /// The types of authorization details that the client may request; `nil` for all types of the
+  /// sandbox.
+  ///
+  /// - SeeAlso: RFC 9396, section 10
+  public var authorizationDetailsTypes: Set<String>?
   /// Whether the client gets no token without a proof of its key, `dpop_bound_access_tokens`.
   ///
   /// It has no effect if ``SandboxOptions/dpop`` is off.

@@ -25,6 +25,10 @@ public struct SandboxOptions: Sendable {
   ///
   /// - SeeAlso: RFC 8693, section 2.2.2 (`invalid_target`)
   public var audiences: Set<String>?
+  /// The types of authorization details that apps can request; none make the sandbox ignore them.
+  ///
+  /// - SeeAlso: RFC 9396
+  public var authorizationDetailsTypes: [SandboxAuthorizationDetailsType] = []
   /// Whether tokens are bound to clients' keys, and how proofs are checked.
   public var dpop = SandboxDPoPOptions()
   /// The lifetime of authorization codes.

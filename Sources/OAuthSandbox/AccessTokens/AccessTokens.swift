@@ -8,6 +8,7 @@ enum AccessTokens {
   struct Occasion {
     let grant: TokenLedger.Grant
     let scopes: [String]
+    var details: [SandboxJSON] = []
     /// The thumbprint of the key that the token is bound to.
     var key: String?
     let lifetime: Duration?
@@ -55,6 +56,10 @@ enum AccessTokens {
       claims["auth_time"] = .integer(Int(signIn.date.timeIntervalSince1970))
       claims["acr"] = .string(signIn.acr)
     }
+    if !occasion.details.isEmpty {
+      // RFC 9396, section 9.1
+      claims["authorization_details"] = .array(occasion.details)
+    }
     claims["act"] = grant.actor
     claims["cnf"] = occasion.key.map { ["jkt": .string($0)] }
     return claims
@@ -64,13 +69,17 @@ enum AccessTokens {
 extension SandboxState {
   /// Issues an access token for a grant, bound to a key if there is one, and records it in the
   /// ledger.
-  mutating func issueAccessToken(grant: Int, scopes: [String], key: String?) -> String {
+  mutating func issueAccessToken(
+    grant: Int, scopes: [String], details: [SandboxJSON] = [], key: String?
+  ) -> String {
     let lifetime = options.accessTokenLifetime
     let token = AccessTokens.make(
       AccessTokens.Occasion(
-        grant: ledger.grants[grant], scopes: scopes, key: key, lifetime: lifetime), &self)
+        grant: ledger.grants[grant], scopes: scopes, details: details, key: key,
+        lifetime: lifetime), &self)
     ledger.remember(
-      accessToken: token, of: grant, scopes: scopes, key: key, lifetime: lifetime, now: now)
+      accessToken: token, of: grant, scopes: scopes, details: details, key: key, lifetime: lifetime,
+      now: now)
     return token
   }
 

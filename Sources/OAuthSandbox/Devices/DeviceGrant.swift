@@ -51,9 +51,9 @@ enum DeviceGrant {
     let grant = sandbox.ledger.open(
       TokenLedger.Grant(
         clientID: device.client.id, user: signIn.user, scopes: device.scopes,
-        identity: hasIdentity ? Identity(signIn, device.openID) : nil))
+        identity: hasIdentity ? Identity(signIn, device.openID) : nil, details: device.details))
     let response = sandbox.tokenResponse(
-      grant: grant, scopes: device.scopes, hasRefreshToken: true, key: key)
+      grant: grant, scopes: device.scopes, details: device.details, hasRefreshToken: true, key: key)
     return try sandbox.addingIDToken(to: response, grant: grant)
   }
 }

@@ -41,12 +41,15 @@ enum Grants {
     }
     try checkVerifier(request.form("code_verifier"), code.challenge)
     try sandbox.checkKey(code.key, of: request, "code")
+    let details = try sandbox.details(of: request, within: code.details)
     let grant = sandbox.ledger.open(
       TokenLedger.Grant(
-        clientID: client.id, user: code.user, scopes: code.scopes, identity: code.identity))
+        clientID: client.id, user: code.user, scopes: code.scopes, identity: code.identity,
+        details: code.details))
     sandbox.ledger.codes[text]?.grant = grant
     let response = sandbox.tokenResponse(
-      grant: grant, scopes: code.scopes, hasRefreshToken: true, key: request.tokenKey)
+      grant: grant, scopes: code.scopes, details: details, hasRefreshToken: true,
+      key: request.tokenKey)
     return try sandbox.addingIDToken(to: response, grant: grant, code: text)
   }
 
@@ -91,12 +94,13 @@ enum Grants {
       }
       scopes = scopes.filter(names.contains)
     }
+    let details = try sandbox.details(of: request, within: grant.details)
     if sandbox.options.rotatesRefreshTokens {
       sandbox.ledger.markUsed(refreshToken: token, at: sandbox.now)
     }
     let response = sandbox.tokenResponse(
-      grant: found.grant, scopes: scopes, hasRefreshToken: sandbox.options.rotatesRefreshTokens,
-      key: request.tokenKey)
+      grant: found.grant, scopes: scopes, details: details,
+      hasRefreshToken: sandbox.options.rotatesRefreshTokens, key: request.tokenKey)
     guard sandbox.options.openID.issuesIDTokenOnRefresh, scopes.contains("openid") else {
       return response
     }
@@ -137,14 +141,17 @@ enum Grants {
     _ request: SandboxRequest, _ client: SandboxClient, user: String?,
     _ sandbox: inout SandboxState
   ) throws(OAuthFault) -> SandboxJSON {
-    guard let scopes = sandbox.scopes(request.form("scope"), for: client) else {
+    let details = try sandbox.details(of: request, for: client)
+    guard let scopes = sandbox.scopes(request.form("scope"), for: client, details: details) else {
       throw OAuthFault(code: "invalid_scope", description: "There is no such scope.")
     }
     let grant = sandbox.open(
-      clientID: client.id, user: user, scopes: scopes, audiences: request.audiences)
+      clientID: client.id, user: user, scopes: scopes, audiences: request.audiences,
+      details: details)
     // A client without a user can request a new token at any time (RFC 6749, section 4.4.3).
     let response = sandbox.tokenResponse(
-      grant: grant, scopes: scopes, hasRefreshToken: user != nil, key: request.tokenKey)
+      grant: grant, scopes: scopes, details: details, hasRefreshToken: user != nil,
+      key: request.tokenKey)
     return try sandbox.addingIDToken(to: response, grant: grant)
   }
 }
@@ -154,12 +161,14 @@ extension SandboxState {
   ///
   /// A user's grant with the scope `openid` begins a new session.
   mutating func open(
-    clientID: String, user: String?, scopes: [String], audiences: [String] = []
+    clientID: String, user: String?, scopes: [String], audiences: [String] = [],
+    details: [SandboxJSON] = []
   ) -> Int {
     let identity = scopes.contains("openid") ? user.map { self.identity(ofNew: $0) } : nil
     return ledger.open(
       TokenLedger.Grant(
-        clientID: clientID, user: user, scopes: scopes, identity: identity, audiences: audiences))
+        clientID: clientID, user: user, scopes: scopes, identity: identity, audiences: audiences,
+        details: details))
   }
 
   /// Adds an ID token to a token response if the grant has the scope `openid`.
@@ -182,10 +191,11 @@ extension SandboxState {
   ///
   /// `key` is the thumbprint of the key that the tokens are bound to.
   mutating func tokenResponse(
-    grant: Int, scopes: [String], hasRefreshToken: Bool, key: String?
+    grant: Int, scopes: [String], details: [SandboxJSON] = [], hasRefreshToken: Bool, key: String?
   ) -> SandboxJSON {
     let lifetime = options.accessTokenLifetime
-    let token = issueAccessToken(grant: grant, scopes: scopes, key: key)
+    let details = granted(details)
+    let token = issueAccessToken(grant: grant, scopes: scopes, details: details, key: key)
     var json: SandboxJSON = [
       "access_token": .string(token), "token_type": key == nil ? "Bearer" : "DPoP",
     ]
@@ -196,6 +206,8 @@ extension SandboxState {
       let refreshToken = issueRefreshToken(grant: grant, key: key)
       json = json.setting("refresh_token", to: .string(refreshToken))
     }
+    if !details.isEmpty { json["authorization_details"] = .array(details) }
+    guard details.isEmpty || !scopes.isEmpty else { return json }
     return json.setting("scope", to: .string(scopes.joined(separator: " ")))
   }
 }

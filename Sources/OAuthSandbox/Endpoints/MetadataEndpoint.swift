@@ -7,7 +7,7 @@ enum MetadataEndpoint {
 
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     guard request.isGet else { return .methodNotAllowed("GET") }
-    let parts = [oauth(sandbox), bound(sandbox), openID(sandbox)]
+    let parts = [oauth(sandbox), optional(sandbox), openID(sandbox)]
     return Answer(json: .object(parts.flatMap(members)))
   }
 
@@ -50,10 +50,20 @@ enum MetadataEndpoint {
     ]
   }
 
-  /// Returns the members about proofs of possession (RFC 9449, section 5.1).
-  private static func bound(_ sandbox: SandboxState) -> SandboxJSON {
-    guard sandbox.options.dpop.isOn else { return [:] }
-    return ["dpop_signing_alg_values_supported": strings(sandbox.options.dpop.algorithmNames)]
+  /// Returns the members about what the options switch on.
+  ///
+  /// - SeeAlso: RFC 9449, section 5.1; RFC 9396, section 10
+  private static func optional(_ sandbox: SandboxState) -> SandboxJSON {
+    let options = sandbox.options
+    var json: SandboxJSON = [:]
+    if options.dpop.isOn {
+      json["dpop_signing_alg_values_supported"] = strings(options.dpop.algorithmNames)
+    }
+    if !options.authorizationDetailsTypes.isEmpty {
+      json["authorization_details_types_supported"] = strings(
+        options.authorizationDetailsTypes.map(\.name))
+    }
+    return json
   }
 
   private static func openID(_ sandbox: SandboxState) -> SandboxJSON {

@@ -36,9 +36,7 @@ enum PushedAuthorizationEndpoint {
     _ parameters: [SandboxParameter], _ client: SandboxClient, _ sandbox: SandboxState
   ) throws(OAuthFault) {
     do throws(AuthorizationRefusal) {
-      _ = try AuthorizationEndpoint.check(parameters, client, sandbox)
-      _ = try OpenIDRequest(parameters, sandbox)
-      _ = try sandbox.key(ofSignIn: parameters)
+      _ = try CheckedAuthorization(parameters, client, sandbox)
     } catch {
       throw OAuthFault(code: error.code, description: error.description)
     }

@@ -66,7 +66,7 @@ enum Misbehaving {
       }
       return .response(answer.response)
     case nil, .alter, .errorRedirect, .addToRedirect, .idToken, .alteredIDToken, .keySet,
-      .userInfo, .jwt, .alteredJWT, .dpop:
+      .userInfo, .jwt, .alteredJWT, .dpop, .details:
       return .response(process().response)
     }
   }

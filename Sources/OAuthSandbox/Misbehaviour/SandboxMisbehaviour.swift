@@ -59,11 +59,13 @@ public struct SandboxMisbehaviour: Sendable {
     case keySet(SandboxKeySetFault)
     case userInfo(SandboxUserInfoFault)
     case dpop(SandboxDPoPFault)
+    case details(@Sendable ([SandboxJSON]) -> [SandboxJSON])
 
     /// Whether it changes or replaces a whole answer, so that `times` counts requests.
     var concernsWholeAnswer: Bool {
       !concernsRedirect && !isErrorRedirect && !concernsIDToken && !concernsKeySet
         && !concernsUserInfo && !concernsJWT && !concernsProof
+        && !concernsDetails
     }
 
     var concernsIDToken: Bool {
@@ -85,6 +87,8 @@ public struct SandboxMisbehaviour: Sendable {
     var concernsUserInfo: Bool { if case .userInfo = self { true } else { false } }
 
     var concernsProof: Bool { if case .dpop = self { true } else { false } }
+
+    var concernsDetails: Bool { if case .details = self { true } else { false } }
 
     /// Whether it changes the redirect back to the app.
     var concernsRedirect: Bool {

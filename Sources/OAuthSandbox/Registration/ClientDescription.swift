@@ -14,6 +14,7 @@ struct ClientDescription {
   /// The client's public keys, each with its algorithm.
   let keys: [SandboxJSON]
   let requiresBoundTokens: Bool
+  let authorizationDetailsTypes: [String]?
 
   init(_ request: SandboxRequest, _ sandbox: SandboxState) throws(OAuthFault) {
     let type = request.header("content-type")?.prefix { $0 != ";" }.lowercased()
@@ -33,6 +34,7 @@ struct ClientDescription {
     scopes = try Self.text("scope", json)?.split(separator: " ").map(String.init)
     keys = try Self.keys(json)
     requiresBoundTokens = try Self.bool("dpop_bound_access_tokens", json) ?? false
+    authorizationDetailsTypes = try Self.texts("authorization_details_types", json)
     try check(sandbox)
   }
 
@@ -110,6 +112,7 @@ struct ClientDescription {
     client.grantTypes = Set(grantTypes)
     client.scopes = scopes.map(Set.init)
     client.requiresBoundTokens = requiresBoundTokens
+    client.authorizationDetailsTypes = authorizationDetailsTypes.map(Set.init)
     return client
   }
 }

@@ -20,6 +20,8 @@ struct TokenLedger: Redacted {
     var identity: Identity?
     /// The services that accept the tokens; empty for the sandbox itself.
     var audiences: [String] = []
+    /// The objects of `authorization_details` that were granted.
+    var details: [SandboxJSON] = []
     /// The party that acts for the user, in the form of a delegation's claim `act`.
     var actor: SandboxJSON?
     var isRevoked = false
@@ -34,6 +36,7 @@ struct TokenLedger: Redacted {
     let challenge: String?
     /// The thumbprint of the key that the code is bound to.
     let key: String?
+    let details: [SandboxJSON]
     let identity: Identity?
     let expiry: Date
     /// The grant that the code was redeemed for.
@@ -44,6 +47,7 @@ struct TokenLedger: Redacted {
   struct AccessToken {
     let grant: Int
     let scopes: [String]
+    let details: [SandboxJSON]
     /// The thumbprint of the key that the token is bound to; `nil` for a Bearer token.
     let key: String?
     let issued: Date
@@ -89,12 +93,12 @@ struct TokenLedger: Redacted {
   }
 
   mutating func remember(
-    accessToken token: String, of grant: Int, scopes: [String], key: String?, lifetime: Duration?,
-    now: Date
+    accessToken token: String, of grant: Int, scopes: [String], details: [SandboxJSON] = [],
+    key: String?, lifetime: Duration?, now: Date
   ) {
     forgetOld(at: now)
     accessTokens[token] = AccessToken(
-      grant: grant, scopes: scopes, key: key, issued: now,
+      grant: grant, scopes: scopes, details: details, key: key, issued: now,
       expiry: lifetime.map { now.addingTimeInterval($0.timeInterval) })
   }
 
