@@ -51,6 +51,10 @@ public struct SandboxClient: Sendable, Hashable {
   ///
   /// If `nil`, the UserInfo endpoint answers with plain JSON.
   public var userInfoAlgorithm: SandboxSigningAlgorithm?
+  /// The algorithm of the client's authorization responses, `authorization_signed_response_alg`.
+  ///
+  /// If `nil`, it is the first of ``SandboxOptions/authorizationResponseAlgorithms``.
+  public var authorizationResponseAlgorithm: SandboxSigningAlgorithm?
   /// Additional audiences of the client's ID tokens, which then name the client in `azp`.
   public var additionalAudiences: [String] = []
   /// The URIs that the sandbox may send the user back to after a logout.

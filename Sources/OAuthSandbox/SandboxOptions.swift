@@ -31,6 +31,16 @@ public struct SandboxOptions: Sendable {
   public var authorizationDetailsTypes: [SandboxAuthorizationDetailsType] = []
   /// Whether tokens are bound to clients' keys, and how proofs are checked.
   public var dpop = SandboxDPoPOptions()
+  /// The algorithms that sign authorization responses; none make the signed response modes unknown.
+  ///
+  /// The first is that of clients without an own one.
+  ///
+  /// - SeeAlso: JWT Secured Authorization Response Mode for OAuth 2.0 (JARM)
+  public var authorizationResponseAlgorithms: [SandboxSigningAlgorithm] = []
+  /// Whether every sign-in with a browser must ask for a signed response.
+  ///
+  /// It has no effect without ``authorizationResponseAlgorithms``.
+  public var requiresSignedAuthorizationResponses = false
   /// The lifetime of authorization codes.
   public var codeLifetime: Duration = .seconds(60)
   /// Whether every sign-in with a browser must push its parameters first.

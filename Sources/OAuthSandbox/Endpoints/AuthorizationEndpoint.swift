@@ -22,8 +22,9 @@ enum AuthorizationEndpoint {
       RedirectURIs.contains(redirectURI, in: client.redirectURIs)
     else { return ErrorPage.unknownRedirect(request, client, sandbox) }
 
-    let mode = request.query("response_mode").flatMap(RedirectBack.Mode.init) ?? .query
-    let back = RedirectBack(redirectURI: redirectURI, state: request.query("state"), mode: mode)
+    let back = RedirectBack(
+      redirectURI: redirectURI, state: request.query("state"),
+      mode: sandbox.responseMode(of: request.query), signer: ResponseSigner(client: client))
     if case .errorRedirect(let parameters) = sandbox.plan.take(
       .authorization, where: \.isErrorRedirect)
     {

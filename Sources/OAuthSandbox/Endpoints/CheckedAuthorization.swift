@@ -26,6 +26,7 @@ struct CheckedAuthorization: Redacted {
     _ query: [SandboxParameter], _ client: SandboxClient, _ sandbox: SandboxState
   ) throws(AuthorizationRefusal) {
     try Self.checkResponse(query, client)
+    try sandbox.checkResponseMode(of: query)
     try Self.checkPKCE(
       query, isRequired: !client.isConfidential || sandbox.options.requiresPKCEOfAll)
     self.client = client
@@ -65,9 +66,6 @@ struct CheckedAuthorization: Redacted {
     guard client.accepts(grantType: "authorization_code") else {
       throw AuthorizationRefusal(
         code: "unauthorized_client", description: "This client may not use the code grant.")
-    }
-    if let mode = query.value("response_mode"), RedirectBack.Mode(rawValue: mode) == nil {
-      throw .invalidRequest("Only response_mode=query and form_post are supported.")
     }
   }
 

@@ -38,7 +38,7 @@ enum MetadataEndpoint {
       "device_authorization_endpoint": address(.deviceAuthorization, sandbox),
       "scopes_supported": strings(sandbox.options.scopes.map(\.name)),
       "response_types_supported": ["code"],
-      "response_modes_supported": strings(RedirectBack.Mode.allCases.map(\.rawValue)),
+      "response_modes_supported": strings(sandbox.responseModes.map(\.rawValue)),
       "grant_types_supported": strings(TokenEndpoint.supportedGrantTypes(sandbox)),
       "code_challenge_methods_supported": ["S256"],
       "token_endpoint_auth_methods_supported": strings(methods),
@@ -52,7 +52,7 @@ enum MetadataEndpoint {
 
   /// Returns the members about what the options switch on.
   ///
-  /// - SeeAlso: RFC 9449, section 5.1; RFC 9396, section 10
+  /// - SeeAlso: RFC 9449, section 5.1; RFC 9396, section 10; JARM, section 4
   private static func optional(_ sandbox: SandboxState) -> SandboxJSON {
     let options = sandbox.options
     var json: SandboxJSON = [:]
@@ -62,6 +62,10 @@ enum MetadataEndpoint {
     if !options.authorizationDetailsTypes.isEmpty {
       json["authorization_details_types_supported"] = strings(
         options.authorizationDetailsTypes.map(\.name))
+    }
+    if !options.authorizationResponseAlgorithms.isEmpty {
+      json["authorization_signing_alg_values_supported"] = strings(
+        options.authorizationResponseAlgorithms.map(\.rawValue))
     }
     return json
   }

@@ -59,13 +59,14 @@ public struct SandboxMisbehaviour: Sendable {
     case keySet(SandboxKeySetFault)
     case userInfo(SandboxUserInfoFault)
     case dpop(SandboxDPoPFault)
+    case signedResponse(SandboxSignedResponseFault)
     case details(@Sendable ([SandboxJSON]) -> [SandboxJSON])
 
     /// Whether it changes or replaces a whole answer, so that `times` counts requests.
     var concernsWholeAnswer: Bool {
       !concernsRedirect && !isErrorRedirect && !concernsIDToken && !concernsKeySet
         && !concernsUserInfo && !concernsJWT && !concernsProof
-        && !concernsDetails
+        && !concernsDetails && !concernsSignedResponse
     }
 
     var concernsIDToken: Bool {
@@ -80,6 +81,11 @@ public struct SandboxMisbehaviour: Sendable {
       case .jwt, .alteredJWT: true
       default: false
       }
+    }
+
+    /// Whether it changes a signed authorization response.
+    var concernsSignedResponse: Bool {
+      if case .signedResponse = self { true } else { concernsJWT }
     }
 
     var concernsKeySet: Bool { if case .keySet = self { true } else { false } }

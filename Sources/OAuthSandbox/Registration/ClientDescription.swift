@@ -15,6 +15,7 @@ struct ClientDescription {
   let keys: [SandboxJSON]
   let requiresBoundTokens: Bool
   let authorizationDetailsTypes: [String]?
+  let responseAlgorithm: SandboxSigningAlgorithm?
 
   init(_ request: SandboxRequest, _ sandbox: SandboxState) throws(OAuthFault) {
     let type = request.header("content-type")?.prefix { $0 != ";" }.lowercased()
@@ -35,6 +36,7 @@ struct ClientDescription {
     keys = try Self.keys(json)
     requiresBoundTokens = try Self.bool("dpop_bound_access_tokens", json) ?? false
     authorizationDetailsTypes = try Self.texts("authorization_details_types", json)
+    responseAlgorithm = try Self.algorithm("authorization_signed_response_alg", json)
     try check(sandbox)
   }
 
@@ -88,6 +90,16 @@ struct ClientDescription {
     }
   }
 
+  private static func algorithm(
+    _ name: String, _ json: SandboxJSON
+  ) throws(OAuthFault) -> SandboxSigningAlgorithm? {
+    guard let text = try text(name, json) else { return nil }
+    guard let algorithm = SandboxSigningAlgorithm(rawValue: text) else {
+      throw .invalidMetadata("\(name) is unknown here.")
+    }
+    return algorithm
+  }
+
   private static func texts(
     _ name: String, _ json: SandboxJSON
   ) throws(OAuthFault) -> [String]? {
@@ -112,6 +124,7 @@ struct ClientDescription {
     client.grantTypes = Set(grantTypes)
     client.scopes = scopes.map(Set.init)
     client.requiresBoundTokens = requiresBoundTokens
+    client.authorizationResponseAlgorithm = responseAlgorithm
     client.authorizationDetailsTypes = authorizationDetailsTypes.map(Set.init)
     return client
   }
