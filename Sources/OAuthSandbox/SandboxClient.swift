@@ -55,6 +55,12 @@ public struct SandboxClient: Sendable, Hashable {
   ///
   /// If `nil`, it is the first of ``SandboxOptions/authorizationResponseAlgorithms``.
   public var authorizationResponseAlgorithm: SandboxSigningAlgorithm?
+  /// Whether the client's sign-ins must be signed requests, `require_signed_request_object`.
+  ///
+  /// It has no effect without ``SandboxOptions/requestObjectAlgorithms``.
+  ///
+  /// - SeeAlso: RFC 9101, section 10.5
+  public var requiresSignedRequests = false
   /// Additional audiences of the client's ID tokens, which then name the client in `azp`.
   public var additionalAudiences: [String] = []
   /// The URIs that the sandbox may send the user back to after a logout.

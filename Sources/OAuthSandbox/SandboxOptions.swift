@@ -31,6 +31,22 @@ public struct SandboxOptions: Sendable {
   public var authorizationDetailsTypes: [SandboxAuthorizationDetailsType] = []
   /// Whether tokens are bound to clients' keys, and how proofs are checked.
   public var dpop = SandboxDPoPOptions()
+  /// The algorithms that may sign authorization requests; none make signed requests unknown.
+  ///
+  /// The HMAC algorithms have no effect: a client signs with one of its ``SandboxClient/keys``.
+  ///
+  /// - SeeAlso: RFC 9101
+  public var requestObjectAlgorithms: [SandboxSigningAlgorithm] = []
+  /// Whether every sign-in with a browser must be a signed request.
+  ///
+  /// It has no effect without ``requestObjectAlgorithms``.
+  ///
+  /// - SeeAlso: RFC 9101, section 10.5
+  public var requiresSignedRequests = false
+  /// Whether a signed request must contain `nbf`, which is always checked if present.
+  ///
+  /// - SeeAlso: FAPI 2.0 Message Signing, section 5.3.1
+  public var requestObjectsNeedStart = false
   /// The algorithms that sign authorization responses; none make the signed response modes unknown.
   ///
   /// The first is that of clients without an own one.

@@ -4,7 +4,8 @@ enum AuthorizationEndpoint {
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     guard request.isGet else { return .methodNotAllowed("GET") }
     var request = request
-    if let reference = request.query("request_uri"), reference.hasPrefix("urn:") {
+    let reference = request.query("request_uri").flatMap { $0.hasPrefix("urn:") ? $0 : nil }
+    if let reference {
       // Other parameters would be ignored (RFC 9126, section 4), so a client that sends them errs.
       guard Set(request.query.map(\.name)) == ["client_id", "request_uri"],
         let id = request.query("client_id"),
@@ -18,13 +19,34 @@ enum AuthorizationEndpoint {
     guard request.isWellFormed, let id = request.query("client_id"),
       let client = sandbox.client(id)
     else { return ErrorPage.unknownClient(request.query("client_id")) }
-    guard let redirectURI = request.query("redirect_uri"),
-      RedirectURIs.contains(redirectURI, in: client.redirectURIs)
-    else { return ErrorPage.unknownRedirect(request, client, sandbox) }
+    if reference == nil {
+      do throws(RequestObjectFault) {
+        request = request.with(
+          query: try RequestObject.parameters(of: request.query, client, sandbox))
+      } catch {
+        return refuse(error, client, &sandbox)
+      }
+    }
+    return answer(request, client, &sandbox)
+  }
 
-    let back = RedirectBack(
-      redirectURI: redirectURI, state: request.query("state"),
-      mode: sandbox.responseMode(of: request.query), signer: ResponseSigner(client: client))
+  /// Sends an error to the request's redirect URI, or shows a page if it has no registered one.
+  private static func refuse(
+    _ fault: RequestObjectFault, _ client: SandboxClient, _ sandbox: inout SandboxState
+  ) -> Answer {
+    guard let back = RedirectBack(fault.parameters, client, sandbox) else {
+      return ErrorPage.wrongRequestObject(fault.description, client)
+    }
+    return back.error(fault.code, fault.description, &sandbox)
+  }
+
+  /// Answers a request whose client is known and whose parameters are complete.
+  private static func answer(
+    _ request: SandboxRequest, _ client: SandboxClient, _ sandbox: inout SandboxState
+  ) -> Answer {
+    guard let back = RedirectBack(request.query, client, sandbox) else {
+      return ErrorPage.unknownRedirect(request, client, sandbox)
+    }
     if case .errorRedirect(let parameters) = sandbox.plan.take(
       .authorization, where: \.isErrorRedirect)
     {

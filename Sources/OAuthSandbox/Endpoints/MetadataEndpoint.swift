@@ -52,7 +52,8 @@ enum MetadataEndpoint {
 
   /// Returns the members about what the options switch on.
   ///
-  /// - SeeAlso: RFC 9449, section 5.1; RFC 9396, section 10; JARM, section 4
+  /// - SeeAlso: RFC 9449, section 5.1; RFC 9396, section 10; RFC 9101, section 10.5;
+  ///   JARM, section 4
   private static func optional(_ sandbox: SandboxState) -> SandboxJSON {
     let options = sandbox.options
     var json: SandboxJSON = [:]
@@ -66,6 +67,11 @@ enum MetadataEndpoint {
     if !options.authorizationResponseAlgorithms.isEmpty {
       json["authorization_signing_alg_values_supported"] = strings(
         options.authorizationResponseAlgorithms.map(\.rawValue))
+    }
+    if !options.requestObjectAlgorithms.isEmpty {
+      json["request_object_signing_alg_values_supported"] = strings(
+        options.requestObjectAlgorithms.filter { !$0.usesSecret }.map(\.rawValue))
+      json["require_signed_request_object"] = .bool(options.requiresSignedRequests)
     }
     return json
   }
@@ -83,7 +89,7 @@ enum MetadataEndpoint {
       "userinfo_signing_alg_values_supported": algorithms,
       "claims_supported": strings(claims + SandboxProfile.standardNames),
       "claims_parameter_supported": true,
-      "request_parameter_supported": false,
+      "request_parameter_supported": .bool(!sandbox.options.requestObjectAlgorithms.isEmpty),
       "request_uri_parameter_supported": false,
       "prompt_values_supported": strings(prompts),
       "acr_values_supported": strings(options.acrValues),

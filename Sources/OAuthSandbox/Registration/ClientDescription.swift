@@ -14,6 +14,7 @@ struct ClientDescription {
   /// The client's public keys, each with its algorithm.
   let keys: [SandboxJSON]
   let requiresBoundTokens: Bool
+  let requiresSignedRequests: Bool
   let authorizationDetailsTypes: [String]?
   let responseAlgorithm: SandboxSigningAlgorithm?
 
@@ -35,6 +36,7 @@ struct ClientDescription {
     scopes = try Self.text("scope", json)?.split(separator: " ").map(String.init)
     keys = try Self.keys(json)
     requiresBoundTokens = try Self.bool("dpop_bound_access_tokens", json) ?? false
+    requiresSignedRequests = try Self.bool("require_signed_request_object", json) ?? false
     authorizationDetailsTypes = try Self.texts("authorization_details_types", json)
     responseAlgorithm = try Self.algorithm("authorization_signed_response_alg", json)
     try check(sandbox)
@@ -124,6 +126,7 @@ struct ClientDescription {
     client.grantTypes = Set(grantTypes)
     client.scopes = scopes.map(Set.init)
     client.requiresBoundTokens = requiresBoundTokens
+    client.requiresSignedRequests = requiresSignedRequests
     client.authorizationResponseAlgorithm = responseAlgorithm
     client.authorizationDetailsTypes = authorizationDetailsTypes.map(Set.init)
     return client

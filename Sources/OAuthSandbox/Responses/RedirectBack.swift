@@ -8,6 +8,23 @@ struct RedirectBack: Redacted {
   /// The signer of the parameters, if the mode is a signed one.
   var signer: ResponseSigner?
 
+  /// Creates a redirect to a place of the app's own, such as after a logout.
+  init(redirectURI: String, state: String?) {
+    self.redirectURI = redirectURI
+    self.state = state
+  }
+
+  /// Creates the redirect that a sign-in asks for, and fails if the client has not registered its
+  /// address.
+  init?(_ parameters: [SandboxParameter], _ client: SandboxClient, _ sandbox: SandboxState) {
+    guard let redirectURI = parameters.value("redirect_uri"),
+      RedirectURIs.contains(redirectURI, in: client.redirectURIs)
+    else { return nil }
+    self.init(redirectURI: redirectURI, state: parameters.value("state"))
+    mode = sandbox.responseMode(of: parameters)
+    signer = ResponseSigner(client: client)
+  }
+
   /// Returns the redirect after an authorization request, with `iss` (RFC 9207).
   ///
   /// A due misbehaviour alters its parameters.
