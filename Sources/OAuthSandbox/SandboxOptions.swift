@@ -82,6 +82,10 @@ public struct SandboxOptions: Sendable {
   /// of the same sign-in are revoked (RFC 9700, section 4.14.2). If `false`, the refresh token
   /// stays valid and is not sent again.
   public var rotatesRefreshTokens = true
+  /// The values of `grant_type` that the token endpoint accepts; `nil` for all.
+  ///
+  /// ``extensionGrants`` are always accepted.
+  public var grantTypes: Set<String>?
   /// The additional grants of the token endpoint, by `grant_type`.
   ///
   /// Each closure gets the form of a request whose client is authenticated. It returns the name of
@@ -96,6 +100,17 @@ public struct SandboxOptions: Sendable {
   ///
   /// - SeeAlso: RFC 6749, section 4.5
   public var extensionGrants: [String: @Sendable (_ form: [SandboxParameter]) -> String?] = [:]
+  /// The methods by which clients may authenticate, whatever each is registered for.
+  public var authenticationMethods = Set(SandboxClient.Authentication.allCases)
+  /// The algorithms that may sign a client's assertion.
+  public var assertionAlgorithms = SandboxSigningAlgorithm.allCases
+  /// Whether the `aud` of a client's assertion must be the issuer.
+  ///
+  /// If `false`, it may also be the address of the token endpoint. In both cases it must be a single
+  /// string.
+  ///
+  /// - SeeAlso: FAPI 2.0 Security Profile, section 5.3.2.1
+  public var requiresIssuerAsAudience = false
   /// Whether the identifier and the secret in Basic credentials are form-decoded.
   ///
   /// RFC 6749, section 2.3.1, requires it. Many servers do not decode them, and `false` makes the

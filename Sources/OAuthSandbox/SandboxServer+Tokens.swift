@@ -23,7 +23,8 @@ extension SandboxServer {
   /// empty, it is the issuer.
   ///
   /// With the thumbprint of a key in `keyThumbprint`, the tokens are bound to that key, except the
-  /// refresh token of a confidential client. If ``SandboxOptions/dpop`` is off, they are not.
+  /// refresh token of a confidential client unless ``SandboxDPoPOptions/bindsAllRefreshTokens`` is
+  /// set. If ``SandboxOptions/dpop`` is off, they are not.
   public func issueTokens(
     to clientID: String = SandboxClient.app.id, for user: String = SandboxUser.alice.name,
     scopes: [String]? = nil, audiences: [String] = [], boundTo keyThumbprint: String? = nil
@@ -34,14 +35,14 @@ extension SandboxServer {
       let grant = state.open(
         clientID: clientID, user: user, scopes: scopes, audiences: audiences)
       let accessToken = state.issueAccessToken(
-        grant: grant, scopes: scopes, key: key)
+        grant: grant, scopes: scopes, keyThumbprint: key)
       let response = try? state.addingIDToken(
         to: ["access_token": .string(accessToken)], grant: grant)
       let idToken: String? =
         if case .string(let token)? = response?["id_token"] { token } else { nil }
       return SandboxTokens(
         accessToken: accessToken,
-        refreshToken: state.issueRefreshToken(grant: grant, key: key), idToken: idToken)
+        refreshToken: state.issueRefreshToken(grant: grant, keyThumbprint: key), idToken: idToken)
     }
   }
 

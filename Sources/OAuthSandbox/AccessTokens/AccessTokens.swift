@@ -10,7 +10,7 @@ enum AccessTokens {
     let scopes: [String]
     var details: [SandboxJSON] = []
     /// The thumbprint of the key that the token is bound to.
-    var key: String?
+    var keyThumbprint: String?
     let lifetime: Duration?
   }
 
@@ -61,7 +61,7 @@ enum AccessTokens {
       claims["authorization_details"] = .array(occasion.details)
     }
     claims["act"] = grant.actor
-    claims["cnf"] = occasion.key.map { ["jkt": .string($0)] }
+    claims["cnf"] = occasion.keyThumbprint.map { ["jkt": .string($0)] }
     return claims
   }
 }
@@ -70,25 +70,28 @@ extension SandboxState {
   /// Issues an access token for a grant, bound to a key if there is one, and records it in the
   /// ledger.
   mutating func issueAccessToken(
-    grant: Int, scopes: [String], details: [SandboxJSON] = [], key: String?
+    grant: Int, scopes: [String], details: [SandboxJSON] = [], keyThumbprint: String?
   ) -> String {
     let lifetime = options.accessTokenLifetime
     let token = AccessTokens.make(
       AccessTokens.Occasion(
-        grant: ledger.grants[grant], scopes: scopes, details: details, key: key,
+        grant: ledger.grants[grant], scopes: scopes, details: details, keyThumbprint: keyThumbprint,
         lifetime: lifetime), &self)
     ledger.remember(
-      accessToken: token, of: grant, scopes: scopes, details: details, key: key, lifetime: lifetime,
+      accessToken: token, of: grant, scopes: scopes, details: details, keyThumbprint: keyThumbprint,
+      lifetime: lifetime,
       now: now)
     return token
   }
 
-  /// Issues a refresh token for a grant, bound to the key if the client is public.
+  /// Issues a refresh token for a grant, bound to the key if the client is public or the options
+  /// bind all.
   ///
   /// A confidential client proves its identity with each refresh (RFC 9449, section 5).
-  mutating func issueRefreshToken(grant: Int, key: String?) -> String {
+  mutating func issueRefreshToken(grant: Int, keyThumbprint: String?) -> String {
     let isConfidential = client(ledger.grants[grant].clientID)?.isConfidential ?? false
-    return ledger.issueRefreshToken(grant: grant, key: isConfidential ? nil : key)
+    let isBound = options.dpop.bindsAllRefreshTokens || !isConfidential
+    return ledger.issueRefreshToken(grant: grant, keyThumbprint: isBound ? keyThumbprint : nil)
   }
 
   /// Returns the `aud` claim of a grant's tokens: a string, or an array if there are several

@@ -18,8 +18,8 @@ package struct TokenRefusal: Error, Equatable {
   private let error: String?
   private let scope: String?
   private let scheme: Scheme
-  /// The nonce that the next proof needs.
-  var nonce: String?
+  /// The additional header fields of the answer.
+  var fields: [SandboxParameter] = []
 
   init(
     _ status: Int, _ error: String? = nil, _ description: String? = nil, scope: String? = nil,
@@ -50,7 +50,7 @@ package struct TokenRefusal: Error, Equatable {
   var answer: Answer {
     Answer(
       status: status,
-      headers: [("WWW-Authenticate", challenge)] + (nonce.map { [("DPoP-Nonce", $0)] } ?? []),
+      headers: [("WWW-Authenticate", challenge)] + fields.map { ($0.name, $0.value) },
       json: error.map { .error($0, message) } ?? [:])
   }
 }

@@ -54,9 +54,12 @@ struct ReceivedAssertion: Redacted {
   }
 
   private func checkClaims(_ sandbox: inout SandboxState) throws(AssertionFault) {
-    let names: [SandboxJSON] = [
-      .string(sandbox.issuer), .string(sandbox.issuer + SandboxEndpoint.token.path),
-    ]
+    guard let algorithm = jwt.algorithm, sandbox.options.assertionAlgorithms.contains(algorithm)
+    else { throw AssertionFault("Its algorithm is not supported.") }
+    var names: [SandboxJSON] = [.string(sandbox.issuer)]
+    if !sandbox.options.requiresIssuerAsAudience {
+      names.append(.string(sandbox.issuer + SandboxEndpoint.token.path))
+    }
     guard let audience = jwt.claims["aud"], names.contains(audience) else {
       throw AssertionFault("aud must name only this server.")
     }

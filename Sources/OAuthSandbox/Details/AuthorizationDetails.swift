@@ -2,8 +2,6 @@
 ///
 /// - SeeAlso: RFC 9396, section 5
 struct DetailsFault: Error {
-  static let code = "invalid_authorization_details"
-
   let description: String
 
   init(_ description: String) {
@@ -13,13 +11,13 @@ struct DetailsFault: Error {
 
 extension OAuthFault {
   init(_ fault: DetailsFault) {
-    self.init(code: DetailsFault.code, description: fault.description)
+    self.init(code: "invalid_authorization_details", description: fault.description)
   }
 }
 
 extension AuthorizationRefusal {
   init(_ fault: DetailsFault) {
-    self.init(code: DetailsFault.code, description: fault.description)
+    self.init(code: "invalid_authorization_details", description: fault.description)
   }
 }
 

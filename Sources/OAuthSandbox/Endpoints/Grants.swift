@@ -40,7 +40,7 @@ enum Grants {
       throw .invalidGrant("redirect_uri is not that of the authorization request.")
     }
     try checkVerifier(request.form("code_verifier"), code.challenge)
-    try sandbox.checkKey(code.key, of: request, "code")
+    try sandbox.checkKey(code.keyThumbprint, of: request, "code")
     let details = try sandbox.details(of: request, within: code.details)
     let grant = sandbox.ledger.open(
       TokenLedger.Grant(
@@ -84,7 +84,7 @@ enum Grants {
     }
     let grant = sandbox.ledger.grants[found.grant]
     guard !grant.isRevoked else { throw .invalidGrant("The refresh token was revoked.") }
-    try sandbox.checkKey(found.key, of: request, "refresh token")
+    try sandbox.checkKey(found.keyThumbprint, of: request, "refresh token")
     var scopes = grant.scopes
     if let asked = request.form("scope"), !asked.isEmpty {
       let names = asked.split(separator: " ").map(String.init)
@@ -195,7 +195,7 @@ extension SandboxState {
   ) -> SandboxJSON {
     let lifetime = options.accessTokenLifetime
     let details = granted(details)
-    let token = issueAccessToken(grant: grant, scopes: scopes, details: details, key: key)
+    let token = issueAccessToken(grant: grant, scopes: scopes, details: details, keyThumbprint: key)
     var json: SandboxJSON = [
       "access_token": .string(token), "token_type": key == nil ? "Bearer" : "DPoP",
     ]
@@ -203,7 +203,7 @@ extension SandboxState {
       json = json.setting("expires_in", to: .integer(Int(lifetime.components.seconds)))
     }
     if hasRefreshToken && options.issuesRefreshTokens {
-      let refreshToken = issueRefreshToken(grant: grant, key: key)
+      let refreshToken = issueRefreshToken(grant: grant, keyThumbprint: key)
       json = json.setting("refresh_token", to: .string(refreshToken))
     }
     if !details.isEmpty { json["authorization_details"] = .array(details) }

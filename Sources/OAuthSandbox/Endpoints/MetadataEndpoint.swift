@@ -24,7 +24,8 @@ enum MetadataEndpoint {
   }
 
   private static func oauth(_ sandbox: SandboxState) -> SandboxJSON {
-    let methods = SandboxClient.Authentication.allCases.map(\.rawValue)
+    let methods = SandboxClient.Authentication.allCases
+      .filter(sandbox.options.authenticationMethods.contains).map(\.rawValue)
     return [
       "issuer": .string(sandbox.issuer),
       "authorization_endpoint": address(.authorization, sandbox),
@@ -45,7 +46,7 @@ enum MetadataEndpoint {
       "revocation_endpoint_auth_methods_supported": strings(methods),
       "introspection_endpoint_auth_methods_supported": strings(methods.filter { $0 != "none" }),
       "token_endpoint_auth_signing_alg_values_supported": strings(
-        SandboxSigningAlgorithm.allCases.filter { !$0.usesSecret }.map(\.rawValue)),
+        sandbox.options.assertionAlgorithms.filter { !$0.usesSecret }.map(\.rawValue)),
       "authorization_response_iss_parameter_supported": true,
     ]
   }

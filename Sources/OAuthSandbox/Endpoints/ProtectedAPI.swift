@@ -52,7 +52,7 @@ enum ProtectedAPI {
     let needsProof = sandbox.options.dpop.policy == .required
     let access = try access(
       token: text, scheme: needsProof ? sandbox.schemes : .bearer, sandbox)
-    guard !needsProof, access.token.key == nil else {
+    guard !needsProof, access.token.keyThumbprint == nil else {
       throw TokenRefusal(
         401, "invalid_token", "The token needs the scheme DPoP and a proof.",
         scheme: .dpop(sandbox.options.dpop.algorithmNames))
@@ -77,7 +77,7 @@ enum ProtectedAPI {
     } catch {
       throw TokenRefusal(error, sandbox)
     }
-    guard access.token.key == key else {
+    guard access.token.keyThumbprint == key else {
       throw TokenRefusal(
         401, "invalid_token", "The token is not bound to the proof's key.", scheme: scheme)
     }

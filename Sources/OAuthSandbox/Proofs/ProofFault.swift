@@ -21,9 +21,13 @@ enum ProofFault: Error, Equatable {
     }
   }
 
-  /// Returns the nonce to offer with this error.
-  func nonce(of party: SandboxDPoPOptions.Party, _ sandbox: SandboxState) -> String? {
-    self == .nonceRequired ? sandbox.proofNonces.current(for: party, sandbox) : nil
+  /// Returns the field with the nonce that the next proof needs.
+  func fields(
+    of party: SandboxDPoPOptions.Party, _ sandbox: SandboxState
+  ) -> [SandboxParameter] {
+    guard self == .nonceRequired else { return [] }
+    let nonce = sandbox.proofNonces.current(for: party, sandbox)
+    return [SandboxParameter(name: "DPoP-Nonce", value: nonce)]
   }
 }
 
@@ -32,7 +36,7 @@ extension OAuthFault {
   init(_ fault: ProofFault, _ sandbox: SandboxState) {
     self.init(
       code: fault.code, description: fault.message,
-      nonce: fault.nonce(of: .authorizationServer, sandbox))
+      fields: fault.fields(of: .authorizationServer, sandbox))
   }
 }
 
@@ -40,6 +44,6 @@ extension TokenRefusal {
   /// Creates the error for the protected API.
   init(_ fault: ProofFault, _ sandbox: SandboxState) {
     self.init(401, fault.code, fault.message, scheme: .dpop(sandbox.options.dpop.algorithmNames))
-    nonce = fault.nonce(of: .api, sandbox)
+    fields = fault.fields(of: .api, sandbox)
   }
 }

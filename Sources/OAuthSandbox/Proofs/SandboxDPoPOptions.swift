@@ -55,6 +55,10 @@ public struct SandboxDPoPOptions: Sendable, Hashable {
   ///
   /// - SeeAlso: RFC 9449, section 10
   public var requiresKeyOfSignIn = false
+  /// Whether the refresh tokens of confidential clients are bound to a key too.
+  ///
+  /// If `false`, only those of public clients are (RFC 9449, section 5).
+  public var bindsAllRefreshTokens = false
   /// The maximum age of a proof, by its `iat` and the sandbox's clock.
   public var proofLifetime: Duration = .seconds(60)
   /// The maximum time by which a proof may come from the future.

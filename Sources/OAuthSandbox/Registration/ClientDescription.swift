@@ -28,7 +28,9 @@ struct ClientDescription {
     redirectURIs = try Self.texts("redirect_uris", json) ?? []
     grantTypes = try Self.texts("grant_types", json) ?? ["authorization_code"]
     let named = try Self.text("token_endpoint_auth_method", json) ?? "client_secret_basic"
-    guard let method = SandboxClient.Authentication(rawValue: named) else {
+    guard let method = SandboxClient.Authentication(rawValue: named),
+      sandbox.options.authenticationMethods.contains(method)
+    else {
       throw .invalidMetadata("This server does not support the token_endpoint_auth_method.")
     }
     self.method = method

@@ -1,9 +1,10 @@
+import SQBasics
 import SQFoundation
 
 /// The reason why a signed request is rejected, such as `invalid_request_object`.
 ///
 /// - SeeAlso: RFC 9101, section 7
-struct RequestObjectFault: Error {
+struct RequestObjectFault: Error, Redacted {
   var code = "invalid_request_object"
   let description: String
   /// The parameters of the request, which may be unverified.
@@ -15,7 +16,7 @@ struct RequestObjectFault: Error {
 /// A client's signed authorization request.
 ///
 /// - SeeAlso: RFC 9101
-struct RequestObject {
+struct RequestObject: Redacted {
   private let jwt: ReceivedJWT
   /// The claims in the form of parameters, without those of a JWT.
   let parameters: [SandboxParameter]

@@ -35,7 +35,7 @@ struct TokenLedger: Redacted {
     let redirectURI: String
     let challenge: String?
     /// The thumbprint of the key that the code is bound to.
-    let key: String?
+    let keyThumbprint: String?
     let details: [SandboxJSON]
     let identity: Identity?
     let expiry: Date
@@ -49,7 +49,7 @@ struct TokenLedger: Redacted {
     let scopes: [String]
     let details: [SandboxJSON]
     /// The thumbprint of the key that the token is bound to; `nil` for a Bearer token.
-    let key: String?
+    let keyThumbprint: String?
     let issued: Date
     var expiry: Date?
     var isRevoked = false
@@ -60,7 +60,7 @@ struct TokenLedger: Redacted {
     /// The number of refresh tokens issued before this one.
     let number: Int
     /// The thumbprint of the key that the token is bound to.
-    let key: String?
+    let keyThumbprint: String?
     /// The date when the refresh token was exchanged for a new one.
     var used: Date?
 
@@ -94,17 +94,17 @@ struct TokenLedger: Redacted {
 
   mutating func remember(
     accessToken token: String, of grant: Int, scopes: [String], details: [SandboxJSON] = [],
-    key: String?, lifetime: Duration?, now: Date
+    keyThumbprint: String?, lifetime: Duration?, now: Date
   ) {
     forgetOld(at: now)
     accessTokens[token] = AccessToken(
-      grant: grant, scopes: scopes, details: details, key: key, issued: now,
+      grant: grant, scopes: scopes, details: details, keyThumbprint: keyThumbprint, issued: now,
       expiry: lifetime.map { now.addingTimeInterval($0.timeInterval) })
   }
 
-  mutating func issueRefreshToken(grant: Int, key: String?) -> String {
+  mutating func issueRefreshToken(grant: Int, keyThumbprint: String?) -> String {
     let token = Crypto.secret("refresh-")
-    refreshTokens[token] = RefreshToken(grant: grant, number: issues, key: key)
+    refreshTokens[token] = RefreshToken(grant: grant, number: issues, keyThumbprint: keyThumbprint)
     issues += 1
     latestRefreshToken = token
     latestOfGrant[grant] = token

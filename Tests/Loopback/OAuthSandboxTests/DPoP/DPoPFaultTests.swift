@@ -57,6 +57,23 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test(arguments: [SandboxEndpoint.pushedAuthorization, .driveUpload, .userInfo, .driveFiles])
+  func `every endpoint that checks proofs can ask for a nonce wrongly`(
+    endpoint: SandboxEndpoint
+  ) async throws {
+    let sandbox = try await ProvingPeer.start()
+    let client = ProvingPeer(sandbox)
+    sandbox.misbehave(at: endpoint, .dpop(.nonceDoubled))
+    let isGet = [.userInfo, .driveFiles].contains(endpoint)
+    let answer =
+      isGet
+      ? try await client.peer.get(endpoint.path)
+      : try await client.post(BoundTokenTests.signIn, to: endpoint.path)
+    #expect(answer.error == "use_dpop_nonce")
+    #expect(answer.headers.filter { $0.name == "dpop-nonce" }.count == 2)
+    await sandbox.stop()
+  }
+
   @Test func `a right proof can be refused`() async throws {
     let sandbox = try await ProvingPeer.start()
     let client = ProvingPeer(sandbox)
