@@ -105,6 +105,7 @@ import Testing
       ("[\(file)]", true),
       (#"[{"type":"genome_file","identifier":"8","actions":["read"]}]"#, false),
       (#"[{"type":"genome_file","identifier":"7","actions":["write"]}]"#, false),
+      (#"[{"type":"genome_file","identifier":"7","acts":["read"]}]"#, false),
       (#"[{"type":"genome_file","identifier":"7"}]"#, false), ("[]", false), ("x", false),
     ] as [(String, Bool)])
   func `a token request may ask for less but not for more`(

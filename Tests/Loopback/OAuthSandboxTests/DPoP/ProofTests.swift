@@ -174,6 +174,20 @@ import Testing
     await sandbox.stop()
   }
 
+  /// With another spelling, one key would have several thumbprints.
+  @Test(arguments: ["n", "e"])
+  func `the numbers of a key have no leading zeros`(name: String) async throws {
+    let sandbox = try await ProvingPeer.start()
+    let client = ProvingPeer(sandbox, .ps256)
+    let number = try #require(client.jwk[name]?.string.flatMap { Data(base64URL: $0) })
+    let proof = client.proof { jwt in
+      jwt.header["jwk"]?[name] = .string(Crypto.base64URL(Data([0]) + number))
+    }
+    let answer = try await client.post(ProvingPeer.passwordForm, proof)
+    #expect(answer.error == "invalid_dpop_proof" && answer.text.contains("RFC 7518"))
+    await sandbox.stop()
+  }
+
   @Test func `only the API checks the hash of the token`() async throws {
     let sandbox = try await ProvingPeer.start()
     let client = ProvingPeer(sandbox)
