@@ -51,6 +51,16 @@ public struct SandboxClient: Sendable, Hashable {
   ///
   /// If `nil`, the UserInfo endpoint answers with plain JSON.
   public var userInfoAlgorithm: SandboxSigningAlgorithm?
+  /// The algorithm of the client's authorization responses, `authorization_signed_response_alg`.
+  ///
+  /// If `nil`, it is the first of ``SandboxOptions/authorizationResponseAlgorithms``.
+  public var authorizationResponseAlgorithm: SandboxSigningAlgorithm?
+  /// Whether the client's sign-ins must be signed requests, `require_signed_request_object`.
+  ///
+  /// It has no effect without ``SandboxOptions/requestObjectAlgorithms``.
+  ///
+  /// - SeeAlso: RFC 9101, section 10.5
+  public var requiresSignedRequests = false
   /// Additional audiences of the client's ID tokens, which then name the client in `azp`.
   public var additionalAudiences: [String] = []
   /// The URIs that the sandbox may send the user back to after a logout.
@@ -63,6 +73,18 @@ public struct SandboxClient: Sendable, Hashable {
   ///
   /// - SeeAlso: OpenID Connect Back-Channel Logout 1.0, section 2.2
   public var backchannelLogoutURI: String?
+
+  /// The types of authorization details that the client may request; `nil` for all types of the
+  /// sandbox.
+  ///
+  /// - SeeAlso: RFC 9396, section 10
+  public var authorizationDetailsTypes: Set<String>?
+  /// Whether the client gets no token without a proof of its key, `dpop_bound_access_tokens`.
+  ///
+  /// It has no effect if ``SandboxOptions/dpop`` is off.
+  ///
+  /// - SeeAlso: RFC 9449, section 5.2
+  public var requiresBoundTokens = false
 
   /// Creates a client that may authenticate in any way that suits its secret.
   public init(

@@ -15,6 +15,9 @@ extension SandboxCore {
     return withState { sandbox in
       if sandbox.plan.leavesNextUnread(endpoint) { return .unread }
       guard endpoint == .driveUpload else { return .ordinary }
+      // The request is checked again when its body has arrived, and must not use its proof up now.
+      let used = sandbox.usedProofs
+      defer { sandbox.usedProofs = used }
       do throws(APIFault) {
         let (access, old) = try DriveUpload.check(request, &sandbox)
         let room = sandbox.room(of: access.owner, replacing: old)

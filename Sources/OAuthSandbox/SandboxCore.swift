@@ -50,6 +50,25 @@ final class SandboxCore: Sendable {
   private static func answer(
     _ request: SandboxRequest, _ sandbox: inout SandboxState
   ) -> Answer {
+    if let endpoint = request.endpoint,
+      case .dpop(let fault) = sandbox.plan.take(endpoint, where: \.concernsProof)
+    {
+      return fault.answer(request, &sandbox, process: process)
+    }
+    return process(request, &sandbox)
+  }
+
+  private static func process(
+    _ request: SandboxRequest, _ sandbox: inout SandboxState
+  ) -> Answer {
+    var answer = dispatch(request, &sandbox)
+    answer.offerNonce(for: request, sandbox)
+    return answer
+  }
+
+  private static func dispatch(
+    _ request: SandboxRequest, _ sandbox: inout SandboxState
+  ) -> Answer {
     switch request.endpoint {
     case .metadata: MetadataEndpoint.answer(request, &sandbox)
     case .authorization: AuthorizationEndpoint.answer(request, &sandbox)

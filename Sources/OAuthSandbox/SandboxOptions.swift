@@ -25,6 +25,38 @@ public struct SandboxOptions: Sendable {
   ///
   /// - SeeAlso: RFC 8693, section 2.2.2 (`invalid_target`)
   public var audiences: Set<String>?
+  /// The types of authorization details that apps can request; none make the sandbox ignore them.
+  ///
+  /// - SeeAlso: RFC 9396
+  public var authorizationDetailsTypes: [SandboxAuthorizationDetailsType] = []
+  /// Whether tokens are bound to clients' keys, and how proofs are checked.
+  public var dpop = SandboxDPoPOptions()
+  /// The algorithms that may sign authorization requests; none make signed requests unknown.
+  ///
+  /// The HMAC algorithms have no effect: a client signs with one of its ``SandboxClient/keys``.
+  ///
+  /// - SeeAlso: RFC 9101
+  public var requestObjectAlgorithms: [SandboxSigningAlgorithm] = []
+  /// Whether every sign-in with a browser must be a signed request.
+  ///
+  /// It has no effect without ``requestObjectAlgorithms``.
+  ///
+  /// - SeeAlso: RFC 9101, section 10.5
+  public var requiresSignedRequests = false
+  /// Whether a signed request must contain `nbf`, which is always checked if present.
+  ///
+  /// - SeeAlso: FAPI 2.0 Message Signing, section 5.3.1
+  public var requestObjectsNeedStart = false
+  /// The algorithms that sign authorization responses; none make the signed response modes unknown.
+  ///
+  /// The first is that of clients without an own one.
+  ///
+  /// - SeeAlso: JWT Secured Authorization Response Mode for OAuth 2.0 (JARM)
+  public var authorizationResponseAlgorithms: [SandboxSigningAlgorithm] = []
+  /// Whether every sign-in with a browser must ask for a signed response.
+  ///
+  /// It has no effect without ``authorizationResponseAlgorithms``.
+  public var requiresSignedAuthorizationResponses = false
   /// The lifetime of authorization codes.
   public var codeLifetime: Duration = .seconds(60)
   /// Whether every sign-in with a browser must push its parameters first.
@@ -50,6 +82,10 @@ public struct SandboxOptions: Sendable {
   /// of the same sign-in are revoked (RFC 9700, section 4.14.2). If `false`, the refresh token
   /// stays valid and is not sent again.
   public var rotatesRefreshTokens = true
+  /// The values of `grant_type` that the token endpoint accepts; `nil` for all.
+  ///
+  /// ``extensionGrants`` are always accepted.
+  public var grantTypes: Set<String>?
   /// The additional grants of the token endpoint, by `grant_type`.
   ///
   /// Each closure gets the form of a request whose client is authenticated. It returns the name of
@@ -64,6 +100,17 @@ public struct SandboxOptions: Sendable {
   ///
   /// - SeeAlso: RFC 6749, section 4.5
   public var extensionGrants: [String: @Sendable (_ form: [SandboxParameter]) -> String?] = [:]
+  /// The methods by which clients may authenticate, whatever each is registered for.
+  public var authenticationMethods = Set(SandboxClient.Authentication.allCases)
+  /// The algorithms that may sign a client's assertion.
+  public var assertionAlgorithms = SandboxSigningAlgorithm.allCases
+  /// Whether the `aud` of a client's assertion must be the issuer.
+  ///
+  /// If `false`, it may also be the address of the token endpoint. In both cases it must be a single
+  /// string.
+  ///
+  /// - SeeAlso: FAPI 2.0 Security Profile, section 5.3.2.1
+  public var requiresIssuerAsAudience = false
   /// Whether the identifier and the secret in Basic credentials are form-decoded.
   ///
   /// RFC 6749, section 2.3.1, requires it. Many servers do not decode them, and `false` makes the

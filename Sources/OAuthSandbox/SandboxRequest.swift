@@ -36,6 +36,10 @@ public struct SandboxRequest: Sendable {
   let isWellFormed: Bool
   /// Whether the query could be decoded.
   let isQueryWellFormed: Bool
+  /// The thumbprint of the key that the request's proof was verified by; `nil` before that.
+  private(set) var provenKey: String?
+  /// The fault of the token in the answer to this request.
+  private(set) var proofFault: SandboxDPoPFault?
   /// The file's ID: the decoded rest of the path after the endpoint's path.
   let fileID: String?
 
@@ -82,6 +86,20 @@ public struct SandboxRequest: Sendable {
     return request
   }
 
+  /// Returns this request with the key that its proof was verified by.
+  func with(provenKey: String?) -> SandboxRequest {
+    var request = self
+    request.provenKey = provenKey
+    return request
+  }
+
+  /// Returns this request with a fault of the token in its answer.
+  func with(proofFault: SandboxDPoPFault) -> SandboxRequest {
+    var request = self
+    request.proofFault = proofFault
+    return request
+  }
+
   /// Returns this request without some header fields, whose names must be in lower case.
   func without(_ fields: Set<String>) -> SandboxRequest {
     var request = self
@@ -105,8 +123,13 @@ public struct SandboxRequest: Sendable {
 
   /// Returns the token in an `Authorization` field's value, or `nil` if the scheme is not `Bearer`.
   package static func bearerToken(in value: String) -> String? {
+    token("bearer", in: value)
+  }
+
+  /// Returns the token in an `Authorization` field's value, or `nil` if it has another scheme.
+  static func token(_ scheme: String, in value: String) -> String? {
     let parts = value.split(separator: " ", maxSplits: 1)
-    guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+    guard parts.count == 2, parts[0].lowercased() == scheme else { return nil }
     return String(parts[1])
   }
 

@@ -21,22 +21,28 @@ extension SandboxServer {
   /// The default scopes are all but ``SandboxScope/openID``. Neither the client nor the user has to
   /// be registered. If access tokens are JWTs, `audiences` are their audiences; if `audiences` is
   /// empty, it is the issuer.
+  ///
+  /// With the thumbprint of a key in `keyThumbprint`, the tokens are bound to that key, except the
+  /// refresh token of a confidential client unless ``SandboxDPoPOptions/bindsAllRefreshTokens`` is
+  /// set. If ``SandboxOptions/dpop`` is off, they are not.
   public func issueTokens(
     to clientID: String = SandboxClient.app.id, for user: String = SandboxUser.alice.name,
-    scopes: [String]? = nil, audiences: [String] = []
+    scopes: [String]? = nil, audiences: [String] = [], boundTo keyThumbprint: String? = nil
   ) -> SandboxTokens {
     core.withState { state in
       let scopes = scopes ?? state.defaultScopes
+      let key = state.options.dpop.isOn ? keyThumbprint : nil
       let grant = state.open(
         clientID: clientID, user: user, scopes: scopes, audiences: audiences)
-      let accessToken = state.issueAccessToken(grant: grant, scopes: scopes)
+      let accessToken = state.issueAccessToken(
+        grant: grant, scopes: scopes, keyThumbprint: key)
       let response = try? state.addingIDToken(
         to: ["access_token": .string(accessToken)], grant: grant)
       let idToken: String? =
         if case .string(let token)? = response?["id_token"] { token } else { nil }
       return SandboxTokens(
         accessToken: accessToken,
-        refreshToken: state.ledger.issueRefreshToken(grant: grant), idToken: idToken)
+        refreshToken: state.issueRefreshToken(grant: grant, keyThumbprint: key), idToken: idToken)
     }
   }
 

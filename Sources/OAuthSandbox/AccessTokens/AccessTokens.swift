@@ -4,10 +4,13 @@ import SQFoundation
 ///
 /// - SeeAlso: RFC 9068, section 2
 enum AccessTokens {
-  /// The grant, scopes and lifetime of a new access token.
+  /// The grant, scopes, key and lifetime of a new access token.
   struct Occasion {
     let grant: TokenLedger.Grant
     let scopes: [String]
+    var details: [SandboxJSON] = []
+    /// The thumbprint of the key that the token is bound to.
+    var keyThumbprint: String?
     let lifetime: Duration?
   }
 
@@ -53,20 +56,42 @@ enum AccessTokens {
       claims["auth_time"] = .integer(Int(signIn.date.timeIntervalSince1970))
       claims["acr"] = .string(signIn.acr)
     }
+    if !occasion.details.isEmpty {
+      // RFC 9396, section 9.1
+      claims["authorization_details"] = .array(occasion.details)
+    }
     claims["act"] = grant.actor
+    claims["cnf"] = occasion.keyThumbprint.map { ["jkt": .string($0)] }
     return claims
   }
 }
 
 extension SandboxState {
-  /// Issues an access token for a grant and records it in the ledger.
-  mutating func issueAccessToken(grant: Int, scopes: [String]) -> String {
+  /// Issues an access token for a grant, bound to a key if there is one, and records it in the
+  /// ledger.
+  mutating func issueAccessToken(
+    grant: Int, scopes: [String], details: [SandboxJSON] = [], keyThumbprint: String?
+  ) -> String {
     let lifetime = options.accessTokenLifetime
     let token = AccessTokens.make(
-      AccessTokens.Occasion(grant: ledger.grants[grant], scopes: scopes, lifetime: lifetime), &self)
+      AccessTokens.Occasion(
+        grant: ledger.grants[grant], scopes: scopes, details: details, keyThumbprint: keyThumbprint,
+        lifetime: lifetime), &self)
     ledger.remember(
-      accessToken: token, of: grant, scopes: scopes, lifetime: lifetime, now: now)
+      accessToken: token, of: grant, scopes: scopes, details: details, keyThumbprint: keyThumbprint,
+      lifetime: lifetime,
+      now: now)
     return token
+  }
+
+  /// Issues a refresh token for a grant, bound to the key if the client is public or the options
+  /// bind all.
+  ///
+  /// A confidential client proves its identity with each refresh (RFC 9449, section 5).
+  mutating func issueRefreshToken(grant: Int, keyThumbprint: String?) -> String {
+    let isConfidential = client(ledger.grants[grant].clientID)?.isConfidential ?? false
+    let isBound = options.dpop.bindsAllRefreshTokens || !isConfidential
+    return ledger.issueRefreshToken(grant: grant, keyThumbprint: isBound ? keyThumbprint : nil)
   }
 
   /// Returns the `aud` claim of a grant's tokens: a string, or an array if there are several

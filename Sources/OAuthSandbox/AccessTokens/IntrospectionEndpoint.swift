@@ -54,27 +54,35 @@ enum IntrospectionEndpoint {
 
   private static func describe(_ token: String, _ sandbox: SandboxState) -> SandboxJSON {
     if let (found, grant) = sandbox.ledger.activeAccessToken(token, at: sandbox.now) {
-      let json = describe(grant, scopes: found.scopes, sandbox)
-        .setting("token_type", to: "Bearer")
+      let json = describe(grant, scopes: found.scopes, details: found.details, sandbox)
+        .setting("token_type", to: found.keyThumbprint == nil ? "Bearer" : "DPoP")
+        .setting("cnf", to: confirmation(found.keyThumbprint))
         .setting("iat", to: .integer(Int(found.issued.timeIntervalSince1970)))
       guard let expiry = found.expiry else { return json }
       return json.setting("exp", to: .integer(Int(expiry.timeIntervalSince1970)))
     }
-    if let (_, grant) = sandbox.ledger.activeRefreshToken(token) {
-      return describe(grant, scopes: grant.scopes, sandbox)
+    if let (found, grant) = sandbox.ledger.activeRefreshToken(token) {
+      return describe(grant, scopes: grant.scopes, details: grant.details, sandbox)
         .setting("token_type", to: "refresh_token")
+        .setting("cnf", to: confirmation(found.keyThumbprint))
     }
     return ["active": false]
   }
 
+  /// Returns the member `cnf` of a token that is bound to a key (RFC 9449, section 6.2).
+  private static func confirmation(_ keyThumbprint: String?) -> SandboxJSON? {
+    keyThumbprint.map { ["jkt": .string($0)] }
+  }
+
   private static func describe(
-    _ grant: TokenLedger.Grant, scopes: [String], _ sandbox: SandboxState
+    _ grant: TokenLedger.Grant, scopes: [String], details: [SandboxJSON], _ sandbox: SandboxState
   ) -> SandboxJSON {
-    let json: SandboxJSON = [
+    var json: SandboxJSON = [
       "active": true, "client_id": .string(grant.clientID),
       "scope": .string(scopes.joined(separator: " ")), "iss": .string(sandbox.issuer),
       "aud": sandbox.audience(of: grant),
     ]
+    if !details.isEmpty { json["authorization_details"] = .array(details) }
     guard let user = grant.user else { return json }
     return json.setting("username", to: .string(user)).setting(
       "sub", to: .string(sandbox.subject(of: user)))

@@ -11,7 +11,7 @@ extension SandboxServer {
   /// Checks the access token in an `Authorization` field's value like the sandbox's own API.
   ///
   /// The token must have at least one of `scopes`. If `scopes` is `nil`, any valid token is
-  /// accepted.
+  /// accepted. A token that is bound to a key is rejected, because the call has no proof.
   package func access(
     authorization: String?, anyOf scopes: [String]? = nil
   ) throws(TokenRefusal) -> TokenAccess {

@@ -14,10 +14,7 @@ struct AssertionFault: Error {
 ///
 /// - SeeAlso: RFC 7523, section 3
 struct ReceivedAssertion: Redacted {
-  private let header: SandboxJSON
-  private let claims: SandboxJSON
-  private let signed: Data
-  private let signature: Data
+  private let jwt: ReceivedJWT
 
   /// The maximum remaining lifetime of an assertion, in seconds.
   private static let longestLifetime = 3900
@@ -25,40 +22,23 @@ struct ReceivedAssertion: Redacted {
   private static let tolerance = 30
 
   init(_ text: String) throws(AssertionFault) {
-    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-    guard parts.count == 3, let header = Self.json(parts[0]), let claims = Self.json(parts[1]),
-      let signature = Crypto.bytes(base64URL: String(parts[2]))
-    else { throw AssertionFault("It is not a signed JWT.") }
-    self.header = header
-    self.claims = claims
-    self.signature = signature
-    signed = Data(parts[0...1].joined(separator: ".").utf8)
-  }
-
-  private static func json(_ part: Substring) -> SandboxJSON? {
-    Crypto.bytes(base64URL: String(part)).flatMap {
-      SandboxJSON(parsing: String(decoding: $0, as: UTF8.self))
-    }
+    guard let jwt = ReceivedJWT(text) else { throw AssertionFault("It is not a signed JWT.") }
+    self.jwt = jwt
   }
 
   /// Returns a required claim that is a non-empty string.
   func text(_ name: String) throws(AssertionFault) -> String {
-    guard case .string(let text)? = claims[name], !text.isEmpty else {
-      throw AssertionFault("It has no \(name).")
-    }
+    guard let text = jwt.text(name) else { throw AssertionFault("It has no \(name).") }
     return text
   }
 
   /// Whether the assertion claims to be signed with a shared secret.
-  var usesSecret: Bool {
-    guard case .string(let name)? = header["alg"] else { return false }
-    return SandboxSigningAlgorithm(rawValue: name)?.usesSecret ?? false
-  }
+  var usesSecret: Bool { jwt.algorithm?.usesSecret ?? false }
 
   /// Verifies the signature by a public key and all claims except `iss` and `sub`, and records the
   /// assertion as used.
   func check(keys: [SandboxJSON], _ sandbox: inout SandboxState) throws(AssertionFault) {
-    guard keys.contains(where: isSigned) else {
+    guard keys.contains(where: jwt.isSigned(byRegistered:)) else {
       throw AssertionFault("None of the client's keys matches its signature.")
     }
     try checkClaims(&sandbox)
@@ -66,45 +46,36 @@ struct ReceivedAssertion: Redacted {
 
   /// Verifies the signature by the client's secret and the same claims, and records the assertion
   /// as used.
-  ///
-  /// - SeeAlso: RFC 7518, section 3.2 (the size of the secret)
   func check(secret: String, _ sandbox: inout SandboxState) throws(AssertionFault) {
-    guard header["alg"] == "HS256", secret.utf8.count >= 32,
-      SigningKey(secret: secret, algorithm: .hs256).signature(of: signed) == signature
-    else { throw AssertionFault("The client's secret does not match its signature.") }
+    guard jwt.isSigned(bySecret: secret) else {
+      throw AssertionFault("The client's secret does not match its signature.")
+    }
     try checkClaims(&sandbox)
   }
 
   private func checkClaims(_ sandbox: inout SandboxState) throws(AssertionFault) {
-    let names: [SandboxJSON] = [
-      .string(sandbox.issuer), .string(sandbox.issuer + SandboxEndpoint.token.path),
-    ]
-    guard let audience = claims["aud"], names.contains(audience) else {
+    guard let algorithm = jwt.algorithm, sandbox.options.assertionAlgorithms.contains(algorithm)
+    else { throw AssertionFault("Its algorithm is not supported.") }
+    var names: [SandboxJSON] = [.string(sandbox.issuer)]
+    if !sandbox.options.requiresIssuerAsAudience {
+      names.append(.string(sandbox.issuer + SandboxEndpoint.token.path))
+    }
+    guard let audience = jwt.claims["aud"], names.contains(audience) else {
       throw AssertionFault("aud must name only this server.")
     }
-    guard case .integer(let end)? = claims["exp"], end > sandbox.seconds - Self.tolerance else {
+    guard case .integer(let end)? = jwt.claims["exp"], end > sandbox.seconds - Self.tolerance else {
       throw AssertionFault("It has expired, or exp is missing.")
     }
     guard end < sandbox.seconds + Self.longestLifetime else {
       throw AssertionFault("exp is too far in the future.")
     }
-    if case .integer(let start)? = claims["iat"], start > sandbox.seconds + Self.tolerance {
+    if case .integer(let start)? = jwt.claims["iat"], start > sandbox.seconds + Self.tolerance {
       throw AssertionFault("iat is in the future.")
     }
     let id = "\(try text("iss")) \(try text("jti"))"
     guard sandbox.usedAssertions.note(id, until: end, now: sandbox.seconds) else {
       throw AssertionFault("It was used before.")
     }
-  }
-
-  /// Returns whether `key` made the signature with the algorithm that is registered for it.
-  private func isSigned(by key: SandboxJSON) -> Bool {
-    guard case .string(let name)? = key["alg"], header["alg"] == .string(name),
-      header["kid"] == nil || header["kid"] == key["kid"],
-      let algorithm = SandboxSigningAlgorithm(rawValue: name), !algorithm.usesSecret,
-      let key = OpenSSLKey(publicJWK: key)
-    else { return false }
-    return key.isValid(signature, of: signed, algorithm)
   }
 }
 

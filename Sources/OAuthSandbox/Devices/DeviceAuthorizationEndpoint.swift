@@ -13,10 +13,13 @@ enum DeviceAuthorizationEndpoint {
         throw OAuthFault(
           code: "unauthorized_client", description: "The client may not use this grant type.")
       }
-      guard let scopes = sandbox.scopes(request.form("scope"), for: client) else {
+      let details = try sandbox.details(of: request, for: client)
+      let scopes = sandbox.scopes(request.form("scope"), for: client, details: details)
+      guard let scopes else {
         throw OAuthFault(code: "invalid_scope", description: "There is no such scope.")
       }
-      return Answer(json: begin(client, scopes, try openID(request.form, sandbox), &sandbox))
+      let openID = try openID(request.form, sandbox)
+      return Answer(json: begin(client, scopes, details, openID, &sandbox))
     } catch {
       return error.answer
     }
@@ -34,15 +37,15 @@ enum DeviceAuthorizationEndpoint {
   }
 
   private static func begin(
-    _ client: SandboxClient, _ scopes: [String], _ openID: OpenIDRequest,
-    _ sandbox: inout SandboxState
+    _ client: SandboxClient, _ scopes: [String], _ details: [SandboxJSON],
+    _ openID: OpenIDRequest, _ sandbox: inout SandboxState
   ) -> SandboxJSON {
     let lifetime = sandbox.options.deviceCodeLifetime
     let interval = sandbox.options.deviceInterval
     let userCode = sandbox.devices.newUserCode()
     let deviceCode = sandbox.devices.add(
       DeviceAuthorizations.Authorization(
-        client: client, scopes: scopes, openID: openID, userCode: userCode,
+        client: client, scopes: scopes, details: details, openID: openID, userCode: userCode,
         expiry: sandbox.now.addingTimeInterval(lifetime.timeInterval),
         interval: interval.timeInterval))
     let page = sandbox.issuer + SandboxEndpoint.device.path

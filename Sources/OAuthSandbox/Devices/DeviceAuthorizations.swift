@@ -15,6 +15,7 @@ struct DeviceAuthorizations: Redacted {
   struct Authorization: Redacted {
     let client: SandboxClient
     let scopes: [String]
+    let details: [SandboxJSON]
     let openID: OpenIDRequest
     let userCode: String
     let expiry: Date

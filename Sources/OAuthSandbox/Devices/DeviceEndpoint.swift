@@ -52,7 +52,8 @@ enum DeviceEndpoint {
         end: .device(code), openID: device.openID,
         mustSignIn: signIn.map { !device.openID.accepts($0, sandbox) }
           ?? device.openID.prompts.contains("login"),
-        mustChooseAccount: device.openID.prompts.contains("select_account"), begun: sandbox.now))
+        mustChooseAccount: device.openID.prompts.contains("select_account"), begun: sandbox.now,
+        details: device.details))
     return ConsentEndpoint.page(id, cookie: session, sandbox)
   }
 }

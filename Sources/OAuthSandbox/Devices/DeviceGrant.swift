@@ -24,7 +24,7 @@ enum DeviceGrant {
       throw OAuthFault(code: "access_denied", description: "The user did not allow the access.")
     case .allowed(let signIn):
       sandbox.devices.change(code) { $0.isUsed = true }
-      return try issue(device, signIn, &sandbox)
+      return try issue(device, signIn, key: request.tokenKey, &sandbox)
     }
   }
 
@@ -44,16 +44,16 @@ enum DeviceGrant {
   }
 
   private static func issue(
-    _ device: DeviceAuthorizations.Authorization, _ signIn: UserSignIn,
+    _ device: DeviceAuthorizations.Authorization, _ signIn: UserSignIn, key: String?,
     _ sandbox: inout SandboxState
   ) throws(OAuthFault) -> SandboxJSON {
     let hasIdentity = device.scopes.contains("openid")
     let grant = sandbox.ledger.open(
       TokenLedger.Grant(
         clientID: device.client.id, user: signIn.user, scopes: device.scopes,
-        identity: hasIdentity ? Identity(signIn, device.openID) : nil))
+        identity: hasIdentity ? Identity(signIn, device.openID) : nil, details: device.details))
     let response = sandbox.tokenResponse(
-      grant: grant, scopes: device.scopes, hasRefreshToken: true)
+      grant: grant, scopes: device.scopes, details: device.details, hasRefreshToken: true, key: key)
     return try sandbox.addingIDToken(to: response, grant: grant)
   }
 }

@@ -1,22 +1,11 @@
-import SQBasics
-
-/// An error that the authorization endpoint sends to the app (RFC 6749, section 4.1.2.1).
-struct AuthorizationRefusal: Error {
-  let code: String
-  let description: String
-
-  static func invalidRequest(_ description: String) -> Self {
-    Self(code: "invalid_request", description: description)
-  }
-}
-
 /// The authorization endpoint, `/authorize` (RFC 6749, section 4.1.1; RFC 7636; RFC 9207;
 /// OpenID Connect Core 1.0, section 3.1.2).
 enum AuthorizationEndpoint {
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     guard request.isGet else { return .methodNotAllowed("GET") }
     var request = request
-    if let reference = request.query("request_uri"), reference.hasPrefix("urn:") {
+    let reference = request.query("request_uri").flatMap { $0.hasPrefix("urn:") ? $0 : nil }
+    if let reference {
       // Other parameters would be ignored (RFC 9126, section 4), so a client that sends them errs.
       guard Set(request.query.map(\.name)) == ["client_id", "request_uri"],
         let id = request.query("client_id"),
@@ -30,91 +19,63 @@ enum AuthorizationEndpoint {
     guard request.isWellFormed, let id = request.query("client_id"),
       let client = sandbox.client(id)
     else { return ErrorPage.unknownClient(request.query("client_id")) }
-    guard let redirectURI = request.query("redirect_uri"),
-      RedirectURIs.contains(redirectURI, in: client.redirectURIs)
-    else { return ErrorPage.unknownRedirect(request, client, sandbox) }
+    if reference == nil {
+      do throws(RequestObjectFault) {
+        request = request.with(
+          query: try RequestObject.parameters(of: request.query, client, sandbox))
+      } catch {
+        return refuse(error, client, &sandbox)
+      }
+    }
+    return answer(request, client, &sandbox)
+  }
 
-    let mode = request.query("response_mode").flatMap(RedirectBack.Mode.init) ?? .query
-    let back = RedirectBack(redirectURI: redirectURI, state: request.query("state"), mode: mode)
+  /// Sends an error to the request's redirect URI, or shows a page if it has no registered one.
+  private static func refuse(
+    _ fault: RequestObjectFault, _ client: SandboxClient, _ sandbox: inout SandboxState
+  ) -> Answer {
+    guard let back = RedirectBack(fault.parameters, client, sandbox) else {
+      return ErrorPage.wrongRequestObject(fault.description, client)
+    }
+    return back.error(fault.code, fault.description, &sandbox)
+  }
+
+  /// Answers a request whose client is known and whose parameters are complete.
+  private static func answer(
+    _ request: SandboxRequest, _ client: SandboxClient, _ sandbox: inout SandboxState
+  ) -> Answer {
+    guard let back = RedirectBack(request.query, client, sandbox) else {
+      return ErrorPage.unknownRedirect(request, client, sandbox)
+    }
     if case .errorRedirect(let parameters) = sandbox.plan.take(
       .authorization, where: \.isErrorRedirect)
     {
       return back.answer(parameters, &sandbox)
     }
     do throws(AuthorizationRefusal) {
-      let scopes = try check(request.query, client, sandbox)
-      let openID = try OpenIDRequest(request.query, sandbox)
-      return try ask(request, client, back, scopes, openID, &sandbox)
+      let checked = try CheckedAuthorization(request.query, client, sandbox)
+      return try ask(request, checked, back, &sandbox)
     } catch {
       return back.error(error.code, error.description, &sandbox)
     }
   }
 
-  /// Checks the parameters other than the client and its redirect URI, and returns the scopes.
-  static func check(
-    _ query: [SandboxParameter], _ client: SandboxClient, _ sandbox: SandboxState
-  ) throws(AuthorizationRefusal) -> [String] {
-    guard !query.hasDuplicates else {
-      throw .invalidRequest("A parameter came more than once.")
-    }
-    guard query.value("request") == nil, query.value("request_uri") == nil else {
-      throw AuthorizationRefusal(
-        code: "request_not_supported", description: "Send plain parameters.")
-    }
-    guard let responseType = query.value("response_type") else {
-      throw .invalidRequest("response_type is missing.")
-    }
-    guard responseType == "code" else {
-      throw AuthorizationRefusal(
-        code: "unsupported_response_type", description: "Only code is supported.")
-    }
-    guard client.accepts(grantType: "authorization_code") else {
-      throw AuthorizationRefusal(
-        code: "unauthorized_client", description: "This client may not use the code grant.")
-    }
-    if let mode = query.value("response_mode"), RedirectBack.Mode(rawValue: mode) == nil {
-      throw .invalidRequest("Only response_mode=query and form_post are supported.")
-    }
-    try checkPKCE(query, isRequired: !client.isConfidential || sandbox.options.requiresPKCEOfAll)
-    guard let scopes = sandbox.scopes(query.value("scope"), for: client) else {
-      throw AuthorizationRefusal(
-        code: "invalid_scope", description: "There is no such scope for this client.")
-    }
-    return scopes
-  }
-
-  private static func checkPKCE(
-    _ query: [SandboxParameter], isRequired: Bool
-  ) throws(AuthorizationRefusal) {
-    guard let challenge = query.value("code_challenge") else {
-      guard !isRequired, query.value("code_challenge_method") == nil else {
-        throw .invalidRequest("code_challenge is missing.")
-      }
-      return
-    }
-    guard query.value("code_challenge_method") == "S256" else {
-      throw .invalidRequest("code_challenge_method must be S256.")
-    }
-    let isHash = challenge.utf8.count == 43 && challenge.utf8.allSatisfy(\.isBase64URL)
-    guard isHash else {
-      throw .invalidRequest("code_challenge is not an S256 hash.")
-    }
-  }
-
   /// Returns the first page of the sign-in, or sends the user back at once if `prompt` is `none`.
   private static func ask(
-    _ request: SandboxRequest, _ client: SandboxClient, _ back: RedirectBack, _ scopes: [String],
-    _ openID: OpenIDRequest, _ sandbox: inout SandboxState
+    _ request: SandboxRequest, _ checked: CheckedAuthorization, _ back: RedirectBack,
+    _ sandbox: inout SandboxState
   ) throws(AuthorizationRefusal) -> Answer {
     let cookie = request.sessionCookie(sandbox)
     let session = sandbox.browsers.session(cookie)
     let signIn = sandbox.browsers.sessions[session]?.signIn
+    let openID = checked.openID
     let pending = BrowserSessions.Pending(
-      session: session, client: client, scopes: scopes,
-      challenge: request.query("code_challenge"), end: .redirect(back), openID: openID,
+      session: session, client: checked.client, scopes: checked.scopes,
+      challenge: checked.challenge, end: .redirect(back), openID: openID,
       mustSignIn: signIn.map { !openID.accepts($0, sandbox) || !openID.acceptsContext(of: $0) }
         ?? openID.prompts.contains("login"),
-      mustChooseAccount: openID.prompts.contains("select_account"), begun: sandbox.now)
+      mustChooseAccount: openID.prompts.contains("select_account"), begun: sandbox.now,
+      key: checked.key, details: checked.details)
     if openID.prompts.contains("none") {
       return try answerSilently(pending, signIn, back, &sandbox)
     }
@@ -138,16 +99,10 @@ enum AuthorizationEndpoint {
     }
     let isAllowed = sandbox.browsers.hasConsent(
       of: signIn.user, to: pending.client.id, scopes: pending.scopes)
-    guard isAllowed else {
+    // Details are asked for each time, because a second payment is another payment.
+    guard isAllowed, pending.details.isEmpty else {
       throw AuthorizationRefusal(code: "consent_required", description: "The user must be asked.")
     }
     return ConsentEndpoint.sendCode(pending, signIn, back, &sandbox)
-  }
-}
-
-extension UInt8 {
-  /// Whether the byte may occur in base64url without padding.
-  fileprivate var isBase64URL: Bool {
-    isAlphanumeric || self == UInt8(ascii: "-") || self == UInt8(ascii: "_")
   }
 }

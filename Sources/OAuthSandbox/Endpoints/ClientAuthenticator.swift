@@ -4,6 +4,8 @@ import SQFoundation
 struct OAuthFault: Error, Hashable {
   let code: String
   let description: String
+  /// The additional header fields of the answer.
+  var fields: [SandboxParameter] = []
 
   static func invalidRequest(_ description: String) -> Self {
     Self(code: "invalid_request", description: description)
@@ -20,9 +22,10 @@ struct OAuthFault: Error, Hashable {
   /// The answer: 401 with a challenge if the client's authentication failed, otherwise 400.
   var answer: Answer {
     let isClient = code == "invalid_client"
+    let challenge = [(name: "WWW-Authenticate", value: "Basic realm=\"sandbox\"")]
     return Answer(
       status: isClient ? 401 : 400,
-      headers: isClient ? [("WWW-Authenticate", "Basic realm=\"sandbox\"")] : [],
+      headers: (isClient ? challenge : []) + fields.map { ($0.name, $0.value) },
       json: .error(code, description))
   }
 }
@@ -39,6 +42,9 @@ enum ClientAuthenticator {
     let (id, secret, method) = try credentials(
       request, decodesBasic: sandbox.options.decodesBasicCredentials)
     guard let client = sandbox.client(id) else { throw .invalidClient("There is no such client.") }
+    guard sandbox.options.authenticationMethods.contains(method) else {
+      throw .invalidClient("This server does not support the method \(method.rawValue).")
+    }
     guard client.authentication.contains(method) else {
       let methods = client.authentication.map(\.rawValue).sorted().joined(separator: " or ")
       throw .invalidClient(
@@ -73,6 +79,9 @@ enum ClientAuthenticator {
       let method =
         assertion.usesSecret
         ? SandboxClient.Authentication.clientSecretJWT : .privateKeyJWT
+      guard sandbox.options.authenticationMethods.contains(method) else {
+        throw AssertionFault("This server does not support the method \(method.rawValue).")
+      }
       guard client.authentication.contains(method) else {
         throw AssertionFault("The client is not registered for \(method.rawValue).")
       }

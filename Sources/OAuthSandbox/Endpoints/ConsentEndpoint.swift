@@ -61,7 +61,8 @@ enum ConsentEndpoint {
     let identity = pending.scopes.contains("openid") ? Identity(signIn, pending.openID) : nil
     sandbox.ledger.codes[code] = TokenLedger.Code(
       clientID: pending.client.id, user: signIn.user, scopes: pending.scopes,
-      redirectURI: back.redirectURI, challenge: pending.challenge, identity: identity,
+      redirectURI: back.redirectURI, challenge: pending.challenge, keyThumbprint: pending.key,
+      details: pending.details, identity: identity,
       expiry: sandbox.now.addingTimeInterval(sandbox.options.codeLifetime.timeInterval))
     return back.answer([SandboxParameter(name: "code", value: code)], &sandbox)
   }

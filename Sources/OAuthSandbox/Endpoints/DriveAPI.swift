@@ -29,7 +29,7 @@ enum DriveAPI {
       throw APIFault(.methodNotAllowed(methods.joined(separator: ", ")))
     }
     let scopes = request.isGet ? ["demo", "files"] : ["files"]
-    let grant = try ProtectedAPI.access(request, anyOf: scopes, sandbox).grant
+    let grant = try ProtectedAPI.access(request, anyOf: scopes, &sandbox).grant
     let owner = sandbox.openDrive(of: DriveState.Owner(grant))
     return Access(owner: owner, name: sandbox.name(of: owner))
   }

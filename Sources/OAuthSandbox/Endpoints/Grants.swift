@@ -40,11 +40,16 @@ enum Grants {
       throw .invalidGrant("redirect_uri is not that of the authorization request.")
     }
     try checkVerifier(request.form("code_verifier"), code.challenge)
+    try sandbox.checkKey(code.keyThumbprint, of: request, "code")
+    let details = try sandbox.details(of: request, within: code.details)
     let grant = sandbox.ledger.open(
       TokenLedger.Grant(
-        clientID: client.id, user: code.user, scopes: code.scopes, identity: code.identity))
+        clientID: client.id, user: code.user, scopes: code.scopes, identity: code.identity,
+        details: code.details))
     sandbox.ledger.codes[text]?.grant = grant
-    let response = sandbox.tokenResponse(grant: grant, scopes: code.scopes, hasRefreshToken: true)
+    let response = sandbox.tokenResponse(
+      grant: grant, scopes: code.scopes, details: details, hasRefreshToken: true,
+      key: request.tokenKey)
     return try sandbox.addingIDToken(to: response, grant: grant, code: text)
   }
 
@@ -79,6 +84,7 @@ enum Grants {
     }
     let grant = sandbox.ledger.grants[found.grant]
     guard !grant.isRevoked else { throw .invalidGrant("The refresh token was revoked.") }
+    try sandbox.checkKey(found.keyThumbprint, of: request, "refresh token")
     var scopes = grant.scopes
     if let asked = request.form("scope"), !asked.isEmpty {
       let names = asked.split(separator: " ").map(String.init)
@@ -88,11 +94,13 @@ enum Grants {
       }
       scopes = scopes.filter(names.contains)
     }
+    let details = try sandbox.details(of: request, within: grant.details)
     if sandbox.options.rotatesRefreshTokens {
       sandbox.ledger.markUsed(refreshToken: token, at: sandbox.now)
     }
     let response = sandbox.tokenResponse(
-      grant: found.grant, scopes: scopes, hasRefreshToken: sandbox.options.rotatesRefreshTokens)
+      grant: found.grant, scopes: scopes, details: details,
+      hasRefreshToken: sandbox.options.rotatesRefreshTokens, key: request.tokenKey)
     guard sandbox.options.openID.issuesIDTokenOnRefresh, scopes.contains("openid") else {
       return response
     }
@@ -133,14 +141,17 @@ enum Grants {
     _ request: SandboxRequest, _ client: SandboxClient, user: String?,
     _ sandbox: inout SandboxState
   ) throws(OAuthFault) -> SandboxJSON {
-    guard let scopes = sandbox.scopes(request.form("scope"), for: client) else {
+    let details = try sandbox.details(of: request, for: client)
+    guard let scopes = sandbox.scopes(request.form("scope"), for: client, details: details) else {
       throw OAuthFault(code: "invalid_scope", description: "There is no such scope.")
     }
     let grant = sandbox.open(
-      clientID: client.id, user: user, scopes: scopes, audiences: request.audiences)
+      clientID: client.id, user: user, scopes: scopes, audiences: request.audiences,
+      details: details)
     // A client without a user can request a new token at any time (RFC 6749, section 4.4.3).
     let response = sandbox.tokenResponse(
-      grant: grant, scopes: scopes, hasRefreshToken: user != nil)
+      grant: grant, scopes: scopes, details: details, hasRefreshToken: user != nil,
+      key: request.tokenKey)
     return try sandbox.addingIDToken(to: response, grant: grant)
   }
 }
@@ -150,12 +161,14 @@ extension SandboxState {
   ///
   /// A user's grant with the scope `openid` begins a new session.
   mutating func open(
-    clientID: String, user: String?, scopes: [String], audiences: [String] = []
+    clientID: String, user: String?, scopes: [String], audiences: [String] = [],
+    details: [SandboxJSON] = []
   ) -> Int {
     let identity = scopes.contains("openid") ? user.map { self.identity(ofNew: $0) } : nil
     return ledger.open(
       TokenLedger.Grant(
-        clientID: clientID, user: user, scopes: scopes, identity: identity, audiences: audiences))
+        clientID: clientID, user: user, scopes: scopes, identity: identity, audiences: audiences,
+        details: details))
   }
 
   /// Adds an ID token to a token response if the grant has the scope `openid`.
@@ -175,19 +188,26 @@ extension SandboxState {
   }
 
   /// Issues tokens and returns the token response of RFC 6749, section 5.1.
+  ///
+  /// `key` is the thumbprint of the key that the tokens are bound to.
   mutating func tokenResponse(
-    grant: Int, scopes: [String], hasRefreshToken: Bool
+    grant: Int, scopes: [String], details: [SandboxJSON] = [], hasRefreshToken: Bool, key: String?
   ) -> SandboxJSON {
     let lifetime = options.accessTokenLifetime
-    let token = issueAccessToken(grant: grant, scopes: scopes)
-    var json: SandboxJSON = ["access_token": .string(token), "token_type": "Bearer"]
+    let details = granted(details)
+    let token = issueAccessToken(grant: grant, scopes: scopes, details: details, keyThumbprint: key)
+    var json: SandboxJSON = [
+      "access_token": .string(token), "token_type": key == nil ? "Bearer" : "DPoP",
+    ]
     if let lifetime {
       json = json.setting("expires_in", to: .integer(Int(lifetime.components.seconds)))
     }
     if hasRefreshToken && options.issuesRefreshTokens {
-      let refreshToken = ledger.issueRefreshToken(grant: grant)
+      let refreshToken = issueRefreshToken(grant: grant, keyThumbprint: key)
       json = json.setting("refresh_token", to: .string(refreshToken))
     }
+    if !details.isEmpty { json["authorization_details"] = .array(details) }
+    guard details.isEmpty || !scopes.isEmpty else { return json }
     return json.setting("scope", to: .string(scopes.joined(separator: " ")))
   }
 }

@@ -4,8 +4,10 @@ enum KeySetEndpoint {
     guard request.isGet else { return .methodNotAllowed("GET") }
     // A client may fetch the keys before the first token is signed.
     for client in sandbox.options.clients {
-      for algorithm in [client.idTokenAlgorithm, client.userInfoAlgorithm ?? .hs256]
-      where !algorithm.usesSecret {
+      let algorithms = [
+        client.idTokenAlgorithm, client.userInfoAlgorithm, sandbox.responseAlgorithm(for: client),
+      ]
+      for case let algorithm? in algorithms where !algorithm.usesSecret {
         _ = sandbox.keys.key(for: algorithm)
       }
     }

@@ -7,7 +7,8 @@ enum MetadataEndpoint {
 
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     guard request.isGet else { return .methodNotAllowed("GET") }
-    return Answer(json: .object(members(oauth(sandbox)) + members(openID(sandbox))))
+    let parts = [oauth(sandbox), optional(sandbox), openID(sandbox)]
+    return Answer(json: .object(parts.flatMap(members)))
   }
 
   private static func members(_ json: SandboxJSON) -> [SandboxJSON.Member] {
@@ -23,7 +24,8 @@ enum MetadataEndpoint {
   }
 
   private static func oauth(_ sandbox: SandboxState) -> SandboxJSON {
-    let methods = SandboxClient.Authentication.allCases.map(\.rawValue)
+    let methods = SandboxClient.Authentication.allCases
+      .filter(sandbox.options.authenticationMethods.contains).map(\.rawValue)
     return [
       "issuer": .string(sandbox.issuer),
       "authorization_endpoint": address(.authorization, sandbox),
@@ -37,16 +39,42 @@ enum MetadataEndpoint {
       "device_authorization_endpoint": address(.deviceAuthorization, sandbox),
       "scopes_supported": strings(sandbox.options.scopes.map(\.name)),
       "response_types_supported": ["code"],
-      "response_modes_supported": strings(RedirectBack.Mode.allCases.map(\.rawValue)),
+      "response_modes_supported": strings(sandbox.responseModes.map(\.rawValue)),
       "grant_types_supported": strings(TokenEndpoint.supportedGrantTypes(sandbox)),
       "code_challenge_methods_supported": ["S256"],
       "token_endpoint_auth_methods_supported": strings(methods),
       "revocation_endpoint_auth_methods_supported": strings(methods),
       "introspection_endpoint_auth_methods_supported": strings(methods.filter { $0 != "none" }),
       "token_endpoint_auth_signing_alg_values_supported": strings(
-        SandboxSigningAlgorithm.allCases.filter { !$0.usesSecret }.map(\.rawValue)),
+        sandbox.options.assertionAlgorithms.filter { !$0.usesSecret }.map(\.rawValue)),
       "authorization_response_iss_parameter_supported": true,
     ]
+  }
+
+  /// Returns the members about what the options switch on.
+  ///
+  /// - SeeAlso: RFC 9449, section 5.1; RFC 9396, section 10; RFC 9101, section 10.5;
+  ///   JARM, section 4
+  private static func optional(_ sandbox: SandboxState) -> SandboxJSON {
+    let options = sandbox.options
+    var json: SandboxJSON = [:]
+    if options.dpop.isOn {
+      json["dpop_signing_alg_values_supported"] = strings(options.dpop.algorithmNames)
+    }
+    if !options.authorizationDetailsTypes.isEmpty {
+      json["authorization_details_types_supported"] = strings(
+        options.authorizationDetailsTypes.map(\.name))
+    }
+    if !options.authorizationResponseAlgorithms.isEmpty {
+      json["authorization_signing_alg_values_supported"] = strings(
+        options.authorizationResponseAlgorithms.map(\.rawValue))
+    }
+    if !options.requestObjectAlgorithms.isEmpty {
+      json["request_object_signing_alg_values_supported"] = strings(
+        options.requestObjectAlgorithms.filter { !$0.usesSecret }.map(\.rawValue))
+      json["require_signed_request_object"] = .bool(options.requiresSignedRequests)
+    }
+    return json
   }
 
   private static func openID(_ sandbox: SandboxState) -> SandboxJSON {
@@ -62,7 +90,7 @@ enum MetadataEndpoint {
       "userinfo_signing_alg_values_supported": algorithms,
       "claims_supported": strings(claims + SandboxProfile.standardNames),
       "claims_parameter_supported": true,
-      "request_parameter_supported": false,
+      "request_parameter_supported": .bool(!sandbox.options.requestObjectAlgorithms.isEmpty),
       "request_uri_parameter_supported": false,
       "prompt_values_supported": strings(prompts),
       "acr_values_supported": strings(options.acrValues),

@@ -10,19 +10,21 @@ enum ProtectedAPI {
   /// Calls `work` if the request has a valid token with the scope, and returns an error answer
   /// otherwise.
   static func authorize(
-    _ request: SandboxRequest, scope: String? = nil, _ sandbox: SandboxState,
-    work: (Access) -> Answer
+    _ request: SandboxRequest, scope: String? = nil, _ sandbox: inout SandboxState,
+    work: (Access, inout SandboxState) -> Answer
   ) -> Answer {
     do throws(APIFault) {
-      return work(try access(request, anyOf: scope.map { [$0] }, sandbox))
+      return work(try access(request, anyOf: scope.map { [$0] }, &sandbox), &sandbox)
     } catch {
       return error.answer
     }
   }
 
   /// Checks a request's token, which must be valid and have at least one of `scopes`.
+  ///
+  /// A token that is bound to a key also needs a proof of this key.
   static func access(
-    _ request: SandboxRequest, anyOf scopes: [String]? = nil, _ sandbox: SandboxState
+    _ request: SandboxRequest, anyOf scopes: [String]? = nil, _ sandbox: inout SandboxState
   ) throws(APIFault) -> Access {
     guard request.query("access_token") == nil, request.form("access_token") == nil else {
       // In a URL the token would end up in logs (RFC 9700, section 4.3.2).
@@ -30,36 +32,83 @@ enum ProtectedAPI {
         TokenRefusal(400, "invalid_request", "Send the token in Authorization."))
     }
     do throws(TokenRefusal) {
-      return try access(token: request.bearerToken, anyOf: scopes, sandbox)
+      guard sandbox.options.dpop.isOn, let token = request.boundToken else {
+        return try access(token: request.bearerToken, anyOf: scopes, sandbox)
+      }
+      return try access(bound: token, request, anyOf: scopes, &sandbox)
     } catch {
       throw APIFault(error)
     }
   }
 
-  /// Checks a token, which must be valid and have at least one of `scopes`.
+  /// Checks a Bearer token, which must be valid and have at least one of `scopes`.
   static func access(
     token text: String?, anyOf scopes: [String]? = nil, _ sandbox: SandboxState
   ) throws(TokenRefusal) -> Access {
     guard let text else {
       // Without a token in the request, the challenge only says how to send one (section 3.1).
-      throw TokenRefusal(401)
+      throw TokenRefusal(401, scheme: sandbox.schemes)
     }
-    guard let (token, grant) = sandbox.ledger.activeAccessToken(text, at: sandbox.now) else {
-      throw TokenRefusal(401, "invalid_token", "The access token expired or was revoked.")
-    }
-    if let scopes, !scopes.contains(where: token.scopes.contains) {
-      // The first scope allows the least of those that suffice.
+    let needsProof = sandbox.options.dpop.policy == .required
+    let access = try access(
+      token: text, scheme: needsProof ? sandbox.schemes : .bearer, sandbox)
+    guard !needsProof, access.token.keyThumbprint == nil else {
       throw TokenRefusal(
-        403, "insufficient_scope", "The access token does not allow this.", scope: scopes.first)
+        401, "invalid_token", "The token needs the scheme DPoP and a proof.",
+        scheme: .dpop(sandbox.options.dpop.algorithmNames))
+    }
+    try check(access, anyOf: scopes, scheme: .bearer)
+    return access
+  }
+
+  /// Checks a token that is bound to a key, and the request's proof.
+  ///
+  /// - SeeAlso: RFC 9449, section 7.1
+  private static func access(
+    bound token: String, _ request: SandboxRequest, anyOf scopes: [String]?,
+    _ sandbox: inout SandboxState
+  ) throws(TokenRefusal) -> Access {
+    let scheme = TokenRefusal.Scheme.dpop(sandbox.options.dpop.algorithmNames)
+    let access = try access(token: token, scheme: scheme, sandbox)
+    let key: String?
+    do throws(ProofFault) {
+      key = try Proofs.key(of: request, for: .api, token: token, &sandbox)
+      if key == nil { throw .invalid("The proof is missing.") }
+    } catch {
+      throw TokenRefusal(error, sandbox)
+    }
+    guard access.token.keyThumbprint == key else {
+      throw TokenRefusal(
+        401, "invalid_token", "The token is not bound to the proof's key.", scheme: scheme)
+    }
+    try check(access, anyOf: scopes, scheme: scheme)
+    return access
+  }
+
+  private static func access(
+    token: String, scheme: TokenRefusal.Scheme, _ sandbox: SandboxState
+  ) throws(TokenRefusal) -> Access {
+    guard let (token, grant) = sandbox.ledger.activeAccessToken(token, at: sandbox.now) else {
+      throw TokenRefusal(
+        401, "invalid_token", "The access token expired or was revoked.", scheme: scheme)
     }
     return Access(token: token, grant: grant)
+  }
+
+  private static func check(
+    _ access: Access, anyOf scopes: [String]?, scheme: TokenRefusal.Scheme
+  ) throws(TokenRefusal) {
+    guard let scopes, !scopes.contains(where: access.token.scopes.contains) else { return }
+    // The first scope allows the least of those that suffice.
+    throw TokenRefusal(
+      403, "insufficient_scope", "The access token does not allow this.", scope: scopes.first,
+      scheme: scheme)
   }
 
   /// Answers `/api/me` with the token's user, scopes and lifetime.
   static func me(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     guard request.isGet else { return .methodNotAllowed("GET") }
-    let state = sandbox
-    return authorize(request, state) { access in
+    return authorize(request, &sandbox) { access, state in
       let user = access.grant.user.flatMap(state.user)
       var json: SandboxJSON = [
         "user_name": user.map { .string($0.name) } ?? .null,
@@ -81,8 +130,7 @@ enum ProtectedAPI {
   /// The lists of shared files and of apps' files are empty, because the sandbox has neither.
   static func files(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     guard request.isGet else { return .methodNotAllowed("GET") }
-    var state = sandbox
-    let answer = authorize(request, scope: "demo", sandbox) { access in
+    return authorize(request, scope: "demo", &sandbox) { access, state in
       func wants(_ list: String) -> Bool {
         request.query("all") == "true" || request.query(list) == "true"
       }
@@ -95,7 +143,16 @@ enum ProtectedAPI {
       }
       return Answer(json: .array(files))
     }
-    sandbox = state
-    return answer
+  }
+}
+
+extension SandboxState {
+  /// The ways to send a token to the API.
+  fileprivate var schemes: TokenRefusal.Scheme {
+    switch options.dpop.policy {
+    case .off: .bearer
+    case .accepted: .either(options.dpop.algorithmNames)
+    case .required: .dpop(options.dpop.algorithmNames)
+    }
   }
 }

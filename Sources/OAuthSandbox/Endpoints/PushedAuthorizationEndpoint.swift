@@ -9,10 +9,11 @@ enum PushedAuthorizationEndpoint {
     do throws(OAuthFault) {
       try TokenEndpoint.checkForm(request)
       let client = try ClientAuthenticator.client(of: request, &sandbox)
-      let parameters = request.form.filter { !Self.ofClient.contains($0.name) }
       guard request.form("client_id") == client.id else {
         throw .invalidRequest("client_id is missing or names another client.")
       }
+      let parameters = try sandbox.addingKey(
+        of: request, to: try parameters(of: request, client, sandbox))
       guard parameters.value("request_uri") == nil else {
         throw .invalidRequest("A pushed request must not have a request_uri.")
       }
@@ -31,12 +32,31 @@ enum PushedAuthorizationEndpoint {
     "client_secret", "client_assertion", "client_assertion_type",
   ]
 
+  /// Returns the parameters of the sign-in, which a signed request must contain all.
+  ///
+  /// - SeeAlso: RFC 9126, section 3
+  private static func parameters(
+    of request: SandboxRequest, _ client: SandboxClient, _ sandbox: SandboxState
+  ) throws(OAuthFault) -> [SandboxParameter] {
+    let plain = request.form.filter { !Self.ofClient.contains($0.name) }
+    do throws(RequestObjectFault) {
+      let parameters = try RequestObject.parameters(of: plain, client, sandbox)
+      let isSigned = parameters != plain
+      guard !isSigned || Set(plain.map(\.name)) == ["request", "client_id"] else {
+        throw RequestObjectFault(
+          code: "invalid_request", description: "A signed request must contain all parameters.")
+      }
+      return parameters
+    } catch {
+      throw OAuthFault(code: error.code, description: error.description)
+    }
+  }
+
   private static func check(
     _ parameters: [SandboxParameter], _ client: SandboxClient, _ sandbox: SandboxState
   ) throws(OAuthFault) {
     do throws(AuthorizationRefusal) {
-      _ = try AuthorizationEndpoint.check(parameters, client, sandbox)
-      _ = try OpenIDRequest(parameters, sandbox)
+      _ = try CheckedAuthorization(parameters, client, sandbox)
     } catch {
       throw OAuthFault(code: error.code, description: error.description)
     }

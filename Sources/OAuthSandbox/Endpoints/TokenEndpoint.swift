@@ -15,6 +15,7 @@ enum TokenEndpoint {
         throw OAuthFault(
           code: "unsupported_grant_type", description: "There is no such grant type here.")
       }
+      let request = try sandbox.proving(request, of: client)
       guard let client else {
         return Answer(json: try JWTBearerGrant.redeem(request, nil, &sandbox))
       }
@@ -29,10 +30,13 @@ enum TokenEndpoint {
   }
 
   static func supportedGrantTypes(_ sandbox: SandboxState) -> [String] {
-    [
+    let own = [
       "authorization_code", "refresh_token", "password", "client_credentials", DeviceGrant.type,
       TokenExchangeGrant.type, JWTBearerGrant.type,
-    ] + sandbox.options.extensionGrants.keys.filter { $0 != JWTBearerGrant.type }.sorted()
+    ]
+    let accepted = own.filter { sandbox.options.grantTypes?.contains($0) ?? true }
+    let more = sandbox.options.extensionGrants.keys.filter { !accepted.contains($0) }
+    return accepted + more.sorted()
   }
 
   /// Checks that each parameter occurs once, in the form and not in the query (RFC 6749, section

@@ -25,18 +25,18 @@ enum TokenExchangeGrant {
     var grant = TokenLedger.Grant(clientID: client.id, user: subject.user, scopes: scopes)
     grant.audiences = request.audiences
     grant.actor = actor.map { ["sub": .string($0.user.map(sandbox.subject(of:)) ?? $0.clientID)] }
-    return try answer(
-      sandbox.ledger.open(grant), type: request.form("requested_token_type"), &sandbox)
+    return try answer(request, sandbox.ledger.open(grant), &sandbox)
   }
 
   private static func answer(
-    _ grant: Int, type: String?, _ sandbox: inout SandboxState
+    _ request: SandboxRequest, _ grant: Int, _ sandbox: inout SandboxState
   ) throws(OAuthFault) -> SandboxJSON {
     let scopes = sandbox.ledger.grants[grant].scopes
-    switch type ?? prefix + "access_token" {
+    switch request.form("requested_token_type") ?? prefix + "access_token" {
     case prefix + "access_token":
-      return sandbox.tokenResponse(grant: grant, scopes: scopes, hasRefreshToken: false)
-        .setting("issued_token_type", to: .string(prefix + "access_token"))
+      return sandbox.tokenResponse(
+        grant: grant, scopes: scopes, hasRefreshToken: false, key: request.tokenKey
+      ).setting("issued_token_type", to: .string(prefix + "access_token"))
     case prefix + "jwt":
       let lifetime = sandbox.options.accessTokenLifetime ?? .seconds(3600)
       let text = AccessTokens.signed(

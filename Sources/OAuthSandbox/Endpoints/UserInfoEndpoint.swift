@@ -5,7 +5,7 @@ enum UserInfoEndpoint {
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     guard request.isGet || request.method == "POST" else { return .methodNotAllowed("GET, POST") }
     do throws(APIFault) {
-      let access = try ProtectedAPI.access(request, anyOf: ["openid"], sandbox)
+      let access = try ProtectedAPI.access(request, anyOf: ["openid"], &sandbox)
       guard let identity = access.grant.identity else {
         throw APIFault(
           TokenRefusal(403, "insufficient_scope", "The token belongs to no user."))

@@ -66,7 +66,8 @@ enum Misbehaving {
       }
       return .response(answer.response)
     case nil, .alter, .errorRedirect, .addToRedirect, .idToken, .alteredIDToken, .keySet,
-      .userInfo, .jwt, .alteredJWT:
+      .userInfo, .jwt, .alteredJWT, .dpop, .details,
+      .signedResponse:
       return .response(process().response)
     }
   }

@@ -22,7 +22,8 @@ extension SandboxMisbehaviour {
   /// A JWT with a fault in its form, its header or its signature.
   ///
   /// At the token endpoint of a sandbox whose access tokens are JWTs, it is the access token. At
-  /// the introspection endpoint, it is the signed answer. A fault that concerns a claim has no
+  /// the introspection endpoint, it is the signed answer, and at the authorization endpoint the
+  /// signed response. A fault that concerns a claim has no
   /// effect here. To change claims, use ``jwt(altered:)``.
   public static func jwt(_ fault: SandboxIDTokenFault) -> Self {
     Self(kind: .jwt(fault))

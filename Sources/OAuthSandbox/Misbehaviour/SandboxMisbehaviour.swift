@@ -58,11 +58,15 @@ public struct SandboxMisbehaviour: Sendable {
     case alteredIDToken(@Sendable (inout SandboxJWT) -> Void)
     case keySet(SandboxKeySetFault)
     case userInfo(SandboxUserInfoFault)
+    case dpop(SandboxDPoPFault)
+    case signedResponse(SandboxSignedResponseFault)
+    case details(@Sendable ([SandboxJSON]) -> [SandboxJSON])
 
     /// Whether it changes or replaces a whole answer, so that `times` counts requests.
     var concernsWholeAnswer: Bool {
       !concernsRedirect && !isErrorRedirect && !concernsIDToken && !concernsKeySet
-        && !concernsUserInfo && !concernsJWT
+        && !concernsUserInfo && !concernsJWT && !concernsProof
+        && !concernsDetails && !concernsSignedResponse
     }
 
     var concernsIDToken: Bool {
@@ -79,9 +83,18 @@ public struct SandboxMisbehaviour: Sendable {
       }
     }
 
+    /// Whether it changes a signed authorization response.
+    var concernsSignedResponse: Bool {
+      if case .signedResponse = self { true } else { concernsJWT }
+    }
+
     var concernsKeySet: Bool { if case .keySet = self { true } else { false } }
 
     var concernsUserInfo: Bool { if case .userInfo = self { true } else { false } }
+
+    var concernsProof: Bool { if case .dpop = self { true } else { false } }
+
+    var concernsDetails: Bool { if case .details = self { true } else { false } }
 
     /// Whether it changes the redirect back to the app.
     var concernsRedirect: Bool {

@@ -21,9 +21,12 @@ struct ConsentPage: Redacted {
   }
 
   private func rights(_ sandbox: SandboxState) -> HTML {
-    let summaries = sandbox.options.scopes.filter { pending.scopes.contains($0.name) }
+    let scopes = sandbox.options.scopes.filter { pending.scopes.contains($0.name) }
+    let details = pending.details.map {
+      DetailsText($0, sandbox.options.authorizationDetailsTypes).text
+    }
     return """
-      <ul class="rights">\(HTML(summaries.map { right($0.summary) }))</ul>
+      <ul class="rights">\(HTML((scopes.map(\.summary) + details).map(right)))</ul>
       """
   }
 

@@ -29,6 +29,18 @@ enum ErrorPage {
       ["This server takes only sign-ins whose parameters the app has sent to it first."])
   }
 
+  /// Returns the page for a signed request that is wrong and names no registered address.
+  static func wrongRequestObject(_ reason: String, _ client: SandboxClient) -> Answer {
+    page(
+      "This link is not valid",
+      [
+        """
+        <strong>\(client.name)</strong> must sign what it asks for, and this is not right: \
+        \(reason) You were not signed in.
+        """
+      ], [("client_id", client.id)])
+  }
+
   static func unknownRedirect(
     _ request: SandboxRequest, _ client: SandboxClient, _ sandbox: SandboxState
   ) -> Answer {

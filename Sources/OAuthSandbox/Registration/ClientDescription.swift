@@ -13,6 +13,10 @@ struct ClientDescription {
   let scopes: [String]?
   /// The client's public keys, each with its algorithm.
   let keys: [SandboxJSON]
+  let requiresBoundTokens: Bool
+  let requiresSignedRequests: Bool
+  let authorizationDetailsTypes: [String]?
+  let responseAlgorithm: SandboxSigningAlgorithm?
 
   init(_ request: SandboxRequest, _ sandbox: SandboxState) throws(OAuthFault) {
     let type = request.header("content-type")?.prefix { $0 != ";" }.lowercased()
@@ -24,13 +28,19 @@ struct ClientDescription {
     redirectURIs = try Self.texts("redirect_uris", json) ?? []
     grantTypes = try Self.texts("grant_types", json) ?? ["authorization_code"]
     let named = try Self.text("token_endpoint_auth_method", json) ?? "client_secret_basic"
-    guard let method = SandboxClient.Authentication(rawValue: named) else {
+    guard let method = SandboxClient.Authentication(rawValue: named),
+      sandbox.options.authenticationMethods.contains(method)
+    else {
       throw .invalidMetadata("This server does not support the token_endpoint_auth_method.")
     }
     self.method = method
     name = try Self.text("client_name", json)
     scopes = try Self.text("scope", json)?.split(separator: " ").map(String.init)
     keys = try Self.keys(json)
+    requiresBoundTokens = try Self.bool("dpop_bound_access_tokens", json) ?? false
+    requiresSignedRequests = try Self.bool("require_signed_request_object", json) ?? false
+    authorizationDetailsTypes = try Self.texts("authorization_details_types", json)
+    responseAlgorithm = try Self.algorithm("authorization_signed_response_alg", json)
     try check(sandbox)
   }
 
@@ -76,6 +86,24 @@ struct ClientDescription {
     }
   }
 
+  private static func bool(_ name: String, _ json: SandboxJSON) throws(OAuthFault) -> Bool? {
+    switch json[name] {
+    case nil: return nil
+    case .bool(let value)?: return value
+    default: throw .invalidMetadata("\(name) is not true or false.")
+    }
+  }
+
+  private static func algorithm(
+    _ name: String, _ json: SandboxJSON
+  ) throws(OAuthFault) -> SandboxSigningAlgorithm? {
+    guard let text = try text(name, json) else { return nil }
+    guard let algorithm = SandboxSigningAlgorithm(rawValue: text) else {
+      throw .invalidMetadata("\(name) is unknown here.")
+    }
+    return algorithm
+  }
+
   private static func texts(
     _ name: String, _ json: SandboxJSON
   ) throws(OAuthFault) -> [String]? {
@@ -99,6 +127,10 @@ struct ClientDescription {
     client.authentication = [method]
     client.grantTypes = Set(grantTypes)
     client.scopes = scopes.map(Set.init)
+    client.requiresBoundTokens = requiresBoundTokens
+    client.requiresSignedRequests = requiresSignedRequests
+    client.authorizationResponseAlgorithm = responseAlgorithm
+    client.authorizationDetailsTypes = authorizationDetailsTypes.map(Set.init)
     return client
   }
 }

@@ -28,6 +28,10 @@ struct BrowserSessions {
     /// Whether a signed-in user must choose an account, because of `prompt=select_account`.
     var mustChooseAccount: Bool
     let begun: Date
+    /// The thumbprint of the key that the code will be bound to.
+    var key: String?
+    /// The objects of `authorization_details`.
+    var details: [SandboxJSON] = []
     /// The request's position in the order of arrival, because the clock may stand still.
     fileprivate(set) var number = 0
 

@@ -12,6 +12,9 @@ struct SandboxState {
   var keys = SigningKeys()
   /// The assertions that clients have used, because each is accepted only once.
   var usedAssertions = UsedAssertions()
+  /// The proofs that clients have used, because each is accepted only once.
+  var usedProofs = UsedProofs()
+  let proofNonces = ProofNonces()
   /// The logout tokens that are queued for clients.
   var logoutNotices: [LogoutNotice] = []
   var drive = DriveState()
@@ -43,8 +46,11 @@ struct SandboxState {
   /// Returns the scopes of a request, or `nil` if it names an unknown scope.
   ///
   /// A missing or empty parameter means the default scopes that the client may have (RFC 6749,
-  /// section 3.3).
-  func scopes(_ parameter: String?, for client: SandboxClient) -> [String]? {
+  /// section 3.3). A request with authorization details needs no scope, and then gets none.
+  func scopes(
+    _ parameter: String?, for client: SandboxClient, details: [SandboxJSON]
+  ) -> [String]? {
+    guard parameter != nil || details.isEmpty else { return [] }
     let offered = options.scopes.map(\.name).filter { client.scopes?.contains($0) ?? true }
     let asked = (parameter ?? "").split(separator: " ").map(String.init)
     guard !asked.isEmpty else { return offered.filter(defaultScopes.contains) }

@@ -20,6 +20,8 @@ struct TokenLedger: Redacted {
     var identity: Identity?
     /// The services that accept the tokens; empty for the sandbox itself.
     var audiences: [String] = []
+    /// The objects of `authorization_details` that were granted.
+    var details: [SandboxJSON] = []
     /// The party that acts for the user, in the form of a delegation's claim `act`.
     var actor: SandboxJSON?
     var isRevoked = false
@@ -32,6 +34,9 @@ struct TokenLedger: Redacted {
     /// The redirect URI of the authorization request, which the token request must repeat.
     let redirectURI: String
     let challenge: String?
+    /// The thumbprint of the key that the code is bound to.
+    let keyThumbprint: String?
+    let details: [SandboxJSON]
     let identity: Identity?
     let expiry: Date
     /// The grant that the code was redeemed for.
@@ -42,6 +47,9 @@ struct TokenLedger: Redacted {
   struct AccessToken {
     let grant: Int
     let scopes: [String]
+    let details: [SandboxJSON]
+    /// The thumbprint of the key that the token is bound to; `nil` for a Bearer token.
+    let keyThumbprint: String?
     let issued: Date
     var expiry: Date?
     var isRevoked = false
@@ -51,6 +59,8 @@ struct TokenLedger: Redacted {
     let grant: Int
     /// The number of refresh tokens issued before this one.
     let number: Int
+    /// The thumbprint of the key that the token is bound to.
+    let keyThumbprint: String?
     /// The date when the refresh token was exchanged for a new one.
     var used: Date?
 
@@ -83,17 +93,18 @@ struct TokenLedger: Redacted {
   }
 
   mutating func remember(
-    accessToken token: String, of grant: Int, scopes: [String], lifetime: Duration?, now: Date
+    accessToken token: String, of grant: Int, scopes: [String], details: [SandboxJSON] = [],
+    keyThumbprint: String?, lifetime: Duration?, now: Date
   ) {
     forgetOld(at: now)
     accessTokens[token] = AccessToken(
-      grant: grant, scopes: scopes, issued: now,
+      grant: grant, scopes: scopes, details: details, keyThumbprint: keyThumbprint, issued: now,
       expiry: lifetime.map { now.addingTimeInterval($0.timeInterval) })
   }
 
-  mutating func issueRefreshToken(grant: Int) -> String {
+  mutating func issueRefreshToken(grant: Int, keyThumbprint: String?) -> String {
     let token = Crypto.secret("refresh-")
-    refreshTokens[token] = RefreshToken(grant: grant, number: issues)
+    refreshTokens[token] = RefreshToken(grant: grant, number: issues, keyThumbprint: keyThumbprint)
     issues += 1
     latestRefreshToken = token
     latestOfGrant[grant] = token

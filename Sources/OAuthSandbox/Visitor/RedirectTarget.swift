@@ -74,7 +74,8 @@ extension SandboxVisitor {
     let query = address.drop { $0 != "?" }.dropFirst().prefix { $0 != "#" }
     let secrets = (FormCoding.decode(String(query)) ?? []).filter {
       // A text of fewer than 4 bytes is not a secret, and its removal would damage words.
-      ["code", "state", "id_token_hint"].contains($0.name) && $0.value.utf8.count >= 4
+      ["code", "state", "id_token_hint", "response", "request"].contains($0.name)
+        && $0.value.utf8.count >= 4
     }
     return secrets.flatMap { [$0.value, FormCoding.encode($0.value)] }
   }

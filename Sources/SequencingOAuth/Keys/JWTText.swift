@@ -9,11 +9,8 @@ enum JWTText {
   static func signingInput(
     _ header: [String: JSONValue], _ claims: [String: JSONValue]
   ) throws(SQOAuthError) -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard let header = try? encoder.encode(header), let claims = try? encoder.encode(claims) else {
-      throw .unusableClientKey("its name or a claim cannot be written in JSON")
-    }
+    let header = try JSONValue.object(header).json("the header of a signed text")
+    let claims = try JSONValue.object(claims).json("a claim of a signed text")
     return Base64URL.encode(header) + "." + Base64URL.encode(claims)
   }
 }

@@ -33,3 +33,24 @@ extension JSONWriter {
     }
   }
 }
+
+extension JSONValue {
+  /// Returns the value as JSON, with sorted names and without spaces.
+  ///
+  /// `purpose` names the value in the error for a number that JSON cannot represent.
+  func json(_ purpose: String) throws(SQOAuthError) -> Data {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    do {
+      return try encoder.encode(self)
+    } catch {
+      throw SQOAuthError(
+        .invalidConfiguration, "\(purpose) cannot be written as JSON", cause: error)
+    }
+  }
+
+  /// Returns the value as the text of a parameter.
+  func jsonText(_ purpose: String) throws(SQOAuthError) -> String {
+    String(decoding: try json(purpose), as: UTF8.self)
+  }
+}

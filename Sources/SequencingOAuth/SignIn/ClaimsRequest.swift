@@ -62,13 +62,6 @@ public struct ClaimsRequest: Sendable, Hashable {
     if !idToken.isEmpty { members["id_token"] = .object(idToken.mapValues(\.json)) }
     if !userInfo.isEmpty { members["userinfo"] = .object(userInfo.mapValues(\.json)) }
     guard !members.isEmpty else { return nil }
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    do {
-      return String(decoding: try encoder.encode(JSONValue.object(members)), as: UTF8.self)
-    } catch {
-      throw SQOAuthError(
-        .invalidConfiguration, "the requested claims cannot be written as JSON", cause: error)
-    }
+    return try JSONValue.object(members).jsonText("the requested claims")
   }
 }

@@ -103,7 +103,7 @@ extension SignInOptions {
     add("ui_locales", uiLocales.joined(separator: " "))
     add("claims", try claims?.json())
     if !authorizationDetails.isEmpty {
-      add("authorization_details", authorizationDetails.json.text)
+      add("authorization_details", try authorizationDetails.json.jsonText("the permissions"))
     }
     let set = Set(pairs.map(\.name))
     let further = try ExtraParameters.check(

@@ -16,9 +16,11 @@ import Testing
     for minute in 0..<43_200 {
       let now = start.addingTimeInterval(Double(minute) * 60)
       if let previous { ledger.markUsed(refreshToken: previous, at: now) }
-      previous = ledger.issueRefreshToken(grant: grant)
+      previous = ledger.issueRefreshToken(grant: grant, keyThumbprint: nil)
       ledger.remember(
-        accessToken: "A\(minute)", of: grant, scopes: [], lifetime: .seconds(60), now: now)
+        accessToken: "A\(minute)", of: grant, scopes: [], keyThumbprint: nil,
+        lifetime: .seconds(60), now: now
+      )
       ledger.remember(idToken: "I\(minute)", of: grant)
       largest = max(largest, ledger.size)
     }
@@ -31,12 +33,14 @@ import Testing
   @Test func `a token that is still valid is kept`() {
     var ledger = TokenLedger()
     let grant = ledger.open(TokenLedger.Grant(clientID: "app", user: "alice", scopes: []))
-    let refreshToken = ledger.issueRefreshToken(grant: grant)
-    ledger.remember(accessToken: "endless", of: grant, scopes: [], lifetime: nil, now: start)
+    let refreshToken = ledger.issueRefreshToken(grant: grant, keyThumbprint: nil)
+    ledger.remember(
+      accessToken: "endless", of: grant, scopes: [], keyThumbprint: nil, lifetime: nil, now: start)
     for day in 0..<3000 {
       let now = start.addingTimeInterval(Double(day) * 86_400)
       ledger.remember(
-        accessToken: "A\(day)", of: grant, scopes: [], lifetime: .seconds(60), now: now)
+        accessToken: "A\(day)", of: grant, scopes: [], keyThumbprint: nil, lifetime: .seconds(60),
+        now: now)
     }
     let end = start.addingTimeInterval(3000 * 86_400)
     #expect(ledger.activeAccessToken("endless", at: end) != nil)

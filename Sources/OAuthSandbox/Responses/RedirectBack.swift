@@ -2,15 +2,28 @@ import SQBasics
 
 /// A redirect of the browser back to the app, with the request's `state`.
 struct RedirectBack: Redacted {
-  /// The encoding of the parameters to the app, named as in `response_mode`.
-  enum Mode: String, CaseIterable {
-    case query
-    case formPost = "form_post"
-  }
-
   let redirectURI: String
   let state: String?
-  var mode = Mode.query
+  var mode = ResponseMode.query
+  /// The signer of the parameters, if the mode is a signed one.
+  var signer: ResponseSigner?
+
+  /// Creates a redirect to a place of the app's own, such as after a logout.
+  init(redirectURI: String, state: String?) {
+    self.redirectURI = redirectURI
+    self.state = state
+  }
+
+  /// Creates the redirect that a sign-in asks for, and fails if the client has not registered its
+  /// address.
+  init?(_ parameters: [SandboxParameter], _ client: SandboxClient, _ sandbox: SandboxState) {
+    guard let redirectURI = parameters.value("redirect_uri"),
+      RedirectURIs.contains(redirectURI, in: client.redirectURIs)
+    else { return nil }
+    self.init(redirectURI: redirectURI, state: parameters.value("state"))
+    mode = sandbox.responseMode(of: parameters)
+    signer = ResponseSigner(client: client)
+  }
 
   /// Returns the redirect after an authorization request, with `iss` (RFC 9207).
   ///
@@ -38,7 +51,8 @@ struct RedirectBack: Redacted {
     if let kind = sandbox.plan.take(endpoint, where: \.concernsRedirect) {
       all = Self.spoil(all, kind)
     }
-    if mode == .formPost { return FormPostPage(target: redirectURI, parameters: all).answer }
+    if mode.isSigned, let signer { all = signer.sign(all, &sandbox) }
+    if mode.isFormPost { return FormPostPage(target: redirectURI, parameters: all).answer }
     let query = all.map { FormCoding.encode($0.name) + "=" + FormCoding.encode($0.value) }
     let separator = query.isEmpty ? "" : redirectURI.contains("?") ? "&" : "?"
     // 303 makes every browser turn the POST of a form into a GET.

@@ -1,0 +1,125 @@
+/// The reason why authorization details are rejected: `invalid_authorization_details`.
+///
+/// - SeeAlso: RFC 9396, section 5
+struct DetailsFault: Error {
+  let description: String
+
+  init(_ description: String) {
+    self.description = description
+  }
+}
+
+extension OAuthFault {
+  init(_ fault: DetailsFault) {
+    self.init(code: "invalid_authorization_details", description: fault.description)
+  }
+}
+
+extension AuthorizationRefusal {
+  init(_ fault: DetailsFault) {
+    self.init(code: "invalid_authorization_details", description: fault.description)
+  }
+}
+
+/// Functions that read and compare the parameter `authorization_details`.
+///
+/// - SeeAlso: RFC 9396
+enum AuthorizationDetails {
+  /// Reads the parameter, and returns no objects if it is missing or the sandbox has no types.
+  static func read(
+    _ text: String?, for client: SandboxClient, _ sandbox: SandboxState
+  ) throws(DetailsFault) -> [SandboxJSON] {
+    guard let text, !sandbox.options.authorizationDetailsTypes.isEmpty else { return [] }
+    guard case .array(let objects)? = SandboxJSON(parsing: text), !objects.isEmpty else {
+      throw DetailsFault("authorization_details is not an array of objects.")
+    }
+    for object in objects { try check(object, client, sandbox) }
+    return objects
+  }
+
+  private static func check(
+    _ object: SandboxJSON, _ client: SandboxClient, _ sandbox: SandboxState
+  ) throws(DetailsFault) {
+    guard case .object(let members) = object, case .string(let name)? = object["type"] else {
+      throw DetailsFault("An object has no type.")
+    }
+    let type = sandbox.options.authorizationDetailsTypes.first { $0.name == name }
+    guard let type, client.authorizationDetailsTypes?.contains(name) ?? true else {
+      throw DetailsFault("There is no such type for this client.")
+    }
+    let names = Set(members.map(\.name)).subtracting(["type"])
+    guard names.isSuperset(of: type.requiredMembers) else {
+      let missing = type.requiredMembers.subtracting(names).sorted().joined(separator: ", ")
+      throw DetailsFault("An object lacks these members: \(missing).")
+    }
+    guard let optional = type.optionalMembers else { return }
+    guard names.isSubset(of: optional.union(type.requiredMembers)) else {
+      throw DetailsFault("An object has a member that its type does not know.")
+    }
+  }
+
+  /// Reads the parameter of a token request, which may ask for less than was granted.
+  ///
+  /// Returns all granted objects if the parameter is missing.
+  static func read(
+    _ text: String?, within granted: [SandboxJSON], _ sandbox: SandboxState
+  ) throws(DetailsFault) -> [SandboxJSON] {
+    guard let text, !sandbox.options.authorizationDetailsTypes.isEmpty else { return granted }
+    guard case .array(let objects)? = SandboxJSON(parsing: text), !objects.isEmpty else {
+      throw DetailsFault("authorization_details is not an array of objects.")
+    }
+    guard objects.allSatisfy({ object in granted.contains { covers($0, object) } }) else {
+      throw DetailsFault("The user did not allow all of this.")
+    }
+    return objects
+  }
+
+  /// Returns whether a granted object allows a requested one.
+  ///
+  /// Both must be equal, except that an array of the requested object may have fewer elements.
+  private static func covers(_ granted: SandboxJSON, _ asked: SandboxJSON) -> Bool {
+    guard case .object(let members) = asked, case .object(let all) = granted,
+      members.map(\.name) == all.map(\.name)
+    else { return false }
+    return zip(members, all).allSatisfy { member, whole in
+      guard case .array(let some) = member.value, case .array(let values) = whole.value else {
+        return member.value == whole.value
+      }
+      return some.allSatisfy(values.contains)
+    }
+  }
+}
+
+extension SandboxState {
+  /// Reads the authorization details of a token request without an earlier consent.
+  func details(
+    of request: SandboxRequest, for client: SandboxClient
+  ) throws(OAuthFault) -> [SandboxJSON] {
+    do throws(DetailsFault) {
+      return try AuthorizationDetails.read(
+        request.form("authorization_details"), for: client, self)
+    } catch {
+      throw OAuthFault(error)
+    }
+  }
+
+  /// Reads the authorization details of a token request that may not exceed a grant.
+  func details(
+    of request: SandboxRequest, within granted: [SandboxJSON]
+  ) throws(OAuthFault) -> [SandboxJSON] {
+    do throws(DetailsFault) {
+      return try AuthorizationDetails.read(
+        request.form("authorization_details"), within: granted, self)
+    } catch {
+      throw OAuthFault(error)
+    }
+  }
+
+  /// Returns the objects to grant: the right ones, unless a misbehaviour is due.
+  mutating func granted(_ objects: [SandboxJSON]) -> [SandboxJSON] {
+    guard !objects.isEmpty,
+      case .details(let change) = plan.take(.token, where: \.concernsDetails)
+    else { return objects }
+    return change(objects)
+  }
+}

@@ -1,0 +1,74 @@
+import SQBasics
+import SQFoundation
+
+/// A client's signed JSON Web Token in its parts, whose signature may be wrong.
+///
+/// - SeeAlso: RFC 7515, section 3.1
+struct ReceivedJWT: Sendable, Redacted {
+  let header: SandboxJSON
+  let claims: SandboxJSON
+  private let signed: Data
+  private let signature: Data
+
+  /// Splits the compact form, and returns `nil` if a part is malformed.
+  init?(_ text: String) {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 3, let header = Self.object(parts[0]), let claims = Self.object(parts[1]),
+      parts[2].utf8.allSatisfy(\.isBase64URL),
+      let signature = Crypto.bytes(base64URL: String(parts[2]))
+    else { return nil }
+    self.header = header
+    self.claims = claims
+    self.signature = signature
+    signed = Data(parts[0...1].joined(separator: ".").utf8)
+  }
+
+  private static func object(_ part: Substring) -> SandboxJSON? {
+    guard part.utf8.allSatisfy(\.isBase64URL),
+      let bytes = Crypto.bytes(base64URL: String(part)),
+      let json = SandboxJSON(parsing: String(decoding: bytes, as: UTF8.self)), case .object = json
+    else { return nil }
+    return json
+  }
+
+  /// The algorithm that the header names; `nil` if the sandbox does not know it.
+  var algorithm: SandboxSigningAlgorithm? {
+    guard case .string(let name)? = header["alg"] else { return nil }
+    return SandboxSigningAlgorithm(rawValue: name)
+  }
+
+  /// Returns a claim that is a non-empty string.
+  func text(_ name: String) -> String? {
+    guard case .string(let text)? = claims[name], !text.isEmpty else { return nil }
+    return text
+  }
+
+  /// Returns whether `key` made the signature with this algorithm.
+  func isSigned(by key: OpenSSLKey, _ algorithm: SandboxSigningAlgorithm) -> Bool {
+    key.isValid(signature, of: signed, algorithm)
+  }
+
+  /// Returns whether a registered key made the signature with the algorithm that the key names.
+  func isSigned(byRegistered key: SandboxJSON) -> Bool {
+    guard let algorithm, !algorithm.usesSecret, key["alg"] == .string(algorithm.rawValue),
+      header["kid"] == nil || header["kid"] == key["kid"],
+      let key = OpenSSLKey(publicJWK: key)
+    else { return false }
+    return isSigned(by: key, algorithm)
+  }
+
+  /// Returns whether the signature is an HMAC with SHA-256 and this secret.
+  ///
+  /// - SeeAlso: RFC 7518, section 3.2 (the size of the secret)
+  func isSigned(bySecret secret: String) -> Bool {
+    algorithm == .hs256 && secret.utf8.count >= 32
+      && SigningKey(secret: secret, algorithm: .hs256).signature(of: signed) == signature
+  }
+}
+
+extension UInt8 {
+  /// Whether the byte may occur in base64url without padding.
+  var isBase64URL: Bool {
+    isAlphanumeric || self == UInt8(ascii: "-") || self == UInt8(ascii: "_")
+  }
+}

@@ -1,0 +1,105 @@
+import FoundationEssentials
+import SQLoopback
+import Testing
+
+@testable import LoopbackSupport
+@testable import OAuthSandbox
+
+@Suite(.timeLimit(.minutes(1))) struct BoundGrantTests {
+  private static let service = [
+    ("client_id", "sandbox-service"), ("client_secret", "sandbox-secret"),
+  ]
+  private static let accessToken = "urn:ietf:params:oauth:token-type:access_token"
+
+  /// Returns the thumbprint that the introspection of a token names.
+  private func key(of token: String, _ client: ProvingPeer) async throws -> String? {
+    let answer = try await client.peer.post("/introspect", [("token", token)] + Self.service)
+    let json = try answer.json()
+    #expect(json["active"] == true)
+    return json["cnf"]?["jkt"]?.string
+  }
+
+  @Test func `a client's own token and an exchanged one are bound`() async throws {
+    let sandbox = try await ProvingPeer.start()
+    let client = ProvingPeer(sandbox)
+    let own = [("grant_type", "client_credentials")] + Self.service
+    let token = try await client.post(own, client.proof()).tokens()
+    #expect(token.tokenType == "DPoP")
+    #expect(try await key(of: token.accessToken, client) == client.thumbprint)
+    let subject = sandbox.issueTokens(scopes: ["demo"]).accessToken
+    let exchange = [
+      ("grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"),
+      ("subject_token", subject), ("subject_token_type", Self.accessToken),
+    ]
+    let exchanged = try await client.post(exchange + Self.service, client.proof()).tokens()
+    #expect(exchanged.tokenType == "DPoP")
+    #expect(try await key(of: exchanged.accessToken, client) == client.thumbprint)
+    await sandbox.stop()
+  }
+
+  @Test func `a device's tokens are bound`() async throws {
+    let sandbox = try await ProvingPeer.start()
+    let client = ProvingPeer(sandbox)
+    let app = ("client_id", "sandbox-app")
+    let device = try await client.peer.post("/device_authorization", [app]).json()
+    try await SandboxVisitor().enterCode(
+      try #require(device["user_code"]?.string), at: sandbox.url(.device))
+    let form = [
+      ("grant_type", "urn:ietf:params:oauth:grant-type:device_code"), app,
+      ("device_code", try #require(device["device_code"]?.string)),
+    ]
+    let tokens = try await client.post(form, client.proof()).tokens()
+    #expect(tokens.tokenType == "DPoP")
+    #expect(try await key(of: tokens.accessToken, client) == client.thumbprint)
+    let refresh = try #require(tokens.refreshToken)
+    #expect(try await key(of: refresh, client) == client.thumbprint)
+    await sandbox.stop()
+  }
+
+  @Test func `an assertion that names its client gets a bound token`() async throws {
+    let signer = SigningKey(generating: .es256)
+    let sandbox = try await ProvingPeer.start {
+      $0.clients.append(SandboxClient(id: "signer", key: signer.json(namesKey: true)))
+    }
+    let client = ProvingPeer(sandbox)
+    let claims: SandboxJSON = [
+      "iss": "signer", "sub": "alice", "aud": .string(sandbox.issuer.absoluteString),
+      "exp": 1_900_000_060, "jti": "1",
+    ]
+    let form = [
+      ("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"),
+      ("assertion", SandboxJWT(claims, key: signer, namesKey: true).signed),
+    ]
+    let refused = try await client.post(form, client.proof { $0.claims["htm"] = "GET" })
+    #expect(refused.error == "invalid_dpop_proof")
+    let tokens = try await client.post(form, client.proof()).tokens()
+    #expect(try await key(of: tokens.accessToken, client) == client.thumbprint)
+    await sandbox.stop()
+  }
+
+  @Test func `tokens without a sign-in can be bound`() async throws {
+    let sandbox = try await ProvingPeer.start()
+    let client = ProvingPeer(sandbox)
+    let app = sandbox.issueTokens(boundTo: client.thumbprint)
+    #expect(try await key(of: app.accessToken, client) == client.thumbprint)
+    #expect(try await key(of: app.refreshToken, client) == client.thumbprint)
+    let service = sandbox.issueTokens(to: "sandbox-service", boundTo: client.thumbprint)
+    #expect(try await key(of: service.accessToken, client) == client.thumbprint)
+    #expect(try await key(of: service.refreshToken, client) == nil)
+    await sandbox.stop()
+  }
+
+  @Test func `another server that checks tokens without proofs refuses a bound one`() async throws {
+    let sandbox = try await ProvingPeer.start()
+    let token = sandbox.issueTokens(boundTo: ProvingPeer(sandbox).thumbprint).accessToken
+    for scheme in ["Bearer", "DPoP"] {
+      let refusal = #expect(throws: TokenRefusal.self) {
+        try sandbox.access(authorization: "\(scheme) \(token)")
+      }
+      #expect(refusal?.status == 401 && refusal?.challenge.contains("DPoP") == true)
+    }
+    let bearer = sandbox.issueTokens().accessToken
+    #expect(try sandbox.access(authorization: "Bearer \(bearer)").user == "alice")
+    await sandbox.stop()
+  }
+}

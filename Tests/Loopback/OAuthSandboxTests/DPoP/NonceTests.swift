@@ -1,0 +1,102 @@
+import FoundationEssentials
+import SQLoopback
+import Testing
+
+@testable import LoopbackSupport
+@testable import OAuthSandbox
+
+@Suite(.timeLimit(.minutes(1))) struct NonceTests {
+  private func start(
+    _ change: (inout SandboxDPoPOptions) -> Void = { _ in }
+  ) async throws -> (SandboxServer, ProvingPeer) {
+    let sandbox = try await ProvingPeer.start { options in
+      options.dpop.noncesRequiredBy = [.authorizationServer, .api]
+      options.dpop.nonceLifetime = .seconds(60)
+      change(&options.dpop)
+    }
+    return (sandbox, ProvingPeer(sandbox))
+  }
+
+  @Test(arguments: [nil, "", "guessed"])
+  func `the token endpoint asks for its nonce`(nonce: String?) async throws {
+    let (sandbox, client) = try await start()
+    let refused = try await client.post(ProvingPeer.passwordForm, client.proof(nonce: nonce))
+    #expect(refused.status == 400 && refused.error == "use_dpop_nonce")
+    let offered = try #require(refused.header("dpop-nonce"))
+    #expect(offered == sandbox.proofNonce(of: .authorizationServer))
+    let right = try await client.post(ProvingPeer.passwordForm, client.proof(nonce: offered))
+    #expect(try right.tokens().tokenType == "DPoP")
+    #expect(right.header("dpop-nonce") == nil)
+    await sandbox.stop()
+  }
+
+  @Test func `the API asks for its nonce with a challenge`() async throws {
+    let (sandbox, client) = try await start { $0.apiHasOwnNonces = true }
+    let token = sandbox.issueTokens(boundTo: client.thumbprint).accessToken
+    let server = sandbox.proofNonce(of: .authorizationServer)
+    for nonce in [nil, server] {
+      let proof = client.proof("GET", "/api/me", token: token, nonce: nonce)
+      let refused = try await client.api(token: token, proof: proof)
+      #expect(refused.status == 401)
+      let challenge = try #require(refused.header("www-authenticate"))
+      #expect(challenge.hasPrefix(#"DPoP realm="sandbox", error="use_dpop_nonce""#))
+      #expect(challenge.hasSuffix(#"algs="ES256 PS256 EdDSA""#))
+      #expect(refused.header("dpop-nonce") == sandbox.proofNonce(of: .api))
+    }
+    let own = client.proof("GET", "/api/me", token: token, nonce: sandbox.proofNonce(of: .api))
+    #expect(try await client.api(token: token, proof: own).status == 200)
+    #expect(sandbox.proofNonce(of: .api) != server)
+    await sandbox.stop()
+  }
+
+  @Test func `a nonce changes and is accepted for one more period`() async throws {
+    let (sandbox, client) = try await start()
+    let first = sandbox.proofNonce(of: .authorizationServer)
+    #expect(first == sandbox.proofNonce(of: .api), "both have the same nonces")
+    for (period, status) in [(0, 200), (1, 200), (2, 400)] {
+      if period > 0 { sandbox.advance(by: .seconds(60)) }
+      let answer = try await client.post(ProvingPeer.passwordForm, client.proof(nonce: first))
+      #expect(answer.status == status)
+      #expect((sandbox.proofNonce(of: .api) == first) == (period == 0))
+    }
+    await sandbox.stop()
+  }
+
+  @Test func `a nonce can come with every answer`() async throws {
+    let (sandbox, client) = try await start { options in
+      options.offersNonceInEveryAnswer = true
+      options.noncesRequiredBy = [.authorizationServer]
+    }
+    let nonce = sandbox.proofNonce(of: .authorizationServer)
+    let right = try await client.post(ProvingPeer.passwordForm, client.proof(nonce: nonce))
+    #expect(right.status == 200 && right.header("dpop-nonce") == nonce)
+    let refused = try await client.post(ProvingPeer.passwordForm, client.proof())
+    #expect(refused.headers.filter { $0.name == "dpop-nonce" }.map(\.value) == [nonce])
+    let bearer = try await client.post(ProvingPeer.passwordForm)
+    #expect(bearer.status == 200 && bearer.header("dpop-nonce") == nonce)
+    #expect(try await client.peer.get("/api/me").header("dpop-nonce") == nil)
+    #expect(try await client.peer.get("/jwks").header("dpop-nonce") == nil)
+    await sandbox.stop()
+  }
+
+  @Test func `a request without the right nonce uses up neither code nor proof`() async throws {
+    let (sandbox, client) = try await start()
+    let code = try await client.peer.code()
+    let refused = try await client.peer.redeem(code, headers: [("DPoP", client.proof())])
+    let nonce = try #require(refused.header("dpop-nonce"))
+    let proof = client.proof(nonce: nonce)
+    #expect(try await client.peer.redeem(code, headers: [("DPoP", proof)]).status == 200)
+    await sandbox.stop()
+  }
+
+  @Test func `pushed requests need the nonce of the authorization server`() async throws {
+    let (sandbox, client) = try await start()
+    let form = BoundTokenTests.signIn
+    let refused = try await client.post(form, to: "/par", client.proof("POST", "/par"))
+    #expect(refused.status == 400 && refused.error == "use_dpop_nonce")
+    let nonce = try #require(refused.header("dpop-nonce"))
+    let right = client.proof("POST", "/par", nonce: nonce)
+    #expect(try await client.post(form, to: "/par", right).status == 201)
+    await sandbox.stop()
+  }
+}

@@ -1,0 +1,205 @@
+import FoundationEssentials
+import SQLoopback
+import Testing
+
+@testable import LoopbackSupport
+@testable import OAuthSandbox
+
+@Suite(.timeLimit(.minutes(1))) struct ProofTests {
+  /// One way to make a proof wrong, with a word of the error's description.
+  struct Fault: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let word: String
+    let change: @Sendable (inout SandboxJWT) -> Void
+
+    init(
+      _ name: String, _ word: String, _ change: @escaping @Sendable (inout SandboxJWT) -> Void
+    ) {
+      testDescription = name
+      self.word = word
+      self.change = change
+    }
+  }
+
+  private static func otherPoint(_ jwt: inout SandboxJWT) {
+    jwt.header["jwk"] = .object(SigningKey(generating: .es256).parameters)
+  }
+
+  static let faults: [Fault] = [
+    Fault("no typ", "typ") { $0.header["typ"] = nil },
+    Fault("another typ", "typ") { $0.header["typ"] = "JWT" },
+    Fault("no alg", "alg") { $0.header["alg"] = nil },
+    Fault("none as alg", "alg") { $0.header["alg"] = "none" },
+    Fault("an HMAC", "alg") {
+      $0.key = SigningKey(secret: "s", algorithm: .hs256); $0.header["alg"] = "HS256"
+    },
+    Fault("an algorithm that is not allowed", "alg") { $0.header["alg"] = "ES384" },
+    Fault("the algorithm of another kind of key", "jwk") { $0.header["alg"] = "PS256" },
+    Fault("crit", "crit") { $0.header["crit"] = ["b64"] },
+    Fault("no jwk", "jwk") { $0.header["jwk"] = nil },
+    Fault("an incomplete jwk", "jwk") { $0.header["jwk"]?["y"] = nil },
+    Fault("a private jwk", "private") { $0.header["jwk"]?["d"] = "AQ" },
+    Fault("a symmetric jwk", "jwk") { $0.header["jwk"] = ["kty": "oct", "k": "AQAB"] },
+    Fault("a jwk on another curve", "jwk") { $0.header["jwk"]?["crv"] = "P-384" },
+    Fault("a point that is on no curve", "jwk") { jwt in
+      let y = jwt.header["jwk"]?["y"]
+      jwt.header["jwk"]?["x"] = y
+    },
+    Fault("another key in jwk", "signature", otherPoint),
+    Fault("no htm", "htm") { $0.claims["htm"] = nil },
+    Fault("another htm", "htm") { $0.claims["htm"] = "PUT" },
+    Fault("htm in lower case", "htm") { $0.claims["htm"] = "post" },
+    Fault("no htu", "htu") { $0.claims["htu"] = nil },
+    Fault("an htu without a server", "htu") { $0.claims["htu"] = "/token" },
+    Fault("another path", "htu") {
+      $0.claims["htu"] = .string(($0.claims["htu"]?.string ?? "") + "/")
+    },
+    Fault("another host", "htu") { $0.claims["htu"] = "http://127.0.0.2/token" },
+    Fault("another scheme", "htu") {
+      $0.claims["htu"] = $0.claims["htu"]?.string.map {
+        .string($0.replacing("http:", with: "https:"))
+      }
+    },
+    Fault("no iat", "iat") { $0.claims["iat"] = nil },
+    Fault("iat as a string", "iat") { $0.claims["iat"] = "1900000000" },
+    Fault("iat 61 seconds ago", "past") { $0.move("iat", by: -61) },
+    Fault("iat in 11 seconds", "future") { $0.move("iat", by: 11) },
+    Fault("no jti", "jti") { $0.claims["jti"] = nil },
+    Fault("an empty jti", "jti") { $0.claims["jti"] = "" },
+  ]
+
+  @Test(arguments: faults)
+  func `the token endpoint refuses a wrong proof and issues nothing`(fault: Fault) async throws {
+    let sandbox = try await ProvingPeer.start()
+    let client = ProvingPeer(sandbox)
+    let wrong = client.proof(changing: fault.change)
+    let answer = try await client.post(ProvingPeer.passwordForm, wrong)
+    #expect(answer.status == 400 && answer.error == "invalid_dpop_proof")
+    #expect(try answer.json()["error_description"]?.string?.contains(fault.word) == true)
+    #expect(sandbox.latestRefreshToken == nil)
+    let right = try await client.post(ProvingPeer.passwordForm, client.proof())
+    #expect(try right.tokens().tokenType == "DPoP")
+    await sandbox.stop()
+  }
+
+  @Test(arguments: faults)
+  func `the API refuses a wrong proof`(fault: Fault) async throws {
+    let sandbox = try await ProvingPeer.start()
+    let client = ProvingPeer(sandbox)
+    let token = sandbox.issueTokens(boundTo: client.thumbprint).accessToken
+    let wrong = client.proof("GET", "/api/me", token: token, changing: fault.change)
+    let answer = try await client.api(token: token, proof: wrong)
+    #expect(answer.status == 401 && answer.error == "invalid_dpop_proof")
+    let challenge = try #require(answer.header("www-authenticate"))
+    #expect(challenge.hasPrefix(#"DPoP realm="sandbox", error="invalid_dpop_proof", "#))
+    #expect(challenge.contains(fault.word))
+    #expect(challenge.hasSuffix(#", algs="ES256 PS256 EdDSA""#))
+    let right = client.proof("GET", "/api/me", token: token)
+    #expect(try await client.api(token: token, proof: right).status == 200)
+    await sandbox.stop()
+  }
+
+  @Test(arguments: ["", "x", "a.b.c", "e30.e30.*", "e30.e30"])
+  func `a field that is not a JWT is refused`(text: String) async throws {
+    let sandbox = try await ProvingPeer.start()
+    let answer = try await ProvingPeer(sandbox).post(ProvingPeer.passwordForm, text)
+    #expect(answer.error == "invalid_dpop_proof")
+    await sandbox.stop()
+  }
+
+  @Test func `two proofs are refused`() async throws {
+    let sandbox = try await ProvingPeer.start()
+    let client = ProvingPeer(sandbox)
+    let answer = try await client.post(ProvingPeer.passwordForm, client.proof(), client.proof())
+    #expect(answer.error == "invalid_dpop_proof" && answer.text.contains("more than once"))
+    await sandbox.stop()
+  }
+
+  @Test func `a proof is accepted once, until its time is over`() async throws {
+    let sandbox = try await ProvingPeer.start()
+    let client = ProvingPeer(sandbox)
+    let proof = client.proof()
+    #expect(try await client.post(ProvingPeer.passwordForm, proof).status == 200)
+    sandbox.advance(by: .seconds(60))
+    let again = try await client.post(ProvingPeer.passwordForm, proof)
+    #expect(again.error == "invalid_dpop_proof" && again.text.contains("used before"))
+    // Another key does not make it a new proof.
+    let other = ProvingPeer(sandbox)
+    let id = try #require(sandbox.requests.last?.proof?.id)
+    let copied = other.proof { $0.claims["jti"] = .string(id) }
+    #expect(try await other.post(ProvingPeer.passwordForm, copied).text.contains("used before"))
+    await sandbox.stop()
+  }
+
+  @Test(arguments: [-60, 10]) func `the clocks may differ a little`(seconds: Int) async throws {
+    let sandbox = try await ProvingPeer.start()
+    let client = ProvingPeer(sandbox)
+    let proof = client.proof { $0.move("iat", by: seconds) }
+    #expect(try await client.post(ProvingPeer.passwordForm, proof).status == 200)
+    await sandbox.stop()
+  }
+
+  @Test(arguments: ["/token?a=b", "/token#part", "/%74oken", "/x/../token", "/./token"])
+  func `equal addresses may be spelled differently`(path: String) async throws {
+    let sandbox = try await ProvingPeer.start()
+    let client = ProvingPeer(sandbox)
+    let answer = try await client.post(ProvingPeer.passwordForm, client.proof("POST", path))
+    #expect(answer.status == 200, "\(answer.text)")
+    await sandbox.stop()
+  }
+
+  @Test(arguments: [SandboxSigningAlgorithm.es256, .ps256, .edDSA, .rs256, .es384])
+  func `a proof needs an algorithm that the sandbox allows`(
+    algorithm: SandboxSigningAlgorithm
+  ) async throws {
+    for allowed in [SandboxDPoPOptions().algorithms, [algorithm], [.es512]] {
+      let sandbox = try await ProvingPeer.start { $0.dpop.algorithms = allowed }
+      let client = ProvingPeer(sandbox, algorithm)
+      let answer = try await client.post(ProvingPeer.passwordForm, client.proof())
+      #expect((answer.status == 200) == allowed.contains(algorithm))
+      await sandbox.stop()
+    }
+  }
+
+  @Test func `an RSA key needs 2048 bits`() async throws {
+    let sandbox = try await ProvingPeer.start()
+    let weak = SigningKey(generating: .ps256, rsaBits: 1024)
+    let proof = ProvingPeer(sandbox).proof { jwt in
+      jwt.header["jwk"] = .object(weak.parameters)
+      jwt.header["alg"] = "PS256"
+      jwt.key = weak
+    }
+    let answer = try await ProvingPeer(sandbox).post(ProvingPeer.passwordForm, proof)
+    #expect(answer.error == "invalid_dpop_proof" && answer.text.contains("2048"))
+    await sandbox.stop()
+  }
+
+  /// With another spelling, one key would have several thumbprints.
+  @Test(arguments: ["n", "e"])
+  func `the numbers of a key have no leading zeros`(name: String) async throws {
+    let sandbox = try await ProvingPeer.start()
+    let client = ProvingPeer(sandbox, .ps256)
+    let number = try #require(client.jwk[name]?.string.flatMap { Data(base64URL: $0) })
+    let proof = client.proof { jwt in
+      jwt.header["jwk"]?[name] = .string(Crypto.base64URL(Data([0]) + number))
+    }
+    let answer = try await client.post(ProvingPeer.passwordForm, proof)
+    #expect(answer.error == "invalid_dpop_proof" && answer.text.contains("RFC 7518"))
+    await sandbox.stop()
+  }
+
+  @Test func `only the API checks the hash of the token`() async throws {
+    let sandbox = try await ProvingPeer.start()
+    let client = ProvingPeer(sandbox)
+    let odd = client.proof(token: "another")
+    #expect(try await client.post(ProvingPeer.passwordForm, odd).status == 200)
+    let token = sandbox.issueTokens(boundTo: client.thumbprint).accessToken
+    for hashed in [nil, "another", token] {
+      let proof = client.proof("GET", "/api/me", token: hashed)
+      let answer = try await client.api(token: token, proof: proof)
+      #expect(answer.status == (hashed == token ? 200 : 401))
+      if hashed != token { #expect(answer.text.contains("ath")) }
+    }
+    await sandbox.stop()
+  }
+}
