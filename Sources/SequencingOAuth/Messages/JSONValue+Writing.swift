@@ -1,3 +1,5 @@
+import SQFoundation
+
 // Writes the values of a message into a record.
 extension JSONWriter {
   /// Writes an object as a member of the record, with the object's members sorted by name.
