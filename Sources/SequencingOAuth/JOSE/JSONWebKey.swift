@@ -11,6 +11,9 @@ struct JSONWebKey: Sendable {
   let publicKey: PublicKey
   private let members: [String: JSONValue]
 
+  /// The members that determine a public key, and no others (RFC 7638, section 3.2).
+  static let identifyingNames: Set = ["kty", "n", "e", "crv", "x", "y"]
+
   // Private members are not in this list, so they are dropped.
   private static let names: Set = [
     "kty", "use", "key_ops", "alg", "kid", "n", "e", "crv", "x", "y",

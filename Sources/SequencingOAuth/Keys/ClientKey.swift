@@ -131,7 +131,7 @@ public struct ClientKey: Sendable {
   ) throws(SQOAuthError) {
     let scheme = try Self.scheme(of: algorithm)
     let members = try publicJWK.map { text throws(SQOAuthError) in
-      try JWKText.members(of: text).filter { JWKText.publicNames.contains($0.key) }
+      try JWKText.members(of: text).filter { JSONWebKey.identifyingNames.contains($0.key) }
     }
     var publicKey: PublicKey?
     if let members {

@@ -65,9 +65,6 @@ struct PrivateJWK: Redacted {
 enum JWKText {
   static let maximumSize = 64 << 10
 
-  /// The names of a public key's members.
-  static let publicNames: Set = ["kty", "n", "e", "crv", "x", "y"]
-
   static func members(of text: String) throws(SQOAuthError) -> [String: JSONValue] {
     guard text.utf8.count <= maximumSize,
       let members = try? JOSEObject.members(of: Data(text.utf8), as: "key")

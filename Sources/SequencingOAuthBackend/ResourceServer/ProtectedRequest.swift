@@ -1,6 +1,6 @@
 public import SQBasics
 public import SQFoundation
-public import SequencingOAuth
+import SequencingOAuth
 
 /// A request that a resource server received, with the parts that carry the client's token.
 ///
