@@ -24,6 +24,17 @@ enum AuthorizedReads {
 
   /// Returns a pipe that has a valid token and whose endpoint adds nothing to the URL `base`.
   static func pipe(_ base: String) async throws -> Pipeline.Pipe {
+    try pipe(base, try await module())
+  }
+
+  private static func pipe(
+    _ base: String, _ module: AuthorizationModule
+  ) throws -> Pipeline.Pipe {
+    try Pipeline(base, module: module).add("files", PipeConfiguration(endpoint: ""))
+  }
+
+  /// Returns an account with a valid token.
+  private static func module() async throws -> AuthorizationModule {
     let now = Date()
     let token = SQToken(
       accessToken: "access", expirationDate: now + 3600, refreshToken: "refresh", issueDate: now)
@@ -34,14 +45,21 @@ enum AuthorizedReads {
       AccountRecord(
         id: module.accountID, clientID: "sandbox-app", issuer: "https://id.example", token: token))
     try await module.restore()
-    return try Pipeline(base, module: module).add("files", PipeConfiguration(endpoint: ""))
+    return module
   }
 
   private static func reads(
     _ url: URL, _ count: Int, width: Int
   ) async throws -> Benchmark.Sample {
+    try await reads(url, count, width: width, by: try await module())
+  }
+
+  /// Reads with the token of an account.
+  static func reads(
+    _ url: URL, _ count: Int, width: Int, by module: AuthorizationModule
+  ) async throws -> Benchmark.Sample {
     guard let host = url.host(), let port = url.port else { throw BenchmarkError("no URL") }
-    let pipe = try await pipe("http://\(host):\(port)")
+    let pipe = try pipe("http://\(host):\(port)", module)
     return try await sample(count) {
       try await withThrowingTaskGroup(of: Void.self) { group in
         for _ in 0..<width {

@@ -41,6 +41,18 @@ final class RawSignature: @unchecked Sendable {
     EVP_PKEY_free(key)
   }
 
+  /// Signs the text.
+  func sign() throws {
+    let digest = EVP_MD_CTX_new()
+    defer { EVP_MD_CTX_free(digest) }
+    var bytes = [UInt8](repeating: 0, count: 256)
+    var count = bytes.count
+    EVP_DigestSignInit(digest, nil, EVP_sha256(), nil, key)
+    guard EVP_DigestSign(digest, &bytes, &count, text, text.count) == 1 else {
+      throw BenchmarkError("OpenSSL did not sign")
+    }
+  }
+
   func verify() throws {
     let digest = EVP_MD_CTX_new()
     defer { EVP_MD_CTX_free(digest) }

@@ -65,6 +65,9 @@ if isWanted(GrantParts.name) { try await GrantParts.report(server) }
 for benchmark in try AuthorizedReads.all(server, go) where isWanted(benchmark.name) {
   print(Table.row(try await benchmark.measure(rounds: 9)))
 }
+for benchmark in try await ProofBenchmarks.all(server) where isWanted(benchmark.name) {
+  print(Table.row(try await benchmark.measure(rounds: 9)))
+}
 if "download of 1 GB, upload of 1 GB".contains(word) {
   if let transfers = try await TransferBenchmarks.start() {
     defer { transfers.stop() }

@@ -105,9 +105,26 @@ package final class ClientContext: Sendable {
   ) async throws(SQOAuthError) -> RegisteredClient {
     let (result, environment) = state.withLock { ($0.configuration, $0.environment) }
     let configuration = try result.get()
+    let metadata = try await metadata(configuration, environment, isFresh: isFresh, for: askers)
+    guard configuration.usesCertificate else {
+      return RegisteredClient(
+        configuration: configuration, environment: environment, metadata: metadata)
+    }
+    try Self.checkCertificate(of: environment.transport)
     return RegisteredClient(
       configuration: configuration, environment: environment,
-      metadata: try await metadata(configuration, environment, isFresh: isFresh, for: askers))
+      metadata: try metadata.forCertificates())
+  }
+
+  /// Throws if the SDK's own transport has no certificate for the client.
+  private static func checkCertificate(of transport: any HTTPTransport) throws(SQOAuthError) {
+    guard let transport = transport as? CurlTransport,
+      transport.configuration.clientCertificate == nil
+    else { return }
+    throw SQOAuthError(
+      .invalidConfiguration,
+      "the client needs a certificate for its TLS connections: set the clientCertificate of the "
+        + "HTTPTransportConfiguration of the environment's transport")
   }
 
   private func metadata(

@@ -1,6 +1,11 @@
 import SQBasics
 
 extension ClientConfiguration {
+  /// Whether the requests of the client need a certificate of the TLS connection.
+  var usesCertificate: Bool {
+    clientAuthentication?.usesCertificate ?? false || newBinding == .certificate
+  }
+
   /// Returns the client's authentication method at an endpoint that supports these methods; `nil`
   /// means that the server lists none.
   func authentication(
@@ -22,7 +27,7 @@ extension ClientConfiguration {
     secret: String?, hasKey: Bool
   ) throws(SQOAuthError) {
     switch explicit {
-    case nil, .publicClient?:
+    case nil, .publicClient?, .tlsClientAuth?, .selfSignedTLSClientAuth?:
       break
     case .privateKeyJWT?:
       guard hasKey else {

@@ -25,8 +25,11 @@ extension ProviderMetadata {
     }
     tokenEndpoint = token
     refreshEndpoint = token
+    let aliases = members.aliases
+    tokenEndpointAlias = aliases?.address("token_endpoint", "token endpoint")
     for endpoint in OptionalEndpoint.allCases {
-      optionalEndpoints[endpoint] = members.address(of: endpoint)
+      optionalEndpoints[endpoint] = members.address(endpoint.rawValue, endpoint.name)
+      endpointAliases[endpoint] = aliases?.address(endpoint.rawValue, endpoint.name)
     }
     clientAuthenticationMethods = members.list("token_endpoint_auth_methods_supported")
     revocationAuthenticationMethods = members.list("revocation_endpoint_auth_methods_supported")
@@ -43,6 +46,7 @@ extension ProviderMetadata {
     requiresSignedRequestObjects = members.flag("require_signed_request_object")
     authorizationResponseAlgorithms = members.list("authorization_signing_alg_values_supported")
     requestObjectAlgorithms = members.list("request_object_signing_alg_values_supported")
+    bindsTokensToCertificates = members.flag("tls_client_certificate_bound_access_tokens")
     proofAlgorithms = members.list("dpop_signing_alg_values_supported")
     idTokenAlgorithms = members.list("id_token_signing_alg_values_supported")
     userInfoAlgorithms = members.list("userinfo_signing_alg_values_supported")
@@ -98,15 +102,22 @@ private struct MetadataMembers {
 
   /// Returns the address of an endpoint that only some calls need; `nil` if the document names
   /// none.
-  func address(of endpoint: OptionalEndpoint) -> OptionalEndpoint.Address? {
-    switch values[endpoint.rawValue] {
+  func address(_ member: String, _ name: String) -> OptionalEndpoint.Address? {
+    switch values[member] {
     // Some servers write an empty text for an endpoint that they do not have.
     case nil, .null, "": nil
     default:
       OptionalEndpoint.Address { () throws(SQOAuthError) in
-        try check(try reader.required(endpoint.rawValue, reader.text), endpoint.name)
+        try check(try reader.required(member, reader.text), name)
       }
     }
+  }
+
+  /// The addresses for clients with a certificate.
+  ///
+  /// - SeeAlso: RFC 8705, section 5
+  var aliases: MetadataMembers? {
+    values["mtls_endpoint_aliases"]?.object.map { MetadataMembers(values: $0, issuer: issuer) }
   }
 
   /// Returns the texts of a list; `nil` if the member is missing or has no text.

@@ -15,10 +15,10 @@ public struct ProviderMetadata: Sendable, Hashable {
   /// The server's `authorization_endpoint`; `nil` if it has none, so that no user can sign in.
   public let authorizationEndpoint: URL?
   /// The server's `token_endpoint`.
-  public let tokenEndpoint: URL
+  public internal(set) var tokenEndpoint: URL
   /// The address for refreshes: the token endpoint, unless the provider has a different address for
   /// them.
-  public let refreshEndpoint: URL
+  public internal(set) var refreshEndpoint: URL
   /// The server's `revocation_endpoint`; `nil` if it has no usable one.
   public var revocationEndpoint: URL? { optionalEndpoints[.revocation]?.url }
   /// The server's `device_authorization_endpoint`; `nil` if users cannot sign in on another device.
@@ -41,6 +41,9 @@ public struct ProviderMetadata: Sendable, Hashable {
   public var registrationEndpoint: URL? { optionalEndpoints[.registration]?.url }
   /// The endpoints that only some calls need, if the server names them.
   var optionalEndpoints: [OptionalEndpoint: OptionalEndpoint.Address] = [:]
+  /// The addresses for clients with a certificate, `mtls_endpoint_aliases`.
+  var tokenEndpointAlias: OptionalEndpoint.Address?
+  var endpointAliases: [OptionalEndpoint: OptionalEndpoint.Address] = [:]
   /// The server's `token_endpoint_auth_methods_supported`; `nil` if its metadata has no such list.
   public let clientAuthenticationMethods: [String]?
   /// The server's `revocation_endpoint_auth_methods_supported`; `nil` if its metadata has no such
@@ -87,6 +90,13 @@ public struct ProviderMetadata: Sendable, Hashable {
   /// - SeeAlso: RFC 9449, section 5.1
   public let proofAlgorithms: [String]?
 
+  /// Whether the server binds access tokens to the certificate of the TLS connection.
+  ///
+  /// This is the server's `tls_client_certificate_bound_access_tokens`.
+  ///
+  /// - SeeAlso: RFC 8705, section 3.3
+  public let bindsTokensToCertificates: Bool
+
   // MARK: OpenID Connect Discovery 1.0, section 3
 
   /// The address of the issuer's public keys, `jwks_uri`; `nil` if the server names none.
@@ -105,6 +115,25 @@ public struct ProviderMetadata: Sendable, Hashable {
   public let claims: [String]?
   /// The server's `prompt_values_supported`; `nil` if its metadata has no such list.
   public let prompts: [String]?
+}
+
+extension ProviderMetadata {
+  /// Returns the metadata with the addresses for clients with a certificate.
+  ///
+  /// - Throws: the reason why the token endpoint's alias cannot be used.
+  /// - SeeAlso: RFC 8705, section 5
+  func forCertificates() throws(SQOAuthError) -> ProviderMetadata {
+    var metadata = self
+    metadata.optionalEndpoints.merge(endpointAliases) { $1 }
+    switch tokenEndpointAlias {
+    case nil: break
+    case .url(let url)?:
+      metadata.tokenEndpoint = url
+      metadata.refreshEndpoint = url
+    case .unusable(let code, let reason)?: throw SQOAuthError(code, reason)
+    }
+    return metadata
+  }
 }
 
 extension ProviderMetadata {
@@ -138,6 +167,7 @@ extension ProviderMetadata {
     requiresPushedAuthorizationRequests = false
     requiresSignedRequestObjects = false
     proofAlgorithms = nil
+    bindsTokensToCertificates = false
     requestObjectAlgorithms = nil
     authorizationResponseAlgorithms = nil
     idTokenAlgorithms = nil

@@ -9,109 +9,124 @@ struct ProfileRules: Sendable {
   private var metadata: ProviderMetadata { client.metadata }
   private var profile: SecurityProfile { configuration.profile }
 
+  /// A list of what is wrong.
+  private struct Faults {
+    private(set) var texts: [String] = []
+
+    mutating func require(_ condition: Bool, _ text: String) {
+      if !condition { texts.append(text) }
+    }
+  }
+
   /// Throws if the client's configuration or the server's metadata does not allow the profile.
   ///
   /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` for the configuration, and
   ///   ``SQOAuthError/Code/signInUnsupported`` for the server; both name all that is missing.
   func check() throws(SQOAuthError) {
-    guard let algorithms = profile.algorithms else { return }
+    guard let allowed = profile.algorithms else { return }
+    var own = Faults()
+    checkClient(allowed, &own)
+    checkAlgorithms(allowed, &own)
     try refuse(
       .invalidConfiguration, "the client's configuration does not follow its profile FAPI 2.0: ",
-      faults(of: configuration, algorithms))
+      own)
+    var servers = Faults()
+    checkServer(allowed, &servers)
+    if profile.signsMessages {
+      checkSignedMessages(allowed, &servers)
+    } else {
+      servers.require(
+        metadata.sendsIssuerInResponse, "authorization_response_iss_parameter_supported")
+    }
     try refuse(
       .signInUnsupported,
-      "the server cannot follow the client's profile FAPI 2.0; its metadata lacks: ",
-      missing(algorithms))
+      "the server cannot follow the client's profile FAPI 2.0; its metadata lacks: ", servers)
   }
 
   private func refuse(
-    _ code: SQOAuthError.Code, _ text: String, _ faults: [String]
+    _ code: SQOAuthError.Code, _ text: String, _ faults: Faults
   ) throws(SQOAuthError) {
-    guard faults.isEmpty else {
-      throw SQOAuthError(code, text + faults.joined(separator: "; "))
+    guard faults.texts.isEmpty else {
+      throw SQOAuthError(code, text + faults.texts.joined(separator: "; "))
     }
   }
 
-  /// Returns what is wrong in the configuration.
-  private func faults(
-    of configuration: ClientConfiguration, _ algorithms: Set<JWSAlgorithm>
-  ) -> [String] {
-    let proof =
+  // MARK: The configuration
+
+  private var authentication: ClientAuthentication? {
+    try? configuration.authentication(supported: nil)
+  }
+
+  private func checkClient(_ allowed: Set<JWSAlgorithm>, _ faults: inout Faults) {
+    let signs =
+      authentication == .privateKeyJWT
+      && configuration.clientKey.map { allowed.contains($0.algorithm) } ?? false
+    faults.require(
+      configuration.metadata == nil, "it must have a provider with an issuer (Provider.issuer)")
+    faults.require(
+      signs || authentication?.usesCertificate ?? false,
+      "it must authenticate with a certificate, or with a clientKey of the algorithm PS256, ES256 "
+        + "or EdDSA")
+    faults.require(
+      configuration.provider.assertionAudience == .issuer,
+      "the provider's assertionAudience must be the issuer")
+    faults.require(
+      !configuration.allowsPasswordGrant, "it must not allow the password grant")
+  }
+
+  private func checkAlgorithms(_ allowed: Set<JWSAlgorithm>, _ faults: inout Faults) {
+    let proofs: JWSAlgorithm? =
       switch configuration.newBinding {
-      case .dpop(let algorithm)?: algorithm ?? .es256
+      case .dpop(let algorithm)?: algorithm
       case .dpopKey(let key)?: key.algorithm
-      case nil: JWSAlgorithm.es256
+      case .certificate?, nil: nil
       }
-    let response = configuration.authorizationResponseAlgorithm
-    let method = try? configuration.authentication(supported: nil)
-    let rules = [
-      (configuration.metadata == nil, "it must have a provider with an issuer (Provider.issuer)"),
-      (
-        method == .privateKeyJWT
-          && configuration.clientKey.map { algorithms.contains($0.algorithm) }
-            ?? false,
-        "it must authenticate with a clientKey of the algorithm PS256, ES256 or EdDSA"
-      ),
-      (
-        configuration.provider.assertionAudience == .issuer,
-        "the provider's assertionAudience must be the issuer"
-      ),
-      (
-        algorithms.contains(proof), "the tokenBinding must have the algorithm PS256, ES256 or EdDSA"
-      ),
-      (
-        response.map(algorithms.contains) ?? true,
-        "the authorizationResponseAlgorithm must be PS256, ES256 or EdDSA"
-      ),
-      (!configuration.allowsPasswordGrant, "it must not allow the password grant"),
-    ]
-    return rules.filter { !$0.0 }.map(\.1)
+    let responses = configuration.authorizationResponseAlgorithm
+    faults.require(
+      proofs.map(allowed.contains) ?? true,
+      "the tokenBinding must have the algorithm PS256, ES256 or EdDSA")
+    faults.require(
+      responses.map(allowed.contains) ?? true,
+      "the authorizationResponseAlgorithm must be PS256, ES256 or EdDSA")
   }
 
-  /// Returns what the server's metadata lacks.
-  private func missing(_ algorithms: Set<JWSAlgorithm>) -> [String] {
-    func lists(_ names: [String]?, _ wanted: JWSAlgorithm?) -> Bool {
-      let listed = Set((names ?? []).compactMap(JWSAlgorithm.init(named:)))
-      return wanted.map(listed.contains) ?? !listed.isDisjoint(with: algorithms)
-    }
-    var rules = [
-      (
-        metadata.pushedAuthorizationRequestEndpoint != nil || configuration.redirectURI == nil,
-        "pushed_authorization_request_endpoint"
-      ),
-      (
-        metadata.codeChallengeMethods?.contains(PKCE.method) ?? false,
-        "\"S256\" in code_challenge_methods_supported"
-      ),
-      (
-        metadata.clientAuthenticationMethods?.contains(ClientAuthentication.privateKeyJWT.rawValue)
-          ?? false,
-        "\"private_key_jwt\" in token_endpoint_auth_methods_supported"
-      ),
-      (
-        lists(metadata.proofAlgorithms, nil),
-        "PS256, ES256 or EdDSA in dpop_signing_alg_values_supported"
-      ),
-    ]
-    if profile.signsMessages {
-      rules += [
-        (
-          metadata.responseModes?.contains("jwt") ?? false, "\"jwt\" in response_modes_supported"
-        ),
-        (
-          lists(
-            metadata.authorizationResponseAlgorithms, configuration.authorizationResponseAlgorithm),
-          "an algorithm of the client in authorization_signing_alg_values_supported"
-        ),
-        (
-          lists(metadata.requestObjectAlgorithms, configuration.clientKey?.algorithm),
-          "the algorithm of the clientKey in request_object_signing_alg_values_supported"
-        ),
-      ]
+  // MARK: The server
+
+  private func checkServer(_ allowed: Set<JWSAlgorithm>, _ faults: inout Faults) {
+    let method = (authentication ?? .privateKeyJWT).rawValue
+    faults.require(
+      metadata.pushedAuthorizationRequestEndpoint != nil || configuration.redirectURI == nil,
+      "pushed_authorization_request_endpoint")
+    faults.require(
+      metadata.codeChallengeMethods?.contains(PKCE.method) ?? false,
+      "\"S256\" in code_challenge_methods_supported")
+    faults.require(
+      metadata.clientAuthenticationMethods?.contains(method) ?? false,
+      "\"\(method)\" in token_endpoint_auth_methods_supported")
+    if configuration.newBinding == .certificate {
+      faults.require(
+        metadata.bindsTokensToCertificates, "tls_client_certificate_bound_access_tokens")
     } else {
-      rules.append(
-        (metadata.sendsIssuerInResponse, "authorization_response_iss_parameter_supported"))
+      faults.require(
+        Self.lists(metadata.proofAlgorithms, oneOf: allowed),
+        "PS256, ES256 or EdDSA in dpop_signing_alg_values_supported")
     }
-    return rules.filter { !$0.0 }.map(\.1)
+  }
+
+  private func checkSignedMessages(_ allowed: Set<JWSAlgorithm>, _ faults: inout Faults) {
+    let responses = configuration.authorizationResponseAlgorithm.map { [$0] } ?? allowed
+    let requests = configuration.clientKey.map { [$0.algorithm] } ?? allowed
+    faults.require(
+      metadata.responseModes?.contains("jwt") ?? false, "\"jwt\" in response_modes_supported")
+    faults.require(
+      Self.lists(metadata.authorizationResponseAlgorithms, oneOf: responses),
+      "an algorithm of the client in authorization_signing_alg_values_supported")
+    faults.require(
+      Self.lists(metadata.requestObjectAlgorithms, oneOf: requests),
+      "the algorithm of the clientKey in request_object_signing_alg_values_supported")
+  }
+
+  private static func lists(_ names: [String]?, oneOf wanted: Set<JWSAlgorithm>) -> Bool {
+    !Set((names ?? []).compactMap(JWSAlgorithm.init(named:))).isDisjoint(with: wanted)
   }
 }

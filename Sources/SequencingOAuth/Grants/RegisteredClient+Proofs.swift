@@ -19,7 +19,7 @@ extension RegisteredClient {
 
   /// Creates the key for a new sign-in; `nil` if its tokens are not bound to a key.
   func newProofKey() throws(SQOAuthError) -> ProofKey? {
-    guard let binding = configuration.newBinding else { return nil }
+    guard let binding = configuration.newBinding, binding != .certificate else { return nil }
     return try ProofKey(binding, supported: metadata.proofAlgorithms)
   }
 

@@ -14,8 +14,12 @@ struct SignedAuthorizationResponse: Sendable, Redacted {
   /// Returns the parameters in a signed text, without verifying its signature; `nil` if the text
   /// cannot be read.
   static func unverifiedParameters(in text: String) -> [FormCoding.Pair]? {
-    guard let claims = try? SignedText.authorizationResponse.read(text).claims() else { return nil }
-    return claims.sorted { $0.key < $1.key }.compactMap { name, value in
+    (try? SignedText.authorizationResponse.read(text).claims()).map(parameters(in:))
+  }
+
+  /// Returns the parameters among the claims of a response.
+  static func parameters(in claims: [String: JSONValue]) -> [FormCoding.Pair] {
+    claims.sorted { $0.key < $1.key }.compactMap { name, value in
       guard !ownClaims.contains(name), let text = value.string else { return nil }
       return FormCoding.Pair(name, text)
     }
@@ -30,17 +34,26 @@ struct SignedAuthorizationResponse: Sendable, Redacted {
     by signatures: IssuerSignatures, clientID: String, at now: Date, tolerance: Duration
   ) async throws(SQOAuthError) {
     let claims = try await signatures.claims(of: compactForm, as: .authorizationResponse)
+    try Self.check(
+      claims, issuer: signatures.issuer, clientID: clientID, at: now, tolerance: tolerance)
+  }
+
+  /// Throws unless the claims are of a response of this issuer to this client that has not expired.
+  static func check(
+    _ claims: [String: JSONValue], issuer: String, clientID: String, at now: Date,
+    tolerance: Duration
+  ) throws(SQOAuthError) {
     let reader = ClaimReader(
       claims: claims, subject: SignedText.authorizationResponse.name,
       missing: .invalidAuthorizationResponse, malformed: .invalidAuthorizationResponse)
-    guard try reader.required("iss", reader.text) == signatures.issuer else {
-      throw Self.invalid("is from another issuer")
+    guard try reader.required("iss", reader.text) == issuer else {
+      throw invalid("is from another issuer")
     }
     guard try reader.required("aud", reader.audience) == [clientID] else {
-      throw Self.invalid("is for another client")
+      throw invalid("is for another client")
     }
     guard now < (try reader.required("exp", reader.date)).addingTimeInterval(tolerance.seconds)
-    else { throw Self.invalid("has expired") }
+    else { throw invalid("has expired") }
   }
 
   private static func invalid(_ reason: String) -> SQOAuthError {

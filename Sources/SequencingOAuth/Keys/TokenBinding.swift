@@ -22,6 +22,16 @@ public enum TokenBinding: Sendable, Hashable {
   /// A key that signs elsewhere needs its public half, `publicJWK`.
   case dpopKey(ClientKey)
 
+  /// The certificate of the TLS connections, without proofs.
+  ///
+  /// The server binds the tokens to the certificate that the client has when it asks for them. The
+  /// environment's ``CurlTransport`` needs it, in ``HTTPTransportConfiguration/clientCertificate``,
+  /// also for requests with the tokens. Their type stays Bearer, so the SDK cannot see that a token
+  /// is bound.
+  ///
+  /// - SeeAlso: RFC 8705, section 3
+  case certificate
+
   /// The app's own key, if it has one.
   var appKey: ClientKey? {
     if case .dpopKey(let key) = self { key } else { nil }

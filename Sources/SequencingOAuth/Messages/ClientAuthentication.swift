@@ -43,8 +43,24 @@ public struct ClientAuthentication: RawRepresentable, Sendable, Hashable, Codabl
   /// - SeeAlso: RFC 7523, section 2.2; OpenID Connect Core 1.0, section 9
   public static let clientSecretJWT = Self(rawValue: "client_secret_jwt")
 
+  /// The certificate of the TLS connection, issued by an authority that the server trusts.
+  ///
+  /// The environment's ``CurlTransport`` needs the certificate, in
+  /// ``HTTPTransportConfiguration/clientCertificate``. No secret is sent.
+  ///
+  /// - SeeAlso: RFC 8705, section 2.1
+  public static let tlsClientAuth = Self(rawValue: "tls_client_auth")
+  /// The certificate of the TLS connection, which the client has made itself and registered.
+  ///
+  /// It needs the same as ``tlsClientAuth``.
+  ///
+  /// - SeeAlso: RFC 8705, section 2.2
+  public static let selfSignedTLSClientAuth = Self(rawValue: "self_signed_tls_client_auth")
+
   /// Whether the client sends an assertion that it has signed.
   var usesAssertion: Bool { self == .privateKeyJWT || self == .clientSecretJWT }
+  /// Whether the TLS connection's certificate proves the client's identity.
+  var usesCertificate: Bool { self == .tlsClientAuth || self == .selfSignedTLSClientAuth }
 }
 
 extension ClientAuthentication {

@@ -108,6 +108,7 @@ extension ProofKey {
   /// - Throws: ``SQOAuthError/Code/signInUnsupported`` if the server does not list the algorithm.
   init(_ binding: TokenBinding, supported: [String]?) throws(SQOAuthError) {
     switch binding {
+    case .certificate: throw .unusableClientKey("a certificate signs no proofs")
     case .dpop(let algorithm):
       let algorithm = try Self.algorithm(algorithm, supported)
       guard let scheme = algorithm.scheme else {

@@ -31,6 +31,10 @@ public struct AccessTokenClaims: Sendable, Hashable {
   ///
   /// - SeeAlso: RFC 9449, section 6
   public let proofKeyThumbprint: String?
+  /// The thumbprint of the certificate to which the token is bound (`cnf.x5t#S256`); `nil` for none.
+  ///
+  /// - SeeAlso: RFC 8705, section 3.1
+  public let certificateThumbprint: String?
   /// All claims, including those with their own property.
   public let claims: [String: JSONValue]
 
@@ -84,6 +88,7 @@ public struct AccessTokenClaims: Sendable, Hashable {
     identifier = try reader.text("jti")
     username = claims["username"]?.string
     proofKeyThumbprint = claims["cnf"]?.object?["jkt"]?.string
+    certificateThumbprint = claims["cnf"]?.object?["x5t#S256"]?.string
   }
 }
 

@@ -1,4 +1,5 @@
 import SQBasics
+import SQCrypto
 import SQFoundation
 import SequencingOAuth
 
@@ -24,7 +25,8 @@ struct ProofChecker: Sendable {
     _ request: ProtectedRequest, _ claims: AccessTokenClaims, tolerance: Duration
   ) async throws(SQOAuthError) {
     let (scheme, token) = try request.token()
-    guard scheme == .dpop else { return try claims.requireUnbound() }
+    try claims.requireCertificate(request.certificate)
+    guard scheme == .dpop else { return try claims.requireNoKey() }
     let proof = try ReceivedProof(request.proofs, algorithms: algorithms)
     let now = environment.clock.now
     try proof.check(request, token: token, at: now, tolerance: tolerance)
@@ -37,19 +39,41 @@ struct ProofChecker: Sendable {
 }
 
 extension AccessTokenClaims {
+  /// Throws if the token is bound to another certificate than the client's.
+  ///
+  /// - SeeAlso: RFC 8705, section 3.1
+  func requireCertificate(_ certificate: Data?) throws(SQOAuthError) {
+    guard let thumbprint = certificateThumbprint else { return }
+    guard let certificate, Base64URL.encode(Digest.sha256(certificate)) == thumbprint else {
+      throw SQOAuthError(
+        .accessTokenInvalid, "the access token is bound to another certificate than the client's")
+    }
+  }
+
   /// Throws if the token is bound to a key or to a certificate.
   ///
   /// Without this check, a thief could use a stolen token as a Bearer token.
   ///
   /// - SeeAlso: RFC 9449, section 7.2; RFC 8705, section 3
   func requireUnbound() throws(SQOAuthError) {
+    try requireNoKey()
+    guard certificateThumbprint == nil else {
+      throw SQOAuthError(
+        .accessTokenInvalid,
+        "the access token is bound to a certificate: check the whole request, as a ProtectedRequest"
+      )
+    }
+  }
+
+  /// Throws if the token is bound to a key, or to something that the SDK does not know.
+  func requireNoKey() throws(SQOAuthError) {
     guard proofKeyThumbprint == nil else {
       throw SQOAuthError(
         .accessTokenInvalid,
         "the access token is bound to a key, and the request has no proof (DPoP): check the whole "
           + "request, as a ProtectedRequest")
     }
-    guard claims["cnf"] ?? .null == .null else {
+    guard certificateThumbprint != nil || claims["cnf"] ?? .null == .null else {
       throw SQOAuthError(
         .accessTokenInvalid,
         "the access token is bound to something that this service cannot check (\"cnf\")")

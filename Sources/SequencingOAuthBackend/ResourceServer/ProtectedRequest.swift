@@ -20,9 +20,16 @@ public struct ProtectedRequest: Sendable {
   public let authorization: [String]
   /// The values of all `DPoP` fields.
   public let proofs: [String]
+  /// The certificate that the client had in its TLS connection, in DER; `nil` for none.
+  ///
+  /// Behind a proxy, take it only from a field that the proxy always replaces.
+  public let certificate: Data?
 
-  /// Creates a request from its method, its URL and its fields.
-  public init(method: String, url: URL, authorization: [String], proofs: [String]) {
+  /// Creates a request from its method, its URL, its fields and the client's certificate.
+  public init(
+    method: String, url: URL, authorization: [String], proofs: [String], certificate: Data? = nil
+  ) {
+    self.certificate = certificate
     self.method = method
     self.url = url
     self.authorization = authorization

@@ -135,6 +135,32 @@ import Testing
     }
   }
 
+  /// RFC 8705, section 3.
+  @Test(arguments: Checker.allCases)
+  func `a token that is bound to a certificate is valid only with it`(
+    checker: Checker
+  ) async throws {
+    let certificate = Data("certificate".utf8)
+    let thumbprint = Base64URL.encode(Digest.sha256(certificate))
+    for confirmation: JSONValue in [
+      ["x5t#S256": .string(thumbprint)],
+      ["x5t#S256": .string(thumbprint), "jkt": .string(key.thumbprint)],
+    ] {
+      let (check, plain, token) = try await check(checker, confirmation: confirmation)
+      let isBound = confirmation.object?["jkt"] != nil
+      func request(_ certificate: Data?) async throws -> ProtectedRequest {
+        ProtectedRequest(
+          method: "GET", url: try #require(URL(string: Self.url)),
+          authorization: ["\(isBound ? "DPoP" : "Bearer") \(token)"],
+          proofs: isBound ? [try await proof(token)] : [], certificate: certificate)
+      }
+      #expect(try await check(request(certificate))?.certificateThumbprint == thumbprint)
+      await failure(.accessTokenInvalid) { try await check(request(nil)) }
+      await failure(.accessTokenInvalid) { try await check(request(Data("other".utf8))) }
+      await failure(.accessTokenInvalid) { try await plain(token) }
+    }
+  }
+
   @Test func `a proof with another key, token, method or URL is refused`() async throws {
     let (check, _, token) = try await check(.introspection, confirmation: confirmation)
     let other = try ProofKey(.dpop(), supported: nil)

@@ -12,7 +12,8 @@ import Testing
     "invalidRequest", "invalidClient", "invalidGrant", "unauthorizedClient",
     "unsupportedGrantType", "unsupportedResponseType", "invalidScope", "accessDenied",
     "serverError", "temporarilyUnavailable", "interactionRequired", "loginRequired",
-    "consentRequired", "invalidTarget", "useDPoPNonce", "unsupportedTokenType", "expiredToken",
+    "consentRequired", "invalidTarget", "invalidAuthorizationDetails", "useDPoPNonce",
+    "invalidDPoPProof", "unsupportedTokenType", "expiredToken",
     "invalidToken", "insufficientScope", "invalidRedirectURI", "invalidClientMetadata",
   ]
 

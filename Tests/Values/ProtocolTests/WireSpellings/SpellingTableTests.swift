@@ -8,11 +8,13 @@ import Testing
   static var readers: [any SpellingSource.Type] {
     [
       TokenResponseSpellingTests.self, ErrorBodySpellingTests.self, RedirectSpellingTests.self,
-      IDTokenSpellingTests.self, SignedHeaderSpellingTests.self, KeySetSpellingTests.self,
+      SignedResponseSpellingTests.self, IDTokenSpellingTests.self, SignedHeaderSpellingTests.self,
+      KeySetSpellingTests.self,
       MetadataSpellingTests.self, DeviceResponseSpellingTests.self, RegistrationSpellingTests.self,
       IntrospectionSpellingTests.self, AccessTokenSpellingTests.self, UserInfoSpellingTests.self,
       LogoutTokenSpellingTests.self, RevocationSpellings.self, LogoutRedirectSpellingTests.self,
-      ChallengeSpellingTests.self, ResponseFieldSpellingTests.self, PagingSpellingTests.self,
+      ChallengeSpellingTests.self, ProofNonceSpellingTests.self, ResponseFieldSpellingTests.self,
+      PagingSpellingTests.self,
       ClientKeySpellingTests.self, KeptRecordSpellingTests.self, CallStatusSpellings.self,
     ]
   }

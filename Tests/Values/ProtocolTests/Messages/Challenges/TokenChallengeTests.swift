@@ -49,7 +49,7 @@ import Testing
     (#"Basic realm="b", Bearer error=invalid_token"#, 1),
     (#"Bearer error=invalid_token, Basic realm="b""#, 1),
     (#"Newauth a="Bearer error=x", Bearer error=invalid_token, Other"#, 1),
-    (#"DPoP algs="ES256 PS256", Bearer error="invalid_token", DPoP error="x""#, 1),
+    (#"DPoP algs="ES256 PS256", Digest error="x", dpop error="invalid_token""#, 2),
     ("Bearer a=b, Bearer error=invalid_token", 2), ("Basic", 0), ("Bearerish error=x", 0),
     ("Negotiate Bearer", 0), (#"Basic realm="Bearer error=x""#, 0), ("", 0),
   ])
@@ -57,6 +57,19 @@ import Testing
     let challenges = TokenChallenge.challenges(in: [field])
     #expect(challenges.count == count)
     if count > 0 { #expect(challenges.last?.error == .invalidToken) }
+  }
+
+  /// RFC 9449, section 7.2.
+  @Test func `a challenge of the token's own scheme is preferred`() {
+    let both = TokenChallenge.challenges(in: [
+      #"Bearer error="invalid_token", DPoP error="use_dpop_nonce", algs="ES256 PS256""#
+    ])
+    #expect(both.answering(isBound: true)?.error == .useDPoPNonce)
+    #expect(both.answering(isBound: true)?.proofAlgorithms == ["ES256", "PS256"])
+    #expect(both.answering(isBound: false)?.error == .invalidToken)
+    let one = TokenChallenge.challenges(in: ["Bearer error=invalid_token"])
+    #expect(one.answering(isBound: true)?.error == .invalidToken)
+    #expect([TokenChallenge]().answering(isBound: true) == nil)
   }
 
   @Test func `a challenge with two errors is ignored`() {

@@ -1,0 +1,119 @@
+import Foundation
+import OAuthSandbox
+import ProgramSupport
+import SQBasics
+import Testing
+
+@testable import LoopbackSupport
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// A sandbox behind an nginx that lets only clients with a certificate through.
+@Suite(.requires(.nginx), .timeLimit(.minutes(2))) struct NginxCertificateTests {
+  private let certificates: Certificates
+  private let folder: TemporaryFolder
+
+  init() async throws {
+    certificates = try await Certificates()
+    folder = try TemporaryFolder()
+  }
+
+  private func configuration(port: UInt16, sandbox: SandboxServer) -> String {
+    """
+    daemon off;
+    worker_processes 1;
+    pid nginx.pid;
+    error_log stderr;
+    events { worker_connections 64; }
+    http {
+      access_log off;
+      client_body_temp_path body;
+      proxy_temp_path proxied;
+      fastcgi_temp_path fastcgi;
+      uwsgi_temp_path uwsgi;
+      scgi_temp_path scgi;
+      server {
+        listen 127.0.0.1:\(port) ssl;
+        ssl_certificate \(certificates.path("server.pem"));
+        ssl_certificate_key \(certificates.path("server.key"));
+        ssl_client_certificate \(certificates.path("ca.pem"));
+        ssl_verify_client on;
+        location / {
+          proxy_pass http://127.0.0.1:\(sandbox.issuer.port ?? 0);
+          proxy_set_header X-Client-Name $ssl_client_s_dn;
+        }
+      }
+    }
+    """
+  }
+
+  /// Runs nginx in front of a sandbox.
+  private func running(_ body: (SandboxServer, UInt16) async throws -> Void) async throws {
+    let sandbox = try await SandboxServer.start()
+    let nginx = try await Program.serving { port in
+      let path = folder.file("nginx.conf")
+      // A file that is missing ends nginx, and the test with its words.
+      try? Data(configuration(port: port, sandbox: sandbox).utf8).write(to: URL(filePath: path))
+      return ["nginx", "-p", folder.path, "-c", path]
+    }
+    try await body(sandbox, nginx.port)
+    withExtendedLifetime(nginx) {}
+    await sandbox.stop()
+  }
+
+  private func client(
+    at port: UInt16, _ sandbox: SandboxServer, certificate: String?
+  ) throws -> SQOAuth {
+    var transport = HTTPTransportConfiguration.direct
+    transport.additionalAuthorities = try certificates.data("ca.pem")
+    if let certificate {
+      transport.clientCertificate = .init(
+        chain: try certificates.data("\(certificate).pem"),
+        privateKey: try certificates.data(certificate == "expired" ? "server.key" : "client.key"))
+    }
+    let address = "https://127.0.0.1:\(port)"
+    let oauth = SQOAuth()
+    oauth.environment.transport = CurlTransport(configuration: transport)
+    let visitor = SandboxVisitor()
+    oauth.environment.userAgent = CustomUserAgent { url, signIn in
+      signIn.handleRedirect(try await visitor.visit(url).redirect)
+    }
+    var configuration = try ClientConfiguration(
+      clientID: SandboxClient.app.id, redirectURI: "com.example.sandbox:/callback", scope: "demo",
+      provider: .endpoints(
+        authorization: sandbox.authorizationEndpoint.absoluteString, token: address + "/token",
+        revocation: address + "/revoke", pushedAuthorization: address + "/par"),
+      clientAuthentication: .tlsClientAuth)
+    configuration.pushesAuthorizationRequests = true
+    configuration.tokenBinding = .certificate
+    oauth.register(configuration)
+    return oauth
+  }
+
+  @Test func `every request of a sign-in and to the API has the certificate`() async throws {
+    try await running { sandbox, port in
+      let oauth = try client(at: port, sandbox, certificate: "client")
+      try await oauth.signIn()
+      try await oauth.refresh()
+      try oauth.allowTokens(at: "https://127.0.0.1:\(port)")
+      let url = try #require(URL(string: "https://127.0.0.1:\(port)/api/me"))
+      #expect(try await oauth.send(WebRequest(url: url)).status == 200)
+      try await oauth.revoke()
+      for endpoint in [SandboxEndpoint.pushedAuthorization, .token, .me, .revocation] {
+        let requests = sandbox.requests(to: endpoint)
+        #expect(!requests.isEmpty, "\(endpoint)")
+        #expect(requests.allSatisfy { $0.header("x-client-name") == "CN=client" })
+      }
+    }
+  }
+
+  @Test(arguments: [nil, "expired"])
+  func `no certificate, or an expired one, gets no token`(certificate: String?) async throws {
+    try await running { sandbox, port in
+      let oauth = try client(at: port, sandbox, certificate: certificate)
+      let error = await failure { try await oauth.signIn() }
+      #expect(error != nil && oauth.currentToken == nil)
+      #expect(sandbox.requests(to: .token).isEmpty)
+    }
+  }
+}

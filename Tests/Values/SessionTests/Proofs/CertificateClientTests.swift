@@ -1,0 +1,120 @@
+import Foundation
+import SQBasics
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// Clients with a certificate (RFC 8705): their authentication, and the addresses for them.
+@Suite(.timeLimit(.minutes(1))) struct CertificateClientTests {
+  private static let issuer = "https://id.example"
+
+  /// A server whose metadata has aliases at another host.
+  private static let metadata = #"""
+    {"issuer":"https://id.example","authorization_endpoint":"https://id.example/authorize",
+     "token_endpoint":"https://id.example/token","revocation_endpoint":"https://id.example/revoke",
+     "pushed_authorization_request_endpoint":"https://id.example/par",
+     "mtls_endpoint_aliases":ALIASES}
+    """#
+  private static let aliases = #"""
+    {"token_endpoint":"https://mtls.example/token",
+     "pushed_authorization_request_endpoint":"https://mtls.example/par",
+     "revocation_endpoint":"https://mtls.example/revoke"}
+    """#
+
+  private func fixture(
+    _ authentication: ClientAuthentication?, binding: TokenBinding? = nil, aliases: String = aliases
+  ) throws -> OAuthFixture {
+    let metadata = Self.metadata.replacing("ALIASES", with: aliases)
+    let fixture = OAuthFixture(
+      answer: { request in
+        switch request.url.path() {
+        case "/token": try await ScriptedTransport.token()(request)
+        case "/par":
+          try await ScriptedTransport.json(
+            #"{"request_uri":"urn:x","expires_in":60}"#, status: 201)(request)
+        case "/revoke": WebResponse(status: 200)
+        default: try await ScriptedTransport.json(metadata)(request)
+        }
+      },
+      browser: { fixture, page in
+        let state = page.parameters["state"] ?? fixture.http.forms.compactMap { $0["state"] }.last
+        fixture.oauth.handleRedirect(
+          "com.example.app:/cb?code=abc&state=\(state ?? "")")
+      })
+    var configuration = try ClientConfiguration(
+      clientID: "client", redirectURI: "com.example.app:/cb", provider: .issuer(Self.issuer),
+      clientAuthentication: authentication)
+    configuration.tokenBinding = binding
+    configuration.pushesAuthorizationRequests = true
+    fixture.oauth.register(configuration)
+    return fixture
+  }
+
+  private func hosts(_ fixture: OAuthFixture) -> [String] {
+    fixture.http.requests.filter { $0.method == "POST" }
+      .map { "\($0.url.host() ?? "")\($0.url.path())" }
+  }
+
+  @Test(arguments: [ClientAuthentication.tlsClientAuth, .selfSignedTLSClientAuth])
+  func `a client with a certificate uses the aliases, and sends only its identifier`(
+    authentication: ClientAuthentication
+  ) async throws {
+    let fixture = try fixture(authentication)
+    try await fixture.oauth.signIn()
+    try await fixture.oauth.revoke()
+    #expect(hosts(fixture) == ["mtls.example/par", "mtls.example/token", "mtls.example/revoke"])
+    for form in fixture.http.forms {
+      #expect(form["client_id"] == "client")
+      #expect(form["client_secret"] == nil && form["client_assertion"] == nil)
+    }
+    #expect(fixture.opened.first?.url.host() == "id.example")
+  }
+
+  @Test func `tokens that are bound to a certificate come from the alias, without proofs`()
+    async throws
+  {
+    let fixture = try fixture(.publicClient, binding: .certificate)
+    let token = try await fixture.oauth.signIn()
+    #expect(hosts(fixture) == ["mtls.example/par", "mtls.example/token"])
+    #expect(!token.isBound && fixture.http.requests.allSatisfy { $0.headers["DPoP"] == nil })
+  }
+
+  @Test func `a client without a certificate does not use the aliases`() async throws {
+    let fixture = try fixture(nil)
+    try await fixture.oauth.signIn()
+    #expect(hosts(fixture) == ["id.example/par", "id.example/token"])
+  }
+
+  @Test(arguments: ["{}", "null", "[]", #"{"token_endpoint":""}"#, #"{"token_endpoint":null}"#])
+  func `a server without aliases is asked at its usual addresses`(aliases: String) async throws {
+    let fixture = try fixture(.tlsClientAuth, aliases: aliases)
+    try await fixture.oauth.signIn()
+    #expect(hosts(fixture) == ["id.example/par", "id.example/token"])
+  }
+
+  @Test(arguments: [
+    #"{"token_endpoint":"http://mtls.example/token"}"#, #"{"token_endpoint":1}"#,
+    #"{"token_endpoint":"mtls.example"}"#,
+  ])
+  func `an alias that cannot be used ends the sign-in`(aliases: String) async throws {
+    let fixture = try fixture(.tlsClientAuth, aliases: aliases)
+    #expect(await failure { try await fixture.oauth.signIn() } != nil)
+    #expect(hosts(fixture).isEmpty && fixture.opened.isEmpty)
+  }
+
+  @Test func `the SDK's own transport needs the certificate before the browser opens`()
+    async throws
+  {
+    let fixture = try fixture(.tlsClientAuth)
+    fixture.oauth.environment.transport = CurlTransport(configuration: .init())
+    let configuration = try ClientConfiguration(
+      clientID: "client", redirectURI: "com.example.app:/cb",
+      provider: .endpoints(
+        authorization: "https://id.example/authorize", token: "https://id.example/token"),
+      clientAuthentication: .tlsClientAuth)
+    fixture.oauth.register(configuration)
+    let error = await failure(.invalidConfiguration) { try await fixture.oauth.signIn() }
+    #expect(error?.message.contains("clientCertificate") == true && fixture.opened.isEmpty)
+  }
+}
