@@ -1,0 +1,87 @@
+import Foundation
+import SQBasics
+import Testing
+
+@testable import GRPCSupport
+@testable import SequencingOAuth
+@testable import SequencingOAuthGRPC
+@testable import TestSupport
+
+/// Calls that carry a token which is bound to a key (RFC 9449).
+@Suite(.timeLimit(.minutes(1))) struct ProofCallTests {
+  /// Returns an account whose token is bound to a key, and the key.
+  private func account() async throws -> (AuthorizationModule, ProofKey) {
+    let key = try ProofKey(.dpop(), supported: nil)
+    var environment = ClientEnvironment()
+    environment.tokenStore = MemoryTokenStore()
+    environment.transport = ScriptedTransport(
+      ScriptedTransport.json(
+        #"{"access_token":"T2","token_type":"DPoP","expires_in":3600,"refresh_token":"R2"}"#))
+    let token = SQToken(
+      accessToken: "T1", expirationDate: Date() + 3600, tokenType: "DPoP", refreshToken: "R1",
+      issueDate: Date())
+    try await environment.tokenStore.save(
+      AccountRecord(id: "default", clientID: "client", token: token.bound(to: key)))
+    let module = AuthorizationModule(
+      configuration: try ClientConfiguration(
+        clientID: "client", provider: .endpoints(token: "https://id.example/token")),
+      environment: environment)
+    try await module.restore()
+    return (module, key)
+  }
+
+  private func proof(_ request: ScriptedServer.Request) throws -> SentProof {
+    let proof = try SentProof(try #require(request.headers["dpop"]))
+    #expect(proof["htm"] == "POST")
+    return proof
+  }
+
+  @Test func `each call has a proof for its method's address, with the server's nonce`()
+    async throws
+  {
+    let (module, key) = try await account()
+    let refusal = WebResponse.grpc(
+      [],
+      trailers: [
+        "grpc-status": "16", "www-authenticate": #"DPoP error="use_dpop_nonce""#,
+        "dpop-nonce": "n",
+      ])
+    try await ScriptedServer.running({ request in
+      let proof = try? SentProof(request.headers["dpop"] ?? "")
+      return proof?.nonce == nil
+        ? refusal : .grpc(trailers: ["grpc-status": "0", "dpop-nonce": "next"])
+    }) { server in
+      let channel = try server.channel(credential: .account(module))
+      for _ in 0..<2 { _ = try await channel.test("X").response() }
+      let proofs = try server.requests.map(proof)
+      #expect(proofs.map(\.nonce) == [nil, "n", "next"])
+      #expect(Set(proofs.compactMap(\.id)).count == 3)
+      #expect(proofs.allSatisfy { $0.thumbprint == key.thumbprint && $0.tokenDigest != nil })
+      let path = try #require(server.requests.first?.headers[":path"])
+      #expect(proofs.allSatisfy { $0["htu"] == channel.url.absoluteString + path })
+      #expect(server.requests.allSatisfy { $0.headers["authorization"] == "DPoP T1" })
+    }
+  }
+
+  @Test func `a refused token is refreshed once, and the new one has its own proof`() async throws {
+    let (module, _) = try await account()
+    let refusal = WebResponse.grpc(
+      [],
+      trailers: ["grpc-status": "16", "www-authenticate": #"DPoP error="invalid_token""#])
+    try await ScriptedServer.running({ request in
+      request.headers["authorization"] == "DPoP T2" ? .grpc() : refusal
+    }) { server in
+      let channel = try server.channel(credential: .account(module))
+      _ = try await channel.test("X").response()
+      let proofs = try server.requests.map(proof)
+      #expect(proofs.count == 2 && proofs[0].tokenDigest != proofs[1].tokenDigest)
+    }
+  }
+
+  @Test func `metadata for another library is refused, because each call needs a proof`()
+    async throws
+  {
+    let (module, _) = try await account()
+    await failure(.invalidConfiguration) { try await RPCMetadata.authorization(of: module) }
+  }
+}
