@@ -180,7 +180,7 @@ public struct SQToken: Sendable, Hashable, Codable {
   }
 
   /// Returns the token bound to a key.
-  func bound(to key: ProofKey?) -> SQToken {
+  package func bound(to key: ProofKey?) -> SQToken {
     SQToken(storage.with(nonce: nonce, idToken: idToken, proofKey: key))
   }
 

@@ -16,10 +16,20 @@ import Testing
     let folder: TemporaryFolder
     let kind: StoreKind
 
-    init(_ kind: StoreKind) async throws {
+    /// Whether the tokens are bound to a key of the account.
+    let isBound: Bool
+
+    init(_ kind: StoreKind, isBound: Bool = false) async throws {
       self.kind = kind
+      self.isBound = isBound
       folder = try TemporaryFolder()
-      sandbox = try await SandboxServer.start(SandboxOptions())
+      var options = SandboxOptions()
+      if isBound {
+        options.dpop = SandboxDPoPOptions(.required)
+        options.dpop.noncesRequiredBy = [.authorizationServer]
+        options.dpop.bindsAllRefreshTokens = true
+      }
+      sandbox = try await SandboxServer.start(options)
       try await signIn()
     }
 
@@ -27,11 +37,11 @@ import Testing
       var environment = ClientEnvironment()
       environment.userAgent = CustomUserAgent { _ = try await SandboxVisitor().visit($0) }
       let manager = AccountManager(store: try kind.open(folder), environment: environment)
-      _ = try await manager.account(
-        ClientConfiguration(
-          clientID: "sandbox-app", redirectURI: "http://127.0.0.1/callback",
-          provider: .issuer(sandbox.issuer.absoluteString)), id: "a"
-      ).signIn()
+      var configuration = try ClientConfiguration(
+        clientID: "sandbox-app", redirectURI: "http://127.0.0.1/callback",
+        provider: .issuer(sandbox.issuer.absoluteString))
+      if isBound { configuration.tokenBinding = .dpop() }
+      _ = try await manager.account(configuration, id: "a").signIn()
       try await expire()
     }
 
@@ -67,6 +77,31 @@ import Testing
       try await fixture.expire()
     }
     #expect(fixture.sandbox.refreshTokenReuses == 0)
+  }
+
+  /// Each process begins with the stored nonce, so none has to repeat its request.
+  @Test(arguments: StoreKind.shared)
+  func `processes share the key to which an account's tokens are bound`(
+    kind: StoreKind
+  ) async throws {
+    let fixture = try await SharedAccount(kind, isBound: true)
+    let key = try #require(try await fixture.stored()?.proofKey)
+    for round in 1...3 {
+      let before = fixture.tokenRequests
+      let processes = try (0..<8).map { _ in try fixture.start() }
+      var tokens: Set<String> = []
+      for process in processes {
+        let result = try await process.result()
+        #expect(result.status == 0, "round \(round): \(result.errors)")
+        tokens.insert(result.output)
+      }
+      #expect(tokens.count == 1 && fixture.tokenRequests == before + 1)
+      #expect(try await fixture.stored()?.proofKey == key)
+      try await fixture.expire()
+    }
+    #expect(fixture.sandbox.refreshTokenReuses == 0)
+    let proofs = fixture.sandbox.requests(to: .token).compactMap(\.proof)
+    #expect(proofs.allSatisfy { $0.keyThumbprint == key.thumbprint })
   }
 
   /// Steps at which a kill loses nothing: before the request, or when its answer is stored.

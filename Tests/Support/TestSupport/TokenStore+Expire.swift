@@ -1,6 +1,7 @@
 import Foundation
-package import SequencingOAuth
 import Testing
+
+@testable package import SequencingOAuth
 
 extension TokenStore {
   /// Changes an account's stored token so that it has expired.
@@ -9,10 +10,8 @@ extension TokenStore {
     let token = SQToken(
       accessToken: old.token.accessToken, expirationDate: Date() - 1,
       tokenType: old.token.tokenType, scope: old.token.scope,
-      refreshToken: old.token.refreshToken, issueDate: Date() - 3600)
-    try await save(
-      AccountRecord(
-        id: id, clientID: old.clientID, issuer: old.issuer, tokenEndpoint: old.tokenEndpoint,
-        grant: old.grant, session: old.session, token: token, attributes: old.attributes))
+      refreshToken: old.token.refreshToken, issueDate: Date() - 3600
+    ).bound(to: old.proofKey)
+    try await save(old.identified(token))
   }
 }
