@@ -45,7 +45,9 @@ struct MainView {
       canvas.field("scope", Span(token.scopesInWords)),
       canvas.field(
         "token",
-        Span("\(token.tokenType), \(canBeRefreshed ? "can be refreshed" : "no refresh token")")),
+        Span(
+          "\(token.bindingInWords ?? token.tokenType), \(canBeRefreshed ? "can be refreshed" : "no refresh token")"
+        )),
     ]
   }
 
