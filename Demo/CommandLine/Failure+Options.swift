@@ -43,6 +43,7 @@ extension Failure {
   private static let keys: [(advice: String, hint: String)] = [
     ("a provider with an issuer", "name the server with \(Option.issuer.name)"),
     ("the clientKey's algorithm", "use \(Option.key.name) with a key of another algorithm"),
+    ("clientKey of the algorithm", "name a file with such a key: \(Option.key.name) FILE"),
     ("clientKey", "name the file with the client's key: \(Option.key.name) FILE"),
     ("needs a client key", "name the file with the client's key: \(Option.key.name) FILE"),
     (

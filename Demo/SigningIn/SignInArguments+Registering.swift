@@ -11,6 +11,7 @@ extension SignInArguments {
     try checkVisitor()
     let clientKey = try key?.clientKey(for: protections.profile)
     let before = try? await store.registration(at: issuer)
+    if let before { try checkKey(of: before) }
     let registration: ClientRegistration
     do throws(SQOAuthError) {
       registration = try await self.registration(
@@ -27,6 +28,25 @@ extension SignInArguments {
         "Registered this program at \(issuer.onScreen) as \(registration.clientID.onScreen).")
     }
     return try completed(by: registration)
+  }
+
+  /// Fails if the program is registered there with a key and the options name none, or the reverse.
+  ///
+  /// A change of the registration would make its other accounts unusable.
+  private func checkKey(of registration: ClientRegistration) throws(Failure) {
+    let hasKey = registration.clientAuthentication == .privateKeyJWT
+    let usesKey = key != nil && [nil, .privateKeyJWT].contains(authentication)
+    guard hasKey != usesKey else { return }
+    let (issuer, id) = (registration.issuer.onScreen, registration.clientID.onScreen)
+    throw Failure(
+      "registered_otherwise",
+      "this program is registered at \(issuer) as \(id), \(hasKey ? "with" : "without") a key",
+      status: .notAuthorized
+    ).withHint(
+      hasKey
+        ? "Name the file with that key: \(Option.key.name) FILE."
+        : "Leave \(Option.key.name) out, or keep the account in another --store, where the program "
+          + "registers anew.")
   }
 
   /// Returns the registration, with the grant for a sign-in on another device if the user may need
@@ -51,7 +71,8 @@ extension SignInArguments {
   /// Returns the metadata that the program registers for itself.
   private func metadata(_ clientKey: ClientKey?, withDevice: Bool) -> ClientMetadata {
     var metadata = ClientMetadata(
-      redirectURIs: [redirectURI.string], clientAuthentication: authentication,
+      redirectURIs: [redirectURI.string],
+      clientAuthentication: authentication ?? clientKey.map { _ in .privateKeyJWT },
       clientName: "sq-demo", scope: scope,
       softwareID: "com.example.sequencing-oauth.sq-demo")
     if let clientKey {
