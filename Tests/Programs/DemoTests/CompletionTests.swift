@@ -28,6 +28,10 @@ import Testing
     (["files", "get", "x", "-o", "fi"], ["file one"]), (["help", "st"], ["stores"]),
     (["completion", ""], ["bash", "zsh", "fish"]),
     (["login", "--store", "enc"], ["encrypted:", "encrypted-sqlite:"]),
+    (["login", "--profile", ""], ["fapi2", "fapi2-signed"]),
+    (["sandbox", "--profile", ""], ["fapi2", "fapi2-signed", "atproto"]),
+    (["login", "--key", "fi"], ["file one"]), (["sandbox", "--client-key", "fi"], ["file one"]),
+    (["call", "--dp"], ["--dpop"]),
   ]
 
   private func script(_ shell: String) async throws -> String {
