@@ -26,7 +26,7 @@ struct Sandbox: Command {
     Ctrl-C. It comes with a gRPC server that accepts its tokens, for 'sq-demo rpc'.
 
     With --profile it demands what such a server demands of all clients. Under FAPI 2.0 a
-    client signs with a key. Three commands show the whole:
+    client signs with a key. These commands show the whole:
 
     openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out key.pem
 
@@ -34,6 +34,8 @@ struct Sandbox: Command {
 
     sq-demo login --issuer http://127.0.0.1:8989 --client-id sandbox-key-app --key key.pem
     --profile fapi2 --browser sandbox
+
+    sq-demo call GET /api/me
 
     With --json it prints one object: issuer, authorization_endpoint, token_endpoint, \
     revocation_endpoint, jwks_uri, userinfo_endpoint, end_session_endpoint, api (me, list, \

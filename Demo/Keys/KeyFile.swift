@@ -38,7 +38,7 @@ struct KeyFile: Sendable, Equatable, Redacted {
     guard isLocked else { return self }
     guard let prompt else { throw needsPassphrase }
     var file = self
-    let answer = try await prompt.ask("Passphrase of \(path.onScreen): ", console)
+    let answer = try await prompt.ask("Passphrase of the key \(path.onScreen): ", console)
     file.passphrase = Secret(.keyPassphrase, answer.value)
     _ = try file.clientKey(for: .standard)
     return file

@@ -53,8 +53,8 @@ extension Option {
       + "or the program asks for it.")
   static let par = Option(
     "--par",
-    help: "Push the request of the sign-in to the server first, so that the browser gets only a "
-      + "reference to it, which nobody can change.")
+    help: "Push the request of the sign-in to the server first. The browser then gets only a "
+      + "reference to it, and nobody can change the request on its way.")
   static let dpop = Option(
     "--dpop",
     help: "Bind the tokens to a key that the program makes and keeps with the account: without "

@@ -256,7 +256,7 @@ import Testing
     let terminal = try PseudoTerminal()
     let token = try DemoProcess(
       ["token"] + store, in: folder, input: terminal.handle, output: terminal.handle)
-    let question = "Passphrase of \(folder.file("key.pem")): "
+    let question = "Passphrase of the key \(folder.file("key.pem")): "
     try await eventually("it asks") { terminal.everything.contains(question) }
     #expect(terminal.modes[2] & UInt32(ECHO) == 0)
     try terminal.press("open sesame\n")
