@@ -429,10 +429,26 @@ import Testing
   }
 
   @Test func `the tour shows a bound token`() async throws {
-    for options in [["--dpop"], ["--profile", "fapi2"]] {
+    for (options, isBound) in [(["--dpop"], true), (["--profile", "fapi2"], true), ([], false)] {
       let tour = try await DemoProcess.run(["tour"] + options, in: folder)
-      #expect(tour.status == 0, "\(tour.output)\(tour.errors)")
+      #expect(tour.status == 0 && tour.errors.isEmpty, "\(tour.output)\(tour.errors)")
+      #expect(tour.output.contains("  token    bound to a key (DPoP, ES256)\n") == isBound)
+      #expect(tour.output.contains("The token is refreshed."))
+      // The sandbox's gRPC server takes Bearer tokens only.
+      #expect(tour.output.contains("Waiting for RPC") != isBound)
     }
+  }
+
+  @Test func `the tour in plain mode shows a bound token`() async throws {
+    let terminal = try PseudoTerminal()
+    let tour = try DemoProcess(
+      ["tour", "--plain", "--dpop"], in: folder, input: terminal.handle, output: terminal.handle)
+    try terminal.press("s\n")
+    try await eventually("the token is shown") {
+      terminal.everything.contains("token: bound to a key (DPoP, ES256)")
+    }
+    try terminal.press("q\n")
+    #expect(await tour.outcome().status == 0)
   }
 }
 
