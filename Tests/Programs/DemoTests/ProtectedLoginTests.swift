@@ -138,6 +138,23 @@ import Testing
     #expect(!folder.exists("state"))
   }
 
+  @Test(arguments: [
+    (["--par"], false), (["--key"], true), (["--profile", "fapi2", "--key"], true),
+  ])
+  func `the built-in sandbox's client has the key of the options`(
+    words: [String], hasKey: Bool
+  ) async throws {
+    let words = words + (hasKey ? [folder.file("key.pem")] : [])
+    let options = try SignInArguments(Arguments(words, options: SignInArguments.options))
+    let used = Locked<ClientKey?>(nil)
+    try await EmbeddedSandbox.running(for: options, tokenLifetime: .seconds(60)) {
+      sandbox throws(Failure) in
+      let configuration = try sandbox.configuration(for: options)
+      used.withLock { $0 = configuration.clientKey }
+    }
+    #expect(used.withLock(\.self) == (hasKey ? key : nil))
+  }
+
   @Test func `a protected login is shown by accounts, and ended by logout`() async throws {
     let sandbox = try await sandbox(.fapi2)
     let login = try await login(sandbox, ["--profile", "fapi2"] + keyOption)
