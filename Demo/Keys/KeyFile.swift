@@ -48,9 +48,9 @@ struct KeyFile: Sendable, Equatable, Redacted {
   var needsPassphrase: Failure {
     Failure(
       "passphrase_needed",
-      "the key file \(path.onScreen) is encrypted, so its passphrase is needed, and nobody can be "
-        + "asked for it", status: .notAuthorized
-    ).withHint("Put it into the environment variable \(Secret.Kind.keyPassphrase.variable).")
+      "the key file \(path.onScreen) is encrypted, and nobody can be asked for its passphrase; put "
+        + "it into the environment variable \(Secret.Kind.keyPassphrase.variable)",
+      status: .notAuthorized)
   }
 
   /// Returns the key; an RSA key that names no algorithm gets one that the profile allows.
@@ -71,7 +71,8 @@ extension Failure {
 
   /// Returns this failure to use a key file as the failure of an account that needs the file.
   func ofKey(neededBy id: String) -> Failure {
-    guard status != .cancelled else { return self }
+    let isOfFile = status != .cancelled && code != SQOAuthError.Code.wrongPassphrase.rawValue
+    guard isOfFile else { return self }
     return Failure(
       Self.keyUnavailable, "the account \"\(id.onScreen)\" cannot be used: \(message)",
       status: .notAuthorized

@@ -142,6 +142,10 @@ import Testing
     let later = try options([], orAccount: true, passphrase: "open sesame")
       .completed(by: record(locked))
     #expect(later.configuration?.clientKey != nil, "the passphrase opens an account's key too")
+    let failure = try #require(throws: Failure.self) {
+      try options([], orAccount: true, passphrase: "barley").completed(by: record(locked))
+    }
+    #expect(failure.code == "wrong_passphrase" && failure.message.contains(path))
   }
 
   @Test func `another scope changes nothing else of the client`() throws {
