@@ -7,7 +7,7 @@ extension AccountOptions {
   func resume(
     _ record: AccountRecord, _ opened: OpenStore?, _ console: Console, _ work: Work
   ) async throws(Failure) {
-    let options = try signIn.completed(by: record)
+    let options = try completed(by: record)
     guard options.server != nil else { throw signedOut(record) }
     var resuming = self
     resuming.choice = AccountChoice(id: record.id)
@@ -21,6 +21,7 @@ extension AccountOptions {
   func signIn(
     _ options: SignInArguments, _ opened: OpenStore?, _ console: Console, _ work: Work
   ) async throws(Failure) {
+    let options = try await options.unlocked(console)
     if options.server != nil, options.configuration == nil {
       let opened = try await orOpen(opened, console)
       let options = try await options.registering(in: opened.registrations, console)
@@ -37,7 +38,7 @@ extension AccountOptions {
     let opened =
       store.areGiven && !options.usesSandbox ? try await orOpen(opened, console) : .memory()
     try await EmbeddedSandbox.running(
-      redirectURI: options.redirectURI.string, tokenLifetime: tokenLifetime
+      for: options, tokenLifetime: tokenLifetime
     ) { sandbox throws(Failure) in
       let configuration = try sandbox.configuration(for: options)
       try await self.work(
@@ -57,14 +58,14 @@ extension AccountOptions {
     let place = sandbox.map { "the built-in sandbox, \($0.issuer)" } ?? configuration.provider.name
     let oauth = oauth(choice.newID, keptIn: store)
     oauth.register(configuration)
-    let configuration = await askingWho(oauth, configuration)
+    let configuration = await askingWho(oauth, options, configuration)
     oauth.register(configuration)
-    oauth.module.attributes = KeptClient(configuration, at: server).attributes
+    let client = KeptClient(configuration, at: server, keyFile: options.key?.path)
+    oauth.module.attributes = client.attributes
     let signIn = CommandLineSignIn(oauth, options, at: place, console)
     // The built-in sandbox ends with the program, so its client is of no use later.
     let remember: () async -> Void = { [self] in
       guard sandbox == nil, oauth.module.hasAccessToken else { return }
-      let client = KeptClient(configuration, at: server)
       await self.remember(choice.newID, configuration.clientID, client, in: store, console)
     }
     try await oauth.flushing(console) { () throws(Failure) in
@@ -90,7 +91,7 @@ extension AccountOptions {
   ///
   /// Returns it unchanged if the provider does not support them or the user names a scope.
   private func askingWho(
-    _ oauth: SQOAuth, _ configuration: ClientConfiguration
+    _ oauth: SQOAuth, _ options: SignInArguments, _ configuration: ClientConfiguration
   ) async -> ClientConfiguration {
     // A store or a provider that fails also fails the sign-in, with a better message.
     guard asksWho, configuration.scope == nil, await canReadStore(oauth),
@@ -100,7 +101,8 @@ extension AccountOptions {
     let offered = metadata.scopes ?? ["openid", "profile", "email"]
     let scope = ["openid", "profile", "email"].filter { offered.contains($0) }
     guard scope.contains("openid") else { return configuration }
-    return (try? configuration.with(scope: scope.joined(separator: " "))) ?? configuration
+    let asking = try? options.requesting(scope: scope.joined(separator: " "))
+    return asking?.configuration ?? configuration
   }
 
   /// Returns whether the store can be read.
@@ -113,17 +115,5 @@ extension AccountOptions {
     } catch {
       return error.code == .invalidConfiguration
     }
-  }
-}
-
-extension ClientConfiguration {
-  /// Returns this client with another scope.
-  fileprivate func with(scope: String) throws(SQOAuthError) -> ClientConfiguration {
-    var client = try ClientConfiguration(
-      clientID: clientID, clientSecret: clientSecret, redirectURI: redirectURI?.string,
-      scope: scope, provider: provider, clientAuthentication: clientAuthentication)
-    client.signInTimeout = signInTimeout
-    client.resourceOrigins = resourceOrigins
-    return client
   }
 }

@@ -82,18 +82,27 @@ struct AccountOptions: Sendable {
     else { return try await self.signIn(signIn, nil, console, work) }
     let kept = try await choice.record(in: opened)
     let record = if let kept { kept } else { try await choice.remembered(in: opened) }
-    let options = try record.map { record throws(Failure) in try signIn.completed(by: record) }
+    let options = try record.map { record throws(Failure) in try completed(by: record) }
     try await self.signIn(options ?? signIn, opened, console, work)
   }
 }
 
 extension AccountOptions {
+  /// Returns the options of the sign-in, with missing values taken from an account's record.
+  func completed(by record: AccountRecord) throws(Failure) -> SignInArguments {
+    do throws(Failure) {
+      return try signIn.completed(by: record)
+    } catch {
+      throw error.namingNewKey(store.signInCommand(record.id))
+    }
+  }
+
   private func tryKept(
     _ console: Console, _ work: Work
   ) async throws(Failure) -> (OpenStore?, isDone: Bool) {
     guard let opened = try await store.openIfThere(console) else { return (nil, false) }
     guard let record = try await choice.record(in: opened) else { return (opened, false) }
-    let options = try signIn.completed(by: record)
+    let options = try await completed(by: record).unlocked(console)
     let oauth = oauth(record.id, keptIn: opened)
     if let configuration = options.configuration { oauth.register(configuration) }
     do throws(SQOAuthError) {

@@ -9,12 +9,21 @@ struct AccountReport: Encodable {
   /// The account's authorization server, to show to the user.
   private let server: String?
   private let clientId: String
+  /// The path of the file with the client's private key.
+  private let clientKeyFile: String?
+  private let profile: String?
   private let issuer: String?
   private let tokenEndpoint: String?
   private let scope: String?
   private let expiresAt: String?
   private let expiresIn: Int?
   private let canRefresh: Bool
+  /// Whether the token is bound to a key of the account.
+  private let bound: Bool
+  /// The algorithm of that key.
+  private let proofAlgorithm: String?
+  /// The binding of the token, in words.
+  private let binding: String?
   /// Whether the user must sign in again before the account can be used.
   private let needsSignIn: Bool
   /// The command that signs the account in again; `nil` if it is signed in.
@@ -23,21 +32,27 @@ struct AccountReport: Encodable {
   private let expiry: (name: String, value: String)
 
   private enum CodingKeys: String, CodingKey {
-    case account, name, clientId, issuer, tokenEndpoint, scope, expiresAt, expiresIn, canRefresh
-    case needsSignIn
+    case account, name, clientId, clientKeyFile, profile, issuer, tokenEndpoint, scope, expiresAt
+    case expiresIn, canRefresh, bound, proofAlgorithm, needsSignIn
   }
 
   init(_ record: AccountRecord, in store: StoreOptions, at date: Date) {
+    let client = KeptClient(record)
     account = record.id
-    name = KeptClient(record).name
-    server = record.issuer ?? KeptClient(record).knownAddress ?? record.tokenEndpoint
+    name = client.name
+    server = record.issuer ?? client.knownAddress ?? record.tokenEndpoint
     clientId = record.clientID
+    clientKeyFile = client.keyFile
+    profile = client.protections.profile.optionName
     issuer = record.issuer
     tokenEndpoint = record.tokenEndpoint
     scope = record.token.scope
     expiresAt = record.token.expirationDate?.formatted(.iso8601)
     expiresIn = record.token.secondsLeft(at: date)
     canRefresh = record.token.refreshToken != nil || record.grant != nil
+    bound = record.token.isBound
+    proofAlgorithm = record.token.proofKey?.algorithm
+    binding = record.token.bindingInWords
     let isSignedOut = record.token.accessToken.isEmpty
     needsSignIn = isSignedOut || !canRefresh && record.token.isExpired(at: date)
     signInCommand = isSignedOut ? store.signInCommand(record.id) : nil
@@ -47,8 +62,8 @@ struct AccountReport: Encodable {
   /// The account as text for the user, with its ID in the first line.
   var text: String {
     let client: [(name: String, value: String?)] = [
-      ("name", name?.onScreen), ("client", clientId.onScreen),
-      ("server", server?.onScreen ?? "not known"),
+      ("name", name?.onScreen), ("client", clientId.onScreen), ("key", clientKeyFile?.onScreen),
+      ("server", server?.onScreen ?? "not known"), ("profile", profile),
     ]
     return account.onScreen + "\n" + Fields.text(client + state)
   }
@@ -60,7 +75,8 @@ struct AccountReport: Encodable {
     }
     return [
       ("scope", scope.map { $0.isEmpty ? "none" : $0.onScreen } ?? "not known"),
-      expiry, ("refresh", canRefresh ? "possible" : "not possible; sign in again instead"),
+      ("token", binding), expiry,
+      ("refresh", canRefresh ? "possible" : "not possible; sign in again instead"),
     ]
   }
 

@@ -9,7 +9,10 @@ import SequencingOAuth
 /// `provider` is a value of `--provider`, and `name` is the name of the account's user, if it is
 /// known. `resource_origins` lists the only servers that may get the tokens, separated by spaces.
 /// The exceptions for the server have the program's own names, except
-/// `id_token_signed_response_alg` (OpenID Connect Dynamic Client Registration).
+/// `id_token_signed_response_alg` (OpenID Connect Dynamic Client Registration). So does
+/// `security_profile`; the other protections are `require_pushed_authorization_requests` (RFC 9126)
+/// and `dpop_bound_access_tokens` (RFC 9449). Of the client's key there is only the path of its
+/// file, `client_key_file`.
 ///
 /// The secret is in the same record as the tokens, so it has the same protection. The records that
 /// remain without tokens (``RememberedClients``) contain `needs_client_secret` instead.
@@ -34,6 +37,10 @@ struct KeptClient: Sendable, Equatable, Redacted {
     case audiences = "trusted_audiences"
     case algorithm = "id_token_signed_response_alg"
     case noPKCE = "accepts_servers_without_pkce"
+    case keyFile = "client_key_file"
+    case pushesRequest = "require_pushed_authorization_requests"
+    case usesDPoP = "dpop_bound_access_tokens"
+    case profile = "security_profile"
 
     /// Creates the key of an exception that the user accepts.
     init(_ attribute: ServerExceptions.Attribute) {
@@ -44,12 +51,21 @@ struct KeptClient: Sendable, Equatable, Redacted {
       case .noPKCE: self = .noPKCE
       }
     }
+
+    /// Creates the key of a protection beyond plain OAuth 2.
+    init(_ attribute: SignInProtections.Attribute) {
+      switch attribute {
+      case .pushesRequest: self = .pushesRequest
+      case .usesDPoP: self = .usesDPoP
+      case .profile: self = .profile
+      }
+    }
   }
 
   private var values: [Key: String]
 
-  /// Reads a client's values that the store must keep.
-  init(_ client: ClientConfiguration, at server: Server) {
+  /// Reads a client's values that the store must keep, and the path of the file with its key.
+  init(_ client: ClientConfiguration, at server: Server, keyFile: String? = nil) {
     values = [:]
     switch server {
     case .known(let known):
@@ -73,6 +89,10 @@ struct KeptClient: Sendable, Equatable, Redacted {
     for (attribute, value) in ServerExceptions(client, beyond: server.provider).attributes {
       values[Key(attribute)] = value
     }
+    for (attribute, value) in SignInProtections(client).attributes {
+      values[Key(attribute)] = value
+    }
+    values[.keyFile] = keyFile
     let resources = client.resourceOrigins.map(\.description).sorted()
     values[.resources] = resources.isEmpty ? nil : resources.joined(separator: " ")
   }
@@ -129,6 +149,10 @@ struct KeptClient: Sendable, Equatable, Redacted {
   }
   /// The exceptions from the standards that the server needs.
   var exceptions: ServerExceptions { ServerExceptions { values[Key($0)] } }
+  /// The protections of the sign-in beyond plain OAuth 2.
+  var protections: SignInProtections { SignInProtections { values[Key($0)] } }
+  /// The path of the file with the client's private key.
+  var keyFile: String? { values[.keyFile] }
   /// The only servers that may get the tokens.
   var resources: Set<ResourceOrigin> {
     let texts = values[.resources]?.split(separator: " ") ?? []

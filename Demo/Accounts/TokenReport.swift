@@ -6,6 +6,8 @@ import SequencingOAuth
 struct TokenReport: Encodable {
   private let accessToken: String
   private let tokenType: String
+  /// `true` for a token that needs a proof with each request; otherwise `nil`.
+  private let bound: Bool?
   private let expiresAt: String?
   private let expiresIn: Int?
   private let scope: String?
@@ -15,6 +17,7 @@ struct TokenReport: Encodable {
   init(_ token: SQToken, at date: Date, withRefreshToken: Bool = true) {
     accessToken = token.accessToken
     tokenType = token.tokenType
+    bound = token.isBound ? true : nil
     expiresAt = token.expirationDate?.formatted(.iso8601)
     expiresIn = token.secondsLeft(at: date)
     scope = token.scope
@@ -42,7 +45,8 @@ struct TokenSummary {
       (user?.shownName.map { "Hello, \($0.onScreen).\n" } ?? "") + "Signed in.\n"
       + Fields.text([
         ("account", id?.onScreen), ("scope", token.scopesInWords),
-        ("expires", token.expiryInWords(at: date)), ("kept in", place),
+        ("token", token.bindingInWords), ("expires", token.expiryInWords(at: date)),
+        ("kept in", place),
       ]) + (place == nil ? "\nThe account is not kept: it ends with this run." : "")
   }
 }
@@ -51,6 +55,11 @@ extension SQToken {
   /// The scopes separated by spaces, safe to show.
   var scopesInWords: String {
     scopes.isEmpty ? "not known" : scopes.joined(separator: " ").onScreen
+  }
+
+  /// The binding of the token to a key; `nil` for a token that everybody can use.
+  var bindingInWords: String? {
+    proofKey.map { "bound to a key (DPoP, \($0.algorithm.onScreen))" }
   }
 
   /// Returns the seconds until the token expires: 0 if it has expired, `nil` if the time is not

@@ -21,10 +21,16 @@ enum FileReading {
   }
 
   /// Reads at most `limit` bytes from the start of a file that may have no end.
-  static func start(of path: String, atMost limit: Int) throws(ReadError) -> [UInt8] {
+  ///
+  /// If `isSecret` says so of these bytes, the file is checked like one with a secret.
+  static func start(
+    of path: String, atMost limit: Int, isSecret: ([UInt8]) -> Bool = { _ in false }
+  ) throws(ReadError) -> [UInt8] {
     let file = try opened(path)
     defer { close(file) }
-    return try bytes(of: file, atMost: limit)
+    let content = try bytes(of: file, atMost: limit)
+    if isSecret(content) { try checkReaders(of: file) }
+    return content
   }
 
   /// Reads the start of a file with a secret, and rejects this user's own file if other users can
@@ -35,6 +41,12 @@ enum FileReading {
   static func secret(of path: String, atMost limit: Int) throws(ReadError) -> [UInt8] {
     let file = try opened(path)
     defer { close(file) }
+    try checkReaders(of: file)
+    return try bytes(of: file, atMost: limit)
+  }
+
+  /// Rejects this user's own file if other users can read it.
+  private static func checkReaders(of file: Int32) throws(ReadError) {
     var status = stat()
     guard fstat(file, &status) == 0 else { throw .last }
     // Root's files may be the secrets of a container, and every user in the container may read
@@ -46,7 +58,6 @@ enum FileReading {
           + "may have its secret: create a new secret if you do not trust them, and set its mode "
           + "with chmod 600")
     }
-    return try bytes(of: file, atMost: limit)
   }
 
   /// Reads a pipe, a device or another source that can be read only once, and returns `nil` for a
@@ -78,6 +89,14 @@ enum FileReading {
   static func isThere(_ path: String) -> Bool {
     var status = stat()
     return lstat(path, &status) == 0 || errno != ENOENT
+  }
+
+  /// Returns the absolute path of a file, which also leads there from another folder.
+  static func absolutePath(_ path: String) -> String {
+    guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
+    defer { free(folder) }
+    let here = String(cString: folder)
+    return (here == "/" ? "" : here) + "/" + (path.hasPrefix("./") ? path.dropFirst(2) : path[...])
   }
 
   /// Reads standard input to its end.

@@ -6,7 +6,11 @@ enum OptionsTopic: HelpTopic {
   private static let groups: [(heading: String, options: [Option])] = [
     ("The account", [.account, .store, .passphraseFile]),
     ("The provider", Server.options),
-    ("The client", [.clientID, .clientSecretFile, .redirectURI, .scope, .auth, .resource]),
+    (
+      "The client",
+      [.clientID, .clientSecretFile, .key, .redirectURI, .scope, .auth, .resource]
+    ),
+    ("Protections beyond plain OAuth 2", SignInProtections.options),
     ("A server with exceptions from the standards", ServerExceptions.options),
     ("The sign-in", [.browser, .timeout]),
     ("Without an account", [.sandbox]),

@@ -4,7 +4,7 @@ import SQBasics
 struct Secret: Sendable, Equatable {
   /// The purpose of a secret.
   enum Kind: Sendable {
-    case clientSecret, passphrase, accessToken, databasePassword
+    case clientSecret, passphrase, keyPassphrase, accessToken, databasePassword
   }
 
   let kind: Kind
@@ -54,6 +54,7 @@ extension Secret.Kind {
     switch self {
     case .clientSecret: "client secret"
     case .passphrase: "passphrase"
+    case .keyPassphrase: "key's passphrase"
     case .accessToken: "access token"
     case .databasePassword: "database password"
     }
@@ -64,6 +65,7 @@ extension Secret.Kind {
     switch self {
     case .clientSecret: "SQ_CLIENT_SECRET"
     case .passphrase: "SQ_STORE_PASSPHRASE"
+    case .keyPassphrase: "SQ_KEY_PASSPHRASE"
     case .accessToken: "SQ_ACCESS_TOKEN"
     // PostgreSQL's own programs read this name.
     case .databasePassword: "PGPASSWORD"

@@ -5,6 +5,7 @@ import SQBasics
 struct Secrets: Sendable {
   var client: Secret?
   var passphrase: Secret?
+  var keyPassphrase: Secret?
   var accessToken: Secret?
   var databasePassword: Secret?
 
@@ -15,7 +16,8 @@ struct Secrets: Sendable {
   static func takeFromEnvironment() throws(Failure) -> Secrets {
     Secrets(
       client: try take(.clientSecret), passphrase: try take(.passphrase),
-      accessToken: try take(.accessToken), databasePassword: try take(.databasePassword))
+      keyPassphrase: try take(.keyPassphrase), accessToken: try take(.accessToken),
+      databasePassword: try take(.databasePassword))
   }
 
   private static func take(_ kind: Secret.Kind) throws(Failure) -> Secret? {
@@ -38,6 +40,8 @@ struct Secrets: Sendable {
       (what, kind, option) = ("a secret", .clientSecret, .clientSecretFile)
     case "--passphrase", "--password":
       (what, kind, option) = ("a passphrase", .passphrase, .passphraseFile)
+    case "--key-passphrase":
+      (what, kind, option) = ("a passphrase", .keyPassphrase, nil)
     case "--access-token":
       (what, kind, option) = ("a token", .accessToken, nil)
     default:

@@ -23,7 +23,8 @@ struct Call: Command {
     If the token has expired, or if the server refuses it, it is refreshed first. The token
     goes only to the server of the URL, since the command follows no redirect, and only by
     https, or by http on this machine. If you listed servers with --resource, it goes only
-    to those. It replaces an Authorization field of yours. A URL that begins with a slash
+    to those. It replaces an Authorization field of yours. If it is bound to a key, the
+    command also sends a proof. A URL that begins with a slash
     is an address at the authorization server.
 
     The account is a stored one from 'sq-demo login', or a new one, as for 'sq-demo token'.

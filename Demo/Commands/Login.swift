@@ -24,13 +24,18 @@ struct Login: Command {
     Examples: 'sq-demo login --provider google --client-id ID --scope openid'; 'sq-demo
     login --browser sandbox', which plays the user of a sandbox.
 
-    At a server that lets programs register themselves, --issuer needs no --client-id.
+    At a server that lets programs register themselves, --issuer needs no --client-id; with
+    --key the program registers that key.
 
     The account is kept under the name that --account gives it, with everything that the
-    other commands need, including the client's secret. It replaces an account of the same
-    name. The program also remembers how the account was signed in, without the secret,
-    until 'sq-demo logout' or 'sq-demo revoke'. If the session has ended, you must give the
-    client's secret again.
+    other commands need, including the client's secret, but not its key: of --key the
+    account has the path of the file, which every command reads. The account replaces one of
+    the same name. The program also remembers how the account was signed in, without the
+    secret, until 'sq-demo logout' or 'sq-demo revoke'. If the session has ended, you must
+    give the client's secret again.
+
+    With --dpop the tokens are bound to a key that the program makes; the other commands
+    then prove with each request that they have it. A profile of FAPI 2.0 does this too.
 
     A redirect URI with a scheme of its own, or with https, does not reach this program.
     When you have signed in, copy the address of the page in your browser and paste it
@@ -41,7 +46,8 @@ struct Login: Command {
 
     The command prints the access token only with --json, because it is as valuable as a
     password: access_token, token_type, expires_at (ISO 8601), expires_in (seconds),
-    scope and refresh_token, as far as the server sent them.
+    scope and refresh_token, as far as the server sent them, and bound, which is true for a
+    token that needs proofs.
     """
   static let options = AccountOptions.optionsOrSandbox + [.device, .json]
 

@@ -25,23 +25,38 @@ struct Sandbox: Command {
     The server listens on this machine only, keeps everything in memory, and ends with
     Ctrl-C. It comes with a gRPC server that accepts its tokens, for 'sq-demo rpc'.
 
+    With --profile it demands what such a server demands of all clients. Under FAPI 2.0 a
+    client signs with a key. These commands show the whole:
+
+    openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out key.pem
+
+    sq-demo sandbox --profile fapi2 --client-key key.pem --port 8989
+
+    sq-demo login --issuer http://127.0.0.1:8989 --client-id sandbox-key-app --key key.pem
+    --profile fapi2 --browser sandbox
+
+    sq-demo call GET /api/me
+
     With --json it prints one object: issuer, authorization_endpoint, token_endpoint, \
     revocation_endpoint, jwks_uri, userinfo_endpoint, end_session_endpoint, api (me, list, \
-    drive, upload, grpc), scopes (scope, summary), clients (client_id, client_secret) and \
-    users (user_name, password).
+    drive, upload, grpc), profile, scopes (scope, summary), clients (client_id, \
+    client_secret) and users (user_name, password).
     """
-  static let options: [Option] = [.port, .rpcPort, .lifetime, .signedTokens, .describeAsJSON]
+  static let options: [Option] =
+    [.port, .rpcPort, .lifetime, .signedTokens] + SandboxRules.options + [.describeAsJSON]
 
   private let port: UInt16
   private let rpcPort: UInt16
   private let lifetime: Duration
   private let signsTokens: Bool
+  private let rules: SandboxRules
   private let printsJSON: Bool
 
   init(_ arguments: Arguments) throws(Failure) {
     signsTokens = arguments.contains(.signedTokens)
     printsJSON = arguments.contains(.describeAsJSON)
     lifetime = try Self.lifetime(arguments[.lifetime])
+    rules = try SandboxRules(arguments)
     port = try Self.port(arguments, .port)
     rpcPort = try Self.port(arguments, .rpcPort)
   }
@@ -66,10 +81,11 @@ struct Sandbox: Command {
     var options = SandboxOptions()
     options.port = port
     options.accessTokenLifetime = lifetime
+    try rules.apply(to: &options)
     if signsTokens { options.accessTokenFormat = .jwt(.rs256) }
     let server = try await EmbeddedSandbox.start(options)
     let grpc = try EmbeddedSandbox.startRPC(of: server, port: rpcPort)
-    let report = SandboxReport(server, grpc, scopes: options.scopes)
+    let report = SandboxReport(server, grpc, scopes: options.scopes, rules: rules)
     try console.result(printsJSON ? try report.json() : report.text)
     // The server runs until a signal cancels the task. Its recorded requests are not used.
     while !Task.isCancelled {

@@ -13,8 +13,12 @@ struct Token: Command {
 
     Several programs may ask at once: the token is refreshed once for all of them.
 
+    A token that is bound to a key (--dpop, --profile) is worth nothing without a proof for
+    each request. The command prints it with a warning; 'sq-demo call' sends the proofs.
+
     With --json it prints one object: access_token, token_type, expires_at (ISO 8601),
-    expires_in (seconds) and scope, as far as the server sent them.
+    expires_in (seconds) and scope, as far as the server sent them, and bound, which is true
+    for a token that needs proofs.
     """
   static let options = [.json] + AccountOptions.optionsOrSandbox
 
@@ -32,12 +36,17 @@ struct Token: Command {
       let token = try await Failure.translating { () throws(SQOAuthError) in
         try await Self.token(of: account.oauth, console)
       }
+      if token.isBound { console.warn(Self.needsProofs) }
       try console.result(
         printsJSON
           ? try TokenReport(token, at: Date(), withRefreshToken: false).json()
           : token.accessToken)
     }
   }
+
+  private static let needsProofs =
+    "the token is bound to a key of the account: without a proof for each request it is worth "
+    + "nothing; 'sq-demo call' sends it with one"
 
   /// Returns the token of an account.
   ///

@@ -80,13 +80,14 @@ struct Tour: Command {
         try await run(try .account(account, drive: drive), start, calling: server, console)
       }
     }
-    let signIn = account.signIn
+    let signIn = try await account.signIn.unlocked(console)
     // The lifetime is short, so that the user sees the bar run down and the token refreshed.
     try await EmbeddedSandbox.running(
-      redirectURI: signIn.redirectURI.string, tokenLifetime: .seconds(30)
+      for: signIn, tokenLifetime: .seconds(30)
     ) { sandbox throws(Failure) in
       var server = self.server
-      if server == nil { server = try sandbox.rpcServer() }
+      // The sandbox's gRPC server takes no token that is bound to a key.
+      if server == nil, !signIn.protections.bindsTokens { server = try sandbox.rpcServer() }
       try await run(try .sandbox(sandbox, signIn), .login, calling: server, console)
     }
   }

@@ -18,8 +18,8 @@ struct WatchAll: Sendable {
       "Keeping the accounts in \(await opened.place ?? account.store.emptyPlace) fresh. "
         + "Ctrl-C ends this.")
     let manager = AccountManager(store: opened.store)
-    let keeper = manager.keepFresh { [signIn = account.signIn] record in
-      (try? signIn.completed(by: record))?.configuration
+    let keeper = manager.keepFresh { [account] record in
+      Self.configuration(of: record, account, console)
     }
     var failure: Failure?
     for await event in keeper.events() where failure == nil {
@@ -33,6 +33,22 @@ struct WatchAll: Sendable {
     if let failure { throw failure }
     if console.output.isTerminal, !printsJSON { try console.result("") }
     console.progress(Self.summary(keeper.totals))
+  }
+
+  /// Returns the client of an account.
+  ///
+  /// If it cannot be used, such as without the file of its key, the command warns and continues.
+  private static func configuration(
+    of record: AccountRecord, _ account: AccountOptions, _ console: Console
+  ) -> ClientConfiguration? {
+    do throws(Failure) {
+      let options = try account.completed(by: record)
+      if let key = options.key, key.isLocked { throw key.needsPassphrase }
+      return options.configuration
+    } catch {
+      console.warn("account \(record.id.onScreen): \(error.code): \(error.message)")
+      return nil
+    }
   }
 
   private func report(_ event: AccountKeeper.Event, _ console: Console) throws(Failure) {

@@ -13,8 +13,8 @@ struct BashScript {
       elif [[ $prev == "=" ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}
       elif [[ $cur == ":" ]]; then cur= prev=:
       fi
-      case $prev in
-        :) files=yes ;;
+      case "${COMP_WORDS[1]} $prev" in
+        *" :") files=yes ;;
     \(values.joined(separator: "\n"))
         *)
           local command=${COMP_WORDS[1]} options=
@@ -38,13 +38,18 @@ struct BashScript {
   }
 
   /// The cases for the word after an option: known words, a file, or any text.
+  ///
+  /// The cases of single commands come first.
   private var values: [String] {
-    table.optionsWithValues.map { option in
-      let names = option.names.joined(separator: "|")
-      if option.takesFile { return "    \(names)) files=yes ;;" }
-      guard !option.choices.isEmpty else { return "    \(names)) return ;;" }
-      return "    \(names)) words=\(quote(option.choices)) ;;"
-    }
+    table.specialOptions.map { value(of: $1, in: $0) }
+      + table.optionsWithValues.map { value(of: $0, in: "*") }
+  }
+
+  private func value(of option: Option, in command: String) -> String {
+    let names = option.names.map { "\(command)\" \($0)\"" }.joined(separator: "|")
+    if option.takesFile { return "    \(names)) files=yes ;;" }
+    guard !option.choices.isEmpty else { return "    \(names)) return ;;" }
+    return "    \(names)) words=\(quote(option.choices)) ;;"
   }
 
   /// The cases for each command; the first case is for the word before any command.

@@ -22,11 +22,20 @@ struct ShellTable {
   }
 
   /// All options with a value, once for each name, in the order of the commands.
-  ///
-  /// Options with the same name take the same kind of value.
   var optionsWithValues: [Option] {
     var names: Set<String> = []
     return entries.flatMap(\.options).filter { $0.value != nil && names.insert($0.name).inserted }
+  }
+
+  /// The options that take another kind of value in a command than in those before it.
+  var specialOptions: [(command: String, option: Option)] {
+    let usual = Dictionary(uniqueKeysWithValues: optionsWithValues.map { ($0.name, $0) })
+    return entries.flatMap { entry in
+      entry.options.filter { option in
+        guard option.value != nil, let other = usual[option.name] else { return false }
+        return option.choices != other.choices || option.takesFile != other.takesFile
+      }.map { (entry.name, $0) }
+    }
   }
 }
 

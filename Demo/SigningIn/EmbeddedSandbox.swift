@@ -16,6 +16,8 @@ final class EmbeddedSandbox: Sendable {
   let clientID = "sq-demo"
   let scope = "openid profile demo files"
   let description: SandboxDescription
+  /// The client's key; `nil` for a public client.
+  private let key: ClientKey?
   private let server: SandboxServer
   /// The sandbox's gRPC server, after its first use.
   private let rpc = Locked<SandboxGRPCServer?>(nil)
@@ -24,14 +26,15 @@ final class EmbeddedSandbox: Sendable {
   /// The base URL of the sandbox's drive.
   var drive: String { server.driveURL.absoluteString }
 
-  /// Starts the sandbox with a client that has this redirect URI.
+  /// Starts the sandbox with a client as the options of a sign-in describe it.
   init(
-    redirectURI: String = SignInArguments.defaultRedirectURI, tokenLifetime: Duration
+    for signIn: SignInArguments? = nil, tokenLifetime: Duration
   ) async throws(Failure) {
     var options = SandboxOptions()
-    options.clients = [
-      SandboxClient(id: clientID, name: "SequencingOAuth demo", redirectURIs: [redirectURI])
-    ]
+    key = try Self.clientKey(signIn)
+    options.clients = [try Self.client(clientID, signIn, key)]
+    if signIn?.protections.bindsTokens == true { options.dpop = SandboxDPoPOptions(.accepted) }
+    if let profile = signIn?.protections.profile.sandboxProfile { options.apply(profile) }
     options.accessTokenLifetime = tokenLifetime
     server = try await Self.start(options)
     let user = options.users.first ?? .alice
@@ -41,11 +44,10 @@ final class EmbeddedSandbox: Sendable {
 
   /// Calls `body` with a sandbox, and stops the sandbox after it.
   static func running(
-    redirectURI: String = SignInArguments.defaultRedirectURI, tokenLifetime: Duration,
+    for signIn: SignInArguments? = nil, tokenLifetime: Duration,
     _ body: (EmbeddedSandbox) async throws(Failure) -> Void
   ) async throws(Failure) {
-    let sandbox = try await EmbeddedSandbox(
-      redirectURI: redirectURI, tokenLifetime: tokenLifetime)
+    let sandbox = try await EmbeddedSandbox(for: signIn, tokenLifetime: tokenLifetime)
     let outcome: Result<Void, Failure>
     do throws(Failure) {
       outcome = .success(try await body(sandbox))
@@ -102,14 +104,63 @@ final class EmbeddedSandbox: Sendable {
   func configuration(for options: SignInArguments) throws(Failure) -> ClientConfiguration {
     do throws(SQOAuthError) {
       var configuration = try ClientConfiguration(
-        clientID: options.clientID ?? clientID, redirectURI: options.redirectURI.string,
-        scope: options.scope ?? scope,
+        clientID: options.clientID ?? clientID, clientKey: key,
+        redirectURI: options.redirectURI.string, scope: options.scope ?? scope,
         provider: .issuer(issuer))
+      options.protections.apply(to: &configuration)
       configuration.signInTimeout = options.timeout
       configuration.resourceOrigins = options.resources
       return configuration
     } catch {
       throw .refused(error)
+    }
+  }
+}
+
+// The client that the options of a sign-in describe.
+extension EmbeddedSandbox {
+  /// Returns the key of the options, or a new key if the profile needs one.
+  private static func clientKey(_ signIn: SignInArguments?) throws(Failure) -> ClientKey? {
+    guard let signIn else { return nil }
+    let profile = signIn.protections.profile
+    if let file = signIn.key { return try file.clientKey(for: profile) }
+    guard profile != .standard else { return nil }
+    do throws(SQOAuthError) {
+      return try ClientKey()
+    } catch {
+      throw Failure(error)
+    }
+  }
+
+  private static func client(
+    _ id: String, _ signIn: SignInArguments?, _ key: ClientKey?
+  ) throws(Failure) -> SandboxClient {
+    let name = "SequencingOAuth demo"
+    var client = SandboxClient(id: id, name: name)
+    if let jwk = key?.publicJWK {
+      client = SandboxClient(id: id, key: try SandboxJSON(jwk), name: name)
+    }
+    // FAPI 2.0 forbids RS256 for ID tokens too.
+    if signIn?.protections.profile.sandboxProfile != nil { client.idTokenAlgorithm = .es256 }
+    client.redirectURIs = [signIn?.redirectURI.string ?? SignInArguments.defaultRedirectURI]
+    return client
+  }
+}
+
+extension SandboxJSON {
+  /// Creates the sandbox's form of a JSON value.
+  init(_ value: JSONValue) throws(Failure) {
+    self = SandboxJSON(parsing: try oneLineOfJSON(value)) ?? .null
+  }
+}
+
+extension SecurityProfile {
+  /// The profile of a sandbox whose clients follow this one; `nil` for the standard.
+  fileprivate var sandboxProfile: SandboxSecurityProfile? {
+    switch self {
+    case .standard: nil
+    case .fapi2: .fapi2
+    case .fapi2MessageSigning: .fapi2MessageSigning
     }
   }
 }

@@ -41,9 +41,28 @@ extension Option {
     "--scope", value: "SCOPE",
     help: "The scope to request; several scopes are separated by spaces.")
   static let auth = Option(
-    "--auth", value: "basic|basic-unescaped|post|none",
+    "--auth", value: "basic|basic-unescaped|post|key|none",
     help: "How the client authenticates, even if the server's metadata does not list it. With "
-      + "basic-unescaped its identifier and secret are sent without escapes.")
+      + "basic-unescaped its identifier and secret are sent without escapes; key signs with the "
+      + "key of --key.")
+  static let key = Option(
+    "--key", value: "FILE",
+    help: "A file with the client's private key, in PEM or as a JSON Web Key. The client signs "
+      + "with it to authenticate, and sends no secret. The account keeps only the path. The "
+      + "passphrase of an encrypted key comes from the environment variable SQ_KEY_PASSPHRASE, "
+      + "or the program asks for it.")
+  static let par = Option(
+    "--par",
+    help: "Push the request of the sign-in to the server first. The browser then gets only a "
+      + "reference to it, and nobody can change the request on its way.")
+  static let dpop = Option(
+    "--dpop",
+    help: "Bind the tokens to a key that the program makes and keeps with the account: without "
+      + "the key a stolen token is worth nothing.")
+  static let profile = Option(
+    "--profile", value: SignInProtections.profileNames.map(\.option).joined(separator: "|"),
+    help: "The profile FAPI 2.0: the client signs with --key, the request is pushed and the tokens "
+      + "are bound to a key. With fapi2-signed the request and its answer are signed, too.")
   static let quirk = Option(
     "--quirk", value: "missing-token-type|any-content-type|form-encoded", repeats: true,
     help: "A violation of the standard by the server's token endpoint that you accept; "

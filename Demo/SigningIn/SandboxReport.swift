@@ -29,6 +29,11 @@ struct SandboxReport: Encodable {
     let summary: String
   }
 
+  private enum CodingKeys: String, CodingKey {
+    case issuer, authorizationEndpoint, tokenEndpoint, revocationEndpoint, jwksUri
+    case userinfoEndpoint, endSessionEndpoint, api, profile, scopes, clients, users
+  }
+
   private let issuer: String
   private let authorizationEndpoint: String
   private let tokenEndpoint: String
@@ -37,12 +42,21 @@ struct SandboxReport: Encodable {
   private let userinfoEndpoint: String
   private let endSessionEndpoint: String
   private let api: API
+  private let profile: String?
   private let scopes: [Scope]
   private let clients: [Client]
   private let users: [User]
+  private let rules: SandboxRules
+  private let registered: [SandboxClient]
 
-  /// Creates a description of a server with these scopes, and of its gRPC server.
-  init(_ server: SandboxServer, _ grpc: SandboxGRPCServer, scopes: [SandboxScope]) {
+  /// Creates a description of a server with these scopes and rules, and of its gRPC server.
+  init(
+    _ server: SandboxServer, _ grpc: SandboxGRPCServer, scopes: [SandboxScope],
+    rules: SandboxRules
+  ) {
+    self.rules = rules
+    registered = server.clients
+    profile = rules.profileName
     issuer = server.issuer.absoluteString
     authorizationEndpoint = server.authorizationEndpoint.absoluteString
     tokenEndpoint = server.tokenEndpoint.absoluteString
@@ -76,25 +90,18 @@ struct SandboxReport: Encodable {
     Sign in there, in your browser or, with --browser sandbox, without one:
 
       sq-demo login --issuer \(issuer) --client-id \(clients.first?.clientId ?? "ID") \\
-        --scope 'openid profile email demo files'
+        \(rules.loginOptions)--scope 'openid profile email demo files'
 
     Then use the token:
 
       sq-demo whoami
       sq-demo call GET /api/me
-      sq-demo files
-      sq-demo rpc \(api.grpc)
+      sq-demo files\(rules.bindsTokens ? "" : "\n  sq-demo rpc \(api.grpc)")
     """
   }
 
   private var addresses: String {
-    let clients = clients.map { client in
-      (
-        "client",
-        client.clientId
-          + (client.clientSecret.map { ", with the secret \($0)" } ?? ", a public client")
-      )
-    }
+    let clients = registered.map { ("client", "\($0.id), \(rules.words(for: $0))") }
     let users = users.map { ("user", "\($0.userName), with the password \($0.password)") }
     return Self.lines(
       [

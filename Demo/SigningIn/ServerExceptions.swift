@@ -107,22 +107,3 @@ extension ServerExceptions {
     acceptsNoPKCE = value(.noPKCE) != nil
   }
 }
-
-extension Failure {
-  /// Returns a hint with the option for the setting that an SDK error advises, or `nil`.
-  static func option(for error: SQOAuthError) -> String? {
-    let quirks = ServerExceptions.quirkNames.map {
-      (".\($0.sdk) to the provider", "\(Option.quirk.name) \($0.option)")
-    }
-    let others = [
-      ("trustedAudiences", "\(Option.trustAudience.name) ID"),
-      ("idTokenAlgorithm", "\(Option.idTokenAlgorithm.name) NAME"),
-      ("acceptsServersWithoutPKCE", Option.withoutPKCE.name),
-      ("clientAuthentication to .post", "\(Option.auth.name) post"),
-      ("clientAuthentication to client_secret_post", "\(Option.auth.name) post"),
-      ("clientAuthentication to client_secret_basic", "\(Option.auth.name) basic"),
-    ]
-    return (quirks + others).first { error.message.contains($0.0) }
-      .map { "In sq-demo, use \($0.1)." }
-  }
-}

@@ -9,11 +9,13 @@ extension SignInArguments {
   ) async throws(Failure) -> SignInArguments {
     guard case .issuer(let issuer)? = server else { return self }
     try checkVisitor()
+    let clientKey = try key?.clientKey(for: protections.profile)
     let before = try? await store.registration(at: issuer)
+    if let before { try checkKey(of: before) }
     let registration: ClientRegistration
     do throws(SQOAuthError) {
       registration = try await self.registration(
-        by: ClientRegistrar(issuer: issuer, timeout: answerLimit), in: store)
+        by: ClientRegistrar(issuer: issuer, timeout: answerLimit), of: clientKey, in: store)
     } catch {
       let isRefused =
         error.code == .registrationUnsupported || (400..<500).contains(error.status ?? 0)
@@ -28,29 +30,59 @@ extension SignInArguments {
     return try completed(by: registration)
   }
 
+  /// Fails if the program is registered there with a key and the options name none, or the reverse.
+  ///
+  /// A change of the registration would make its other accounts unusable.
+  private func checkKey(of registration: ClientRegistration) throws(Failure) {
+    let hasKey = registration.clientAuthentication == .privateKeyJWT
+    let usesKey = key != nil && [nil, .privateKeyJWT].contains(authentication)
+    guard hasKey != usesKey else { return }
+    let (issuer, id) = (registration.issuer.onScreen, registration.clientID.onScreen)
+    throw Failure(
+      "registered_otherwise",
+      "this program is registered at \(issuer) as \(id), \(hasKey ? "with" : "without") a key",
+      status: .notAuthorized
+    ).withHint(
+      hasKey
+        ? "Name the file with that key: \(Option.key.name) FILE."
+        : "Leave \(Option.key.name) out, or keep the account in another --store, where the program "
+          + "registers anew.")
+  }
+
   /// Returns the registration, with the grant for a sign-in on another device if the user may need
   /// it.
   ///
   /// If the grant is only a possibility, a server that rejects it causes no failure.
   private func registration(
-    by registrar: ClientRegistrar, in store: any RegistrationStore
+    by registrar: ClientRegistrar, of clientKey: ClientKey?, in store: any RegistrationStore
   ) async throws(SQOAuthError) -> ClientRegistration {
     do throws(SQOAuthError) {
       let mayUseDevice = usesDevice || !SystemBrowser.isAvailable
-      return try await registrar.registration(of: metadata(withDevice: mayUseDevice), in: store)
+      return try await registrar.registration(
+        of: metadata(clientKey, withDevice: mayUseDevice), in: store)
     } catch {
       let isOfMetadata = [.registrationMismatch, .invalidClientMetadata].contains(error.code)
       guard isOfMetadata, !usesDevice else { throw error }
-      return try await registrar.registration(of: metadata(withDevice: false), in: store)
+      return try await registrar.registration(
+        of: metadata(clientKey, withDevice: false), in: store)
     }
   }
 
   /// Returns the metadata that the program registers for itself.
-  private func metadata(withDevice: Bool) -> ClientMetadata {
+  private func metadata(_ clientKey: ClientKey?, withDevice: Bool) -> ClientMetadata {
     var metadata = ClientMetadata(
-      redirectURIs: [redirectURI.string], clientAuthentication: authentication,
+      redirectURIs: [redirectURI.string],
+      clientAuthentication: authentication ?? clientKey.map { _ in .privateKeyJWT },
       clientName: "sq-demo", scope: scope,
       softwareID: "com.example.sequencing-oauth.sq-demo")
+    if let clientKey {
+      metadata.keys = [clientKey]
+      // A server's default is RS256, which FAPI 2.0 forbids.
+      if protections.profile != .standard {
+        metadata.additionalMembers["id_token_signed_response_alg"] = .string(
+          clientKey.algorithm.rawValue)
+      }
+    }
     if withDevice {
       metadata.grantTypes.append("urn:ietf:params:oauth:grant-type:device_code")
     }

@@ -24,10 +24,11 @@ extension SignInArguments {
     case "basic": .basic
     case "basic-unescaped": .basicUnescaped
     case "post": .post
+    case "key": .privateKeyJWT
     case "none": .publicClient
     case let text?:
       throw .usage(
-        "--auth takes basic, basic-unescaped, post or none, not \"\(text.onScreen)\""
+        "--auth takes basic, basic-unescaped, post, key or none, not \"\(text.onScreen)\""
           + Suggestion.question(text, among: Option.auth.choices))
     }
   }

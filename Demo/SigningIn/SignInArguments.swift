@@ -6,8 +6,8 @@ import SequencingOAuth
 struct SignInArguments: Sendable {
   static let options: [Option] =
     Server.options
-    + [.clientID, .clientSecretFile, .redirectURI, .scope, .auth, .resource]
-    + ServerExceptions.options + [.browser, .timeout]
+    + [.clientID, .clientSecretFile, .key, .redirectURI, .scope, .auth, .resource]
+    + SignInProtections.options + ServerExceptions.options + [.browser, .timeout]
 
   static let defaultRedirectURI = "http://127.0.0.1/callback"
 
@@ -21,6 +21,8 @@ struct SignInArguments: Sendable {
   private(set) var resources: Set<ResourceOrigin>
   /// The exceptions from the standards that the server needs.
   private(set) var exceptions: ServerExceptions
+  /// The protections of the sign-in beyond plain OAuth 2.
+  private(set) var protections: SignInProtections
   let browser: BrowserOption
   /// Whether the user asks for a sign-in on another device.
   let usesDevice: Bool
@@ -29,14 +31,17 @@ struct SignInArguments: Sendable {
   let deviceTimeout: Duration?
   /// The maximum time without bytes from a server during a request.
   let answerLimit: Duration
-  private var secret: Secret?
+  private(set) var secret: Secret?
+  /// The file with the client's private key; `nil` if the client has none.
+  private(set) var key: KeyFile?
+  private let keyPassphrase: Secret?
   private(set) var authentication: ClientAuthentication?
   /// Whether the options name a redirect URI.
   private let namesRedirectURI: Bool
   /// The client's identifier; `nil` if the options name none.
   let clientID: String?
   /// A given option that the sandbox's client cannot use; `nil` if there is none.
-  private let strayOption: Option?
+  let strayOption: Option?
   /// Whether `--sandbox` was given, so the command uses the built-in sandbox.
   let usesSandbox: Bool
 
@@ -65,6 +70,7 @@ struct SignInArguments: Sendable {
     scope = arguments[.scope]
     resources = try Self.resources(arguments.all(.resource))
     exceptions = try ServerExceptions(arguments)
+    protections = try SignInProtections(arguments)
     let limit = try Self.timeout(arguments[.timeout])
     timeout = limit ?? .seconds(300)
     deviceTimeout = limit
@@ -73,6 +79,8 @@ struct SignInArguments: Sendable {
       try arguments[.clientSecretFile]
       .map { path throws(Failure) in try Secret(.clientSecret, file: path) }
       ?? arguments.secrets.client
+    keyPassphrase = arguments.secrets.keyPassphrase
+    key = try KeyFile(arguments[.key], passphrase: keyPassphrase)
     authentication = try Self.authentication(arguments[.auth])
     guard let server else { return }
     guard let clientID else {
@@ -104,46 +112,18 @@ struct SignInArguments: Sendable {
     options.scope = scope ?? kept.scope
     options.resources = resources.isEmpty ? kept.resources : resources
     options.exceptions = exceptions.completed(by: kept.exceptions)
+    options.protections = protections.completed(by: kept.protections)
+    if key == nil { options.key = try keyFile(of: kept, record.id) }
     options.authentication = authentication ?? kept.authentication
     if !namesRedirectURI, let uri = kept.redirectURI {
       options.redirectURI = try Self.redirectURI(uri)
     }
-    guard options.secret != nil || options.authentication == .publicClient || !kept.needsSecret
+    guard
+      options.secret != nil || options.key != nil || options.authentication == .publicClient
+        || !kept.needsSecret
     else { throw Self.needsSecret(record.id) }
     options.configuration = try options.client(record.clientID, of: server)
     return options
-  }
-
-  /// Returns whether an account was signed in by the named client, or `true` if the options name
-  /// none.
-  func fit(_ record: AccountRecord) -> Bool {
-    guard let server else { return true }
-    return server.has(record) && (clientID == nil || record.clientID == clientID)
-  }
-
-  /// Fails if there are options that the built-in sandbox cannot use, because the user meant
-  /// another provider.
-  func checkForSandbox() throws(Failure) {
-    if let strayOption { throw Self.needsProvider(strayOption) }
-  }
-
-  /// Whether the program gets the redirect without a user who pastes it.
-  var readsNoInput: Bool { redirectURI.isLoopback || browser == .sandbox }
-
-  /// Fails if the sandbox's password would be sent to another machine.
-  func checkVisitor() throws(Failure) {
-    guard browser == .sandbox, let server, !EmbeddedSandbox.canBeVisited(server.address) else {
-      return
-    }
-    throw .usage("--browser sandbox plays the user of a sandbox on this machine only")
-  }
-
-  /// Fails if a sign-in would fail at its end because the client's secret is missing.
-  func checkSecret() throws(Failure) {
-    guard server == .known(.sequencing), secret == nil, authentication == nil else { return }
-    throw Failure(
-      "secret_needed", "Sequencing.com requires the secret of every client", status: .wrongUsage
-    ).withHint(Self.placesOfSecret)
   }
 
   /// Returns these options with the client that the server has registered.
@@ -159,15 +139,50 @@ struct SignInArguments: Sendable {
     return options
   }
 
+  /// Returns these options with another scope.
+  func requesting(scope: String) throws(Failure) -> SignInArguments {
+    var options = self
+    options.scope = scope
+    return try options.rebuilt()
+  }
+
+  /// Returns these options with the key's passphrase, which the user enters if necessary.
+  func unlocked(_ console: Console) async throws(Failure) -> SignInArguments {
+    guard let key, key.isLocked else { return self }
+    var options = self
+    options.key = try await key.unlocked(console)
+    return try options.rebuilt()
+  }
+
+  private func rebuilt() throws(Failure) -> SignInArguments {
+    guard let configuration, let server else { return self }
+    var options = self
+    options.configuration = try client(configuration.clientID, of: server)
+    return options
+  }
+
+  private func keyFile(of kept: KeptClient, _ id: String) throws(Failure) -> KeyFile? {
+    do throws(Failure) {
+      return try KeyFile(kept.keyFile, passphrase: keyPassphrase)
+    } catch {
+      throw error.ofKey(neededBy: id)
+    }
+  }
+
+  /// Returns the client; while its key is locked, the client has none.
   private func client(
     _ clientID: String, of server: Server
   ) throws(Failure) -> ClientConfiguration {
+    let isLocked = key?.isLocked == true
+    let clientKey = try isLocked ? nil : key?.clientKey(for: protections.profile)
     do throws(SQOAuthError) {
       var client = try ClientConfiguration(
-        clientID: clientID, clientSecret: secret?.value, redirectURI: redirectURI.string,
-        scope: scope, provider: exceptions.provider(server.provider),
-        clientAuthentication: authentication)
+        clientID: clientID, clientSecret: secret?.value, clientKey: clientKey,
+        redirectURI: redirectURI.string, scope: scope,
+        provider: exceptions.provider(server.provider),
+        clientAuthentication: isLocked ? nil : authentication)
       exceptions.apply(to: &client)
+      protections.apply(to: &client)
       client.signInTimeout = timeout
       client.resourceOrigins = resources
       return client

@@ -43,9 +43,7 @@ struct MainView {
   private func facts(_ canvas: Canvas) -> [Line] {
     LoginView.account(server, canvas) + [
       canvas.field("scope", Span(token.scopesInWords)),
-      canvas.field(
-        "token",
-        Span("\(token.tokenType), \(canBeRefreshed ? "can be refreshed" : "no refresh token")")),
+      canvas.field("token", Span("\(token.bindingInWords ?? token.tokenType), \(refreshing)")),
     ]
   }
 
@@ -121,6 +119,7 @@ struct MainView {
   }
 
   private var token: SQToken { main.token }
+  private var refreshing: String { canBeRefreshed ? "can be refreshed" : "no refresh token" }
   private var canBeRefreshed: Bool { token.refreshToken != nil }
 
   private var fractionLeft: Double? {

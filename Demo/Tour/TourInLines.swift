@@ -60,6 +60,7 @@ struct TourInLines {
       try console.result("Signed in\(user).")
       if let account = server.account { try console.result("  account  \(account.onScreen)") }
       try console.result("  scope    \(main.token.scopesInWords)")
+      if let binding = main.token.bindingInWords { try console.result("  token    \(binding)") }
       try console.result("  expires  \(main.token.expiryInWords(at: Date()))")
     case (.filesAreRead(.read(let files, _)), .main):
       try console.result("The files are read.")

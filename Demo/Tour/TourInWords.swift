@@ -137,6 +137,7 @@ struct TourInWords {
   private func words(_ main: Coordinator.Main) -> [String] {
     var words = ["Signed in\(main.user.map { " as \($0)" } ?? "")."]
     words.append("scope: \(main.token.scopesInWords)")
+    if let binding = main.token.bindingInWords { words.append("token: \(binding)") }
     if let date = main.token.expirationDate { words.append("expires: \(date.formatted(.iso8601))") }
     switch main.files {
     case .unread, .reading: break

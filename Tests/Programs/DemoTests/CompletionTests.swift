@@ -28,6 +28,10 @@ import Testing
     (["files", "get", "x", "-o", "fi"], ["file one"]), (["help", "st"], ["stores"]),
     (["completion", ""], ["bash", "zsh", "fish"]),
     (["login", "--store", "enc"], ["encrypted:", "encrypted-sqlite:"]),
+    (["login", "--profile", ""], ["fapi2", "fapi2-signed"]),
+    (["sandbox", "--profile", ""], ["fapi2", "fapi2-signed", "atproto"]),
+    (["login", "--key", "fi"], ["file one"]), (["sandbox", "--client-key", "fi"], ["file one"]),
+    (["call", "--dp"], ["--dpop"]),
   ]
 
   private func script(_ shell: String) async throws -> String {
@@ -124,13 +128,22 @@ import Testing
     }
   }
 
-  @Test func `shell completion gives options with the same name the same kind of value`() {
-    let options = SQDemo.commands.flatMap { $0.options }
-    for option in options {
-      for other in options where other.name == option.name {
-        #expect(option.choices == other.choices && option.takesFile == other.takesFile)
-        #expect((option.value == nil) == (other.value == nil), "\(option.name)")
+  @Test func `shell completion in bash knows each command that gives an option its own values`() {
+    let table = Self.table
+    for entry in table.entries {
+      for option in entry.options where option.value != nil {
+        let usual = table.optionsWithValues.first { $0.name == option.name }
+        let special = table.specialOptions.first {
+          $0.command == entry.name && $0.option.name == option.name
+        }
+        let known = special?.option ?? usual
+        #expect(known?.choices == option.choices && known?.takesFile == option.takesFile)
       }
+    }
+    #expect(table.specialOptions.map(\.command) == ["sandbox"])
+    for option in table.entries.flatMap(\.options) {
+      let others = table.entries.flatMap(\.options).filter { $0.name == option.name }
+      #expect(others.allSatisfy { ($0.value == nil) == (option.value == nil) }, "\(option.name)")
     }
   }
 }

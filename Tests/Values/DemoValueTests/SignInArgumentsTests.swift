@@ -318,6 +318,7 @@ import Testing
   @Test func `no secret is printed`() throws {
     let secrets = Secrets(
       client: Secret(.clientSecret, "hunter2"), passphrase: Secret(.passphrase, "hunter2"),
+      keyPassphrase: Secret(.keyPassphrase, "hunter2"),
       accessToken: Secret(.accessToken, "hunter2"))
     var dumped = ""
     dump(secrets, to: &dumped)

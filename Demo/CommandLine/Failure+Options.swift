@@ -1,0 +1,54 @@
+import SequencingOAuth
+
+extension Failure {
+  /// Returns a hint with the option for the setting that an SDK error advises, or `nil`.
+  static func option(for error: SQOAuthError) -> String? {
+    (exceptions + protections + keys).first { error.message.contains($0.advice) }
+      .map { "In sq-demo, \($0.hint)." }
+  }
+
+  /// The words of errors about a server's exceptions from the standards, with what to do.
+  private static let exceptions: [(advice: String, hint: String)] =
+    ServerExceptions.quirkNames.map {
+      (".\($0.sdk) to the provider", "use \(Option.quirk.name) \($0.option)")
+    } + [
+      ("trustedAudiences", "use \(Option.trustAudience.name) ID"),
+      ("set that algorithm in its configuration", "use \(Option.idTokenAlgorithm.name) NAME"),
+      ("idTokenAlgorithm", "use \(Option.idTokenAlgorithm.name) NAME"),
+      ("acceptsServersWithoutPKCE", "use \(Option.withoutPKCE.name)"),
+      ("clientAuthentication to .post", "use \(Option.auth.name) post"),
+      ("clientAuthentication to client_secret_post", "use \(Option.auth.name) post"),
+      ("clientAuthentication to client_secret_basic", "use \(Option.auth.name) basic"),
+    ]
+
+  /// The words of errors about protections that a server cannot give, or that it demands.
+  private static let protections: [(advice: String, hint: String)] = [
+    (
+      "cannot follow the client's profile",
+      "leave \(Option.profile.name) out if you can sign in without it"
+    ),
+    (
+      "without the configuration's tokenBinding",
+      "leave \(Option.dpop.name) or \(Option.profile.name) out if the token need not be bound"
+    ),
+    (
+      "pushesAuthorizationRequests",
+      "leave \(Option.par.name) out if the request need not be pushed"
+    ),
+    ("tokenBinding, and sign in again", "sign in again with \(Option.dpop.name)"),
+    ("set the configuration's tokenBinding", "use \(Option.dpop.name)"),
+  ]
+
+  /// The words of errors about the client's key.
+  private static let keys: [(advice: String, hint: String)] = [
+    ("a provider with an issuer", "name the server with \(Option.issuer.name)"),
+    ("the clientKey's algorithm", "use \(Option.key.name) with a key of another algorithm"),
+    ("clientKey of the algorithm", "name a file with such a key: \(Option.key.name) FILE"),
+    ("clientKey", "name the file with the client's key: \(Option.key.name) FILE"),
+    ("needs a client key", "name the file with the client's key: \(Option.key.name) FILE"),
+    (
+      "does not list private_key_jwt",
+      "use \(Option.auth.name) key if the client authenticates with its key nevertheless"
+    ),
+  ]
+}

@@ -1,0 +1,90 @@
+import SQBasics
+import SequencingOAuth
+
+/// The client's private key, in the file that `--key` names.
+///
+/// An account keeps only the path of the file, never the key.
+struct KeyFile: Sendable, Equatable, Redacted {
+  /// The absolute path of the file.
+  let path: String
+  private let text: String
+  private var passphrase: Secret?
+
+  /// The maximum length of a key's text in bytes.
+  private static let longest = 64 * 1024
+
+  /// Reads the file, and checks the key unless it still needs a passphrase; `nil` without a path.
+  ///
+  /// The passphrase from the environment counts only for a key that is encrypted.
+  init?(_ path: String?, passphrase: Secret?) throws(Failure) {
+    guard let path else { return nil }
+    self.path = FileReading.absolutePath(path)
+    do throws(FileReading.ReadError) {
+      text = try KeyText.read(at: self.path, atMost: Self.longest)
+    } catch {
+      throw .unreadable("the key file \(self.path)", error)
+    }
+    self.passphrase = KeyText.isEncrypted(text) ? passphrase : nil
+    if !isLocked { _ = try clientKey(for: .standard) }
+  }
+
+  /// Whether the key is encrypted, and its passphrase is not known yet.
+  var isLocked: Bool { passphrase == nil && KeyText.isEncrypted(text) }
+
+  /// Returns the file with the passphrase that the user enters.
+  func unlocked(
+    _ console: Console, by prompt: PassphrasePrompt? = .atTerminal
+  ) async throws(Failure) -> KeyFile {
+    guard isLocked else { return self }
+    guard let prompt else { throw needsPassphrase }
+    var file = self
+    let answer = try await prompt.ask("Passphrase of the key \(path.onScreen): ", console)
+    file.passphrase = Secret(.keyPassphrase, answer.value)
+    _ = try file.clientKey(for: .standard)
+    return file
+  }
+
+  /// The failure for an encrypted key without a user to ask for its passphrase.
+  var needsPassphrase: Failure {
+    Failure(
+      "passphrase_needed",
+      "the key file \(path.onScreen) is encrypted, and nobody can be asked for its passphrase; put "
+        + "it into the environment variable \(Secret.Kind.keyPassphrase.variable)",
+      status: .notAuthorized)
+  }
+
+  /// Returns the key; an RSA key that names no algorithm gets one that the profile allows.
+  func clientKey(for profile: SecurityProfile) throws(Failure) -> ClientKey {
+    do throws(SQOAuthError) {
+      return try KeyText.clientKey(text, for: profile, passphrase: passphrase?.value)
+    } catch {
+      throw Failure(
+        error.code.rawValue, "the key file \(path.onScreen): \(error.message)",
+        status: error.code == .wrongPassphrase ? .notAuthorized : .wrongUsage)
+    }
+  }
+}
+
+extension Failure {
+  /// The code of a failure because of the key file that an account needs.
+  static let keyUnavailable = "key_unavailable"
+
+  /// Returns this failure to use a key file as the failure of an account that needs the file.
+  func ofKey(neededBy id: String) -> Failure {
+    let isOfFile = status != .cancelled && code != SQOAuthError.Code.wrongPassphrase.rawValue
+    guard isOfFile else { return self }
+    return Failure(
+      Self.keyUnavailable, "the account \"\(id.onScreen)\" cannot be used: \(message)",
+      status: .notAuthorized
+    ).namingNewKey("sq-demo login --account \(ShellWords.quote(id.onScreen))")
+  }
+
+  /// Returns this failure with the command that gives an account another key file.
+  ///
+  /// Other failures stay unchanged.
+  func namingNewKey(_ command: String) -> Failure {
+    guard code == Self.keyUnavailable else { return self }
+    return withHint(
+      "Mend or restore the file, or name another one: '\(command) --key FILE'.")
+  }
+}

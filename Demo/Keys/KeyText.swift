@@ -1,0 +1,75 @@
+import SQFoundation
+import SequencingOAuth
+
+/// Functions that tell the forms of a key's text apart: PEM or a JSON Web Key, private or public.
+enum KeyText {
+  /// Reads the text of a private key, and rejects a file that other users can read.
+  static func read(
+    at path: String, atMost limit: Int
+  ) throws(FileReading.ReadError) -> String {
+    try text(of: try FileReading.secret(of: path, atMost: limit + 1), atMost: limit)
+  }
+
+  /// Reads the text of a key that may be public.
+  ///
+  /// If it is private, the file must not be readable by other users.
+  static func readAny(
+    at path: String, atMost limit: Int
+  ) throws(FileReading.ReadError) -> String {
+    try text(
+      of: try FileReading.start(of: path, atMost: limit + 1) { start in
+        !isPublic(String(decoding: start, as: UTF8.self))
+      }, atMost: limit)
+  }
+
+  private static func text(
+    of content: [UInt8], atMost limit: Int
+  ) throws(FileReading.ReadError) -> String {
+    guard content.count <= limit else {
+      throw FileReading.ReadError("it is longer than \(limit) bytes, so it is not a key")
+    }
+    guard let text = String(validating: content, as: UTF8.self) else {
+      throw FileReading.ReadError("it is not text in UTF-8")
+    }
+    return text
+  }
+
+  /// Whether the text is a private key in PEM that a passphrase encrypts.
+  static func isEncrypted(_ text: String) -> Bool { !isJWK(text) && text.contains("ENCRYPTED") }
+
+  /// Whether the text is a public key in PEM or a public JSON Web Key.
+  static func isPublic(_ text: String) -> Bool {
+    isJWK(text) ? members(text).map { $0["d"] == nil } ?? false : PublicKeyPEM.isHere(text)
+  }
+
+  /// Whether the text is JSON rather than PEM.
+  static func isJWK(_ text: String) -> Bool { text.first { !$0.isWhitespace } == "{" }
+
+  /// Returns the members of a JSON Web Key, or `nil` if the text is no object.
+  static func members(_ text: String) -> [String: JSONValue]? {
+    try? JSONDecoder().decode([String: JSONValue].self, from: Data(text.utf8))
+  }
+
+  /// Returns the private key in a text.
+  ///
+  /// An RSA key that names no algorithm has RS256, which FAPI 2.0 forbids; there it has PS256.
+  static func clientKey(
+    _ text: String, for profile: SecurityProfile, passphrase: String? = nil
+  ) throws(SQOAuthError) -> ClientKey {
+    let key = try clientKey(text, algorithm: nil, passphrase)
+    guard profile != .standard, key.algorithm == .rs256, !namesAlgorithm(text) else { return key }
+    return try clientKey(text, algorithm: .ps256, passphrase)
+  }
+
+  private static func clientKey(
+    _ text: String, algorithm: JWSAlgorithm?, _ passphrase: String?
+  ) throws(SQOAuthError) -> ClientKey {
+    isJWK(text)
+      ? try ClientKey(jwk: text, algorithm: algorithm)
+      : try ClientKey(pem: text, algorithm: algorithm, passphrase: passphrase)
+  }
+
+  private static func namesAlgorithm(_ text: String) -> Bool {
+    isJWK(text) && members(text)?["alg"] != nil
+  }
+}

@@ -1,0 +1,109 @@
+import OAuthSandbox
+import SQBasics
+import SequencingOAuth
+
+extension Option {
+  static let sandboxProfile = Option(
+    "--profile", value: SandboxRules.profiles.map(\.option).joined(separator: "|"),
+    help: "Demand what a profile demands of all clients: FAPI 2.0, with fapi2-signed also signed "
+      + "requests and answers, or rules like those of AT Protocol.")
+  static let sandboxDPoP = Option(
+    "--dpop", help: "Bind the tokens of clients that prove a key, as 'sq-demo login --dpop' does.")
+  static let clientKey = Option(
+    "--client-key", value: "FILE",
+    help: "Register a client that signs with this key: a file with the key or its public half, in "
+      + "PEM or as a JSON Web Key.")
+}
+
+/// The rules that the command `sandbox` demands of its clients, and the client with a key.
+struct SandboxRules: Sendable {
+  static let options: [Option] = [.sandboxProfile, .sandboxDPoP, .clientKey]
+  /// The identifier of the client with a key.
+  static let keyClientID = "sandbox-key-app"
+
+  /// The profiles by their names in the option.
+  static let profiles: [(option: String, profile: SandboxSecurityProfile)] = [
+    ("fapi2", .fapi2), ("fapi2-signed", .fapi2MessageSigning), ("atproto", .atProtocol),
+  ]
+
+  private let profile: SandboxSecurityProfile?
+  private let acceptsProofs: Bool
+  private let key: SandboxKey?
+
+  init(_ arguments: Arguments) throws(Failure) {
+    profile = try Self.profile(arguments[.sandboxProfile])
+    acceptsProofs = arguments.contains(.sandboxDPoP)
+    let (passphrase, isStrict) = (arguments.secrets.keyPassphrase, profile != nil)
+    key = try arguments[.clientKey].map { path throws(Failure) in
+      try SandboxKey(path, passphrase: passphrase, isStrict: isStrict)
+    }
+    guard key != nil || !needsKey else { throw Self.needsKey(profileName ?? "") }
+    var options = SandboxOptions()
+    try apply(to: &options)
+    guard let key else { return }
+    let accepted = options.assertionAlgorithms.map(\.rawValue)
+    guard accepted.contains(key.algorithm) else {
+      throw .usage(
+        "\(Option.sandboxProfile.name) \(profileName ?? "") accepts a key for "
+          + "\(accepted.joined(separator: ", ")); the key in \(key.path.onScreen) is for "
+          + key.algorithm)
+    }
+  }
+
+  private static func needsKey(_ profile: String) -> Failure {
+    .usage(
+      "\(Option.sandboxProfile.name) \(profile) needs the key of its client: "
+        + "\(Option.clientKey.name) FILE; 'openssl genpkey -algorithm EC -pkeyopt "
+        + "ec_paramgen_curve:P-256 -out key.pem' makes one")
+  }
+
+  private static func profile(_ name: String?) throws(Failure) -> SandboxSecurityProfile? {
+    guard let name else { return nil }
+    guard let found = profiles.first(where: { $0.option == name }) else {
+      throw .usage(
+        "\(Option.sandboxProfile.name) takes fapi2, fapi2-signed or atproto, not "
+          + "\"\(name.onScreen)\"" + Suggestion.question(name, among: Option.sandboxProfile.choices)
+      )
+    }
+    return found.profile
+  }
+
+  /// The value of `--profile`; `nil` if there is none.
+  var profileName: String? { Self.profiles.first { $0.profile == profile }?.option }
+  /// Whether no client without a key can sign in.
+  private var needsKey: Bool { profile == .fapi2 || profile == .fapi2MessageSigning }
+
+  /// Changes the options of a sandbox to these rules, with the client that has the key first.
+  func apply(to options: inout SandboxOptions) throws(Failure) {
+    if acceptsProofs { options.dpop = SandboxDPoPOptions(.accepted) }
+    if let profile { options.apply(profile) }
+    // A client without a key of its own can do nothing under FAPI 2.0.
+    if needsKey { options.clients = [] }
+    guard let key else { return }
+    var client = SandboxClient(
+      id: Self.keyClientID, key: try SandboxJSON(key.publicJWK), name: "Sandbox Key App")
+    // FAPI 2.0 forbids RS256 for ID tokens too.
+    if needsKey { client.idTokenAlgorithm = .es256 }
+    options.clients.insert(client, at: 0)
+  }
+
+  /// What the report says of a client besides its identifier.
+  func words(for client: SandboxClient) -> String {
+    if let secret = client.secret { return "with the secret \(secret)" }
+    guard let key, client.id == Self.keyClientID else { return "a public client" }
+    return "with the key of \(key.path.onScreen) (\(key.algorithm))"
+  }
+
+  /// Whether the tokens of the login in the report are bound to a key.
+  var bindsTokens: Bool { acceptsProofs || profile != nil }
+
+  /// Returns the options of a login at the sandbox, after its issuer and its client.
+  var loginOptions: String {
+    var words: [String] = []
+    if let key { words += ["--key", key.isPrivate ? ShellWords.quote(key.path.onScreen) : "FILE"] }
+    if needsKey, let profileName { words += ["--profile", profileName] }
+    if profile == .atProtocol { words.append(Option.par.name) }
+    if bindsTokens, !needsKey { words.append(Option.dpop.name) }
+    return words.map { $0 + " " }.joined()
+  }
+}

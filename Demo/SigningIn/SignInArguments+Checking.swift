@@ -1,0 +1,36 @@
+import SequencingOAuth
+
+// Checks of the options before a sign-in or the use of an account.
+extension SignInArguments {
+  /// Returns whether an account was signed in by the named client, or `true` if the options name
+  /// none.
+  func fit(_ record: AccountRecord) -> Bool {
+    guard let server else { return true }
+    return server.has(record) && (clientID == nil || record.clientID == clientID)
+  }
+
+  /// Fails if there are options that the built-in sandbox cannot use, because the user meant
+  /// another provider.
+  func checkForSandbox() throws(Failure) {
+    if let strayOption { throw Self.needsProvider(strayOption) }
+  }
+
+  /// Whether the program gets the redirect without a user who pastes it.
+  var readsNoInput: Bool { redirectURI.isLoopback || browser == .sandbox }
+
+  /// Fails if the sandbox's password would be sent to another machine.
+  func checkVisitor() throws(Failure) {
+    guard browser == .sandbox, let server, !EmbeddedSandbox.canBeVisited(server.address) else {
+      return
+    }
+    throw .usage("--browser sandbox plays the user of a sandbox on this machine only")
+  }
+
+  /// Fails if a sign-in would fail at its end because the client's secret is missing.
+  func checkSecret() throws(Failure) {
+    guard server == .known(.sequencing), secret == nil, authentication == nil else { return }
+    throw Failure(
+      "secret_needed", "Sequencing.com requires the secret of every client", status: .wrongUsage
+    ).withHint(Self.placesOfSecret)
+  }
+}
