@@ -1,3 +1,4 @@
+import SQCrypto
 import SQFoundation
 import SequencingOAuth
 
@@ -39,7 +40,16 @@ enum KeyText {
 
   /// Whether the text is a public key in PEM or a public JSON Web Key.
   static func isPublic(_ text: String) -> Bool {
-    isJWK(text) ? members(text).map { $0["d"] == nil } ?? false : PublicKeyPEM.isHere(text)
+    isJWK(text) ? members(text).map { $0["d"] == nil } ?? false : isPublicPEM(text)
+  }
+
+  private static func isPublicPEM(_ text: String) -> Bool {
+    text.contains("-----BEGIN PUBLIC KEY-----") && !text.contains("PRIVATE KEY-----")
+  }
+
+  /// Returns the members of a public key in PEM as a JSON Web Key, or `nil` if the text has none.
+  static func membersOfPEM(_ text: String) -> [String: String]? {
+    PublicKey(pem: Data(text.utf8))?.members
   }
 
   /// Whether the text is JSON rather than PEM.

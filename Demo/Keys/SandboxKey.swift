@@ -57,7 +57,7 @@ struct SandboxKey: Sendable {
   ) throws(SQOAuthError) -> ClientKey {
     let members =
       KeyText.isJWK(text)
-      ? KeyText.members(text) : PublicKeyPEM.members(text)?.mapValues(JSONValue.string)
+      ? KeyText.members(text) : KeyText.membersOfPEM(text)?.mapValues(JSONValue.string)
     guard let members, let algorithm = algorithm(of: members, isStrict: isStrict),
       let jwk = try? oneLineOfJSON(.object(members))
     else { throw notUsable }

@@ -178,6 +178,15 @@ static inline EVP_PKEY *sq_read_pem(const void *text, int size, const char *pass
   return key;
 }
 
+// Reads a public key (SubjectPublicKeyInfo) in PEM; returns NULL if the text has none.
+static inline EVP_PKEY *sq_read_public_pem(const void *text, int size) {
+  BIO *source = BIO_new_mem_buf(text, size);
+  if (source == NULL) return NULL;
+  EVP_PKEY *key = PEM_read_bio_PUBKEY(source, NULL, NULL, NULL);
+  BIO_free(source);
+  return key;
+}
+
 // Writes a key as PKCS#8 in PEM. With a passphrase, encrypts it with scrypt and AES-256-CBC.
 // Returns the text in OpenSSL's memory, or NULL; the caller erases and frees it.
 static inline char *sq_write_pem(const EVP_PKEY *key, const char *passphrase, size_t *size) {

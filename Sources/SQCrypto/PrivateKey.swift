@@ -14,7 +14,7 @@ package final class PrivateKey: @unchecked Sendable {
     OpenSSL.begin()
     let made = OpenSSL.leavingNoErrors { () -> (OpaquePointer, PublicKey.Kind)? in
       guard let key = make() else { return nil }
-      guard let kind = Self.kind(of: key) else {
+      guard let kind = PublicKey.Kind(of: key) else {
         EVP_PKEY_free(key)
         return nil
       }
@@ -26,17 +26,6 @@ package final class PrivateKey: @unchecked Sendable {
 
   deinit {
     EVP_PKEY_free(key)
-  }
-
-  private static func kind(of key: OpaquePointer) -> PublicKey.Kind? {
-    if EVP_PKEY_is_a(key, "RSA") == 1 { return .rsa }
-    if EVP_PKEY_is_a(key, "ED25519") == 1 { return .ed25519 }
-    guard EVP_PKEY_is_a(key, "EC") == 1 else { return nil }
-    var name = [CChar](repeating: 0, count: 64)
-    guard EVP_PKEY_get_group_name(key, &name, name.count, nil) == 1 else { return nil }
-    return EllipticCurve.allCases.first { curve in
-      OBJ_txt2nid(name) == curve.identifier
-    }.map(PublicKey.Kind.ellipticCurve)
   }
 
   // MARK: Making and reading
@@ -195,53 +184,9 @@ package final class PrivateKey: @unchecked Sendable {
   /// The public half as members of a JSON Web Key.
   ///
   /// - SeeAlso: RFC 7518, section 6; RFC 8037, section 2
-  package var publicMembers: [String: String] {
-    switch kind {
-    case .rsa: ["kty": "RSA", "n": number("n", size: nil), "e": number("e", size: nil)]
-    case .ellipticCurve(let curve):
-      [
-        "kty": "EC", "crv": curve.rawValue, "x": number("qx", size: curve.coordinateSize),
-        "y": number("qy", size: curve.coordinateSize),
-      ]
-    case .ed25519: ["kty": "OKP", "crv": "Ed25519", "x": rawPublicHalf]
-    }
-  }
-
-  /// Returns a number of the key in Base64url, in `size` bytes, or in the fewest bytes if `size` is
-  /// `nil`.
-  private func number(_ name: String, size: Int?) -> String {
-    var number: OpaquePointer?
-    EVP_PKEY_get_bn_param(key, name, &number)
-    defer { BN_free(number) }
-    var bytes = Data(count: size ?? (Int(BN_num_bits(number)) + 7) / 8)
-    bytes.withUnsafeMutableBytes { bytes in
-      _ = BN_bn2binpad(
-        number, bytes.bindMemory(to: UInt8.self).baseAddress, Int32(bytes.count))
-    }
-    return Base64URL.encode(bytes)
-  }
-
-  private var rawPublicHalf: String {
-    var size = 32
-    var bytes = Data(count: size)
-    bytes.withUnsafeMutableBytes { bytes in
-      _ = EVP_PKEY_get_raw_public_key(key, bytes.bindMemory(to: UInt8.self).baseAddress, &size)
-    }
-    return Base64URL.encode(bytes)
-  }
+  package var publicMembers: [String: String] { kind.members(of: key) }
 }
 
 extension PrivateKey: Redacted {
   package var description: String { "a private key" }
-}
-
-extension EllipticCurve {
-  /// OpenSSL's number for the curve; its names for the curve vary.
-  fileprivate var identifier: Int32 {
-    switch self {
-    case .p256: NID_X9_62_prime256v1
-    case .p384: NID_secp384r1
-    case .p521: NID_secp521r1
-    }
-  }
 }

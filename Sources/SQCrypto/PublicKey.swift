@@ -65,6 +65,26 @@ package final class PublicKey: @unchecked Sendable {
     }
   }
 
+  /// Reads a key in PEM, as `openssl pkey -pubout` writes it; returns `nil` if the text has none
+  /// that the SDK supports.
+  ///
+  /// - SeeAlso: RFC 7468, section 13
+  package convenience init?(pem text: Data) {
+    OpenSSL.begin()
+    let key = OpenSSL.leavingNoErrors {
+      text.withUnsafeBytes { sq_read_public_pem($0.baseAddress, Int32($0.count)) }
+    }
+    guard let key else { return nil }
+    guard let kind = Kind(of: key) else {
+      EVP_PKEY_free(key)
+      return nil
+    }
+    self.init(kind) { key }
+  }
+
+  /// The members of the key as a JSON Web Key has them.
+  package var members: [String: String] { kind.members(of: key) }
+
   private init?(_ kind: Kind, _ make: () -> OpaquePointer?) {
     OpenSSL.begin()
     guard let key = OpenSSL.leavingNoErrors(make) else { return nil }

@@ -183,8 +183,8 @@ import Testing
     // Four characters are three bytes.
     for count in stride(from: 0, to: content.count - 4, by: 4) {
       let text = Self.begin + String(content.prefix(count)) + Self.end
-      #expect(PublicKeyPEM.members(text) == nil, "\(count)")
+      #expect(KeyText.membersOfPEM(text) == nil, "\(count)")
     }
-    #expect(PublicKeyPEM.members(Self.begin + String(content) + "AAAA" + Self.end) == nil)
+    #expect(KeyText.membersOfPEM(Self.begin + String(content) + "AAAA" + Self.end) == nil)
   }
 }
