@@ -27,6 +27,9 @@ public struct ClientConfiguration: Sendable, Hashable {
     var usesClientCredentials = false
     var pushesAuthorizationRequests = false
     var tokenBinding: TokenBinding?
+    var profile = SecurityProfile.standard
+    var signsAuthorizationRequests = false
+    var authorizationResponseAlgorithm: JWSAlgorithm?
     var idTokenAlgorithm: JWSAlgorithm?
     var userInfoAlgorithm: JWSAlgorithm?
     var trustedAudiences: Set<String> = []
@@ -111,6 +114,40 @@ public struct ClientConfiguration: Sendable, Hashable {
     get { values.value.pushesAuthorizationRequests }
     set { values.value.pushesAuthorizationRequests = newValue }
   }
+  /// The rules that the client follows in addition to OAuth 2; ``SecurityProfile/standard`` by
+  /// default.
+  ///
+  /// A profile turns all on that it needs. A sign-in at a server that cannot follow it fails before
+  /// the browser opens, and the error names what the server's metadata lacks.
+  public var profile: SecurityProfile {
+    get { values.value.profile }
+    set { values.value.profile = newValue }
+  }
+  /// Whether to sign the request of each sign-in with a browser with the ``clientKey``; `false` by
+  /// default.
+  ///
+  /// Then nobody can change the request on its way, and the server knows who has made it. The SDK
+  /// always does this if the server's metadata requires it.
+  ///
+  /// - SeeAlso: RFC 9101
+  public var signsAuthorizationRequests: Bool {
+    get { values.value.signsAuthorizationRequests }
+    set { values.value.signsAuthorizationRequests = newValue }
+  }
+  /// The algorithm with which the server signs the responses of sign-ins; `nil` for responses
+  /// without a signature.
+  ///
+  /// If it is set, the client asks for a signed response, and refuses one that is not signed with
+  /// this algorithm by the issuer for this client. Set the algorithm that the client is registered
+  /// with (`authorization_signed_response_alg`).
+  ///
+  /// - SeeAlso: JWT Secured Authorization Response Mode for OAuth 2.0 (JARM)
+  public var authorizationResponseAlgorithm: JWSAlgorithm? {
+    get { values.value.authorizationResponseAlgorithm }
+    set { values.value.authorizationResponseAlgorithm = newValue }
+  }
+  /// The binding of new tokens: the app's, or the one that the profile needs.
+  var newBinding: TokenBinding? { tokenBinding ?? (profile.isFAPI ? .dpop() : nil) }
   /// How to bind the client's tokens to a key, so that a stolen token is worth nothing.
   ///
   /// By default it is `nil`, and the tokens are Bearer tokens. With a binding, a response with a

@@ -41,6 +41,8 @@ extension ProviderMetadata {
     grantTypes = members.list("grant_types_supported")
     requiresPushedAuthorizationRequests = members.flag("require_pushed_authorization_requests")
     requiresSignedRequestObjects = members.flag("require_signed_request_object")
+    authorizationResponseAlgorithms = members.list("authorization_signing_alg_values_supported")
+    requestObjectAlgorithms = members.list("request_object_signing_alg_values_supported")
     proofAlgorithms = members.list("dpop_signing_alg_values_supported")
     idTokenAlgorithms = members.list("id_token_signing_alg_values_supported")
     userInfoAlgorithms = members.list("userinfo_signing_alg_values_supported")

@@ -70,11 +70,18 @@ public struct ProviderMetadata: Sendable, Hashable {
   public let requiresPushedAuthorizationRequests: Bool
   /// Whether the server requires signed authorization requests.
   ///
-  /// This is the server's `require_signed_request_object`. The SDK does not support such requests.
+  /// This is the server's `require_signed_request_object`. The SDK then signs the request of each
+  /// sign-in with the client's key.
   ///
   /// - SeeAlso: RFC 9101, section 10.5
   public let requiresSignedRequestObjects: Bool
 
+  /// The server's `authorization_signing_alg_values_supported`; `nil` if its metadata has no such
+  /// list.
+  public let authorizationResponseAlgorithms: [String]?
+  /// The server's `request_object_signing_alg_values_supported`; `nil` if its metadata has no such
+  /// list.
+  public let requestObjectAlgorithms: [String]?
   /// The server's `dpop_signing_alg_values_supported`; `nil` if its metadata has no such list.
   ///
   /// - SeeAlso: RFC 9449, section 5.1
@@ -131,6 +138,8 @@ extension ProviderMetadata {
     requiresPushedAuthorizationRequests = false
     requiresSignedRequestObjects = false
     proofAlgorithms = nil
+    requestObjectAlgorithms = nil
+    authorizationResponseAlgorithms = nil
     idTokenAlgorithms = nil
     userInfoAlgorithms = nil
     authenticationContextClasses = nil

@@ -41,7 +41,7 @@ struct AuthorizationCodeGrant: Sendable {
     _ grant: PreparedCodeGrant, _ wait: RedirectWait, _ page: OneShot<LandingPage>,
     _ answered: OneShot<Void>
   ) async throws(SQOAuthError) -> SQToken {
-    let request = try CodeRequest(grant.question, client, redirectURI: wait.redirectURI)
+    let request = try CodeRequest(grant, client, redirectURI: wait.redirectURI)
     let url = try await request.url(of: grant, by: client)
     let pending = PendingAuthorization(request.expectation)
     wait.receiver?.deliver {

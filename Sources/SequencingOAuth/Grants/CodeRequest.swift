@@ -27,6 +27,8 @@ package struct CodeRequest: Sendable, Hashable, Codable {
   package let identity: ExpectedIdentity
   /// The key to which the new tokens are bound; `nil` for Bearer tokens.
   let proofKey: ProofKey?
+  /// The algorithms of a signed response; `nil` for a response without a signature.
+  let responseAlgorithms: Set<JWSAlgorithm>?
 
   enum CodingKeys: String, CodingKey {
     case clientID = "client_id"
@@ -40,6 +42,7 @@ package struct CodeRequest: Sendable, Hashable, Codable {
     case verifier = "code_verifier"
     case identity
     case proofKey = "proof_key"
+    case responseAlgorithms = "response_algs"
   }
 
   /// Creates the request of a sign-in with a redirect URI.
@@ -47,14 +50,16 @@ package struct CodeRequest: Sendable, Hashable, Codable {
   /// - Throws: ``SQOAuthError/Code/signInUnsupported`` if the server cannot bind tokens to a key as
   ///   the configuration says.
   package init(
-    _ question: SignInQuestion, _ client: RegisteredClient, redirectURI: String
+    _ grant: PreparedCodeGrant, _ client: RegisteredClient, redirectURI: String
   ) throws(SQOAuthError) {
+    let question = grant.question
+    responseAlgorithms = grant.responseAlgorithms
     proofKey = try client.newProofKey()
     clientID = client.configuration.clientID
     provider = client.configuration.provider.identifier
     self.redirectURI = redirectURI
     issuer = client.metadata.issuer
-    requiresIssuer = client.metadata.sendsIssuerInResponse
+    requiresIssuer = client.metadata.sendsIssuerInResponse || grant.responseAlgorithms != nil
     acceptsForm = question.asksForForm
     allowsPages = !question.forbidsPages
     state = RandomString.make()
@@ -78,13 +83,29 @@ package struct CodeRequest: Sendable, Hashable, Codable {
     verifier = try container.decode(String.self, forKey: .verifier)
     identity = try container.decode(ExpectedIdentity.self, forKey: .identity)
     proofKey = try container.decodeIfPresent(ProofKey.self, forKey: .proofKey)
+    responseAlgorithms = try container.decodeIfPresent(
+      [String].self, forKey: .responseAlgorithms
+    ).map { Set($0.compactMap(JWSAlgorithm.init(named:))) }
   }
 
   /// The values that the response must have.
   package var expectation: AuthorizationResponse.Expectation {
-    AuthorizationResponse.Expectation(
+    var expectation = AuthorizationResponse.Expectation(
       redirectURI: redirectURI, state: state, issuer: issuer, requiresIssuer: requiresIssuer,
       allowsPages: allowsPages)
+    if responseAlgorithms != nil {
+      expectation.readsSigned = { SignedAuthorizationResponse.unverifiedParameters(in: $0) }
+    }
+    return expectation
+  }
+
+  /// Returns the parameters of a redirect's query, or those of the signed response in it.
+  ///
+  /// Nothing is verified yet.
+  package static func parameters(in query: Substring) -> [FormCoding.Pair] {
+    let pairs = FormCoding.mend(query)
+    guard let text = pairs.value("response") else { return pairs }
+    return SignedAuthorizationResponse.unverifiedParameters(in: text) ?? pairs
   }
 
   /// Returns the address for the browser, after pushing the request's parameters if the grant asks
@@ -97,19 +118,28 @@ package struct CodeRequest: Sendable, Hashable, Codable {
     let request = AuthorizationRequest(
       endpoint: grant.authorizationEndpoint, clientID: clientID, redirectURI: redirectURI,
       scope: identity.scope, state: state, nonce: identity.nonce, pkce: PKCE(verifier: verifier),
-      extraParameters: grant.question.parameters + binding)
-    guard let endpoint = grant.pushEndpoint else { return try request.url() }
-    let reference = try await push(request, to: endpoint, by: client.proving(with: proofKey))
+      extraParameters: grant.question.parameters(isResponseSigned: responseAlgorithms != nil)
+        + binding)
+    var parameters = request.parameters
+    if grant.isSigned {
+      // The server reads only the signed parameters (RFC 9101, sections 5 and 6.3).
+      parameters = [
+        .init("client_id", clientID),
+        .init("request", try await client.requestObject(of: parameters)),
+      ]
+    }
+    guard let endpoint = grant.pushEndpoint else { return try request.url(with: parameters) }
+    let reference = try await push(parameters, to: endpoint, by: client.proving(with: proofKey))
     return try request.url(pushedAs: reference)
   }
 
-  /// Pushes a request to the server, and returns the reference to it.
+  /// Pushes parameters to the server, and returns the reference to them.
   private func push(
-    _ request: AuthorizationRequest, to endpoint: URL, by client: RegisteredClient
+    _ parameters: [FormCoding.Pair], to endpoint: URL, by client: RegisteredClient
   ) async throws(SQOAuthError) -> String {
     let (answer, pushed) = try await client.exchange(at: endpoint) { () throws(SQOAuthError) in
       PushedAuthorizationRequest(
-        endpoint: endpoint, parameters: request.parameters,
+        endpoint: endpoint, parameters: parameters,
         client: try await client.credentials(at: endpoint), timeout: client.configuration.timeout)
     }
     return try PushedAuthorizationResponse(
@@ -124,6 +154,7 @@ package struct CodeRequest: Sendable, Hashable, Codable {
     _ response: AuthorizationResponse, by client: RegisteredClient, _ validator: IDTokenValidator?,
     _ abandoned: AbandonedTokens
   ) async throws(SQOAuthError) -> SQToken {
+    try await verify(response, by: client)
     let parameters: [FormCoding.Pair] = [
       .init("grant_type", "authorization_code"),
       .init("code", response.code),
@@ -137,6 +168,36 @@ package struct CodeRequest: Sendable, Hashable, Codable {
     try client.checkScope(of: issued.token)
     return try await identity.identify(issued, code: response.code, by: validator)
       .coming(with: response.parameters)
+  }
+
+  /// Throws unless a signed response is the server's, and then its error, if it has one.
+  ///
+  /// It comes before the code is used.
+  private func verify(
+    _ response: AuthorizationResponse, by client: RegisteredClient
+  ) async throws(SQOAuthError) {
+    guard let responseAlgorithms else { return }
+    try await SignedAuthorizationResponse(compactForm: response.signedText ?? "").verify(
+      by: try client.responseSignatures(responseAlgorithms), clientID: clientID,
+      at: client.environment.clock.now, tolerance: client.configuration.clockTolerance)
+    if let refusal = response.refusal { throw refusal }
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(clientID, forKey: .clientID)
+    try container.encode(provider, forKey: .provider)
+    try container.encode(redirectURI, forKey: .redirectURI)
+    try container.encodeIfPresent(issuer, forKey: .issuer)
+    try container.encode(requiresIssuer, forKey: .requiresIssuer)
+    try container.encode(acceptsForm, forKey: .acceptsForm)
+    try container.encode(allowsPages, forKey: .allowsPages)
+    try container.encode(state, forKey: .state)
+    try container.encode(verifier, forKey: .verifier)
+    try container.encode(identity, forKey: .identity)
+    try container.encodeIfPresent(proofKey, forKey: .proofKey)
+    try container.encodeIfPresent(
+      responseAlgorithms?.map(\.rawValue).sorted(), forKey: .responseAlgorithms)
   }
 }
 

@@ -8,9 +8,14 @@ package struct PreparedCodeGrant: Sendable, Redacted {
   package let authorizationEndpoint: URL
   /// The address to which the request is pushed; `nil` for a request in the browser's URL.
   let pushEndpoint: URL?
+  /// Whether the request is signed.
+  let isSigned: Bool
+  /// The algorithms of a signed response; `nil` for a response without a signature.
+  let responseAlgorithms: Set<JWSAlgorithm>?
 
   /// Prepares the grant, with all checks that need no request.
   package init(_ options: SignInOptions, _ client: RegisteredClient) throws(SQOAuthError) {
+    try ProfileRules(client: client).check()
     _ = try client.unprovenCredentials(supported: nil)
     try Self.checkServer(client.metadata)
     try Self.checkPKCE(client)
@@ -27,6 +32,9 @@ package struct PreparedCodeGrant: Sendable, Redacted {
     }
     authorizationEndpoint = endpoint
     pushEndpoint = try Self.pushEndpoint(client)
+    isSigned = try client.signsAuthorizationRequests()
+    responseAlgorithms = try client.responseAlgorithms()
+    if let responseAlgorithms { _ = try client.responseSignatures(responseAlgorithms) }
   }
 
   /// Returns the address for a pushed request; `nil` if neither server nor app asks for one.
@@ -35,7 +43,10 @@ package struct PreparedCodeGrant: Sendable, Redacted {
   ///   such address.
   private static func pushEndpoint(_ client: RegisteredClient) throws(SQOAuthError) -> URL? {
     let isRequired = client.metadata.requiresPushedAuthorizationRequests
-    guard isRequired || client.configuration.pushesAuthorizationRequests else { return nil }
+    guard
+      isRequired || client.configuration.pushesAuthorizationRequests
+        || client.configuration.profile.isFAPI
+    else { return nil }
     if let endpoint = try client.metadata.address(of: .pushedAuthorization) { return endpoint }
     let reason =
       isRequired
@@ -59,9 +70,6 @@ package struct PreparedCodeGrant: Sendable, Redacted {
             + "metadata is wrong, configure the endpoints")
       }
     }
-    try require(
-      !server.requiresSignedRequestObjects, "require_signed_request_object",
-      "demands signed authorization requests")
     try require(
       server.responseTypes?.contains("code") ?? true, "response_types_supported",
       "does not list the response type \"code\"")

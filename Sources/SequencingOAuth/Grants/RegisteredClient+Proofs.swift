@@ -13,12 +13,13 @@ extension RegisteredClient {
 
   /// Returns the client with the key for a new sign-in, if its tokens are to be bound to a key.
   package func provingAnew() throws(SQOAuthError) -> RegisteredClient {
-    proving(with: try newProofKey())
+    try ProfileRules(client: self).check()
+    return proving(with: try newProofKey())
   }
 
   /// Creates the key for a new sign-in; `nil` if its tokens are not bound to a key.
   func newProofKey() throws(SQOAuthError) -> ProofKey? {
-    guard let binding = configuration.tokenBinding else { return nil }
+    guard let binding = configuration.newBinding else { return nil }
     return try ProofKey(binding, supported: metadata.proofAlgorithms)
   }
 

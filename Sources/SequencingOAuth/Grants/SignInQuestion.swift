@@ -56,6 +56,15 @@ package struct SignInQuestion: Sendable {
       && scope?.split(separator: " ").contains("offline_access") == true
   }
 
+  /// Returns the additional parameters, with the response mode of a signed response.
+  ///
+  /// - SeeAlso: JARM, section 2.3
+  func parameters(isResponseSigned: Bool) -> [FormCoding.Pair] {
+    guard isResponseSigned else { return parameters }
+    let mode = asksForForm ? "form_post.jwt" : "jwt"
+    return parameters.filter { $0.name != "response_mode" } + [.init("response_mode", mode)]
+  }
+
   /// Whether the provider must not show any page.
   ///
   /// - SeeAlso: OpenID Connect Core 1.0, section 3.1.2.1 (`prompt`)

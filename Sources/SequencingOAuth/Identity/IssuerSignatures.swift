@@ -65,12 +65,13 @@ package struct IssuerSignatures: Sendable {
     guard let issuer = metadata.issuer, let uri = try metadata.address(of: .keys) else {
       throw SQOAuthError(
         .invalidConfiguration,
-        "the provider has no issuer or no keys (\"jwks_uri\"), so no token can be verified")
+        "the provider has no issuer or no keys (\"jwks_uri\"), so nothing that it signs can be "
+          + "verified")
     }
     // The issuer's keys are public, so a symmetric signature with one of them would prove nothing.
     guard !algorithms.isEmpty, !algorithms.contains(where: \.isSymmetric) else {
       throw SQOAuthError(
-        .invalidConfiguration, "a resource server needs public-key algorithms")
+        .invalidConfiguration, "a verifier of signed texts needs public-key algorithms")
     }
     self.issuer = issuer
     self.algorithms = algorithms
@@ -152,6 +153,21 @@ package struct IssuerSignatures: Sendable {
 extension ClientConfiguration {
   /// Returns the algorithms that may sign the client's texts of this kind.
   fileprivate func algorithms(
+    of kind: SignedText, _ metadata: ProviderMetadata
+  ) throws(SQOAuthError) -> Set<JWSAlgorithm> {
+    let allowed = try usualAlgorithms(of: kind, metadata)
+    guard let profiles = profile.algorithms else { return allowed }
+    let both = allowed.intersection(profiles)
+    guard !both.isEmpty else {
+      throw SQOAuthError(
+        .openIDUnsupported,
+        "the provider signs its texts with none of the algorithms that the client's profile allows "
+          + "(PS256, ES256, EdDSA)")
+    }
+    return both
+  }
+
+  private func usualAlgorithms(
     of kind: SignedText, _ metadata: ProviderMetadata
   ) throws(SQOAuthError) -> Set<JWSAlgorithm> {
     guard case .userInfo = kind else { return try idTokenAlgorithms(metadata) }

@@ -9,6 +9,7 @@ package enum SignedText: Sendable {
   /// An access token; `isTyped` is `false` for a server whose access tokens have no special type.
   case accessToken(isTyped: Bool)
   case introspection
+  case authorizationResponse
 
   /// Reads a text of this kind and checks only its form; no request is sent.
   package func read(_ compactForm: String) throws(SQOAuthError) -> CompactJWS {
@@ -48,6 +49,7 @@ package enum SignedText: Sendable {
     case .logoutToken: "logout token"
     case .accessToken: "access token"
     case .introspection: "introspection response"
+    case .authorizationResponse: "authorization response"
     }
   }
 
@@ -57,7 +59,7 @@ package enum SignedText: Sendable {
   var isFromIssuer: Bool {
     switch self {
     case .idToken, .userInfo, .introspection: true
-    case .logoutToken, .accessToken: false
+    case .logoutToken, .accessToken, .authorizationResponse: false
     }
   }
 
@@ -73,6 +75,8 @@ package enum SignedText: Sendable {
     case .idToken, .userInfo, .logoutToken: true
     case .accessToken(let isTyped): type == "at+jwt" || !isTyped && [nil, "jwt"].contains(type)
     case .introspection: type == "token-introspection+jwt"
+    // JARM defines no type, so only the types of other texts are refused.
+    case .authorizationResponse: [nil, "jwt", "oauth-authz-res+jwt"].contains(type)
     }
   }
 
@@ -82,6 +86,7 @@ package enum SignedText: Sendable {
     case .logoutToken: .logoutTokenInvalid
     case .accessToken: .accessTokenInvalid
     case .introspection: .invalidResponse
+    case .authorizationResponse: .invalidAuthorizationResponse
     case .idToken:
       switch failure {
       case .tooLong, .malformed, .type: .idTokenMalformed

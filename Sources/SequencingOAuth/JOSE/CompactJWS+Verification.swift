@@ -59,7 +59,8 @@ extension CompactJWS {
     guard key.publicKey.isValid(signature, of: signingInput, by: scheme) else {
       throw .badSignature
     }
-    return members.filter { JSONWebKey.identifyingNames.contains($0.key) }.compactMapValues(\.string)
+    return members.filter { JSONWebKey.identifyingNames.contains($0.key) }.compactMapValues(
+      \.string)
   }
 
   /// The members that only a private or a symmetric key has (RFC 7518, section 6).

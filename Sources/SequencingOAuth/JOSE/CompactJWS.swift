@@ -16,9 +16,9 @@ package struct CompactJWS: Sendable {
   let keyID: String?
   /// The type of the text in the header (`typ`).
   package let type: String?
-  /// The decoded payload.
   /// The public key in the header, `jwk`; only a proof of a key is verified with it.
   let ownKey: JSONValue?
+  /// The decoded payload.
   let payload: Data
   /// The bytes that the signature is computed from: the header and the payload as they were sent.
   let signingInput: Data

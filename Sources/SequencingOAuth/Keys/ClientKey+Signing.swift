@@ -7,8 +7,10 @@ extension ClientKey {
   ///
   /// - Throws: ``SQOAuthError/Code/clientKeyFailed`` if the key cannot sign.
   /// - SeeAlso: RFC 7515, section 7.1; RFC 7519, section 7.1
-  func sign(_ claims: [String: JSONValue]) async throws(SQOAuthError) -> String {
-    var header: [String: JSONValue] = ["alg": .string(algorithm.rawValue), "typ": "JWT"]
+  func sign(
+    _ claims: [String: JSONValue], type: String = "JWT"
+  ) async throws(SQOAuthError) -> String {
+    var header: [String: JSONValue] = ["alg": .string(algorithm.rawValue), "typ": .string(type)]
     header["kid"] = keyID.map(JSONValue.string)
     let input = try JWTText.signingInput(header, claims)
     return input + "." + Base64URL.encode(try await signature(of: Data(input.utf8)))

@@ -19,10 +19,10 @@ struct AuthorizationRequest: Sendable, Redacted {
   let pkce: PKCE
   let extraParameters: [FormCoding.Pair]
 
-  /// Returns the URL for the browser; the endpoint's own query comes first.
+  /// Returns the URL for the browser with these parameters; the endpoint's own query comes first.
   ///
   /// - SeeAlso: RFC 6749, section 3.1
-  func url() throws(SQOAuthError) -> URL {
+  func url(with parameters: [FormCoding.Pair]) throws(SQOAuthError) -> URL {
     guard let url = FormCoding.url(endpoint, adding: parameters) else {
       throw SQOAuthError(.invalidConfiguration, "the authorization endpoint is not a URL")
     }
@@ -35,13 +35,7 @@ struct AuthorizationRequest: Sendable, Redacted {
   ///
   /// - SeeAlso: RFC 9126, section 4; RFC 9101, section 5
   func url(pushedAs requestURI: String) throws(SQOAuthError) -> URL {
-    guard
-      let url = FormCoding.url(
-        endpoint, adding: [.init("client_id", clientID), .init("request_uri", requestURI)])
-    else {
-      throw SQOAuthError(.invalidConfiguration, "the authorization endpoint is not a URL")
-    }
-    return url
+    try url(with: [.init("client_id", clientID), .init("request_uri", requestURI)])
   }
 
   /// The parameters of the request, in order.

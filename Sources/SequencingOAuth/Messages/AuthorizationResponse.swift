@@ -13,6 +13,9 @@ package struct AuthorizationResponse: Sendable, Redacted {
     let requiresIssuer: Bool
     /// Whether the server may show its pages to the user before it responds.
     var allowsPages = true
+    /// Reads the parameters in a signed response, without verifying its signature; `nil` if the
+    /// response must not be signed.
+    var readsSigned: (@Sendable (String) -> [FormCoding.Pair]?)?
   }
 
   /// The meaning of a redirect for the sign-in.
@@ -36,7 +39,8 @@ package struct AuthorizationResponse: Sendable, Redacted {
     init(_ answer: Result<AuthorizationResponse, SQOAuthError>) {
       self =
         switch answer {
-        case .success(let response): .code(Array(response.code.utf8))
+        case .success(let response):
+          response.refusal.map { .error($0.code, $0.message) } ?? .code(Array(response.code.utf8))
         case .failure(let error): .error(error.code, error.message)
         }
     }
@@ -46,6 +50,10 @@ package struct AuthorizationResponse: Sendable, Redacted {
   let code: String
   /// The other parameters; the protocol neither defines nor protects them.
   let parameters: [String: String]
+  /// The signed text that the response came in; its signature is not verified yet.
+  var signedText: String?
+  /// The error in a signed response; it counts once the signature was verified.
+  var refusal: SQOAuthError?
 
   /// The limits for other parameters: their number, and their total size in bytes.
   private static let limits = (count: 32, bytes: 16 * 1024)
@@ -58,6 +66,7 @@ package struct AuthorizationResponse: Sendable, Redacted {
     // Unused parameters may be encoded in any way. Without a single, readable `state`, nothing
     // proves that the redirect belongs to the request.
     let pairs = FormCoding.mend(Substring(query))
+    if let reads = expected.readsSigned { return judge(signed: pairs, redirect, expected, reads) }
     guard let state = state(in: pairs), sameSecret(state, expected.state) else {
       return .wrongState(unboundError(in: pairs))
     }
@@ -74,6 +83,61 @@ package struct AuthorizationResponse: Sendable, Redacted {
         }
         return AuthorizationResponse(code: try code(in: pairs), parameters: further(in: pairs))
       })
+  }
+
+  /// Checks a redirect whose parameters must be in a signed text.
+  ///
+  /// The text's signature is verified later, because that may take a request for the keys. Until
+  /// then, its `state` only tells which sign-in it answers. An unsigned response to this sign-in is
+  /// refused: an attacker could have replaced the signed one.
+  ///
+  /// - SeeAlso: JARM, sections 2.3 and 2.4
+  private static func judge(
+    signed outer: [FormCoding.Pair], _ redirect: String, _ expected: Expectation,
+    _ reads: (String) -> [FormCoding.Pair]?
+  ) -> Verdict {
+    let texts = outer.filter { $0.name == "response" }
+    guard texts.count == 1, let pairs = reads(texts[0].value) else {
+      guard texts.isEmpty, let state = state(in: outer), sameSecret(state, expected.state) else {
+        return .wrongState(unboundError(in: outer))
+      }
+      return .answer(
+        .failure(
+          SQOAuthError(
+            .invalidAuthorizationResponse,
+            "the redirect is not signed, although a signed response was asked for"
+              + (errorResponse(in: outer).map { "; it says \"\($0.error.rawValue.printable)\"" }
+                ?? "")
+          )))
+    }
+    guard let state = state(in: pairs), sameSecret(state, expected.state) else {
+      return .wrongState(nil)
+    }
+    return .answer(
+      Result { () throws(SQOAuthError) in
+        let mixed = outer.first { known.contains($0.name) && $0.name != "iss" }
+        if let mixed {
+          throw SQOAuthError(
+            .invalidAuthorizationResponse,
+            "the redirect has the parameter \"\(mixed.name)\" besides the signed response")
+        }
+        return try response(signed: pairs, texts[0].value, expected)
+      })
+  }
+
+  private static func response(
+    signed pairs: [FormCoding.Pair], _ text: String, _ expected: Expectation
+  ) throws(SQOAuthError) -> AuthorizationResponse {
+    guard try !checkIssuer(pairs, expected) else {
+      throw SQOAuthError(.issuerMismatch, "the signed response has no \"iss\"")
+    }
+    guard pairs.value("error") == nil else {
+      return AuthorizationResponse(
+        code: "", parameters: [:], signedText: text,
+        refusal: try refusal(pairs, expected, lacksIssuer: false))
+    }
+    return AuthorizationResponse(
+      code: try code(in: pairs), parameters: further(in: pairs), signedText: text)
   }
 
   /// Returns the error of a redirect without a `state`; `nil` if it has a `state` or no error.

@@ -159,6 +159,7 @@ extension ClientKey {
   /// - SeeAlso: RFC 7638, section 3.2
   var publicMembers: [String: String]? {
     guard case .object(let members)? = publicJWK else { return nil }
-    return members.filter { JSONWebKey.identifyingNames.contains($0.key) }.compactMapValues(\.string)
+    return members.filter { JSONWebKey.identifyingNames.contains($0.key) }.compactMapValues(
+      \.string)
   }
 }

@@ -75,7 +75,7 @@ extension ClientRegistration {
     }
     // A server may add members to a key, or omit those that are not part of the key itself.
     func halves(_ keys: [JSONValue]) -> Set<[String: JSONValue]> {
-      Set(keys.compactMap { $0.object?.filter { JWKText.publicNames.contains($0.key) } })
+      Set(keys.compactMap { $0.object?.filter { JSONWebKey.identifyingNames.contains($0.key) } })
     }
     return halves(answer["keys"].array ?? []) == halves(keys)
   }

@@ -15,7 +15,7 @@ struct WebCodeGrant: Sendable {
     _ options: SignInOptions
   ) async throws(SQOAuthError) -> (url: URL, signIn: WebSignIn) {
     let grant = try PreparedCodeGrant(options, client)
-    let request = try CodeRequest(grant.question, client, redirectURI: grant.redirect.string)
+    let request = try CodeRequest(grant, client, redirectURI: grant.redirect.string)
     let end = client.environment.clock.now
       .addingTimeInterval(client.configuration.signInTimeout.seconds)
     return (

@@ -20,7 +20,8 @@ extension WebSignIn {
   public static func name(inRedirect redirect: String) -> String? {
     let query = redirect.utf8.prefix { $0 != UInt8(ascii: "#") }
       .drop { $0 != UInt8(ascii: "?") }.dropFirst()
-    let state = AuthorizationResponse.state(in: FormCoding.mend(Substring(query)))
+    // In a signed response, the state is inside the text.
+    let state = AuthorizationResponse.state(in: CodeRequest.parameters(in: Substring(query)))
     return state.flatMap { $0.isEmpty ? nil : name(ofState: $0) }
   }
 

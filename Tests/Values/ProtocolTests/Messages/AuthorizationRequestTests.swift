@@ -11,10 +11,11 @@ import Testing
     redirectURI: String = "http://127.0.0.1:51004/cb", scope: String? = "demo",
     state: String = "xyz", nonce: String? = nil, extra: [FormCoding.Pair] = []
   ) throws -> String {
-    try AuthorizationRequest(
+    let request = AuthorizationRequest(
       endpoint: try #require(URL(string: endpoint)), clientID: clientID, redirectURI: redirectURI,
       scope: scope, state: state, nonce: nonce, pkce: pkce, extraParameters: extra
-    ).url().absoluteString
+    )
+    return try request.url(with: request.parameters).absoluteString
   }
 
   /// Returns the query's pairs as Foundation reads them, without the code under test.

@@ -1,0 +1,28 @@
+/// A set of rules that a client follows in addition to OAuth 2.
+///
+/// - SeeAlso: FAPI 2.0 Security Profile; FAPI 2.0 Message Signing
+public enum SecurityProfile: Sendable, Hashable {
+  /// The rules of OAuth 2 and its best current practice (RFC 9700).
+  case standard
+
+  /// The FAPI 2.0 Security Profile, for banks, health data and similar services.
+  ///
+  /// The client authenticates with a signed token, pushes the parameters of its sign-ins, binds its
+  /// tokens to a key, and accepts only the algorithms PS256, ES256 and EdDSA. It needs a server with
+  /// an issuer, whose metadata names what the profile demands.
+  case fapi2
+
+  /// The FAPI 2.0 Security Profile with Message Signing: also the requests and the responses of
+  /// sign-ins are signed.
+  case fapi2MessageSigning
+
+  /// Whether the profile is one of FAPI 2.0.
+  var isFAPI: Bool { self != .standard }
+  /// Whether the requests and the responses of sign-ins are signed.
+  var signsMessages: Bool { self == .fapi2MessageSigning }
+
+  /// The algorithms that the profile allows; `nil` for any.
+  ///
+  /// - SeeAlso: FAPI 2.0 Security Profile, section 5.4.1
+  var algorithms: Set<JWSAlgorithm>? { isFAPI ? [.ps256, .es256, .edDSA] : nil }
+}

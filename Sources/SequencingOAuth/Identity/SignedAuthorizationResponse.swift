@@ -1,0 +1,50 @@
+import SQBasics
+import SQFoundation
+
+/// An authorization response that the server has signed, so that nobody can change it on its way
+/// through the browser.
+///
+/// - SeeAlso: JWT Secured Authorization Response Mode for OAuth 2.0 (JARM), section 2
+struct SignedAuthorizationResponse: Sendable, Redacted {
+  let compactForm: String
+
+  /// The claims that are not parameters of the response.
+  private static let ownClaims: Set = ["aud", "exp", "iat", "nbf", "jti"]
+
+  /// Returns the parameters in a signed text, without verifying its signature; `nil` if the text
+  /// cannot be read.
+  static func unverifiedParameters(in text: String) -> [FormCoding.Pair]? {
+    guard let claims = try? SignedText.authorizationResponse.read(text).claims() else { return nil }
+    return claims.sorted { $0.key < $1.key }.compactMap { name, value in
+      guard !ownClaims.contains(name), let text = value.string else { return nil }
+      return FormCoding.Pair(name, text)
+    }
+  }
+
+  /// Verifies the signature, and that the response is the issuer's, for this client, and recent.
+  ///
+  /// - Throws: ``SQOAuthError/Code/invalidAuthorizationResponse``, or the error of a request for the
+  ///   issuer's keys.
+  /// - SeeAlso: JARM, section 2.4
+  func verify(
+    by signatures: IssuerSignatures, clientID: String, at now: Date, tolerance: Duration
+  ) async throws(SQOAuthError) {
+    let claims = try await signatures.claims(of: compactForm, as: .authorizationResponse)
+    let reader = ClaimReader(
+      claims: claims, subject: SignedText.authorizationResponse.name,
+      missing: .invalidAuthorizationResponse, malformed: .invalidAuthorizationResponse)
+    guard try reader.required("iss", reader.text) == signatures.issuer else {
+      throw Self.invalid("is from another issuer")
+    }
+    guard try reader.required("aud", reader.audience) == [clientID] else {
+      throw Self.invalid("is for another client")
+    }
+    guard now < (try reader.required("exp", reader.date)).addingTimeInterval(tolerance.seconds)
+    else { throw Self.invalid("has expired") }
+  }
+
+  private static func invalid(_ reason: String) -> SQOAuthError {
+    SQOAuthError(
+      .invalidAuthorizationResponse, "the \(SignedText.authorizationResponse.name) \(reason)")
+  }
+}

@@ -1,0 +1,141 @@
+import Foundation
+import OAuthSandbox
+import SQBasics
+import Testing
+
+@testable import LoopbackSupport
+@testable import SequencingOAuth
+@testable import SequencingOAuthBackend
+@testable import TestSupport
+
+/// Signed requests (RFC 9101) and signed responses (JARM) of sign-ins.
+@Suite(.timeLimit(.minutes(2))) struct SignedMessageTests {
+  private func fixture(
+    _ change: (inout ClientConfiguration) -> Void = { $0.profile = .fapi2MessageSigning }
+  ) async throws -> ProfileFixture {
+    var fixture = try await ProfileFixture(.fapi2MessageSigning) { _, client in
+      client.authorizationResponseAlgorithm = .es256
+    }
+    fixture.register(change)
+    return fixture
+  }
+
+  @Test func `a client of the profile signs in, refreshes, and calls the API`() async throws {
+    let fixture = try await fixture()
+    let token = try await fixture.oauth.signIn()
+    #expect(token.isBound && token.idToken != nil)
+    try await fixture.oauth.refresh()
+    #expect(try await fixture.callAPI().status == 200)
+    #expect(try await fixture.oauth.userInfo().subject == token.idToken?.subject)
+    let front = try #require(fixture.sandbox.requests(to: .authorization).first)
+    #expect(front.query.map(\.name) == ["client_id", "request_uri"])
+    let pushed = try #require(fixture.sandbox.requests(to: .pushedAuthorization).last)
+    #expect(
+      Set(pushed.form.map(\.name))
+        == ["client_id", "request", "client_assertion", "client_assertion_type"])
+    let object = try CompactJWS(try #require(pushed.form("request")))
+    #expect(object.type == "oauth-authz-req+jwt" && object.keyID == fixture.key.keyID)
+    let claims = try object.claims()
+    #expect(claims["iss"] == .string(ProfileFixture.id) && claims["client_id"] == claims["iss"])
+    #expect(claims["aud"] == .string(fixture.sandbox.issuer.absoluteString))
+    #expect(claims["response_mode"] == "jwt" && claims["sub"] == nil)
+    for name in ["exp", "nbf", "iat", "jti", "code_challenge", "state", "nonce", "dpop_jkt"] {
+      #expect(claims[name] != nil, "\(name)")
+    }
+  }
+
+  @Test(arguments: SandboxSignedResponseFault.allCases)
+  func `a response that is not the server's is refused before its code is used`(
+    fault: SandboxSignedResponseFault
+  ) async throws {
+    let fixture = try await fixture()
+    fixture.sandbox.misbehave(at: .authorization, .signedResponse(fault))
+    let isIgnored = [.stateMissing, .stateWrong, .notJWT, .missing, .doubled].contains(fault)
+    let error =
+      isIgnored
+      ? await fixture.base.fail() : await failure { try await fixture.oauth.signIn() }
+    #expect(error != nil, "\(fault)")
+    #expect(fixture.tokenRequests.isEmpty && fixture.oauth.currentToken == nil)
+  }
+
+  @Test func `an error in a signed response is the server's error`() async throws {
+    var fixture = try await ProfileFixture(.fapi2MessageSigning) { _, client in
+      client.authorizationResponseAlgorithm = .es256
+    }
+    fixture.register { $0.profile = .fapi2MessageSigning }
+    let visitor = SandboxVisitor(decision: .deny)
+    fixture.oauth.environment.userAgent = CustomUserAgent { url, signIn in
+      signIn.handleRedirect(try await visitor.visit(url).redirect)
+    }
+    await failure(.accessDenied) { try await fixture.oauth.signIn() }
+    #expect(fixture.tokenRequests.isEmpty)
+  }
+
+  @Test func `a signed request in the browser's URL, and a posted signed response`() async throws {
+    var fixture = try await ProfileFixture(
+      redirectURI: "http://127.0.0.1/callback"
+    ) { options, client in
+      options.requestObjectAlgorithms = [.es256]
+      options.requiresSignedRequests = true
+      options.authorizationResponseAlgorithms = [.es256]
+      client.authorizationResponseAlgorithm = .es256
+    }
+    fixture.register { $0.authorizationResponseAlgorithm = .es256 }
+    var form = SignInOptions()
+    form.responseMode = .formPost
+    for options in [SignInOptions(), form] {
+      _ = try await fixture.oauth.signIn(with: options)
+      let front = try #require(fixture.sandbox.requests(to: .authorization).last)
+      #expect(front.query.map(\.name) == ["client_id", "request"])
+    }
+    try await eventually { fixture.base.visited.count == 2 }
+    #expect(fixture.base.visited.map { $0.form.map(\.name) } == [[], ["response"]])
+  }
+
+  @Test func `a signed request has the JSON types of its parameters`() async throws {
+    var fixture = try await ProfileFixture { options, _ in
+      options.requestObjectAlgorithms = [.es256]
+      options.requiresPushedAuthorizationRequests = true
+      options.authorizationDetailsTypes = [.payment]
+    }
+    fixture.register { $0.signsAuthorizationRequests = true }
+    var options = SignInOptions()
+    options.maxAge = .seconds(600)
+    options.claims = ClaimsRequest(userInfo: ["email": .essential])
+    options.authorizationDetails = [
+      AuthorizationDetail(type: "payment_initiation", ["actions": ["initiate"]])
+    ]
+    _ = try? await fixture.oauth.signIn(with: options)
+    let pushed = try #require(fixture.sandbox.requests(to: .pushedAuthorization).last)
+    let claims = try CompactJWS(try #require(pushed.form("request"))).claims()
+    #expect(claims["max_age"] == 600 && claims["claims"]?.object?["userinfo"] != nil)
+    #expect(claims["authorization_details"]?.array?.count == 1)
+  }
+
+  @Test func `a web application finds the sign-in of a signed response`() async throws {
+    let fixture = try await fixture()
+    let environment = fixture.oauth.environment
+    let manager = AccountManager(store: MemoryTokenStore(), environment: environment)
+    let (url, begun) = try await manager.beginSignIn(fixture.configuration)
+    let stored = try JSONDecoder().decode(WebSignIn.self, from: JSONEncoder().encode(begun))
+    #expect(stored == begun)
+    let redirect = try await SandboxVisitor().visit(url).redirect
+    #expect(WebSignIn.name(inRedirect: redirect) == begun.name)
+    let account = try await manager.finishSignIn(
+      stored, redirect: redirect, fixture.configuration)
+    #expect(account.currentToken?.isBound == true)
+  }
+
+  @Test func `a client without a key cannot sign a request`() async throws {
+    var fixture = try await ProfileFixture { options, client in
+      options.requestObjectAlgorithms = [.es256]
+      options.requiresSignedRequests = true
+    }
+    let configuration = try ClientConfiguration(
+      clientID: ProfileFixture.id, redirectURI: "com.example.sandbox:/callback",
+      provider: fixture.configuration.provider)
+    fixture.register { $0 = configuration }
+    await failure(.signInUnsupported) { try await fixture.oauth.signIn() }
+    #expect(fixture.base.visited.isEmpty)
+  }
+}
