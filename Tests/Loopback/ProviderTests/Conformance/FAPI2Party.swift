@@ -21,27 +21,52 @@ struct FAPI2Party {
     var scope: String { self == .openID ? "openid demo" : "demo" }
   }
 
-  let kind: Kind
+  /// A row of the plan: the kind of client, and the rules that it follows.
+  struct Variant: Sendable, CustomStringConvertible {
+    let kind: Kind
+    let profile: SecurityProfile
+
+    var description: String { "\(kind), \(profile)" }
+
+    /// The variants whose authorization responses are plain, also without a profile of the SDK.
+    static let plain = Kind.allCases.flatMap { kind in
+      [.standard, .fapi2].map { Variant(kind: kind, profile: $0) }
+    }
+    /// The variants of the plan for signed requests and responses.
+    static let signed = Kind.allCases.map { Variant(kind: $0, profile: .fapi2MessageSigning) }
+    static let all = plain + signed
+    static let ofOpenID = all.filter { $0.kind == .openID }
+  }
+
+  let variant: Variant
+  var kind: Kind { variant.kind }
   let bound: BoundFixture
   var sandbox: SandboxServer { bound.sandbox }
   var oauth: SQOAuth { bound.oauth }
 
   init(
-    _ kind: Kind = .openID, changeSandbox: (inout SandboxOptions) -> Void = { _ in },
+    _ variant: Variant = Variant(kind: .openID, profile: .standard),
+    changeSandbox: (inout SandboxOptions) -> Void = { _ in },
     change: (inout ClientConfiguration) -> Void = { _ in }
   ) async throws {
-    self.kind = kind
-    var options = Self.options
+    self.variant = variant
+    let isSigned = variant.profile == .fapi2MessageSigning
+    var options = Self.options(isSigned ? .fapi2MessageSigning : .fapi2)
     changeSandbox(&options)
     bound = try await BoundFixture(
-      .key, options, scope: kind.scope, changeClient: { $0.idTokenAlgorithm = .es256 },
-      change: change)
+      .key, options, scope: variant.kind.scope, changeClient: { $0.idTokenAlgorithm = .es256 }
+    ) { configuration in
+      if variant.profile != .standard { configuration.tokenBinding = nil }
+      configuration.profile = variant.profile
+      change(&configuration)
+    }
     publishMetadata()
   }
 
   /// The settings of a sandbox that acts like the test server.
-  static var options: SandboxOptions {
-    var options = SandboxOptions(.fapi2)
+  private static func options(_ profile: SandboxSecurityProfile) -> SandboxOptions {
+    var options = SandboxOptions(profile)
+    if profile == .fapi2MessageSigning { options.authorizationResponseAlgorithms = [.es256] }
     options.issuerEndsWithSlash = true
     options.accessTokenLifetime = .seconds(900)
     options.pushedRequestLifetime = .seconds(600)
@@ -68,14 +93,20 @@ struct FAPI2Party {
       ("token_endpoint_auth_signing_alg_values_supported", algorithms),
       ("dpop_signing_alg_values_supported", algorithms),
     ]
-    let missing = [
-      "revocation_endpoint", "introspection_endpoint", "device_authorization_endpoint",
-      "end_session_endpoint", "grant_types_supported", "response_modes_supported",
-    ]
-    let ofOpenID = ["jwks_uri", "scopes_supported", "subject_types_supported"]
-    for name in missing + (kind == .plain ? ofOpenID : []) { members.append((name, nil)) }
+    members += missingMembers.map { ($0, nil) }
     sandbox.behave(at: .metadata)
     sandbox.misbehave(at: .metadata, .members(members), times: nil)
+  }
+
+  private var missingMembers: [String] {
+    let isSigned = variant.profile == .fapi2MessageSigning
+    let missing = [
+      "revocation_endpoint", "introspection_endpoint", "device_authorization_endpoint",
+      "end_session_endpoint", "grant_types_supported", "require_signed_request_object",
+    ]
+    return missing + (isSigned ? [] : ["response_modes_supported"])
+      + (kind == .plain ? ["scopes_supported", "subject_types_supported"] : [])
+      + (kind == .plain && !isSigned ? ["jwks_uri"] : [])
   }
 
   // MARK: The outcomes of a module
@@ -107,7 +138,7 @@ struct FAPI2Party {
     get throws {
       try FAPI2Audit(
         sandbox, clientID: BoundFixture.clientID, keyID: bound.clientKey?.keyID,
-        scope: kind.scope)
+        scope: kind.scope, isSigned: variant.profile == .fapi2MessageSigning)
     }
   }
 
@@ -129,6 +160,8 @@ struct FAPI2Party {
   }
 
   /// Checks that a wrong authorization response ends the sign-in: no code is redeemed.
+  ///
+  /// A response that may be another's is ignored, and the sign-in ends when its time is over.
   func stops(
     atResponse code: SQOAuthError.Code, _ change: SandboxMisbehaviour,
     sourceLocation: SourceLocation = #_sourceLocation

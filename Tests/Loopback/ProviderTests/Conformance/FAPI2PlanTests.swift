@@ -9,28 +9,31 @@ import Testing
 /// The OpenID Foundation's test plan for FAPI 2.0 clients with `private_key_jwt` and DPoP, one test
 /// per module.
 ///
-/// The names are the modules' own. Those about ID tokens are in ``FAPI2IDTokenPlanTests``.
+/// The names are the modules' own. Those about ID tokens are in ``FAPI2IDTokenPlanTests``, and those
+/// about signed responses in ``FAPI2ResponsePlanTests``.
 @Suite(.timeLimit(.minutes(2))) struct FAPI2PlanTests {
-  @Test(arguments: FAPI2Party.Kind.allCases)
+  @Test(arguments: FAPI2Party.Variant.all)
   func `fapi2-security-profile-final-client-test-happy-path`(
-    kind: FAPI2Party.Kind
+    variant: FAPI2Party.Variant
   ) async throws {
-    let party = try await FAPI2Party(kind)
+    let party = try await FAPI2Party(variant)
     let token = try await party.goesOn()
     #expect(token.isBound && party.sandbox.isActive(token.accessToken))
-    #expect(token.idToken?.issuer == (kind == .openID ? party.sandbox.issuer.absoluteString : nil))
+    #expect(
+      token.idToken?.issuer == (variant.kind == .openID ? party.sandbox.issuer.absoluteString : nil)
+    )
     let nonces = party.bound.nonces(at: .token).compactMap(\.self)
     #expect(nonces.allSatisfy { $0.utf8.count == 90 && $0.contains(",") })
     #expect(Set(nonces).count == 2, "the nonce has changed since the request was pushed")
-    let keyFetches = party.sandbox.requests(to: .keys).count
-    #expect(keyFetches == (kind == .openID ? 1 : 0))
+    let needsKeys = variant.kind == .openID || variant.profile == .fapi2MessageSigning
+    #expect(party.sandbox.requests(to: .keys).count == (needsKeys ? 1 : 0))
   }
 
-  @Test(arguments: FAPI2Party.Kind.allCases)
+  @Test(arguments: FAPI2Party.Variant.all)
   func `fapi2-security-profile-final-client-test-discovery-issuer-mismatch`(
-    kind: FAPI2Party.Kind
+    variant: FAPI2Party.Variant
   ) async throws {
-    let party = try await FAPI2Party(kind)
+    let party = try await FAPI2Party(variant)
     party.publishMetadata(issuer: party.sandbox.issuer.absoluteString + "INVALID")
     await failure(.issuerMismatch) { try await party.oauth.signIn() }
     try await party.isOver(party.sandbox.requests.count)
@@ -42,59 +45,59 @@ import Testing
 
   // MARK: The authorization response
 
-  @Test(arguments: FAPI2Party.Kind.allCases)
+  @Test(arguments: FAPI2Party.Variant.plain)
   func `fapi2-security-profile-final-client-test-invalid-authorization-response-iss`(
-    kind: FAPI2Party.Kind
+    variant: FAPI2Party.Variant
   ) async throws {
-    let party = try await FAPI2Party(kind)
+    let party = try await FAPI2Party(variant)
     let issuer = party.sandbox.issuer.absoluteString
     try await party.stops(atResponse: .issuerMismatch, .issuer(.value(issuer + "1")))
-    let other = try await FAPI2Party(kind)
+    let other = try await FAPI2Party(variant)
     let withoutSlash = String(other.sandbox.issuer.absoluteString.dropLast())
     try await other.stops(atResponse: .issuerMismatch, .issuer(.value(withoutSlash)))
   }
 
-  @Test(arguments: FAPI2Party.Kind.allCases)
+  @Test(arguments: FAPI2Party.Variant.plain)
   func `fapi2-security-profile-final-client-test-remove-authorization-response-iss`(
-    kind: FAPI2Party.Kind
+    variant: FAPI2Party.Variant
   ) async throws {
-    try await FAPI2Party(kind).stops(atResponse: .issuerMismatch, .issuer(.missing))
+    try await FAPI2Party(variant).stops(atResponse: .issuerMismatch, .issuer(.missing))
   }
 
-  @Test(arguments: FAPI2Party.Kind.allCases)
+  @Test(arguments: FAPI2Party.Variant.all)
   func
     `fapi2-security-profile-final-client-test-ensure-authorization-response-with-invalid-state-fails`(
-      kind: FAPI2Party.Kind
+      variant: FAPI2Party.Variant
     ) async throws
   {
-    try await FAPI2Party(kind).stops(atResponse: .stateMismatch, .state(.wrong))
+    try await FAPI2Party(variant).stops(atResponse: .stateMismatch, .state(.wrong))
   }
 
-  @Test(arguments: FAPI2Party.Kind.allCases)
+  @Test(arguments: FAPI2Party.Variant.all)
   func
     `fapi2-security-profile-final-client-test-ensure-authorization-response-with-invalid-missing-state-fails`(
-      kind: FAPI2Party.Kind
+      variant: FAPI2Party.Variant
     ) async throws
   {
-    try await FAPI2Party(kind).stops(atResponse: .stateMismatch, .state(.missing))
+    try await FAPI2Party(variant).stops(atResponse: .stateMismatch, .state(.missing))
   }
 
   // MARK: The token response
 
-  @Test(arguments: FAPI2Party.Kind.allCases)
+  @Test(arguments: FAPI2Party.Variant.all)
   func `fapi2-security-profile-final-client-test-token-endpoint-response-without-expires_in`(
-    kind: FAPI2Party.Kind
+    variant: FAPI2Party.Variant
   ) async throws {
-    let party = try await FAPI2Party(kind)
+    let party = try await FAPI2Party(variant)
     party.sandbox.misbehave(at: .token, .expiresIn(nil), times: nil)
     #expect(try await party.goesOn().expirationDate == nil)
   }
 
-  @Test(arguments: FAPI2Party.Kind.allCases)
+  @Test(arguments: FAPI2Party.Variant.all)
   func `fapi2-security-profile-final-client-test-token-type-case-insensitivity`(
-    kind: FAPI2Party.Kind
+    variant: FAPI2Party.Variant
   ) async throws {
-    let party = try await FAPI2Party(kind)
+    let party = try await FAPI2Party(variant)
     party.sandbox.misbehave(at: .token, .member("token_type", "dpOp"), times: nil)
     #expect(try await party.goesOn().tokenType == "dpOp")
     let fields = party.sandbox.requests(to: .me).compactMap { $0.header("authorization") }
@@ -103,18 +106,18 @@ import Testing
 
   // MARK: Nonces
 
-  @Test(arguments: FAPI2Party.Kind.allCases)
+  @Test(arguments: FAPI2Party.Variant.all)
   func `fapi2-security-profile-final-client-test-rs-dpop-auth-scheme-case-insensitivity`(
-    kind: FAPI2Party.Kind
+    variant: FAPI2Party.Variant
   ) async throws {
-    try await FAPI2Party(kind, changeSandbox: { $0.dpop.challengeScheme = "dPoP" }).goesOn()
+    try await FAPI2Party(variant, changeSandbox: { $0.dpop.challengeScheme = "dPoP" }).goesOn()
   }
 
-  @Test(arguments: FAPI2Party.Kind.allCases)
+  @Test(arguments: FAPI2Party.Variant.all)
   func `fapi2-security-profile-final-client-test-happy-path-no-dpop-nonce`(
-    kind: FAPI2Party.Kind
+    variant: FAPI2Party.Variant
   ) async throws {
-    let party = try await FAPI2Party(kind, changeSandbox: { $0.dpop.noncesRequiredBy = [] })
+    let party = try await FAPI2Party(variant, changeSandbox: { $0.dpop.noncesRequiredBy = [] })
     try await party.goesOn(challenges: 0)
     #expect(party.sandbox.requests.allSatisfy { $0.proof?.nonce == nil })
   }
@@ -124,11 +127,11 @@ import Testing
   /// The module of the ecosystems whose refresh tokens are rotated.
   ///
   /// The API refuses every token until it was refreshed twice.
-  @Test(arguments: FAPI2Party.Kind.allCases)
+  @Test(arguments: FAPI2Party.Variant.all)
   func `fapi2-security-profile-final-client-refresh-token-test`(
-    kind: FAPI2Party.Kind
+    variant: FAPI2Party.Variant
   ) async throws {
-    let party = try await FAPI2Party(kind, changeSandbox: { $0.rotatesRefreshTokens = true })
+    let party = try await FAPI2Party(variant, changeSandbox: { $0.rotatesRefreshTokens = true })
     try await party.oauth.signIn()
     party.sandbox.misbehave(at: .me, .bearerError("invalid_token"), times: 2)
     await failure(.invalidToken) { try await party.bound.send() }
@@ -144,7 +147,7 @@ import Testing
 
   /// The plan's server issues refresh tokens of all characters that are allowed.
   @Test func `a refresh token with punctuation is sent back as it is`() async throws {
-    let party = try await FAPI2Party(.plain)
+    let party = try await FAPI2Party(.init(kind: .plain, profile: .fapi2))
     let refreshToken = "Ab1!#$%&'()*+,-./:;<=>?@[]^_`{|}~" + String(repeating: "x", count: 32)
     party.sandbox.misbehave(at: .token, .member("refresh_token", .string(refreshToken)), times: 2)
     try await party.oauth.signIn()

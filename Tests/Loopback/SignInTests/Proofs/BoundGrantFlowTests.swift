@@ -1,6 +1,7 @@
 import Foundation
 import OAuthSandbox
 import SQBasics
+import SequencingOAuthBackend
 import Testing
 
 @testable import LoopbackSupport
@@ -72,5 +73,49 @@ import Testing
     #expect(polls.map { $0.proof?.nonce == nil } == [true, false])
     #expect(polls.first?.date == polls.last?.date)
     try await expectUsable(bound)
+  }
+
+  /// The statement of the refused request may have been used up, so the next one has its own.
+  @Test func `a statement that the client signs`() async throws {
+    let bound = try await BoundFixture(.key)
+    try await bound.oauth.requestAccessToken(asserting: JWTAssertion(), scope: "demo")
+    let requests = bound.sandbox.requests(to: .token)
+    #expect(Set(requests.map { $0.form("assertion") }).count == 2)
+    #expect(Set(requests.map { $0.form("client_assertion") }).count == 2)
+    try await expectUsable(bound)
+  }
+
+  @Test func `a grant that only the server knows`() async throws {
+    var options = BoundFixture.strict
+    options.extensionGrants["urn:example:grant"] = { _ in "alice" }
+    let bound = try await BoundFixture(.secret, options)
+    try await bound.oauth.requestAccessToken(grantType: "urn:example:grant", scope: "demo")
+    try await expectUsable(bound)
+  }
+
+  @Test func `accounts that a service keeps fresh have their own keys and share the nonces`()
+    async throws
+  {
+    let bound = try await BoundFixture(.secret, change: { $0.allowsPasswordGrant = true })
+    let manager = AccountManager(store: bound.store, environment: bound.oauth.environment)
+    let configuration = try bound.module.context.configuration.get()
+    let ids = (1...5).map { "account \($0)" }
+    for id in ids {
+      try await manager.account(configuration, id: id)
+        .requestAccessToken(username: "alice", password: "alice-password")
+    }
+    #expect(bound.sandbox.requests(to: .token).count == 6, "one nonce serves all accounts")
+    var keys: [String: ProofKey] = [:]
+    for id in ids { keys[id] = await bound.store.load(id)?.proofKey }
+    #expect(Set(keys.values.map(\.thumbprint)).count == 5)
+    bound.clock.advance(by: 3590)
+    bound.sandbox.forgetRequests()
+    let keeper = manager.keepFresh(atOnce: 1) { _ in configuration }
+    try await eventually { keeper.totals.refreshed == 5 }
+    await keeper.stop()
+    #expect(bound.sandbox.requests(to: .token).count == 6)
+    #expect(bound.sandbox.refreshTokenReuses == 0)
+    for id in ids { #expect(await bound.store.load(id)?.proofKey == keys[id]) }
+    try bound.audit()
   }
 }

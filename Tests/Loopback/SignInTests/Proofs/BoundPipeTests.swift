@@ -67,6 +67,20 @@ import Testing
     try drive.bound.audit()
   }
 
+  /// Some servers compare the URL byte by byte.
+  @Test(arguments: ["a b", "ü/7", "%2F~", "x?y#z", "(a)*'!"])
+  func `the URL in a proof is the one that was sent`(id: String) async throws {
+    let drive = try await Drive()
+    let error = await failure(as: PipeError.self) {
+      try await drive.files.read(File.self, id: id)
+    }
+    #expect(error?.refusal?.status == 404)
+    let proofs = drive.sandbox.requests.compactMap(\.proof)
+    #expect(proofs.count == drive.sandbox.requests.count && !proofs.isEmpty)
+    #expect(proofs.allSatisfy { $0.url?.contains("?") == false && $0.url?.contains("#") == false })
+    try drive.bound.audit()
+  }
+
   @Test func `a large form is refused before its content is sent, and then sent once`()
     async throws
   {
@@ -94,7 +108,7 @@ import Testing
     let drive = try await Drive()
     func upload() async throws(PipeError) -> File {
       try await drive.uploads.upload(
-        [.stream("file", once: OneChunk("abc").next)], returning: File.self)
+        [.stream("file", length: 3, once: OneChunk("abc").next)], returning: File.self)
     }
     let error = await failure(as: PipeError.self) { try await upload() }
     #expect(error?.cause?.code == .bodyNotReplayable)

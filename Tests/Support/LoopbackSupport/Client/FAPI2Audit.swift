@@ -12,11 +12,16 @@ struct FAPI2Audit {
   let clientID: String
   let keyID: String?
   let scope: String
+  /// Whether the requests of sign-ins are signed.
+  let isSigned: Bool
   private var proofs: ProofAudit
 
   /// Examines all requests so far.
-  init(_ sandbox: SandboxServer, clientID: String, keyID: String?, scope: String) throws {
-    (self.sandbox, self.clientID, self.keyID, self.scope) = (sandbox, clientID, keyID, scope)
+  init(
+    _ sandbox: SandboxServer, clientID: String, keyID: String?, scope: String, isSigned: Bool
+  ) throws {
+    (self.sandbox, self.clientID, self.keyID) = (sandbox, clientID, keyID)
+    (self.scope, self.isSigned) = (scope, isSigned)
     proofs = try ProofAudit(sandbox)
     try check()
   }
@@ -38,7 +43,7 @@ struct FAPI2Audit {
       expect(request.endpoint != nil, "an address that the metadata does not name", request)
     }
     try checkAssertions()
-    for request in sandbox.requests(to: .pushedAuthorization) { checkPushed(request) }
+    for request in sandbox.requests(to: .pushedAuthorization) { try checkPushed(request) }
     for request in sandbox.requests(to: .authorization) { checkFront(request) }
     for request in sandbox.requests(to: .token) { checkToken(request) }
     checkRetries()
@@ -80,24 +85,60 @@ struct FAPI2Audit {
 
   // MARK: The sign-in
 
-  private mutating func checkPushed(_ request: SandboxRequest) {
-    expect(request.form("request_uri") == nil && request.form("request") == nil, "form", request)
-    expect(request.form("response_type") == "code", "response_type", request)
+  private mutating func checkPushed(_ request: SandboxRequest) throws {
+    if isSigned { try checkRequestObject(request) }
+    let parameters = parameters(of: request)
+    expect((request.form("request") != nil) == isSigned, "form", request)
+    expect(parameters["request_uri"] == nil && parameters["request"] == nil, "form", request)
+    expect(parameters["response_type"] == "code", "response_type", request)
     expect(request.form("client_id") == clientID, "client_id", request)
-    expect(request.form("scope") == scope, "scope", request)
-    expect(request.form("code_challenge_method") == "S256", "code_challenge_method", request)
-    expect(request.form("code_challenge")?.utf8.count == 43, "code_challenge", request)
-    expect(request.form("redirect_uri") != nil, "redirect_uri", request)
-    expect(request.form("dpop_jkt") == request.proof?.keyThumbprint, "dpop_jkt", request)
+    expect(parameters["client_id"] == clientID, "client_id", request)
+    expect(parameters["scope"] == scope, "scope", request)
+    expect(parameters["code_challenge_method"] == "S256", "code_challenge_method", request)
+    expect(parameters["code_challenge"]?.utf8.count == 43, "code_challenge", request)
+    expect(parameters["redirect_uri"] != nil, "redirect_uri", request)
+    expect(parameters["dpop_jkt"] == request.proof?.keyThumbprint, "dpop_jkt", request)
+    expect(parameters["response_mode"] == (isSigned ? "jwt" : nil), "response_mode", request)
     let isOpenID = scope.split(separator: " ").contains("openid")
-    expect((request.form("nonce") != nil) == isOpenID, "nonce", request)
-    expect(isOpenID || request.form("claims") == nil, "claims", request)
+    expect((parameters["nonce"] != nil) == isOpenID, "nonce", request)
+    expect(isOpenID || parameters["claims"] == nil, "claims", request)
     // Longer ones, and other characters, have broken servers.
     for name in ["state", "nonce"] {
-      let value = request.form(name) ?? ""
+      let value = parameters[name] ?? ""
       expect(value.utf8.count <= 43, "a long \(name)", request)
       expect(value.utf8.allSatisfy { $0.isAlphanumeric || "-._~".utf8.contains($0) }, name, request)
     }
+  }
+
+  /// The parameters of a pushed sign-in, which are claims if the request is signed.
+  private func parameters(of request: SandboxRequest) -> [String: String] {
+    guard isSigned, let claims = request.requestObjectClaims else {
+      let form = request.form.filter { !$0.name.hasPrefix("client_assertion") }
+      return Dictionary(form.map { ($0.name, $0.value) }) { $1 }
+    }
+    let names = Set(claims.names).subtracting(["iss", "aud", "exp", "iat", "nbf", "jti"])
+    return names.reduce(into: [:]) { $0[$1] = claims[$1]?.string }
+  }
+
+  /// - SeeAlso: RFC 9101, section 4; FAPI 2.0 Message Signing, section 5.3.2
+  private mutating func checkRequestObject(_ request: SandboxRequest) throws {
+    let known: Set = ["request", "client_id", "client_assertion", "client_assertion_type"]
+    expect(Set(request.form.map(\.name)) == known, "a parameter that is not signed", request)
+    let object = try ReadJWT(try #require(request.form("request")))
+    expect(object.header["typ"] == "oauth-authz-req+jwt", "typ of the request", request)
+    expect(keyID != nil && object.header["kid"]?.string == keyID, "kid of the request", request)
+    let algorithm = object.header["alg"]?.string ?? ""
+    expect(["ES256", "PS256", "EdDSA"].contains(algorithm), "alg of the request", request)
+    let claims = object.claims
+    expect(claims["iss"]?.string == clientID, "iss of the request", request)
+    // A request with this claim could be sent as the client's assertion.
+    expect(claims["sub"]?.string != clientID, "sub of the request", request)
+    let issuer = sandbox.issuer.absoluteString
+    expect(claims["aud"]?.string == issuer, "aud of the request", request)
+    let now = Int(request.date.timeIntervalSince1970)
+    let (start, end) = (claims["nbf"]?.integer, claims["exp"]?.integer)
+    expect(end.map { $0 > now && $0 <= now + 3600 } == true, "exp of the request", request)
+    expect(start.map { $0 <= now + 300 && $0 > now - 3600 } == true, "nbf of the request", request)
   }
 
   private mutating func checkFront(_ request: SandboxRequest) {
@@ -113,12 +154,15 @@ struct FAPI2Audit {
     }
     let verifier = request.form("code_verifier") ?? ""
     expect((43...128).contains(verifier.utf8.count), "code_verifier", request)
+    let challenge = Crypto.challenge(of: verifier)
     let pushed = sandbox.requests(to: .pushedAuthorization).last {
-      $0.form("code_challenge") == Crypto.challenge(of: verifier)
+      parameters(of: $0)["code_challenge"] == challenge
     }
     expect(pushed != nil, "code_challenge", request)
     let redirectURI = request.form("redirect_uri")
-    expect(redirectURI != nil && redirectURI == pushed?.form("redirect_uri"), "redirect", request)
+    expect(
+      redirectURI != nil && redirectURI == pushed.flatMap { parameters(of: $0)["redirect_uri"] },
+      "redirect", request)
     expect(pushed?.proof?.keyThumbprint == request.proof?.keyThumbprint, "another key", request)
   }
 
@@ -126,9 +170,8 @@ struct FAPI2Audit {
   private mutating func checkRetries() {
     var (states, verifiers): ([String: [String: String]], [String: String]) = ([:], [:])
     for request in sandbox.requests(to: .pushedAuthorization) {
-      let form = request.form.filter { $0.name != "client_assertion" }
-      let values = Dictionary(form.map { ($0.name, $0.value) }) { $1 }
-      let old = states.updateValue(values, forKey: request.form("state") ?? "")
+      let values = parameters(of: request)
+      let old = states.updateValue(values, forKey: values["state"] ?? "")
       expect(old ?? values == values, "a state was sent twice", request)
     }
     for request in sandbox.requests(to: .token) {
