@@ -110,46 +110,4 @@ import Testing
     #expect(await bound.record == nil)
     try bound.audit()
   }
-
-  // MARK: Crowds
-
-  /// Sends `count` requests at the same time.
-  private func crowd(_ count: Int, _ bound: BoundFixture) async throws {
-    try await withThrowingTaskGroup(of: Int.self) { group in
-      for _ in 0..<count { group.addTask { try await bound.send().status } }
-      for try await status in group { #expect(status == 200) }
-    }
-  }
-
-  @Test func `a thousand callers that meet a new nonce repeat one request each`() async throws {
-    let bound = try await BoundFixture().signedIn()
-    _ = try await bound.send()
-    bound.outdateNonces()
-    bound.sandbox.forgetRequests()
-    try await crowd(1_000, bound)
-    let nonces = bound.nonces(at: .me)
-    #expect((1_001...2_000).contains(nonces.count))
-    #expect(Set(nonces).count == 2, "the old nonce and the new one")
-    #expect(nonces.count { $0 == bound.sandbox.proofNonce(of: .api) } == 1_000)
-    #expect(bound.sandbox.requests(to: .token).isEmpty)
-    try bound.audit()
-  }
-
-  @Test func `a thousand callers with a refused token and an old nonce cause one refresh`()
-    async throws
-  {
-    let bound = try await BoundFixture().signedIn()
-    _ = try await bound.send()
-    bound.sandbox.expireAccessTokens()
-    bound.outdateNonces()
-    bound.sandbox.forgetRequests()
-    try await crowd(1_000, bound)
-    let token = bound.module.currentToken?.accessToken
-    let requests = bound.sandbox.requests(to: .me)
-    let fresh = requests.filter { $0.boundToken == token }
-    #expect((1_001...2_000).contains(fresh.count) && requests.count - fresh.count <= 1_000)
-    #expect(bound.sandbox.requests(to: .token).count == 2, "one refresh, and one for its nonce")
-    #expect(bound.sandbox.refreshTokenReuses == 0)
-    try bound.audit()
-  }
 }
