@@ -32,9 +32,7 @@ public final class SandboxServer: Sendable {
 
   private init(_ options: SandboxOptions) throws(SandboxError) {
     var limits = LoopbackLimits()
-    // A test may have a thousand callers at the same time, on a busy machine.
-    limits.connections = 4096
-    limits.requestTime = .seconds(60)
+    limits.connections = 1024
     let entrance = Locked<SandboxCore?>(nil)
     listen = { [limits] port throws(LoopbackError) in
       try LoopbackServer(
