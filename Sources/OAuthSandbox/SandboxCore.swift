@@ -18,7 +18,7 @@ final class SandboxCore: Sendable {
   }
 
   func reply(to request: LoopbackRequest) async -> LoopbackReply {
-    let authority = withState { $0.issuer.dropFirst("http://".count) }
+    let authority = withState { $0.address.dropFirst("http://".count) }
     // With another host name the request may come from another site (DNS rebinding).
     guard let host = request.header("host"), Self.isOwn(host, authority: authority) else {
       return .response(LoopbackResponse(status: 421))
@@ -62,6 +62,7 @@ final class SandboxCore: Sendable {
     _ request: SandboxRequest, _ sandbox: inout SandboxState
   ) -> Answer {
     var answer = dispatch(request, &sandbox)
+    sandbox.renewNonce(after: answer, to: request)
     answer.offerNonce(for: request, sandbox)
     return answer
   }

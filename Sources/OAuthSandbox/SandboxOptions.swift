@@ -5,6 +5,10 @@ public import SQFoundation
 public struct SandboxOptions: Sendable {
   /// The port on 127.0.0.1; 0 selects a free one.
   public var port: UInt16 = 0
+  /// Whether the issuer identifier ends with a slash, which is then part of it everywhere.
+  ///
+  /// - SeeAlso: RFC 8414, section 3.3
+  public var issuerEndsWithSlash = false
   /// The users who can sign in.
   public var users: [SandboxUser] = [.alice, .bob]
   /// The registered apps.

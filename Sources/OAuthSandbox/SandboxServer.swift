@@ -16,6 +16,8 @@ import SQLoopback
 /// may call any method.
 public final class SandboxServer: Sendable {
   /// The issuer identifier, `http://127.0.0.1:` with the port.
+  ///
+  /// With ``SandboxOptions/issuerEndsWithSlash``, a slash follows the port.
   public let issuer: URL
   let core: SandboxCore
   private let server: Locked<LoopbackServer>
@@ -49,9 +51,10 @@ public final class SandboxServer: Sendable {
     }
     self.server = Locked(server)
     let address = "http://\(server.authority)"
-    guard let issuer = URL(string: address) else { throw .unexpectedAnswer(address) }
+    let state = SandboxState(address: address, options: options)
+    guard let issuer = URL(string: state.issuer) else { throw .unexpectedAnswer(address) }
     self.issuer = issuer
-    let core = SandboxCore(SandboxState(issuer: address, options: options))
+    let core = SandboxCore(state)
     self.core = core
     entrance.withLock { $0 = core }
   }

@@ -5,9 +5,9 @@ package struct TokenRefusal: Error, Equatable {
   /// The ways to send a token that the challenge names.
   enum Scheme: Equatable {
     case bearer
-    /// A token with a proof, which one of these algorithms signs.
-    case dpop([String])
-    case either([String])
+    /// A token with a proof.
+    case dpop(SandboxDPoPOptions)
+    case either(SandboxDPoPOptions)
   }
 
   /// The HTTP status: 400, 401 or 403.
@@ -38,20 +38,29 @@ package struct TokenRefusal: Error, Equatable {
     if let error { value += ", error=\"\(error)\"" }
     if let message { value += ", error_description=\"\(message)\"" }
     if let scope { value += ", scope=\"\(scope)\"" }
-    func list(_ names: [String]) -> String { "algs=\"\(names.joined(separator: " "))\"" }
     return switch scheme {
     case .bearer: "Bearer \(value)"
-    case .dpop(let names): "DPoP \(value), \(list(names))"
-    case .either(let names): "Bearer \(value), DPoP \(list(names))"
+    case .dpop(let options): options.challenge([value])
+    case .either(let options): "Bearer \(value), " + options.challenge()
     }
   }
 
   /// The HTTP answer, with the content of the challenge as JSON in its body.
   var answer: Answer {
-    Answer(
-      status: status,
-      headers: [("WWW-Authenticate", challenge)] + fields.map { ($0.name, $0.value) },
-      json: error.map { .error($0, message) } ?? [:])
+    let headers = [("WWW-Authenticate", challenge)] + fields.map { ($0.name, $0.value) }
+    if case .dpop(let options) = scheme, options.challengesAreBare {
+      return Answer(status: status, headers: headers, content: .text(""))
+    }
+    return Answer(status: status, headers: headers, json: error.map { .error($0, message) } ?? [:])
+  }
+}
+
+extension SandboxDPoPOptions {
+  /// Returns a challenge with these parameters, and with the algorithms unless it is a bare one.
+  fileprivate func challenge(_ parameters: [String] = []) -> String {
+    let algorithms = "algs=\"\(algorithmNames.joined(separator: " "))\""
+    let all = parameters + (challengesAreBare ? [] : [algorithms])
+    return all.isEmpty ? challengeScheme : "\(challengeScheme) " + all.joined(separator: ", ")
   }
 }
 

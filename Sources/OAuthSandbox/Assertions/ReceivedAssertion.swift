@@ -58,7 +58,7 @@ struct ReceivedAssertion: Redacted {
     else { throw AssertionFault("Its algorithm is not supported.") }
     var names: [SandboxJSON] = [.string(sandbox.issuer)]
     if !sandbox.options.requiresIssuerAsAudience {
-      names.append(.string(sandbox.issuer + SandboxEndpoint.token.path))
+      names.append(.string(sandbox.address + SandboxEndpoint.token.path))
     }
     guard let audience = jwt.claims["aud"], names.contains(audience) else {
       throw AssertionFault("aud must name only this server.")

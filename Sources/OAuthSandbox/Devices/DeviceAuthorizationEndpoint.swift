@@ -48,7 +48,7 @@ enum DeviceAuthorizationEndpoint {
         client: client, scopes: scopes, details: details, openID: openID, userCode: userCode,
         expiry: sandbox.now.addingTimeInterval(lifetime.timeInterval),
         interval: interval.timeInterval))
-    let page = sandbox.issuer + SandboxEndpoint.device.path
+    let page = sandbox.address + SandboxEndpoint.device.path
     return [
       "device_code": .string(deviceCode), "user_code": .string(userCode),
       "verification_uri": .string(page),

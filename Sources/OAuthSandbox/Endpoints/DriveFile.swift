@@ -13,7 +13,7 @@ enum DriveFile {
         return Answer(status: 204, content: .text(""))
       default:
         guard let file = sandbox.drive.file(id, of: access.owner) else { throw .noSuchFile }
-        return Answer(json: file.json(sandbox.issuer, owner: access.name))
+        return Answer(json: file.json(sandbox.address, owner: access.name))
       }
     }
   }
@@ -31,6 +31,6 @@ enum DriveFile {
       if let type = metadata.mimeType { file.contentType = type }
     }
     guard let changed else { throw .noSuchFile }
-    return changed.json(sandbox.issuer, owner: access.name)
+    return changed.json(sandbox.address, owner: access.name)
   }
 }

@@ -25,7 +25,7 @@ enum DriveFiles {
     func link(_ position: DrivePage.Position?) -> (url: String, token: String?) {
       let token = position.map { DrivePage.token($0, for: access.owner, sandbox) }
       let query = "?maxResults=\(size)" + (token.map { "&pageToken=" + $0 } ?? "")
-      return (sandbox.issuer + SandboxEndpoint.driveFiles.path + query, token)
+      return (sandbox.address + SandboxEndpoint.driveFiles.path + query, token)
     }
     var json: SandboxJSON = ["kind": "drive#fileList"]
     var links: [String] = []
@@ -38,7 +38,7 @@ enum DriveFiles {
     if let previous = page.previous { links.append("<\(link(previous).url)>; rel=\"prev\"") }
     links.append("<\(link(nil).url)>; rel=\"first\"")
     links.append("<\(link(page.last).url)>; rel=\"last\"")
-    let items = page.items.map { $0.json(sandbox.issuer, owner: access.name) }
+    let items = page.items.map { $0.json(sandbox.address, owner: access.name) }
     return Answer(
       headers: [("Link", links.joined(separator: ", "))],
       json: json.setting("items", to: .array(items)))
@@ -80,9 +80,9 @@ enum DriveFiles {
   static func created(
     _ file: SandboxFile, _ access: DriveAPI.Access, _ sandbox: SandboxState
   ) -> Answer {
-    let location = sandbox.issuer + SandboxEndpoint.driveFile.path + "/" + file.id
+    let location = sandbox.address + SandboxEndpoint.driveFile.path + "/" + file.id
     return Answer(
       status: 201, headers: [("Location", location)],
-      json: file.json(sandbox.issuer, owner: access.name))
+      json: file.json(sandbox.address, owner: access.name))
   }
 }

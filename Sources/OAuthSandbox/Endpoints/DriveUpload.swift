@@ -116,6 +116,6 @@ enum DriveUpload {
       if let description = upload.description { file.description = description }
     }
     guard let changed else { throw .noSuchFile }
-    return Answer(json: changed.json(sandbox.issuer, owner: access.name))
+    return Answer(json: changed.json(sandbox.address, owner: access.name))
   }
 }

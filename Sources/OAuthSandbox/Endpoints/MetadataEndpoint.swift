@@ -20,7 +20,7 @@ enum MetadataEndpoint {
   }
 
   private static func address(_ endpoint: SandboxEndpoint, _ sandbox: SandboxState) -> SandboxJSON {
-    .string(sandbox.issuer + endpoint.path)
+    .string(sandbox.address + endpoint.path)
   }
 
   private static func oauth(_ sandbox: SandboxState) -> SandboxJSON {

@@ -55,7 +55,7 @@ enum ProtectedAPI {
     guard !needsProof, access.token.keyThumbprint == nil else {
       throw TokenRefusal(
         401, "invalid_token", "The token needs the scheme DPoP and a proof.",
-        scheme: .dpop(sandbox.options.dpop.algorithmNames))
+        scheme: .dpop(sandbox.options.dpop))
     }
     try check(access, anyOf: scopes, scheme: .bearer)
     return access
@@ -68,7 +68,7 @@ enum ProtectedAPI {
     bound token: String, _ request: SandboxRequest, anyOf scopes: [String]?,
     _ sandbox: inout SandboxState
   ) throws(TokenRefusal) -> Access {
-    let scheme = TokenRefusal.Scheme.dpop(sandbox.options.dpop.algorithmNames)
+    let scheme = TokenRefusal.Scheme.dpop(sandbox.options.dpop)
     let access = try access(token: token, scheme: scheme, sandbox)
     let key: String?
     do throws(ProofFault) {
@@ -151,8 +151,8 @@ extension SandboxState {
   fileprivate var schemes: TokenRefusal.Scheme {
     switch options.dpop.policy {
     case .off: .bearer
-    case .accepted: .either(options.dpop.algorithmNames)
-    case .required: .dpop(options.dpop.algorithmNames)
+    case .accepted: .either(options.dpop)
+    case .required: .dpop(options.dpop)
     }
   }
 }

@@ -2,8 +2,8 @@ import SQFoundation
 
 extension SandboxFile {
   /// Returns the file as an item of Google Drive v2, in which sizes are strings.
-  func json(_ issuer: String, owner: String) -> SandboxJSON {
-    let link = issuer + SandboxEndpoint.driveFile.path + "/" + id
+  func json(_ address: String, owner: String) -> SandboxJSON {
+    let link = address + SandboxEndpoint.driveFile.path + "/" + id
     let json: SandboxJSON = [
       "kind": "drive#file",
       "id": .string(id),

@@ -63,7 +63,7 @@ extension SandboxIDTokenFault {
       return jwt.signed(by: foreign)
     case .keyAddress:
       var jwt = jwt
-      let address = SandboxJSON.string(sandbox.issuer + "/foreign-keys")
+      let address = SandboxJSON.string(sandbox.address + "/foreign-keys")
       jwt.header["jku"] = address
       jwt.header["x5u"] = address
       return jwt.signed(by: SigningKey(generating: published.algorithm))

@@ -43,7 +43,7 @@ extension OAuthFault {
 extension TokenRefusal {
   /// Creates the error for the protected API.
   init(_ fault: ProofFault, _ sandbox: SandboxState) {
-    self.init(401, fault.code, fault.message, scheme: .dpop(sandbox.options.dpop.algorithmNames))
+    self.init(401, fault.code, fault.message, scheme: .dpop(sandbox.options.dpop))
     fields = fault.fields(of: .api, sandbox)
   }
 }

@@ -3,11 +3,19 @@ import SQFoundation
 
 /// The nonces that the sandbox offers, which change with its clock.
 ///
-/// A nonce is a hash of a secret and the number of a period, so none has to be stored.
+/// A nonce is a hash of a secret, the number of a period and the number of renewals, so none has to
+/// be stored.
 ///
 /// - SeeAlso: RFC 9449, section 8
 struct ProofNonces: Redacted {
   private let secret = Crypto.secret("")
+  /// How often each owner's nonce was renewed before its time.
+  private var renewals: [String: Int] = [:]
+
+  /// The punctuation that a nonce may have: everything but quotation marks and backslashes.
+  ///
+  /// - SeeAlso: RFC 9449, section 8.1
+  private static let punctuation = "!#$%&'()*+,-./:;<=>?@[]^_`{|}~"
 
   /// Returns the nonce of the current period.
   func current(for party: SandboxDPoPOptions.Party, _ sandbox: SandboxState) -> String {
@@ -21,13 +29,32 @@ struct ProofNonces: Redacted {
     (0...1).contains { self.nonce(for: party, periodsAgo: $0, sandbox) == nonce }
   }
 
+  /// Replaces the nonce of a party before its time.
+  mutating func renew(for party: SandboxDPoPOptions.Party, _ options: SandboxDPoPOptions) {
+    renewals[Self.owner(party, options), default: 0] += 1
+  }
+
+  private static func owner(
+    _ party: SandboxDPoPOptions.Party, _ options: SandboxDPoPOptions
+  ) -> String {
+    options.apiHasOwnNonces && party == .api ? "api" : "sandbox"
+  }
+
   private func nonce(
     for party: SandboxDPoPOptions.Party, periodsAgo: Int, _ sandbox: SandboxState
   ) -> String {
     let options = sandbox.options.dpop
     let period = sandbox.seconds / max(1, options.nonceLifetime.wholeSeconds) - periodsAgo
-    let owner = options.apiHasOwnNonces && party == .api ? "api" : "sandbox"
-    return Crypto.digest(of: Data("\(secret) \(owner) \(period)".utf8))
+    let owner = Self.owner(party, options)
+    let name = "\(secret) \(owner) \(period) \(renewals[owner, default: 0])"
+    let hash = Crypto.digest(of: Data(name.utf8))
+    switch options.nonceForm {
+    case .plain: return hash
+    case .punctuated:
+      // Punctuation in the middle: a client that splits or trims the field sends something else.
+      let more = Crypto.digest(of: Data(hash.utf8))
+      return "\(hash.prefix(30))\(Self.punctuation)\(more.prefix(30))"
+    }
   }
 }
 
@@ -35,6 +62,16 @@ extension SandboxServer {
   /// Returns the nonce that a party offers now, whether or not it requires nonces.
   public func proofNonce(of party: SandboxDPoPOptions.Party) -> String {
     core.withState { $0.proofNonces.current(for: party, $0) }
+  }
+}
+
+extension SandboxState {
+  /// Renews the nonce after a request that was not refused, if the options say so.
+  mutating func renewNonce(after answer: Answer, to request: SandboxRequest) {
+    guard options.dpop.renewsNonceAfterSuccess, answer.status < 400,
+      let party = request.endpoint?.proofParty
+    else { return }
+    proofNonces.renew(for: party, options.dpop)
   }
 }
 

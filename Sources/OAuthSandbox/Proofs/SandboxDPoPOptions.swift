@@ -24,6 +24,16 @@ public struct SandboxDPoPOptions: Sendable, Hashable {
     case api
   }
 
+  /// A form of nonces; both are legal, and the client must send back each as it is.
+  ///
+  /// - SeeAlso: RFC 9449, section 8.1
+  public enum NonceForm: Sendable, Hashable, CaseIterable {
+    /// 43 letters, digits, hyphens and underscores.
+    case plain
+    /// 90 characters, among them all punctuation that a nonce may have, such as commas.
+    case punctuated
+  }
+
   /// The answer to requests with and without a proof.
   public var policy = Policy.off
   /// The algorithms that may sign a proof, `dpop_signing_alg_values_supported`.
@@ -43,6 +53,13 @@ public struct SandboxDPoPOptions: Sendable, Hashable {
   ///
   /// The previous nonce stays valid for this time too.
   public var nonceLifetime: Duration = .seconds(300)
+  /// The form of the nonces.
+  public var nonceForm = NonceForm.plain
+  /// Whether a party's nonce changes after each request that it did not refuse.
+  ///
+  /// The previous nonce is no longer valid then. The client learns the new one from the next
+  /// refusal, unless ``offersNonceInEveryAnswer`` is set.
+  public var renewsNonceAfterSuccess = false
   /// Whether a party that requires nonces offers one with every answer, also after a success.
   ///
   /// If `false`, it offers one only with `use_dpop_nonce`.
@@ -51,6 +68,11 @@ public struct SandboxDPoPOptions: Sendable, Hashable {
   ///
   /// If `false`, the API and the authorization server accept the same nonces.
   public var apiHasOwnNonces = false
+  /// The spelling of the scheme in the API's challenges, which clients compare without case.
+  public var challengeScheme = "DPoP"
+  /// Whether the API's challenges have no `algs` and their answers no body, both of which a server
+  /// may leave out.
+  public var challengesAreBare = false
   /// Whether every sign-in must name the key of its tokens, by `dpop_jkt` or a proof at `/par`.
   ///
   /// - SeeAlso: RFC 9449, section 10

@@ -38,7 +38,7 @@ enum RegistrationEndpoint {
     if let entry = sandbox.registered.entries[client.id] {
       json["registration_access_token"] = .string(entry.accessToken)
       json["registration_client_uri"] = .string(
-        "\(sandbox.issuer)\(SandboxEndpoint.clientConfiguration.path)/\(client.id)")
+        "\(sandbox.address)\(SandboxEndpoint.clientConfiguration.path)/\(client.id)")
     }
     return json
   }
@@ -75,7 +75,7 @@ enum RegistrationEndpoint {
     if client.secret != nil { json["client_secret_expires_at"] = 0 }
     json["registration_access_token"] = .string(entry.accessToken)
     json["registration_client_uri"] = .string(
-      "\(sandbox.issuer)\(SandboxEndpoint.clientConfiguration.path)/\(client.id)")
+      "\(sandbox.address)\(SandboxEndpoint.clientConfiguration.path)/\(client.id)")
     return Answer(json: json)
   }
 

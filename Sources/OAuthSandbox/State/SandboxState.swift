@@ -2,7 +2,8 @@ import SQFoundation
 
 /// The complete state of a sandbox as a value that the endpoints read and change.
 struct SandboxState {
-  let issuer: String
+  /// The beginning of every endpoint's address: `http://` with the host and the port.
+  let address: String
   var options: SandboxOptions
   var ledger = TokenLedger()
   var browsers = BrowserSessions()
@@ -14,7 +15,7 @@ struct SandboxState {
   var usedAssertions = UsedAssertions()
   /// The proofs that clients have used, because each is accepted only once.
   var usedProofs = UsedProofs()
-  let proofNonces = ProofNonces()
+  var proofNonces = ProofNonces()
   /// The logout tokens that are queued for clients.
   var logoutNotices: [LogoutNotice] = []
   var drive = DriveState()
@@ -22,10 +23,13 @@ struct SandboxState {
   /// The time that tests added to the clock.
   var advance: Duration = .zero
 
-  init(issuer: String, options: SandboxOptions) {
-    self.issuer = issuer
+  init(address: String, options: SandboxOptions) {
+    self.address = address
     self.options = options
   }
+
+  /// The issuer identifier.
+  var issuer: String { address + (options.issuerEndsWithSlash ? "/" : "") }
 
   var now: Date { options.now().addingTimeInterval(advance.timeInterval) }
 

@@ -80,7 +80,7 @@ import Testing
   }
 
   private func request(in session: String) throws -> BrowserSessions.Pending {
-    let sandbox = SandboxState(issuer: "http://127.0.0.1", options: SandboxOptions())
+    let sandbox = SandboxState(address: "http://127.0.0.1", options: SandboxOptions())
     return BrowserSessions.Pending(
       session: session, client: SandboxClient(id: "app"), scopes: [], challenge: nil,
       end: .device("code"), openID: try OpenIDRequest([], sandbox), mustSignIn: true,

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import SQBasics
 import SQLoopback
 import Testing
 
@@ -76,6 +77,78 @@ import Testing
     #expect(bearer.status == 200 && bearer.header("dpop-nonce") == nonce)
     #expect(try await client.peer.get("/api/me").header("dpop-nonce") == nil)
     #expect(try await client.peer.get("/jwks").header("dpop-nonce") == nil)
+    await sandbox.stop()
+  }
+
+  @Test func `a nonce can have all the punctuation that is allowed`() async throws {
+    let (sandbox, client) = try await start { $0.nonceForm = .punctuated }
+    let refused = try await client.post(ProvingPeer.passwordForm, client.proof())
+    let nonce = try #require(refused.header("dpop-nonce"))
+    #expect(nonce.utf8.count == 90 && Set(nonce.utf8.filter { !$0.isAlphanumeric }).count >= 30)
+    #expect(nonce.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x5C })
+    let cut = String(try #require(nonce.split(separator: ",").first))
+    for (nonce, status) in [(cut, 400), (nonce, 200)] {
+      let answer = try await client.post(ProvingPeer.passwordForm, client.proof(nonce: nonce))
+      #expect(answer.status == status)
+    }
+    await sandbox.stop()
+  }
+
+  @Test func `a nonce can change without notice after each success`() async throws {
+    let (sandbox, client) = try await start {
+      $0.renewsNonceAfterSuccess = true
+      $0.apiHasOwnNonces = true
+    }
+    let (first, ofAPI) = (
+      sandbox.proofNonce(of: .authorizationServer), sandbox.proofNonce(of: .api)
+    )
+    for status in [200, 400, 400] {
+      let answer = try await client.post(ProvingPeer.passwordForm, client.proof(nonce: first))
+      #expect(answer.status == status)
+      #expect((answer.header("dpop-nonce") == nil) == (status == 200))
+    }
+    // Refused requests change nothing, and the other party has its own nonce.
+    let second = sandbox.proofNonce(of: .authorizationServer)
+    #expect(second != first && sandbox.proofNonce(of: .api) == ofAPI)
+    let right = try await client.post(ProvingPeer.passwordForm, client.proof(nonce: second))
+    #expect(right.status == 200)
+    await sandbox.stop()
+  }
+
+  @Test func `a nonce that is offered after a success is the changed one`() async throws {
+    let (sandbox, client) = try await start {
+      $0.renewsNonceAfterSuccess = true
+      $0.offersNonceInEveryAnswer = true
+    }
+    var nonce = sandbox.proofNonce(of: .authorizationServer)
+    for _ in 0..<3 {
+      let answer = try await client.post(ProvingPeer.passwordForm, client.proof(nonce: nonce))
+      #expect(answer.status == 200)
+      nonce = try #require(answer.header("dpop-nonce"))
+    }
+    await sandbox.stop()
+  }
+
+  @Test(arguments: [SandboxDPoPOptions.Policy.accepted, .required])
+  func `a challenge can be bare and spell its scheme in another way`(
+    policy: SandboxDPoPOptions.Policy
+  ) async throws {
+    let (sandbox, client) = try await start {
+      $0.policy = policy
+      $0.challengeScheme = "dPoP"
+      $0.challengesAreBare = true
+    }
+    let token = sandbox.issueTokens(boundTo: client.thumbprint).accessToken
+    let refused = try await client.api(
+      token: token, proof: client.proof("GET", "/api/me", token: token))
+    #expect(refused.status == 401 && refused.body.isEmpty)
+    #expect(refused.header("content-type") == nil && refused.header("dpop-nonce") != nil)
+    let challenge = try #require(refused.header("www-authenticate"))
+    #expect(challenge.hasPrefix(#"dPoP realm="sandbox", error="use_dpop_nonce""#))
+    #expect(!challenge.contains("algs"))
+    let plain = try await client.peer.get("/api/me").header("www-authenticate")
+    #expect(
+      plain == (policy == .required ? #"dPoP realm="sandbox""# : #"Bearer realm="sandbox", dPoP"#))
     await sandbox.stop()
   }
 

@@ -16,7 +16,8 @@ struct WebFixture {
   let oneTimeValues = MemoryOneTimeValues()
 
   init(
-    scope: String? = "openid demo", change: (inout ClientConfiguration) -> Void = { _ in }
+    scope: String? = "openid demo", change: (inout ClientConfiguration) -> Void = { _ in },
+    changeSandbox: (inout SandboxOptions) -> Void = { _ in }
   ) async throws {
     let clock = ManualClock(now: Date())
     self.clock = clock
@@ -25,6 +26,7 @@ struct WebFixture {
       SandboxClient(id: "web", secret: "web-secret", redirectURIs: [Self.redirectURI])
     ]
     options.now = { clock.now }
+    changeSandbox(&options)
     sandbox = try await SandboxServer.start(options)
     var configuration = try ClientConfiguration(
       clientID: "web", clientSecret: "web-secret", redirectURI: Self.redirectURI, scope: scope,

@@ -19,10 +19,13 @@ final class SandboxFixture: Sendable {
   /// The finished visits, in the order in which their answers were read.
   var visited: [SandboxVisitor.Visit] { visits.withLock(\.self) }
 
+  /// Starts a sandbox; with `sharesClock`, its clock is the client's.
   init(
     _ options: SandboxOptions = SandboxOptions(), decision: SandboxVisitor.Decision = .allow,
-    user: SandboxUser = .alice
+    user: SandboxUser = .alice, sharesClock: Bool = false
   ) async throws {
+    var options = options
+    if sharesClock { options.now = { [clock] in clock.now } }
     sandbox = try await SandboxServer.start(options)
     var environment = ClientEnvironment()
     environment.clock = clock

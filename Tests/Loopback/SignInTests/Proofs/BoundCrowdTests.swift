@@ -1,0 +1,91 @@
+import Foundation
+import OAuthSandbox
+import SQBasics
+import Testing
+
+@testable import LoopbackSupport
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// Many callers with bound tokens at the same time, counted by the requests that they cause.
+@Suite("End to end: crowds with bound tokens", .serialized, .timeLimit(.minutes(5)))
+struct BoundCrowdTests {
+  /// An HTTP client that sends a hundred requests at a time, so that no queue of the system fills.
+  ///
+  /// The proof of each request is made before it waits here.
+  private final class Queue: HTTPTransport {
+    private let transport = CurlTransport()
+    private let state = Locked<(free: Int, waiting: [CheckedContinuation<Void, Never>])>((100, []))
+
+    func send(_ request: WebRequest) async throws -> WebResponse {
+      await withCheckedContinuation { continuation in
+        let isFree = state.withLock { state in
+          guard state.free > 0 else {
+            state.waiting.append(continuation)
+            return false
+          }
+          state.free -= 1
+          return true
+        }
+        if isFree { continuation.resume() }
+      }
+      defer { leave() }
+      return try await transport.send(request)
+    }
+
+    private func leave() {
+      let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+        guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
+        state.free += 1
+        return nil
+      }
+      next?.resume()
+    }
+  }
+
+  private func signedIn() async throws -> BoundFixture {
+    let bound = try await BoundFixture()
+    bound.oauth.environment.transport = Queue()
+    return try await bound.signedIn()
+  }
+
+  /// Sends `count` requests at the same time.
+  private func crowd(_ count: Int, _ bound: BoundFixture) async throws {
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      for _ in 0..<count { group.addTask { try await bound.send().status } }
+      for try await status in group { #expect(status == 200) }
+    }
+  }
+
+  @Test func `a thousand callers that meet a new nonce repeat one request each`() async throws {
+    let bound = try await signedIn()
+    _ = try await bound.send()
+    bound.outdateNonces()
+    bound.sandbox.forgetRequests()
+    try await crowd(1_000, bound)
+    let nonces = bound.nonces(at: .me)
+    #expect((1_001...2_000).contains(nonces.count))
+    #expect(Set(nonces).count == 2, "the old nonce and the new one")
+    #expect(nonces.count { $0 == bound.sandbox.proofNonce(of: .api) } == 1_000)
+    #expect(bound.sandbox.requests(to: .token).isEmpty)
+    try bound.audit()
+  }
+
+  @Test func `a thousand callers with a refused token and an old nonce cause one refresh`()
+    async throws
+  {
+    let bound = try await signedIn()
+    _ = try await bound.send()
+    bound.sandbox.expireAccessTokens()
+    bound.outdateNonces()
+    bound.sandbox.forgetRequests()
+    try await crowd(1_000, bound)
+    let token = bound.module.currentToken?.accessToken
+    let requests = bound.sandbox.requests(to: .me)
+    let fresh = requests.filter { $0.boundToken == token }
+    #expect((1_001...2_000).contains(fresh.count) && requests.count - fresh.count <= 1_000)
+    #expect(bound.sandbox.requests(to: .token).count == 2, "one refresh, and one for its nonce")
+    #expect(bound.sandbox.refreshTokenReuses == 0)
+    try bound.audit()
+  }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import OAuthSandbox
+import SQBasics
+import SequencingOAuthBackend
+import Testing
+
+@testable import LoopbackSupport
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// Every grant with bound tokens, at a server that demands a nonce.
+@Suite("End to end: grants of bound tokens", .timeLimit(.minutes(1))) struct BoundGrantFlowTests {
+  /// Checks the account after its grant: requests, refreshes and the key.
+  private func expectUsable(
+    _ bound: BoundFixture, grants: Int = 2, sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
+    let key = try #require(await bound.record?.proofKey, sourceLocation: sourceLocation)
+    let requests = bound.sandbox.requests(to: .token)
+    #expect(requests.count == grants, sourceLocation: sourceLocation)
+    #expect(requests.last?.proof?.nonce != nil, sourceLocation: sourceLocation)
+    #expect(bound.module.currentToken?.isBound == true, sourceLocation: sourceLocation)
+    #expect(try await bound.send().status == 200, sourceLocation: sourceLocation)
+    bound.outdateNonces()
+    let refreshes = try await bound.count(.token) { try await bound.oauth.refresh() }
+    #expect(refreshes == 2, sourceLocation: sourceLocation)
+    #expect(try await bound.send().status == 200, sourceLocation: sourceLocation)
+    #expect(await bound.record?.proofKey == key, sourceLocation: sourceLocation)
+    let keys = bound.sandbox.requests.compactMap { $0.proof?.keyThumbprint }
+    #expect(Set(keys) == [key.thumbprint], sourceLocation: sourceLocation)
+    try bound.audit(sourceLocation: sourceLocation)
+  }
+
+  @Test(arguments: [BoundFixture.Kind.secret, .key])
+  func `client credentials`(kind: BoundFixture.Kind) async throws {
+    let bound = try await BoundFixture(kind)
+    try await bound.oauth.requestAccessTokenAsClient()
+    try await expectUsable(bound)
+    // The token that replaces an expired one is bound to the same key.
+    bound.clock.advance(by: 7200)
+    #expect(try await bound.send().status == 200)
+    #expect(Set(bound.sandbox.requests.compactMap { $0.proof?.keyThumbprint }).count == 1)
+  }
+
+  @Test(arguments: BoundFixture.Kind.allCases)
+  func `a user's name and password`(kind: BoundFixture.Kind) async throws {
+    let bound = try await BoundFixture(kind, change: { $0.allowsPasswordGrant = true })
+    try await bound.oauth.requestAccessToken(username: "alice", password: "alice-password")
+    try await expectUsable(bound)
+  }
+
+  @Test(arguments: BoundFixture.Kind.allCases)
+  func `a sign-in on another device`(kind: BoundFixture.Kind) async throws {
+    let bound = try await BoundFixture(kind)
+    let clock = bound.clock
+    let screen = Locked<DeviceAuthorization?>(nil)
+    let signIn = Task {
+      try await bound.oauth.signInWithDeviceCode { shown in screen.withLock { $0 = shown } }
+    }
+    let shown = try await eventually { screen.withLock(\.self) }
+    try await SandboxVisitor().enterCode(shown.userCode, at: shown.verificationURI)
+    // The SDK waits before it asks for the token.
+    let time = Task {
+      while true {
+        try await eventually { clock.sleepers > 0 }
+        clock.advance(by: 1)
+      }
+    }
+    _ = try await signIn.value
+    time.cancel()
+    _ = await time.result
+    let polls = bound.sandbox.requests(to: .token)
+    // The nonce is sent at once, and no poll comes too early.
+    #expect(polls.map { $0.proof?.nonce == nil } == [true, false])
+    #expect(polls.first?.date == polls.last?.date)
+    try await expectUsable(bound)
+  }
+
+  /// The statement of the refused request may have been used up, so the next one has its own.
+  @Test func `a statement that the client signs`() async throws {
+    let bound = try await BoundFixture(.key)
+    try await bound.oauth.requestAccessToken(asserting: JWTAssertion(), scope: "demo")
+    let requests = bound.sandbox.requests(to: .token)
+    #expect(Set(requests.map { $0.form("assertion") }).count == 2)
+    #expect(Set(requests.map { $0.form("client_assertion") }).count == 2)
+    try await expectUsable(bound)
+  }
+
+  @Test func `a grant that only the server knows`() async throws {
+    var options = BoundFixture.strict
+    options.extensionGrants["urn:example:grant"] = { _ in "alice" }
+    let bound = try await BoundFixture(.secret, options)
+    try await bound.oauth.requestAccessToken(grantType: "urn:example:grant", scope: "demo")
+    try await expectUsable(bound)
+  }
+
+  @Test func `accounts that a service keeps fresh have their own keys and share the nonces`()
+    async throws
+  {
+    let bound = try await BoundFixture(.secret, change: { $0.allowsPasswordGrant = true })
+    let manager = AccountManager(store: bound.store, environment: bound.oauth.environment)
+    let configuration = try bound.module.context.configuration.get()
+    let ids = (1...5).map { "account \($0)" }
+    for id in ids {
+      try await manager.account(configuration, id: id)
+        .requestAccessToken(username: "alice", password: "alice-password")
+    }
+    #expect(bound.sandbox.requests(to: .token).count == 6, "one nonce serves all accounts")
+    var keys: [String: ProofKey] = [:]
+    for id in ids { keys[id] = await bound.store.load(id)?.proofKey }
+    #expect(Set(keys.values.map(\.thumbprint)).count == 5)
+    bound.clock.advance(by: 3590)
+    bound.sandbox.forgetRequests()
+    let keeper = manager.keepFresh(atOnce: 1) { _ in configuration }
+    try await eventually { keeper.totals.refreshed == 5 }
+    await keeper.stop()
+    #expect(bound.sandbox.requests(to: .token).count == 6)
+    #expect(bound.sandbox.refreshTokenReuses == 0)
+    for id in ids { #expect(await bound.store.load(id)?.proofKey == keys[id]) }
+    try bound.audit()
+  }
+}
