@@ -70,7 +70,7 @@ extension RegisteredClient {
   /// Each assertion has a new identifier, so that a server can reject a repeated one. Its expiry is
   /// its lifetime plus the clock tolerance after now.
   private func claims(of assertion: JWTAssertion, for endpoint: URL) -> [String: JSONValue] {
-    let now = environment.clock.now.timeIntervalSince1970
+    let now = serverTime(at: endpoint).timeIntervalSince1970
     let end = now + (assertion.lifetime + configuration.clockTolerance).seconds
     let issuer = assertion.issuer ?? configuration.clientID
     var claims: [String: JSONValue] = [

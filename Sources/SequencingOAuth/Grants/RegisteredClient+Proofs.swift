@@ -25,18 +25,18 @@ extension RegisteredClient {
 
   /// The authorization server's newest nonce for proofs; an account's record keeps it.
   var serverNonce: String? {
-    guard proofKey != nil, let server = tokenServer else { return nil }
+    guard proofKey != nil, let server = Self.server(of: metadata.tokenEndpoint) else { return nil }
     return environment.proofServers.known(server).nonce
   }
 
   /// Begins with the nonce that an account's record has.
   func resume(serverNonce: String?) {
-    guard let serverNonce, let server = tokenServer else { return }
+    guard let serverNonce, let server = Self.server(of: metadata.tokenEndpoint) else { return }
     environment.proofServers.resume(serverNonce, of: server)
   }
 
-  private var tokenServer: ProofServers.Server? {
-    (try? RequestTarget(metadata.tokenEndpoint)).map { .init($0, .authorization) }
+  private static func server(of endpoint: URL) -> ProofServers.Server? {
+    (try? RequestTarget(endpoint)).map { .init($0, .authorization) }
   }
 
   private func prover() throws(SQOAuthError) -> Prover? {
@@ -58,46 +58,63 @@ extension RegisteredClient {
   /// another proof; returns the last message with its response.
   ///
   /// The closure creates the message of each attempt. The second one has new credentials too,
-  /// because a server may have remembered the assertion of the first one.
+  /// because a server may have remembered the assertion of the first one. It may also help if the
+  /// server's clock shows that the times in the first one were wrong.
   ///
   /// - SeeAlso: RFC 9449, section 8
   func exchange<Message: ClientMessage>(
     at endpoint: URL, proving: Proving = .always,
     _ message: () async throws(SQOAuthError) -> Message
   ) async throws(SQOAuthError) -> (WebResponse, Message) {
-    guard let prover = try prover() else {
-      let message = try await message()
-      return (try await environment.transport.exchange(message.httpRequest()), message)
-    }
+    let prover = try prover()
     var proof: Prover.Proof?
     if proving == .always {
-      proof = try await prover.proof(of: "POST", endpoint, to: .authorization)
+      proof = try await prover?.proof(of: "POST", endpoint, to: .authorization)
     }
     let first = try await message()
     let answer = try await exchange(first, proof, prover)
-    guard canImprove(proof, after: answer, by: prover) else { return (answer, first) }
+    guard canImprove(proof, after: answer, of: endpoint, by: prover) else { return (answer, first) }
     let second = try await message()
-    proof = try await prover.proof(of: "POST", endpoint, to: .authorization)
+    proof = try await prover?.proof(of: "POST", endpoint, to: .authorization)
     return (try await exchange(second, proof, prover), second)
   }
 
+  /// Returns whether the server may accept a second message, with a new proof and new credentials.
   private func canImprove(
-    _ proof: Prover.Proof?, after answer: WebResponse, by prover: Prover
+    _ proof: Prover.Proof?, after answer: WebResponse, of endpoint: URL, by prover: Prover?
   ) -> Bool {
     guard answer.status >= 400, let code = JSONMessage.members(of: answer.body)?["error"]?.string
     else { return false }
     let error = SQOAuthError.Code(rawValue: code)
+    if error == .invalidClient { return wasClockWrong(answer, at: endpoint) }
+    guard let prover else { return false }
     guard let proof else { return error == .useDPoPNonce || error == .invalidDPoPProof }
     return prover.canImprove(proof, after: error, answer.headers)
   }
 
+  /// Returns whether a server may have refused an assertion because of this machine's clock, and
+  /// remembers the server's time.
+  private func wasClockWrong(_ answer: WebResponse, at endpoint: URL) -> Bool {
+    guard (try? unprovenCredentials(supported: nil))?.authentication.usesAssertion ?? false,
+      let server = Self.server(of: endpoint)
+    else { return false }
+    return environment.proofServers.learnTime(
+      answer.headers, from: server, at: environment.clock.now)
+  }
+
+  /// The time of the server at an endpoint, as far as it is known.
+  func serverTime(at endpoint: URL) -> Date {
+    let lead = Self.server(of: endpoint).map { environment.proofServers.known($0).clockLead } ?? 0
+    return environment.clock.now.addingTimeInterval(-lead)
+  }
+
   private func exchange(
-    _ message: some ClientMessage, _ proof: Prover.Proof?, _ prover: Prover
+    _ message: some ClientMessage, _ proof: Prover.Proof?, _ prover: Prover?
   ) async throws(SQOAuthError) -> WebResponse {
     var request = message.httpRequest()
     if let proof { request.headers[DPoPProof.field] = proof.text }
     let response = try await environment.transport.exchange(request)
-    if let proof { prover.learn(response.headers, to: proof) }
+    if let proof { prover?.learn(response.headers, to: proof) }
     return response
   }
 }

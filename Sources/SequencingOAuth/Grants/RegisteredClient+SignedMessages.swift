@@ -36,7 +36,7 @@ extension RegisteredClient {
     guard let key = configuration.clientKey else {
       throw .unusableClientKey("the client has none")
     }
-    let now = Int64(environment.clock.now.timeIntervalSince1970)
+    let now = Int64(serverTime(at: metadata.tokenEndpoint).timeIntervalSince1970)
     let tolerance = configuration.clockTolerance.components.seconds
     var claims: [String: JSONValue] = [
       "iss": .string(configuration.clientID),

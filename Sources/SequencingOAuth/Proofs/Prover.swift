@@ -90,6 +90,8 @@ package struct Prover: Sendable {
   ) -> Bool {
     switch error {
     case .useDPoPNonce:
+      // The clock may be wrong too, and there is one more attempt only.
+      _ = servers.learnTime(fields, from: proof.server, at: clock.now)
       let nonce = servers.known(proof.server).nonce
       return nonce != nil && nonce != proof.nonce
     case .invalidDPoPProof:

@@ -94,7 +94,7 @@ import Testing
 
   // MARK: What the server rejects
 
-  @Test func `a wrong key, a wrong client or a wrong clock is rejected`() async throws {
+  @Test func `a wrong key or a wrong client is rejected`() async throws {
     let client = try await KeyedClientFixture()
     let wrong = try client.account(client.configuration(try ClientKey(generating: .es256)))
     let error = await failure(.invalidClient) { try await wrong.requestAccessTokenAsClient() }
@@ -106,8 +106,22 @@ import Testing
         clientID: "sandbox-service", clientKey: client.key, provider: client.provider),
       environment: client.environment)
     await failure(.invalidClient) { try await other.requestAccessTokenAsClient() }
+  }
+
+  @Test func `a clock that is off by minutes is corrected by the server's date, by days is not`()
+    async throws
+  {
+    let client = try await KeyedClientFixture()
     client.sandbox.advance(by: .seconds(600))
+    for count in [2, 1] {
+      client.sandbox.forgetRequests()
+      try await client.account().requestAccessTokenAsClient()
+      #expect(client.signed().count == count)
+    }
+    client.sandbox.advance(by: .seconds(90_000))
+    client.sandbox.forgetRequests()
     await failure(.invalidClient) { try await client.account().requestAccessTokenAsClient() }
+    #expect(client.signed().count == 1)
   }
 
   @Test func `an assertion is removed from errors and descriptions`() throws {

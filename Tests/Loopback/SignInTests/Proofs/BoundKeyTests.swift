@@ -88,9 +88,7 @@ import Testing
   }
 
   /// The answer that asks for the nonce also has the server's time.
-  @Test(
-    .disabled("Prover.canImprove learns the time only from invalid_dpop_proof"),
-    arguments: [-600, 600])
+  @Test(arguments: [-600, 600])
   func `a clock that is off and a nonce are corrected by one more request`(
     seconds: Int
   ) async throws {
@@ -103,9 +101,7 @@ import Testing
     #expect(try await bound.count(.token) { try await bound.oauth.refresh() } == 2)
   }
 
-  @Test(
-    .disabled("the times in client assertions are not corrected by the server's time"),
-    arguments: [-600, 600])
+  @Test(arguments: [-600, 600])
   func `a client that authenticates with a key may have a wrong clock too`(
     seconds: Int
   ) async throws {
