@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["private_key_jwt", "client_secret_jwt", "tls_client_auth", "", "BASIC"])
+  @Test(arguments: ["private_key_jwt", "client_secret_jwt", "tls_client", "", "BASIC"])
   func `a method that the SDK does not implement is rejected by the configuration`(
     name: String
   ) {
