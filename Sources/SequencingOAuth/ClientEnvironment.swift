@@ -112,9 +112,12 @@ public struct ClientEnvironment: Sendable {
     set { parts.value.oneTimeValues = newValue }
   }
 
-  /// The list of used one-time values: the app's, the store's or this process's.
-  package var sharedOneTimeValues: any OneTimeValues {
-    parts.value.oneTimeValues ?? parts.value.tokenStore as? any OneTimeValues ?? parts.value.memory
+  /// The list of used one-time values: the app's, the store's or this environment's.
+  package var sharedOneTimeValues: any OneTimeValues { givenOneTimeValues ?? parts.value.memory }
+
+  /// The list of used one-time values of the app or the store; `nil` if neither has one.
+  package var givenOneTimeValues: (any OneTimeValues)? {
+    parts.value.oneTimeValues ?? parts.value.tokenStore as? any OneTimeValues
   }
 
   /// The cache of the servers' metadata.

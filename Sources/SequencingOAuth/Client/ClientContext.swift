@@ -199,6 +199,11 @@ package final class ClientContext: Sendable {
     let client = try await client()
     try check(record, at: client)
     client.resume(serverNonce: record.serverNonce)
+    // A grant that needs neither a user nor a refresh token can begin with the key of the
+    // configuration, as a new sign-in does.
+    if record.grant != nil, record.token.refreshToken == nil, !client.fits(record.proofKey) {
+      return try client.provingAnew()
+    }
     return client.proving(with: record.proofKey)
   }
 }

@@ -3,7 +3,8 @@ import SQBasics
 extension ClientConfiguration {
   /// Whether the requests of the client need a certificate of the TLS connection.
   var usesCertificate: Bool {
-    clientAuthentication?.usesCertificate ?? false || newBinding == .certificate
+    (clientAuthentication ?? provider.clientAuthentication)?.usesCertificate ?? false
+      || newBinding == .certificate
   }
 
   /// Returns the client's authentication method at an endpoint that supports these methods; `nil`

@@ -150,9 +150,11 @@ public struct ClientConfiguration: Sendable, Hashable {
   var newBinding: TokenBinding? { tokenBinding ?? (profile.isFAPI ? .dpop() : nil) }
   /// How to bind the client's tokens to a key, so that a stolen token is worth nothing.
   ///
-  /// By default it is `nil`, and the tokens are Bearer tokens. With a binding, a response with a
-  /// Bearer token is refused with ``SQOAuthError/Code/tokenNotBound``. It takes effect with each
-  /// account's next sign-in; until then an account keeps the tokens and the key that it has.
+  /// By default it is `nil`, and the tokens are Bearer tokens. With a key, a response with a Bearer
+  /// token is refused with ``SQOAuthError/Code/tokenNotBound``; with a certificate, the type of the
+  /// tokens stays Bearer. The setting takes effect with each account's next sign-in; until then an
+  /// account keeps the tokens and the key that it has. Tokens of
+  /// ``AccountOperations/exchangeToken(_:)`` are for another service and are never bound.
   ///
   /// - SeeAlso: RFC 9449
   public var tokenBinding: TokenBinding? {

@@ -8,6 +8,7 @@ enum ExtraParameters {
   static let reservedForAuthorization: Set<String> = [
     "response_type", "client_id", "client_secret", "redirect_uri", "scope", "state", "nonce",
     "code_challenge", "code_challenge_method", "response_mode", "request", "request_uri",
+    "dpop_jkt",
   ]
 
   static let reservedForToken: Set<String> = [

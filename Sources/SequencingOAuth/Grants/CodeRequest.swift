@@ -120,26 +120,35 @@ package struct CodeRequest: Sendable, Hashable, Codable {
       scope: identity.scope, state: state, nonce: identity.nonce, pkce: PKCE(verifier: verifier),
       extraParameters: grant.question.parameters(isResponseSigned: responseAlgorithms != nil)
         + binding)
-    var parameters = request.parameters
-    if grant.isSigned {
-      // The server reads only the signed parameters (RFC 9101, sections 5 and 6.3).
-      parameters = [
-        .init("client_id", clientID),
-        .init("request", try await client.requestObject(of: parameters)),
-      ]
+    guard let endpoint = grant.pushEndpoint else {
+      return try request.url(with: try await parameters(of: request, grant, client))
     }
-    guard let endpoint = grant.pushEndpoint else { return try request.url(with: parameters) }
-    let reference = try await push(parameters, to: endpoint, by: client.proving(with: proofKey))
+    let reference = try await push(to: endpoint, by: client.proving(with: proofKey)) {
+      () throws(SQOAuthError) in try await parameters(of: request, grant, client)
+    }
     return try request.url(pushedAs: reference)
+  }
+
+  /// Returns the parameters to send: those of the request, or a new signed text that has them.
+  private func parameters(
+    of request: AuthorizationRequest, _ grant: PreparedCodeGrant, _ client: RegisteredClient
+  ) async throws(SQOAuthError) -> [FormCoding.Pair] {
+    guard grant.isSigned else { return request.parameters }
+    // The server reads only the signed parameters (RFC 9101, sections 5 and 6.3).
+    return [
+      .init("client_id", clientID),
+      .init("request", try await client.requestObject(of: request.parameters)),
+    ]
   }
 
   /// Pushes parameters to the server, and returns the reference to them.
   private func push(
-    _ parameters: [FormCoding.Pair], to endpoint: URL, by client: RegisteredClient
+    to endpoint: URL, by client: RegisteredClient,
+    _ parameters: () async throws(SQOAuthError) -> [FormCoding.Pair]
   ) async throws(SQOAuthError) -> String {
     let (answer, pushed) = try await client.exchange(at: endpoint) { () throws(SQOAuthError) in
       PushedAuthorizationRequest(
-        endpoint: endpoint, parameters: parameters,
+        endpoint: endpoint, parameters: try await parameters(),
         client: try await client.credentials(at: endpoint), timeout: client.configuration.timeout)
     }
     return try PushedAuthorizationResponse(
@@ -173,7 +182,7 @@ package struct CodeRequest: Sendable, Hashable, Codable {
   /// Throws unless a signed response is the server's, and then its error, if it has one.
   ///
   /// It comes before the code is used.
-  private func verify(
+  package func verify(
     _ response: AuthorizationResponse, by client: RegisteredClient
   ) async throws(SQOAuthError) {
     guard let responseAlgorithms else { return }

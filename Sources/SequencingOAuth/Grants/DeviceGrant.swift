@@ -51,12 +51,14 @@ struct DeviceGrant: Sendable {
           + "device; let them sign in with a browser")
     }
     let configuration = client.configuration
-    let request = DeviceAuthorizationRequest(
-      endpoint: endpoint, scope: question.expected.scope,
-      parameters: question.parameters
-        + (question.expected.nonce.map { [.init("nonce", $0)] } ?? []),
-      client: try await client.credentials(at: endpoint), timeout: configuration.timeout)
-    let answer = try await client.environment.transport.exchange(request.httpRequest())
+    let (answer, request) = try await client.exchange(at: endpoint, proving: .ifAsked) {
+      () throws(SQOAuthError) in
+      DeviceAuthorizationRequest(
+        endpoint: endpoint, scope: question.expected.scope,
+        parameters: question.parameters
+          + (question.expected.nonce.map { [.init("nonce", $0)] } ?? []),
+        client: try await client.credentials(at: endpoint), timeout: configuration.timeout)
+    }
     return try DeviceAuthorizationResponse(
       answer, to: request, receivedAt: client.environment.clock.now)
   }

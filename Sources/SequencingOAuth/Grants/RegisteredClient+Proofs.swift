@@ -19,8 +19,27 @@ extension RegisteredClient {
 
   /// Creates the key for a new sign-in; `nil` if its tokens are not bound to a key.
   func newProofKey() throws(SQOAuthError) -> ProofKey? {
-    guard let binding = configuration.newBinding, binding != .certificate else { return nil }
+    guard let binding = configuration.newBinding else { return nil }
+    guard binding != .certificate else {
+      // Endpoints from the app have no metadata that could say so.
+      guard configuration.metadata != nil || metadata.bindsTokensToCertificates else {
+        throw SQOAuthError(
+          .signInUnsupported,
+          "the server's metadata does not say that it binds tokens to certificates "
+            + "(tls_client_certificate_bound_access_tokens)")
+      }
+      return nil
+    }
     return try ProofKey(binding, supported: metadata.proofAlgorithms)
+  }
+
+  /// Returns whether an account's key is of the kind that a new sign-in would have.
+  func fits(_ key: ProofKey?) -> Bool {
+    switch configuration.newBinding {
+    case .dpop?: key?.pair != nil
+    case .dpopKey(let appKey)?: key != nil && key == (try? ProofKey(ofApp: appKey))
+    case .certificate?, nil: true
+    }
   }
 
   /// The authorization server's newest nonce for proofs; an account's record keeps it.
@@ -67,16 +86,18 @@ extension RegisteredClient {
     _ message: () async throws(SQOAuthError) -> Message
   ) async throws(SQOAuthError) -> (WebResponse, Message) {
     let prover = try prover()
+    let start = ContinuousClock.now
     var proof: Prover.Proof?
     if proving == .always {
       proof = try await prover?.proof(of: "POST", endpoint, to: .authorization)
     }
     let first = try await message()
-    let answer = try await exchange(first, proof, prover)
+    let answer = try await exchange(first, at: endpoint, proof)
     guard canImprove(proof, after: answer, of: endpoint, by: prover) else { return (answer, first) }
     let second = try await message()
     proof = try await prover?.proof(of: "POST", endpoint, to: .authorization)
-    return (try await exchange(second, proof, prover), second)
+    // Other processes wait for one request's time, so both attempts share it.
+    return (try await exchange(second, at: endpoint, proof, since: start), second)
   }
 
   /// Returns whether the server may accept a second message, with a new proof and new credentials.
@@ -86,7 +107,9 @@ extension RegisteredClient {
     guard answer.status >= 400, let code = JSONMessage.members(of: answer.body)?["error"]?.string
     else { return false }
     let error = SQOAuthError.Code(rawValue: code)
-    if error == .invalidClient { return wasClockWrong(answer, at: endpoint) }
+    if error == .invalidClient || code == "invalid_request_object" {
+      return wasClockWrong(answer, at: endpoint)
+    }
     guard let prover else { return false }
     guard let proof else { return error == .useDPoPNonce || error == .invalidDPoPProof }
     return prover.canImprove(proof, after: error, answer.headers)
@@ -95,7 +118,7 @@ extension RegisteredClient {
   /// Returns whether a server may have refused an assertion because of this machine's clock, and
   /// remembers the server's time.
   private func wasClockWrong(_ answer: WebResponse, at endpoint: URL) -> Bool {
-    guard (try? unprovenCredentials(supported: nil))?.authentication.usesAssertion ?? false,
+    guard configuration.clientKey != nil || configuration.clientSecret != nil,
       let server = Self.server(of: endpoint)
     else { return false }
     return environment.proofServers.learnTime(
@@ -108,13 +131,22 @@ extension RegisteredClient {
     return environment.clock.now.addingTimeInterval(-lead)
   }
 
+  /// Sends a message, and learns the nonce in its answer, even if the message has no proof.
+  ///
+  /// After an earlier attempt, the message has the rest of the time that began with it.
   private func exchange(
-    _ message: some ClientMessage, _ proof: Prover.Proof?, _ prover: Prover?
+    _ message: some ClientMessage, at endpoint: URL, _ proof: Prover.Proof?,
+    since start: ContinuousClock.Instant? = nil
   ) async throws(SQOAuthError) -> WebResponse {
     var request = message.httpRequest()
+    if let start, let limit = request.timeout {
+      request.timeout = max(.zero, limit - (ContinuousClock.now - start))
+    }
     if let proof { request.headers[DPoPProof.field] = proof.text }
     let response = try await environment.transport.exchange(request)
-    if let proof { prover?.learn(response.headers, to: proof) }
+    if proofKey != nil, let server = Self.server(of: endpoint) {
+      environment.proofServers.learn(response.headers, from: server)
+    }
     return response
   }
 }

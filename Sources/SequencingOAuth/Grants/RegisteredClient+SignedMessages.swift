@@ -38,13 +38,15 @@ extension RegisteredClient {
     }
     let now = Int64(serverTime(at: metadata.tokenEndpoint).timeIntervalSince1970)
     let tolerance = configuration.clockTolerance.components.seconds
-    var claims: [String: JSONValue] = [
-      "iss": .string(configuration.clientID),
-      "aud": .string(metadata.issuer ?? metadata.authorizationEndpoint?.absoluteString ?? ""),
-      "iat": .integer(now), "nbf": .integer(now - min(tolerance, 60)),
-      "exp": .integer(now + 300 + tolerance), "jti": .string(RandomString.make()),
-    ]
+    var claims: [String: JSONValue] = [:]
     for parameter in parameters { claims[parameter.name] = Self.claim(parameter) }
+    // They come last, so that no parameter of the app replaces them.
+    claims["iss"] = .string(configuration.clientID)
+    claims["aud"] = .string(metadata.issuer ?? metadata.authorizationEndpoint?.absoluteString ?? "")
+    claims["iat"] = .integer(now)
+    claims["nbf"] = .integer(now - min(tolerance, 60))
+    claims["exp"] = .integer(now + 300 + tolerance)
+    claims["jti"] = .string(RandomString.make())
     return try await key.sign(claims, type: "oauth-authz-req+jwt")
   }
 

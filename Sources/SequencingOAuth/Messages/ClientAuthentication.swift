@@ -79,6 +79,7 @@ extension ClientAuthentication {
   ) throws(SQOAuthError) -> ClientAuthentication {
     // The app's choice applies even if the server's metadata does not list it.
     if let explicit { return explicit }
+    if let providers, providers.usesCertificate { return providers }
     if hasKey {
       guard supported?.contains(privateKeyJWT.rawValue) ?? true else {
         throw SQOAuthError(

@@ -4,7 +4,7 @@ import SQFoundation
 /// The request that starts a sign-in on another device.
 ///
 /// - SeeAlso: RFC 8628, section 3.1
-struct DeviceAuthorizationRequest: Sendable {
+struct DeviceAuthorizationRequest: ClientMessage {
   let endpoint: URL
   /// The requested scopes; `nil` for the server's default.
   let scope: String?

@@ -58,6 +58,7 @@ package final class ProofServers: Sendable {
   func known(_ server: Server) -> (nonce: String?, clockLead: Double) {
     state.withLock { state in
       guard let known = state.servers[server] else { return (nil, 0) }
+      state.change(server) { _ in }
       return (known.nonce, known.clockLead)
     }
   }

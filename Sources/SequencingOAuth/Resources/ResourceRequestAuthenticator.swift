@@ -1,3 +1,4 @@
+import SQBasics
 public import SQFoundation
 
 /// The method and the URL of a request for a protected resource, before its token is put on it.
@@ -53,7 +54,8 @@ extension ResourceRequestAuthenticator {
   ///
   /// The scheme is always spelled `Bearer` or `DPoP`, even if the server used another spelling.
   public func headerFields(for token: SQToken) -> HeaderFields {
-    ["Authorization": (token.isBound ? "DPoP " : "Bearer ") + token.accessToken]
+    let isOfDPoP = token.isBound || token.tokenType.asciiLowercased() == "dpop"
+    return ["Authorization": (isOfDPoP ? "DPoP " : "Bearer ") + token.accessToken]
   }
 
   /// Returns the fields that the token has on every request.

@@ -51,6 +51,18 @@ public struct AccessTokenClaims: Sendable, Hashable {
     }
   }
 
+  /// Throws unless the token is bound to a key or to a certificate, so that a thief cannot use it.
+  ///
+  /// Call it after the check of a ``ProtectedRequest``, if your service accepts no Bearer tokens.
+  ///
+  /// - Throws: `SQOAuthError.Code.accessTokenInvalid`; answer the request with status 401 then.
+  public func requireBound() throws(SQOAuthError) {
+    guard proofKeyThumbprint != nil || certificateThumbprint != nil else {
+      throw SQOAuthError(
+        .accessTokenInvalid, "the access token is bound neither to a key nor to a certificate")
+    }
+  }
+
   /// Throws unless the token has all of the scopes.
   ///
   /// Scopes are compared by their code points.

@@ -86,8 +86,9 @@ public struct AccessTokenValidator: Sendable {
   ///
   /// A token that is bound to a key is valid only with a proof for this request, which can be used
   /// once (DPoP). The proofs of the last minutes are remembered: in `ClientEnvironment.oneTimeValues`
-  /// if the app has set it, otherwise in the memory of this process, 10 000 at most. A Bearer token
-  /// needs no proof.
+  /// if the app has set it, in the environment's store if it can, and otherwise in the memory of this
+  /// process, 10 000 at most. A Bearer token needs no proof; if all callers must have one, call
+  /// ``AccessTokenClaims/requireBound()`` too.
   ///
   /// - Throws: `SQOAuthError.Code.invalidDPoPProof` for a missing or wrong proof; the errors of
   ///   ``validate(_:)-(String)``. Answer the request with status 401, and for a bound token with

@@ -7,13 +7,16 @@ import SequencingOAuth
 struct ProofChecker: Sendable {
   let algorithms: Set<JWSAlgorithm>
   let environment: ClientEnvironment
-  /// The proofs that were used: the app's list, or one in the memory of this process.
+  /// The proofs that were used: the list of the app or its store, or one of this process.
   private let used: any OneTimeValues
+
+  /// The list of this process, which all its checks share, however many there are.
+  private static let ofProcess = MemoryOneTimeValues()
 
   init(_ algorithms: Set<JWSAlgorithm>, _ environment: ClientEnvironment) {
     self.algorithms = algorithms
     self.environment = environment
-    used = environment.oneTimeValues ?? MemoryOneTimeValues()
+    used = environment.givenOneTimeValues ?? Self.ofProcess
   }
 
   /// Throws unless the request has the proof of the key to which its token is bound.
@@ -25,6 +28,7 @@ struct ProofChecker: Sendable {
     _ request: ProtectedRequest, _ claims: AccessTokenClaims, tolerance: Duration
   ) async throws(SQOAuthError) {
     let (scheme, token) = try request.token()
+    try claims.requireKnownBinding()
     try claims.requireCertificate(request.certificate)
     guard scheme == .dpop else { return try claims.requireNoKey() }
     let proof = try ReceivedProof(request.proofs, algorithms: algorithms)
@@ -65,15 +69,30 @@ extension AccessTokenClaims {
     }
   }
 
-  /// Throws if the token is bound to a key, or to something that the SDK does not know.
+  /// Throws if the token is bound to a key.
   func requireNoKey() throws(SQOAuthError) {
-    guard proofKeyThumbprint == nil else {
+    try requireKnownBinding()
+    // Some servers name the type of a bound token, and not its key.
+    let type = claims["token_type"]?.string?.asciiLowercased() ?? ""
+    guard proofKeyThumbprint == nil, !["dpop", "pop", "mac"].contains(type) else {
       throw SQOAuthError(
         .accessTokenInvalid,
         "the access token is bound to a key, and the request has no proof (DPoP): check the whole "
           + "request, as a ProtectedRequest")
     }
-    guard certificateThumbprint != nil || claims["cnf"] ?? .null == .null else {
+  }
+
+  /// Throws if the token is bound to something that the SDK does not know.
+  ///
+  /// - SeeAlso: RFC 7800, section 3.1
+  func requireKnownBinding() throws(SQOAuthError) {
+    let confirmation = claims["cnf"] ?? .null
+    guard confirmation != .null else { return }
+    guard let members = confirmation.object, !members.isEmpty,
+      members.allSatisfy({ name, value in
+        ["jkt", "x5t#S256"].contains(name) && value.string?.isEmpty == false
+      })
+    else {
       throw SQOAuthError(
         .accessTokenInvalid,
         "the access token is bound to something that this service cannot check (\"cnf\")")

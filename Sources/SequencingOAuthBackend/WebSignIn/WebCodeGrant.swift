@@ -34,6 +34,7 @@ struct WebCodeGrant: Sendable {
     try check(signIn)
     let response = try Self.response(in: redirect, to: signIn)
     let validator = try client.idTokenValidator(scope: signIn.request.identity.scope)
+    try await signIn.request.verify(response, by: client)
     try await prepare()
     try await use(signIn)
     // The caller prevents any cancellation, so no token of this request stays abandoned.

@@ -63,6 +63,27 @@ import Testing
     }
   }
 
+  @Test func `a stream that is refused is not repeated, and the next call has the nonce`()
+    async throws
+  {
+    let (module, _) = try await account()
+    let refusal = WebResponse.grpc(
+      [],
+      trailers: [
+        "grpc-status": "16", "www-authenticate": #"DPoP error="use_dpop_nonce""#,
+        "dpop-nonce": "n",
+      ])
+    try await ScriptedServer.answering(refusal) { server in
+      let channel = try server.channel(credential: .account(module))
+      for _ in 0..<2 {
+        await rpcFailure(.unauthenticated) {
+          for try await _ in try channel.test("X", kind: .serverStreaming).messages {}
+        }
+      }
+      #expect(try server.requests.map { try proof($0).nonce } == [nil, "n"])
+    }
+  }
+
   @Test func `a refused token is refreshed once, and the new one has its own proof`() async throws {
     let (module, _) = try await account()
     let refusal = WebResponse.grpc(

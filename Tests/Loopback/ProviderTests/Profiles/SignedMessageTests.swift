@@ -112,6 +112,57 @@ import Testing
     #expect(claims["authorization_details"]?.array?.count == 1)
   }
 
+  @Test func `a request that is pushed again is signed again`() async throws {
+    var fixture = try await ProfileFixture(.fapi2MessageSigning) { options, client in
+      options.dpop.noncesRequiredBy = [.authorizationServer]
+      client.authorizationResponseAlgorithm = .es256
+    }
+    fixture.register { $0.profile = .fapi2MessageSigning }
+    try await fixture.oauth.signIn()
+    let pushed = fixture.sandbox.requests(to: .pushedAuthorization)
+    let objects = try pushed.map { try CompactJWS(try #require($0.form("request"))).claims() }
+    #expect(objects.count == 2 && objects[0]["jti"] != objects[1]["jti"])
+    #expect(objects[0]["state"] == objects[1]["state"])
+  }
+
+  /// RFC 9101 protects the parameters, so none of the app may replace the client's own claims.
+  @Test func `no parameter of the app replaces a claim of the request`() async throws {
+    var fixture = try await fixture()
+    let configuration = try ClientConfiguration(
+      clientID: ProfileFixture.id, clientKey: fixture.key,
+      redirectURI: "com.example.sandbox:/callback", scope: "openid",
+      provider: fixture.configuration.provider,
+      authorizationParameters: ["aud": "other", "iss": "other", "exp": "1"])
+    fixture.register {
+      $0 = configuration
+      $0.profile = .fapi2MessageSigning
+    }
+    try await fixture.oauth.signIn()
+    let pushed = try #require(fixture.sandbox.requests(to: .pushedAuthorization).last)
+    let claims = try CompactJWS(try #require(pushed.form("request"))).claims()
+    #expect(claims["iss"] == .string(ProfileFixture.id))
+    #expect(claims["aud"] == .string(fixture.sandbox.issuer.absoluteString))
+    await failure(.invalidConfiguration) {
+      try ClientConfiguration(
+        clientID: "client", provider: fixture.configuration.provider,
+        authorizationParameters: ["dpop_jkt": "x"])
+    }
+  }
+
+  @Test func `a forged response does not use up a web application's sign-in`() async throws {
+    let fixture = try await fixture()
+    let manager = AccountManager(
+      store: MemoryTokenStore(), environment: fixture.oauth.environment)
+    let (url, begun) = try await manager.beginSignIn(fixture.configuration)
+    let redirect = try await SandboxVisitor().visit(url).redirect
+    let forged = String(redirect.dropLast(8)) + "AAAAAAAA"
+    #expect(
+      await failure {
+        try await manager.finishSignIn(begun, redirect: forged, fixture.configuration)
+      } != nil)
+    _ = try await manager.finishSignIn(begun, redirect: redirect, fixture.configuration)
+  }
+
   @Test func `a web application finds the sign-in of a signed response`() async throws {
     let fixture = try await fixture()
     let environment = fixture.oauth.environment

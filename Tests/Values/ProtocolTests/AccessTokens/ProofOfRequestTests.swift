@@ -125,7 +125,9 @@ import Testing
   func `a token that is bound to a certificate or something unknown is refused`(
     checker: Checker
   ) async throws {
-    for confirmation: JSONValue in [["x5t#S256": "x"], ["kid": "k"], ["jkt": 1], ["jkt": ""], "x"] {
+    for confirmation: JSONValue in [
+      ["x5t#S256": "x"], ["kid": "k"], ["jkt": 1], ["jkt": ""], "x", [:], ["jkt": "x", "jwk": [:]],
+    ] {
       let (check, plain, token) = try await check(checker, confirmation: confirmation)
       await failure(.accessTokenInvalid) { try await plain(token) }
       await failure(.accessTokenInvalid) {
@@ -211,6 +213,39 @@ import Testing
     ).text
     let result = try? await check(request(token, proofs: [text]))
     #expect((result != nil) == isValid)
+  }
+
+  @Test func `a proof is known to every check of the process`() async throws {
+    let (check, _, token) = try await check(.introspection, confirmation: confirmation)
+    let (other, _, _) = try await self.check(.introspection, confirmation: confirmation)
+    let proof = try await proof(token)
+    #expect(try await check(request(token, proofs: [proof])) != nil)
+    await failure(.invalidDPoPProof) { try await other(request(token, proofs: [proof])) }
+  }
+
+  @Test(arguments: ["DPoP", "dpop", "pop", "mac"])
+  func `a token whose type is bound to a key is no Bearer token`(type: String) async throws {
+    var environment = ClientEnvironment()
+    environment.transport = ScriptedTransport(
+      ScriptedTransport.json(#"{"active":true,"sub":"alice","token_type":"\#(type)"}"#))
+    let introspector = TokenIntrospector(
+      try ClientConfiguration(
+        clientID: "service", clientSecret: "secret",
+        provider: .endpoints(
+          token: "https://id.example/token", introspection: "https://id.example/introspect")),
+      environment: environment)
+    await failure(.accessTokenInvalid) { try await introspector.claims(of: "T") }
+    await failure(.accessTokenInvalid) {
+      try await introspector.claims(of: request("T", scheme: "Bearer", proofs: []))
+    }
+  }
+
+  @Test func `a service may demand that tokens are bound`() async throws {
+    let (check, _, token) = try await check(.introspection, confirmation: nil)
+    let claims = try #require(try await check(request(token, scheme: "Bearer", proofs: [])))
+    failure(.accessTokenInvalid) { try claims.requireBound() }
+    let (bound, _, other) = try await self.check(.introspection, confirmation: confirmation)
+    try await bound(request(other, proofs: [proof(other)]))?.requireBound()
   }
 
   @Test func `two proofs, a long proof and rubbish are refused`() async throws {

@@ -70,6 +70,14 @@ import Testing
     #expect(servers.known(try server("https://h0.example")).nonce == nil)
   }
 
+  @Test func `a server whose nonce is used is not forgotten`() throws {
+    servers.learn(Self.nonce("steady"), from: try server())
+    for number in 0..<1000 {
+      servers.learn(Self.nonce("n\(number)"), from: try server("https://h\(number).example"))
+      #expect(servers.known(try server()).nonce == "steady")
+    }
+  }
+
   @Test func `an account's nonce is only used if no newer one is known`() throws {
     servers.resume("stored", of: try server())
     #expect(servers.known(try server()).nonce == "stored")

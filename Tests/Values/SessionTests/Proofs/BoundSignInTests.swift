@@ -145,12 +145,33 @@ import Testing
         return WebResponse(status: 200)
       }
       return WebResponse(
-        status: 400, headers: ["Content-Type": "application/json"],
+        status: 400, headers: ["Content-Type": "application/json", "DPoP-Nonce": "n"],
         body: Data(#"{"error":"invalid_dpop_proof"}"#.utf8))
     }
     try await strict.module.revoke()
     let proofs = try strict.fixture.http.requests.filter { $0.url.path() == "/revoke" }
       .map { try SentProof($0) }
     #expect(proofs.map { $0 == nil } == [true, false, true, false])
+    #expect(proofs.compactMap { $0?.nonce } == ["n", "n"])
+  }
+
+  /// Such an account has no sign-in that could bring it a key.
+  @Test func `a grant that the client repeats gets a key with the next token`() async throws {
+    let world = try ProofWorld()
+    let token = SQToken(accessToken: "old", expirationDate: world.clock.now - 1)
+    await world.store.save(
+      AccountRecord(
+        id: "default", clientID: "client", grant: .clientCredentials(scope: "demo"), token: token))
+    world.change { $0.issuesRefreshTokens = false }
+    _ = try await world.module.token()
+    let key = try #require(await world.storedKey)
+    try await world.module.refresh()
+    #expect(await world.storedKey == key)
+    var configuration = try world.module.context.configuration.get()
+    let own = try ClientKey(generating: .es256)
+    configuration.tokenBinding = .dpopKey(own)
+    world.module.register(configuration)
+    try await world.module.refresh()
+    #expect(await world.storedKey?.thumbprint == own.keyID)
   }
 }

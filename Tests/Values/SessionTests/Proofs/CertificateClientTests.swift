@@ -14,7 +14,7 @@ import Testing
     {"issuer":"https://id.example","authorization_endpoint":"https://id.example/authorize",
      "token_endpoint":"https://id.example/token","revocation_endpoint":"https://id.example/revoke",
      "pushed_authorization_request_endpoint":"https://id.example/par",
-     "mtls_endpoint_aliases":ALIASES}
+     "tls_client_certificate_bound_access_tokens":BINDS,"mtls_endpoint_aliases":ALIASES}
     """#
   private static let aliases = #"""
     {"token_endpoint":"https://mtls.example/token",
@@ -23,9 +23,11 @@ import Testing
     """#
 
   private func fixture(
-    _ authentication: ClientAuthentication?, binding: TokenBinding? = nil, aliases: String = aliases
+    _ authentication: ClientAuthentication?, binding: TokenBinding? = nil,
+    aliases: String = aliases, binds: Bool = true
   ) throws -> OAuthFixture {
     let metadata = Self.metadata.replacing("ALIASES", with: aliases)
+      .replacing("BINDS", with: "\(binds)")
     let fixture = OAuthFixture(
       answer: { request in
         switch request.url.path() {
@@ -78,6 +80,29 @@ import Testing
     let token = try await fixture.oauth.signIn()
     #expect(hosts(fixture) == ["mtls.example/par", "mtls.example/token"])
     #expect(!token.isBound && fixture.http.requests.allSatisfy { $0.headers["DPoP"] == nil })
+  }
+
+  @Test func `a server that does not say that it binds tokens to certificates is refused`()
+    async throws
+  {
+    let fixture = try fixture(.publicClient, binding: .certificate, binds: false)
+    let error = await failure(.signInUnsupported) { try await fixture.oauth.signIn() }
+    #expect(error?.message.contains("tls_client_certificate_bound_access_tokens") == true)
+    #expect(fixture.opened.isEmpty)
+  }
+
+  @Test func `a provider that demands a certificate is obeyed`() async throws {
+    let fixture = try fixture(nil)
+    var provider = Provider.issuer(Self.issuer)
+    provider.clientAuthentication = .tlsClientAuth
+    var configuration = try ClientConfiguration(
+      clientID: "client", clientSecret: "s", redirectURI: "com.example.app:/cb", provider: provider)
+    configuration.pushesAuthorizationRequests = true
+    fixture.oauth.register(configuration)
+    try await fixture.oauth.signIn()
+    #expect(hosts(fixture) == ["mtls.example/par", "mtls.example/token"])
+    #expect(fixture.http.forms.allSatisfy { $0["client_secret"] == nil })
+    #expect(fixture.http.requests.allSatisfy { $0.headers["Authorization"] == nil })
   }
 
   @Test func `a client without a certificate does not use the aliases`() async throws {

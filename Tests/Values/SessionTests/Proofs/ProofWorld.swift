@@ -16,6 +16,7 @@ final class ProofWorld: Sendable {
     var nextTokenNonce: String?
     var nextAPINonce: String?
     var tokenType = "DPoP"
+    var issuesRefreshTokens = true
     /// Whether the servers have a new nonce for each request, and so never accept one.
     var neverAgrees = false
     /// The servers' time minus the client's time, in seconds, where the difference matters.
@@ -103,7 +104,7 @@ final class ProofWorld: Sendable {
     count += 1
     let body = #"""
       {"access_token":"T\#(count)","token_type":"\#(manners.tokenType)","expires_in":3600,
-       "refresh_token":"R\#(count)","scope":"demo"}
+       \#(manners.issuesRefreshTokens ? #""refresh_token":"R\#(count)","# : "")"scope":"demo"}
       """#
     return WebResponse(status: 200, headers: fields, body: Data(body.utf8))
   }
