@@ -142,7 +142,7 @@ import Testing
     let claims = try CompactJWS(try #require(pushed.form("request"))).claims()
     #expect(claims["iss"] == .string(ProfileFixture.id))
     #expect(claims["aud"] == .string(fixture.sandbox.issuer.absoluteString))
-    await failure(.invalidConfiguration) {
+    failure(.invalidConfiguration) {
       try ClientConfiguration(
         clientID: "client", provider: fixture.configuration.provider,
         authorizationParameters: ["dpop_jkt": "x"])
