@@ -1,4 +1,5 @@
 import Foundation
+import GRPCValueSupport
 import SQBasics
 import Testing
 
