@@ -62,7 +62,8 @@ struct SandboxKey: Sendable {
       let jwk = try? oneLineOfJSON(.object(members))
     else { throw notUsable }
     return try ClientKey(
-      algorithm: algorithm, keyID: members["kid"]?.string ?? thumbprint(members), publicJWK: jwk
+      algorithm: algorithm, keyID: members["kid"]?.string ?? ClientKey.thumbprint(of: members),
+      publicJWK: jwk
     ) { _ in throw notUsable }
   }
 
@@ -83,13 +84,5 @@ struct SandboxKey: Sendable {
     case ("OKP", "Ed25519"): return .edDSA
     default: return nil
     }
-  }
-
-  /// Returns the name that a private key without a name has: its thumbprint (RFC 7638).
-  private static func thumbprint(_ members: [String: JSONValue]) -> String {
-    let names = ["crv", "e", "kty", "n", "x", "y"]
-    return ProofKey.thumbprint(
-      ProofKey.publicJWK(
-        members.filter { names.contains($0.key) }.compactMapValues(\.string)))
   }
 }

@@ -59,7 +59,7 @@ extension PublicKey.Kind {
 }
 
 extension EllipticCurve {
-  /// Finds out the curve of a key; `nil` if it has none, or one that the SDK does not support.
+  /// Finds out the curve of a key; `nil` for a key without a curve that the SDK supports.
   fileprivate init?(of key: OpaquePointer) {
     guard EVP_PKEY_is_a(key, "EC") == 1 else { return nil }
     var name = [CChar](repeating: 0, count: 64)

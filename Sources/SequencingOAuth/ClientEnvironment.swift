@@ -124,7 +124,7 @@ public struct ClientEnvironment: Sendable {
   var metadata: MetadataCache { parts.value.metadata }
   /// The cache of the issuers' public keys.
   var signingKeys: SigningKeys { parts.value.signingKeys }
-  /// What servers have told about the proofs that they accept.
+  /// The nonces and the clocks of servers, for the proofs that they accept.
   var proofServers: ProofServers { parts.value.proofServers }
   /// The timer that all sessions share.
   var timers: TimerQueue { parts.value.timers }

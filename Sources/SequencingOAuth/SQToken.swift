@@ -168,11 +168,16 @@ public struct SQToken: Sendable, Hashable, Codable {
   /// Like ``idToken``, it is not a part of the encoded token, and does not affect equality.
   package var proofKey: ProofKey? { storage.proofKey }
 
+  /// Whether the server says that the token is bound to a key.
+  ///
+  /// - SeeAlso: RFC 9449, section 5
+  var isOfTypeDPoP: Bool { tokenType.asciiLowercased() == "dpop" }
+
   /// Throws if the token is bound to a key that is not known.
   ///
   /// Such a token was stored by the app instead of a ``TokenStore``.
   func checkHasKey() throws(SQOAuthError) {
-    guard proofKey == nil, tokenType.asciiLowercased() == "dpop" else { return }
+    guard proofKey == nil, isOfTypeDPoP else { return }
     throw SQOAuthError(
       .tokenNotBound,
       "the token is of the type DPoP, and its key is not known: the key is kept with the account, so "
@@ -181,7 +186,8 @@ public struct SQToken: Sendable, Hashable, Codable {
 
   /// Returns the token bound to a key.
   package func bound(to key: ProofKey?) -> SQToken {
-    SQToken(storage.with(nonce: nonce, idToken: idToken, proofKey: key))
+    key == nil && proofKey == nil
+      ? self : SQToken(storage.with(nonce: nonce, idToken: idToken, proofKey: key))
   }
 
   /// Returns this token with the validated identity of its user.

@@ -126,8 +126,8 @@ public struct ClientConfiguration: Sendable, Hashable {
   /// Whether to sign the request of each sign-in with a browser with the ``clientKey``; `false` by
   /// default.
   ///
-  /// Then nobody can change the request on its way, and the server knows who has made it. The SDK
-  /// always does this if the server's metadata requires it.
+  /// Then the request cannot be changed on its way, and the server knows which client made it. The
+  /// SDK always does this if the server's metadata requires it.
   ///
   /// - SeeAlso: RFC 9101
   public var signsAuthorizationRequests: Bool {
@@ -137,8 +137,8 @@ public struct ClientConfiguration: Sendable, Hashable {
   /// The algorithm with which the server signs the responses of sign-ins; `nil` for responses
   /// without a signature.
   ///
-  /// If it is set, the client asks for a signed response, and refuses one that is not signed with
-  /// this algorithm by the issuer for this client. Set the algorithm that the client is registered
+  /// If it is set, the client asks for a signed response, and refuses a response that is not signed
+  /// with this algorithm by the issuer for this client. Set the algorithm that the client is registered
   /// with (`authorization_signed_response_alg`).
   ///
   /// - SeeAlso: JWT Secured Authorization Response Mode for OAuth 2.0 (JARM)
@@ -146,8 +146,6 @@ public struct ClientConfiguration: Sendable, Hashable {
     get { values.value.authorizationResponseAlgorithm }
     set { values.value.authorizationResponseAlgorithm = newValue }
   }
-  /// The binding of new tokens: the app's, or the one that the profile needs.
-  var newBinding: TokenBinding? { tokenBinding ?? (profile.isFAPI ? .dpop() : nil) }
   /// How to bind the client's tokens to a key, so that a stolen token is worth nothing.
   ///
   /// By default it is `nil`, and the tokens are Bearer tokens. With a key, a response with a Bearer

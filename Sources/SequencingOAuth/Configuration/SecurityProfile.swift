@@ -26,3 +26,8 @@ public enum SecurityProfile: Sendable, Hashable {
   /// - SeeAlso: FAPI 2.0 Security Profile, section 5.4.1
   var algorithms: Set<JWSAlgorithm>? { isFAPI ? [.ps256, .es256, .edDSA] : nil }
 }
+
+extension ClientConfiguration {
+  /// The binding of new tokens: the app's, or the profile's if the app has none.
+  var newBinding: TokenBinding? { tokenBinding ?? (profile.isFAPI ? .dpop() : nil) }
+}

@@ -27,8 +27,8 @@ package struct CodeRequest: Sendable, Hashable, Codable {
   package let identity: ExpectedIdentity
   /// The key to which the new tokens are bound; `nil` for Bearer tokens.
   let proofKey: ProofKey?
-  /// The algorithms of a signed response; `nil` for a response without a signature.
-  let responseAlgorithms: Set<JWSAlgorithm>?
+  /// The names of the algorithms of a signed response; `nil` for a response without a signature.
+  private let responseAlgorithms: [String]?
 
   enum CodingKeys: String, CodingKey {
     case clientID = "client_id"
@@ -53,7 +53,7 @@ package struct CodeRequest: Sendable, Hashable, Codable {
     _ grant: PreparedCodeGrant, _ client: RegisteredClient, redirectURI: String
   ) throws(SQOAuthError) {
     let question = grant.question
-    responseAlgorithms = grant.responseAlgorithms
+    responseAlgorithms = grant.responseAlgorithms?.map(\.rawValue).sorted()
     proofKey = try client.newProofKey()
     clientID = client.configuration.clientID
     provider = client.configuration.provider.identifier
@@ -83,9 +83,7 @@ package struct CodeRequest: Sendable, Hashable, Codable {
     verifier = try container.decode(String.self, forKey: .verifier)
     identity = try container.decode(ExpectedIdentity.self, forKey: .identity)
     proofKey = try container.decodeIfPresent(ProofKey.self, forKey: .proofKey)
-    responseAlgorithms = try container.decodeIfPresent(
-      [String].self, forKey: .responseAlgorithms
-    ).map { Set($0.compactMap(JWSAlgorithm.init(named:))) }
+    responseAlgorithms = try container.decodeIfPresent([String].self, forKey: .responseAlgorithms)
   }
 
   /// The values that the response must have.
@@ -158,12 +156,15 @@ package struct CodeRequest: Sendable, Hashable, Codable {
 
   /// Exchanges the response's code for a token, and validates the user's identity.
   ///
+  /// `prepare` runs after the check of a signed response, and before the code is sent.
+  ///
   /// - SeeAlso: RFC 6749, section 4.1.3
   package func redeem(
     _ response: AuthorizationResponse, by client: RegisteredClient, _ validator: IDTokenValidator?,
-    _ abandoned: AbandonedTokens
+    _ abandoned: AbandonedTokens, prepare: () async throws(SQOAuthError) -> Void = {}
   ) async throws(SQOAuthError) -> SQToken {
     try await verify(response, by: client)
+    try await prepare()
     let parameters: [FormCoding.Pair] = [
       .init("grant_type", "authorization_code"),
       .init("code", response.code),
@@ -180,33 +181,15 @@ package struct CodeRequest: Sendable, Hashable, Codable {
   }
 
   /// Throws unless a signed response is the server's, and then its error, if it has one.
-  ///
-  /// It comes before the code is used.
-  package func verify(
+  private func verify(
     _ response: AuthorizationResponse, by client: RegisteredClient
   ) async throws(SQOAuthError) {
     guard let responseAlgorithms else { return }
     try await SignedAuthorizationResponse(compactForm: response.signedText ?? "").verify(
-      by: try client.responseSignatures(responseAlgorithms), clientID: clientID,
-      at: client.environment.clock.now, tolerance: client.configuration.clockTolerance)
+      by: try client.responseSignatures(JWSAlgorithm.all(in: responseAlgorithms)),
+      clientID: clientID, at: client.environment.clock.now,
+      tolerance: client.configuration.clockTolerance)
     if let refusal = response.refusal { throw refusal }
-  }
-
-  package func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(clientID, forKey: .clientID)
-    try container.encode(provider, forKey: .provider)
-    try container.encode(redirectURI, forKey: .redirectURI)
-    try container.encodeIfPresent(issuer, forKey: .issuer)
-    try container.encode(requiresIssuer, forKey: .requiresIssuer)
-    try container.encode(acceptsForm, forKey: .acceptsForm)
-    try container.encode(allowsPages, forKey: .allowsPages)
-    try container.encode(state, forKey: .state)
-    try container.encode(verifier, forKey: .verifier)
-    try container.encode(identity, forKey: .identity)
-    try container.encodeIfPresent(proofKey, forKey: .proofKey)
-    try container.encodeIfPresent(
-      responseAlgorithms?.map(\.rawValue).sorted(), forKey: .responseAlgorithms)
   }
 }
 

@@ -127,6 +127,6 @@ struct ProfileRules: Sendable {
   }
 
   private static func lists(_ names: [String]?, oneOf wanted: Set<JWSAlgorithm>) -> Bool {
-    !Set((names ?? []).compactMap(JWSAlgorithm.init(named:))).isDisjoint(with: wanted)
+    !JWSAlgorithm.all(in: names).isDisjoint(with: wanted)
   }
 }

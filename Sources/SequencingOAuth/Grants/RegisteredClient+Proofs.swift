@@ -19,18 +19,23 @@ extension RegisteredClient {
 
   /// Creates the key for a new sign-in; `nil` if its tokens are not bound to a key.
   func newProofKey() throws(SQOAuthError) -> ProofKey? {
-    guard let binding = configuration.newBinding else { return nil }
-    guard binding != .certificate else {
-      // Endpoints from the app have no metadata that could say so.
-      guard configuration.metadata != nil || metadata.bindsTokensToCertificates else {
-        throw SQOAuthError(
-          .signInUnsupported,
-          "the server's metadata does not say that it binds tokens to certificates "
-            + "(tls_client_certificate_bound_access_tokens)")
-      }
+    switch configuration.newBinding {
+    case nil: return nil
+    case .certificate?:
+      try checkBindsToCertificates()
       return nil
+    case let binding?: return try ProofKey(binding, supported: metadata.proofAlgorithms)
     }
-    return try ProofKey(binding, supported: metadata.proofAlgorithms)
+  }
+
+  private func checkBindsToCertificates() throws(SQOAuthError) {
+    // Endpoints from the app have no metadata that could say so.
+    guard configuration.metadata != nil || metadata.bindsTokensToCertificates else {
+      throw SQOAuthError(
+        .signInUnsupported,
+        "the server's metadata does not say that it binds tokens to certificates "
+          + "(tls_client_certificate_bound_access_tokens)")
+    }
   }
 
   /// Returns whether an account's key is of the kind that a new sign-in would have.

@@ -7,7 +7,7 @@ extension RegisteredClient {
   /// Whether the client signs the requests of its sign-ins.
   ///
   /// - Throws: ``SQOAuthError/Code/signInUnsupported`` if the server demands a signed request and
-  ///   the client cannot make one that the server accepts.
+  ///   the client cannot sign it as the server accepts it.
   func signsAuthorizationRequests() throws(SQOAuthError) -> Bool {
     guard
       metadata.requiresSignedRequestObjects || configuration.signsAuthorizationRequests
@@ -19,7 +19,7 @@ extension RegisteredClient {
         "the request of the sign-in must be signed (require_signed_request_object, or the "
           + "configuration's signsAuthorizationRequests), and the client has no clientKey")
     }
-    let listed = metadata.requestObjectAlgorithms?.compactMap(JWSAlgorithm.init(named:))
+    let listed = metadata.requestObjectAlgorithms.map(JWSAlgorithm.all(in:))
     guard listed?.contains(key.algorithm) ?? true else {
       throw SQOAuthError(
         .signInUnsupported,
@@ -72,9 +72,8 @@ extension RegisteredClient {
         "the server signs no responses of sign-ins (\"jwt\" is not in response_modes_supported)")
     }
     if let chosen { return [chosen] }
-    let listed = Set(
-      (metadata.authorizationResponseAlgorithms ?? []).compactMap(JWSAlgorithm.init(named:)))
-    return configuration.profile.algorithms?.intersection(listed)
+    return configuration.profile.algorithms?
+      .intersection(JWSAlgorithm.all(in: metadata.authorizationResponseAlgorithms))
   }
 
   /// Returns the verifier of signed responses.

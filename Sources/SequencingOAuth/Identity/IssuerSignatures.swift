@@ -221,6 +221,6 @@ extension JWSAlgorithm {
   ///
   /// Symmetric algorithms are accepted only if the app sets one.
   fileprivate static func publicKeyAlgorithms(in names: [String]?) -> Set<JWSAlgorithm> {
-    Set((names ?? []).compactMap(JWSAlgorithm.init(named:)).filter { !$0.isSymmetric })
+    all(in: names).filter { !$0.isSymmetric }
   }
 }

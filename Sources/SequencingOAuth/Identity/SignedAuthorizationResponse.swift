@@ -1,7 +1,7 @@
 import SQBasics
 import SQFoundation
 
-/// An authorization response that the server has signed, so that nobody can change it on its way
+/// An authorization response that the server has signed, so that it cannot be changed on its way
 /// through the browser.
 ///
 /// - SeeAlso: JWT Secured Authorization Response Mode for OAuth 2.0 (JARM), section 2

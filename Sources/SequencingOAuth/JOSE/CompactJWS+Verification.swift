@@ -37,8 +37,8 @@ extension CompactJWS {
     else { throw .badSignature }
   }
 
-  /// Verifies the signature with the public key in the header, and returns the members that name
-  /// the key.
+  /// Verifies the signature with the public key in the header, and returns the members that
+  /// determine the key.
   ///
   /// The signature then only shows who has this key. The header must not contain a private key.
   ///
@@ -59,8 +59,7 @@ extension CompactJWS {
     guard key.publicKey.isValid(signature, of: signingInput, by: scheme) else {
       throw .badSignature
     }
-    return members.filter { JSONWebKey.identifyingNames.contains($0.key) }.compactMapValues(
-      \.string)
+    return JSONWebKey.identifyingMembers(of: members)
   }
 
   /// The members that only a private or a symmetric key has (RFC 7518, section 6).

@@ -11,13 +11,11 @@ struct JSONWebKey: Sendable {
   let publicKey: PublicKey
   private let members: [String: JSONValue]
 
-  /// The members that determine a public key, and no others (RFC 7638, section 3.2).
+  /// The names of the members that determine a public key.
   static let identifyingNames: Set = ["kty", "n", "e", "crv", "x", "y"]
 
   // Private members are not in this list, so they are dropped.
-  private static let names: Set = [
-    "kty", "use", "key_ops", "alg", "kid", "n", "e", "crv", "x", "y",
-  ]
+  private static let names = identifyingNames.union(["use", "key_ops", "alg", "kid"])
 
   /// Reads a JSON Web Key; returns `nil` if it is not a public key that the SDK supports.
   ///
@@ -68,6 +66,15 @@ struct JSONWebKey: Sendable {
       return PublicKey(ed25519: x)
     default: return nil
     }
+  }
+}
+
+extension JSONWebKey {
+  /// Returns the members that determine a public key, and no others.
+  ///
+  /// - SeeAlso: RFC 7638, section 3.2
+  static func identifyingMembers(of members: [String: JSONValue]) -> [String: String] {
+    members.filter { identifyingNames.contains($0.key) }.compactMapValues(\.string)
   }
 }
 

@@ -43,4 +43,9 @@ public enum JWSAlgorithm: String, Sendable, Hashable, CaseIterable {
   init?(named name: String) {
     self.init(rawValue: name == "Ed25519" ? Self.edDSA.rawValue : name)
   }
+
+  /// Returns the supported algorithms in a list of names.
+  static func all(in names: [String]?) -> Set<JWSAlgorithm> {
+    Set((names ?? []).compactMap(JWSAlgorithm.init(named:)))
+  }
 }

@@ -84,8 +84,8 @@ public struct ClientKey: Sendable {
       throw .unusableClientKey("the RSA key has less than 2048 bits, so it is not secure")
     }
     let members = key.publicMembers
-    let keyID = keyID ?? ProofKey.thumbprint(ProofKey.publicJWK(members))
-    let publicJWK = Self.publicJWK(members.mapValues(JSONValue.string), algorithm, keyID)
+    let keyID = keyID ?? JWKThumbprint.of(members)
+    let publicJWK = Self.publicJWK(members, algorithm, keyID)
     // This fails, for example, for an RSA key whose exponent is 1.
     guard JSONWebKey(publicJWK) != nil else {
       throw .unusableClientKey("no server would accept its public half")
@@ -131,11 +131,11 @@ public struct ClientKey: Sendable {
   ) throws(SQOAuthError) {
     let scheme = try Self.scheme(of: algorithm)
     let members = try publicJWK.map { text throws(SQOAuthError) in
-      try JWKText.members(of: text).filter { JSONWebKey.identifyingNames.contains($0.key) }
+      JSONWebKey.identifyingMembers(of: try JWKText.members(of: text))
     }
     var publicKey: PublicKey?
     if let members {
-      publicKey = JSONWebKey(.object(members))?.publicKey
+      publicKey = JSONWebKey(.object(members.mapValues(JSONValue.string)))?.publicKey
       guard publicKey?.kind == scheme.keyKind else {
         throw .unusableClientKey(
           "the public key cannot be read, or does not match the algorithm \(algorithm.rawValue)")
@@ -159,10 +159,17 @@ public struct ClientKey: Sendable {
     return scheme
   }
 
+  /// Returns the thumbprint of a public key in JSON, which names a key without another name.
+  ///
+  /// - SeeAlso: RFC 7638, section 3
+  package static func thumbprint(of publicJWK: [String: JSONValue]) -> String {
+    JWKThumbprint.of(JSONWebKey.identifyingMembers(of: publicJWK))
+  }
+
   private static func publicJWK(
-    _ members: [String: JSONValue], _ algorithm: JWSAlgorithm, _ keyID: String?
+    _ members: [String: String], _ algorithm: JWSAlgorithm, _ keyID: String?
   ) -> JSONValue {
-    var members = members
+    var members = members.mapValues(JSONValue.string)
     members["use"] = "sig"
     members["alg"] = .string(algorithm.rawValue)
     members["kid"] = keyID.map(JSONValue.string)

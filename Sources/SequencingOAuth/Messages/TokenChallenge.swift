@@ -57,9 +57,9 @@ public struct TokenChallenge: Sendable, Hashable {
 
   /// Parses the challenges of all `WWW-Authenticate` fields of a response, in order.
   ///
-  /// Challenges of schemes other than Bearer and DPoP are skipped. A malformed field contributes only the challenges
-  /// before the error. A challenge with a repeated parameter is left out. At most 16 fields are
-  /// read, and none larger than 8 KiB.
+  /// Challenges of schemes other than Bearer and DPoP are skipped. A malformed field contributes
+  /// only the challenges before the error. A challenge with a repeated parameter is left out. At
+  /// most 16 fields are read, and none larger than 8 KiB.
   public static func challenges(in fields: [String]) -> [TokenChallenge] {
     AuthenticationChallenge.challenges(in: fields)
       .filter { ["bearer", "dpop"].contains($0.scheme.asciiLowercased()) }

@@ -44,7 +44,7 @@ struct TokenResponse: Sendable {
   private func bound(_ token: SQToken) throws(SQOAuthError) -> SQToken {
     guard let proofKey else { return token }
     // RFC 9449, section 5: any other type means that the token is not bound.
-    guard token.tokenType.asciiLowercased() == "dpop" else {
+    guard token.isOfTypeDPoP else {
       throw SQOAuthError(
         .tokenNotBound,
         "the token type is \"\(token.tokenType.printable)\", but a token bound to the account's key "

@@ -1,10 +1,10 @@
 import SQBasics
 import SQFoundation
 
-/// What servers have told about the proofs that they accept: their nonces, and their time.
+/// The nonces and the clocks of servers, which decide what proofs they accept.
 ///
 /// All accounts of an environment share it. It remembers a limited number of servers, and forgets
-/// the one that it has not used for the longest time.
+/// the server that it has not used for the longest time.
 ///
 /// - SeeAlso: RFC 9449, sections 8 and 9
 package final class ProofServers: Sendable {

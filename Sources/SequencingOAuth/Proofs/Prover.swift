@@ -67,7 +67,7 @@ package struct Prover: Sendable {
       }
       return input + "." + Base64URL.encode(signature)
     }
-    guard let appKey, let publicJWK = appKey.publicMembers.map(ProofKey.publicJWK) else {
+    guard let appKey, let publicJWK = appKey.publicMembers.map(JWKThumbprint.text(of:)) else {
       throw .unusableClientKey("it has no public half")
     }
     let input = claims.signingInput(algorithm: key.algorithm, publicJWK: publicJWK)
@@ -134,7 +134,7 @@ extension ProofKey {
         "a key that signs proofs needs its public half; create the ClientKey with its publicJWK")
     }
     self.init(
-      ofApp: Self.thumbprint(Self.publicJWK(members)), algorithm: key.algorithm.rawValue)
+      ofApp: JWKThumbprint.of(members), algorithm: key.algorithm.rawValue)
   }
 
   /// The algorithms to try if the app names none, the most usual one first.
@@ -144,7 +144,7 @@ extension ProofKey {
     _ chosen: JWSAlgorithm?, _ supported: [String]?
   ) throws(SQOAuthError) -> JWSAlgorithm {
     guard let supported else { return chosen ?? .es256 }
-    let known = Set(supported.compactMap(JWSAlgorithm.init(named:)))
+    let known = JWSAlgorithm.all(in: supported)
     guard let algorithm = (chosen.map { [$0] } ?? usual).first(where: known.contains) else {
       throw SQOAuthError(
         .signInUnsupported,
@@ -157,12 +157,8 @@ extension ProofKey {
 }
 
 extension ClientKey {
-  /// The members of the public key that identify it; `nil` for a remote key without a public half.
-  ///
-  /// - SeeAlso: RFC 7638, section 3.2
+  /// The members that determine the public key; `nil` for a remote key without a public half.
   var publicMembers: [String: String]? {
-    guard case .object(let members)? = publicJWK else { return nil }
-    return members.filter { JSONWebKey.identifyingNames.contains($0.key) }.compactMapValues(
-      \.string)
+    publicJWK?.object.map(JSONWebKey.identifyingMembers(of:))
   }
 }

@@ -7,7 +7,7 @@ package struct AddressedToken: Sendable {
   let origin: ResourceOrigin
   /// The sign-in that the token comes from; `nil` if unknown.
   let generation: SignInGeneration?
-  /// Whether the token has replaced one that the server refused.
+  /// Whether the token has replaced a token that the server refused.
   var isReplacement = false
 
   /// Returns the fields for an attempt to send a request, with the proof that a bound token needs.

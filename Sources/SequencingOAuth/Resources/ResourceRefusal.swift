@@ -24,10 +24,10 @@ struct ResourceRefusal {
         .insufficientScope,
         "the resource server requires more than the token allows; sign in with a wider scope",
         status: status, challenge: challenge)
-    case (401, let reason) where reason == .useDPoPNonce || reason == .invalidDPoPProof:
+    case (401, let reason?) where [.useDPoPNonce, .invalidDPoPProof].contains(reason):
       remedy = token.isBound ? .proof : .none
       error = SQOAuthError(
-        reason ?? .invalidToken,
+        reason,
         token.isBound
           ? "the resource server refused the proof of the token's key"
           : "the resource server demands a proof of the token's key; set the configuration's "

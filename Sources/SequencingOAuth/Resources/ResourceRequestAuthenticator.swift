@@ -54,8 +54,8 @@ extension ResourceRequestAuthenticator {
   ///
   /// The scheme is always spelled `Bearer` or `DPoP`, even if the server used another spelling.
   public func headerFields(for token: SQToken) -> HeaderFields {
-    let isOfDPoP = token.isBound || token.tokenType.asciiLowercased() == "dpop"
-    return ["Authorization": (isOfDPoP ? "DPoP " : "Bearer ") + token.accessToken]
+    let scheme = token.isBound || token.isOfTypeDPoP ? "DPoP" : "Bearer"
+    return ["Authorization": "\(scheme) \(token.accessToken)"]
   }
 
   /// Returns the fields that the token has on every request.

@@ -47,14 +47,14 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     let tokenEndpoint: String?
     let grant: Grant?
     let session: String?
-    let generation: Generation
-    let reusesRefreshToken: Bool
-    let token: SQToken
-    let hasVerifiedIDToken: Bool
-    let unverifiedToken: SQToken?
-    let usedAt: Date?
-    let serverNonce: String?
-    let attributes: [String: String]
+    var generation: Generation
+    var reusesRefreshToken: Bool
+    var token: SQToken
+    var hasVerifiedIDToken: Bool
+    var unverifiedToken: SQToken?
+    var usedAt: Date?
+    var serverNonce: String?
+    var attributes: [String: String]
   }
 
   private let values: Boxed<Values>
@@ -146,51 +146,38 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     _ new: SQToken, attributes: [String: String], usedAt: Date? = nil, isVerified: Bool = true,
     serverNonce: String? = nil
   ) -> AccountRecord {
-    AccountRecord(
-      with(
-        token: isVerified ? new : token.keeping(refreshToken: new.refreshToken),
-        unverified: isVerified ? nil : new, generation: generation.map { $0 + 1 },
-        reusesRefreshToken: new.refreshToken != nil && new.refreshToken == token.refreshToken,
-        usedAt: usedAt, serverNonce: serverNonce, attributes: attributes))
+    changed { values in
+      values.reusesRefreshToken =
+        new.refreshToken != nil && new.refreshToken == token.refreshToken
+      values.token = isVerified ? new : token.keeping(refreshToken: new.refreshToken)
+      values.unverifiedToken = isVerified ? nil : new
+      values.generation = Generation(count: generation.map { $0 + 1 })
+      values.usedAt = usedAt
+      values.serverNonce = serverNonce
+      values.attributes = attributes
+    }
   }
 
   /// Returns the record with different data of the app.
   func with(attributes: [String: String]) -> AccountRecord {
-    AccountRecord(
-      with(
-        token: token, unverified: unverifiedToken, generation: generation,
-        reusesRefreshToken: reusesRefreshToken, usedAt: usedAt, serverNonce: serverNonce,
-        attributes: attributes))
+    changed { $0.attributes = attributes }
   }
 
   /// Returns the record after the validation of its unverified token.
   func verified(_ token: SQToken) -> AccountRecord {
-    AccountRecord(
-      with(
-        token: token, unverified: nil, generation: generation,
-        reusesRefreshToken: reusesRefreshToken, usedAt: usedAt, serverNonce: serverNonce,
-        attributes: attributes))
-  }
-
-  private func with(
-    token: SQToken, unverified: SQToken?, generation: Int?, reusesRefreshToken: Bool, usedAt: Date?,
-    serverNonce: String?, attributes: [String: String]
-  ) -> Values {
-    Values(
-      id: id, clientID: clientID, issuer: issuer, tokenEndpoint: tokenEndpoint, grant: grant,
-      session: session, generation: Generation(count: generation),
-      reusesRefreshToken: reusesRefreshToken, token: token,
-      hasVerifiedIDToken: token.idToken != nil, unverifiedToken: unverified,
-      usedAt: usedAt, serverNonce: serverNonce, attributes: attributes)
+    changed { ($0.token, $0.unverifiedToken) = (token, nil) }
   }
 
   /// Returns the record with the same token and the user's identity.
   func identified(_ token: SQToken) -> AccountRecord {
-    AccountRecord(
-      with(
-        token: token, unverified: unverifiedToken, generation: generation,
-        reusesRefreshToken: reusesRefreshToken, usedAt: usedAt, serverNonce: serverNonce,
-        attributes: attributes))
+    changed { $0.token = token }
+  }
+
+  private func changed(_ change: (inout Values) -> Void) -> AccountRecord {
+    var values = values.value
+    change(&values)
+    values.hasVerifiedIDToken = values.token.idToken != nil
+    return AccountRecord(values)
   }
 
   /// Returns whether the other record resulted from this one by refreshes.

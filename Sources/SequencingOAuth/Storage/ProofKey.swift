@@ -19,10 +19,10 @@ package struct ProofKey: Sendable {
 
   /// Creates a key that is stored with the account.
   init(_ key: PrivateKey, algorithm: String) {
-    let publicJWK = Self.publicJWK(key.publicMembers)
+    let members = key.publicMembers
     self.algorithm = algorithm
-    thumbprint = Self.thumbprint(publicJWK)
-    pair = (key, publicJWK)
+    thumbprint = JWKThumbprint.of(members)
+    pair = (key, JWKThumbprint.text(of: members))
   }
 
   /// Creates the name of a key that the app keeps itself.
@@ -30,21 +30,6 @@ package struct ProofKey: Sendable {
     self.algorithm = algorithm
     self.thumbprint = thumbprint
     pair = nil
-  }
-
-  /// Writes the members of a public key in the order of their names, without spaces.
-  ///
-  /// This is the text whose digest is the thumbprint. No value needs escaping: each one is
-  /// Base64url, or the name of a curve or a type.
-  ///
-  /// - SeeAlso: RFC 7638, section 3
-  package static func publicJWK(_ members: [String: String]) -> String {
-    let texts = members.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\"\($0.value)\"" }
-    return "{" + texts.joined(separator: ",") + "}"
-  }
-
-  package static func thumbprint(_ publicJWK: String) -> String {
-    Base64URL.encode(Digest.sha256(publicJWK))
   }
 }
 

@@ -27,10 +27,10 @@ extension TokenStore {
   private func move(_ id: String, to other: any TokenStore) async throws(SQOAuthError) -> Bool {
     guard let lease = try await attempt("lock the account", { try await $0.shared.lease(id) })
     else {
+      let holder = await shared.leaseHolder(id) ?? "another process"
       throw SQOAuthError(
         .accountInUse,
-        "\(await shared.leaseHolder(id) ?? "another process") uses the account \"\(id.printable)\"; end "
-          + "it, and move the accounts again")
+        "\(holder) uses the account \"\(id.printable)\"; end it, and move the accounts again")
     }
     defer { lease.release() }
     guard let record = try await attempt("be read", { try await $0.load(id) }) else { return false }

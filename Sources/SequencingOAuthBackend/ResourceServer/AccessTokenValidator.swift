@@ -63,7 +63,7 @@ public struct AccessTokenValidator: Sendable {
     configuration.clockTolerance = clockTolerance
     configuration.timeout = timeout
     context = ClientContext(.success(configuration), environment)
-    proofs = ProofChecker(Self.publicKeyAlgorithms, environment)
+    proofs = ProofChecker(context)
   }
 
   /// Validates an access token and returns its claims.
@@ -98,8 +98,7 @@ public struct AccessTokenValidator: Sendable {
     _ request: ProtectedRequest
   ) async throws(SQOAuthError) -> AccessTokenClaims {
     let claims = try await claims(of: try request.token().token)
-    let tolerance = (try? context.configuration.get())?.clockTolerance ?? .zero
-    try await proofs.check(request, claims, tolerance: tolerance)
+    try await proofs.check(request, claims)
     return claims
   }
 

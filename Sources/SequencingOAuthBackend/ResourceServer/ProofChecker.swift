@@ -5,18 +5,16 @@ import SequencingOAuth
 
 /// The check of the proof that a bound token needs.
 struct ProofChecker: Sendable {
-  let algorithms: Set<JWSAlgorithm>
-  let environment: ClientEnvironment
+  private let context: ClientContext
   /// The proofs that were used: the list of the app or its store, or one of this process.
   private let used: any OneTimeValues
 
   /// The list of this process, which all its checks share, however many there are.
   private static let ofProcess = MemoryOneTimeValues()
 
-  init(_ algorithms: Set<JWSAlgorithm>, _ environment: ClientEnvironment) {
-    self.algorithms = algorithms
-    self.environment = environment
-    used = environment.givenOneTimeValues ?? Self.ofProcess
+  init(_ context: ClientContext) {
+    self.context = context
+    used = context.environment.givenOneTimeValues ?? Self.ofProcess
   }
 
   /// Throws unless the request has the proof of the key to which its token is bound.
@@ -25,14 +23,15 @@ struct ProofChecker: Sendable {
   ///
   /// - SeeAlso: RFC 9449, sections 4.3 and 7.1
   func check(
-    _ request: ProtectedRequest, _ claims: AccessTokenClaims, tolerance: Duration
+    _ request: ProtectedRequest, _ claims: AccessTokenClaims
   ) async throws(SQOAuthError) {
     let (scheme, token) = try request.token()
     try claims.requireKnownBinding()
     try claims.requireCertificate(request.certificate)
     guard scheme == .dpop else { return try claims.requireNoKey() }
-    let proof = try ReceivedProof(request.proofs, algorithms: algorithms)
-    let now = environment.clock.now
+    let proof = try ReceivedProof(request.proofs)
+    let now = context.environment.clock.now
+    let tolerance = try context.configuration.get().clockTolerance
     try proof.check(request, token: token, at: now, tolerance: tolerance)
     guard let thumbprint = claims.proofKeyThumbprint, thumbprint == proof.thumbprint else {
       throw SQOAuthError(.accessTokenInvalid, "the access token is not bound to the proof's key")
@@ -60,6 +59,7 @@ extension AccessTokenClaims {
   ///
   /// - SeeAlso: RFC 9449, section 7.2; RFC 8705, section 3
   func requireUnbound() throws(SQOAuthError) {
+    try requireKnownBinding()
     try requireNoKey()
     guard certificateThumbprint == nil else {
       throw SQOAuthError(
@@ -71,7 +71,6 @@ extension AccessTokenClaims {
 
   /// Throws if the token is bound to a key.
   func requireNoKey() throws(SQOAuthError) {
-    try requireKnownBinding()
     // Some servers name the type of a bound token, and not its key.
     let type = claims["token_type"]?.string?.asciiLowercased() ?? ""
     guard proofKeyThumbprint == nil, !["dpop", "pop", "mac"].contains(type) else {

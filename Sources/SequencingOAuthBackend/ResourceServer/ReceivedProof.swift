@@ -17,15 +17,15 @@ struct ReceivedProof: Redacted {
   static let lifetime = Duration.seconds(60)
 
   /// Reads the only proof of a request, and verifies its signature with the key that it names.
-  init(_ proofs: [String], algorithms: Set<JWSAlgorithm>) throws(SQOAuthError) {
+  init(_ proofs: [String]) throws(SQOAuthError) {
     guard proofs.count == 1, let text = proofs.first, text.utf8.count <= Self.maximumSize else {
       throw Self.invalid("the request must have one DPoP field, of at most 8 KiB")
     }
     do throws(JWSFailure) {
       let signed = try CompactJWS(text)
       guard signed.type?.asciiLowercased() == "dpop+jwt" else { throw .type }
-      let members = try signed.verifyWithOwnKey(algorithms)
-      thumbprint = ProofKey.thumbprint(ProofKey.publicJWK(members))
+      thumbprint = JWKThumbprint.of(
+        try signed.verifyWithOwnKey(AccessTokenValidator.publicKeyAlgorithms))
       reader = ClaimReader(
         claims: try signed.claims(), subject: "proof", missing: .invalidDPoPProof,
         malformed: .invalidDPoPProof)

@@ -57,7 +57,7 @@ public final class TokenIntrospector: Sendable {
     self.signatureAlgorithms = signatureAlgorithms
     self.requiresTokenType = requiresTokenType
     cache = IntrospectionCache(limit: cacheLimit)
-    proofs = ProofChecker(AccessTokenValidator.publicKeyAlgorithms, environment)
+    proofs = ProofChecker(context)
   }
 
   /// Returns the claims of an access token, or `nil` if the token is not active.
@@ -96,8 +96,7 @@ public final class TokenIntrospector: Sendable {
     of request: ProtectedRequest
   ) async throws(SQOAuthError) -> AccessTokenClaims? {
     guard let claims = try await anyClaims(of: try request.token().token) else { return nil }
-    let tolerance = (try? context.configuration.get())?.clockTolerance ?? .zero
-    try await proofs.check(request, claims, tolerance: tolerance)
+    try await proofs.check(request, claims)
     return claims
   }
 

@@ -34,11 +34,12 @@ struct WebCodeGrant: Sendable {
     try check(signIn)
     let response = try Self.response(in: redirect, to: signIn)
     let validator = try client.idTokenValidator(scope: signIn.request.identity.scope)
-    try await signIn.request.verify(response, by: client)
-    try await prepare()
-    try await use(signIn)
     // The caller prevents any cancellation, so no token of this request stays abandoned.
-    return try await signIn.request.redeem(response, by: client, validator, AbandonedTokens())
+    return try await signIn.request.redeem(response, by: client, validator, AbandonedTokens()) {
+      () throws(SQOAuthError) in
+      try await prepare()
+      try await use(signIn)
+    }
   }
 
   private func check(_ signIn: WebSignIn) throws(SQOAuthError) {

@@ -13,7 +13,7 @@ enum SecretNames {
 
   /// Values with a secret's name but no secret, with the reason.
   static let harmless = [
-    "AccountRecord.Values: let serverNonce: String?": "a server's nonce, which proves nothing",
+    "AccountRecord.Values: var serverNonce: String?": "a server's nonce, which proves nothing",
     "ProofServers.Known: var nonce: String?": "a server's nonce, which proves nothing",
     "Arguments: var values: [String : [String]]": "secrets are never among the words",
     "AuthorizationRefusal: let code: String": "an error's code",
