@@ -121,13 +121,16 @@ import Testing
     #expect(proof.method == "GET" && proof.url == sandbox.url(.me).absoluteString)
     #expect(proof.issued == 1_900_000_000 && proof.nonce == "n" && proof.id?.isEmpty == false)
     #expect(proof.accessTokenHash == Crypto.challenge(of: token))
-    #expect("\(proof)" == "proof of GET" && !"\(dump(proof))".contains("1900000000"))
+    var dumped = ""
+    dump(proof, to: &dumped)
+    #expect("\(proof)" == "proof of GET" && !dumped.contains("1900000000"))
     _ = try await client.peer.get("/api/me")
     #expect(sandbox.requests(to: .me).last?.proof == nil)
     await sandbox.stop()
   }
 
   @Test func `each fault has its own description`() {
-    #expect(Set(SandboxDPoPFault.allCases.map(\.description)).count == 10)
+    let faults = SandboxDPoPFault.allCases
+    #expect(Set(faults.map(\.description)).count == faults.count)
   }
 }

@@ -82,7 +82,7 @@ import Testing
     try await stops(variant, .signedResponse(.unsigned))
   }
 
-  /// The module about ID tokens has this rule too: the algorithm is one that the metadata lists.
+  /// The module about ID tokens has this rule too: the metadata lists the algorithm.
   @Test(arguments: FAPI2Party.Variant.signed)
   func `a response that another key of the set signed with another algorithm is refused`(
     variant: FAPI2Party.Variant

@@ -30,7 +30,7 @@ struct ProfileFixture {
     client.idTokenAlgorithm = .es256
     change(&options, &client)
     options.clients = [client]
-    base = try await SandboxFixture(options)
+    base = try await SandboxFixture(options, sharesClock: true)
     configuration = try ClientConfiguration(
       clientID: Self.id, clientKey: key, redirectURI: redirectURI,
       scope: "openid profile demo offline_access",

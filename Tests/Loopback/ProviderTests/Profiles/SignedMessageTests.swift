@@ -96,16 +96,16 @@ import Testing
     var fixture = try await ProfileFixture { options, _ in
       options.requestObjectAlgorithms = [.es256]
       options.requiresPushedAuthorizationRequests = true
-      options.authorizationDetailsTypes = [.payment]
+      options.authorizationDetailsTypes = [.genomeFile]
     }
     fixture.register { $0.signsAuthorizationRequests = true }
     var options = SignInOptions()
     options.maxAge = .seconds(600)
     options.claims = ClaimsRequest(userInfo: ["email": .essential])
     options.authorizationDetails = [
-      AuthorizationDetail(type: "payment_initiation", ["actions": ["initiate"]])
+      AuthorizationDetail(type: "genome_file", ["identifier": "7"])
     ]
-    _ = try? await fixture.oauth.signIn(with: options)
+    _ = try await fixture.oauth.signIn(with: options)
     let pushed = try #require(fixture.sandbox.requests(to: .pushedAuthorization).last)
     let claims = try CompactJWS(try #require(pushed.form("request"))).claims()
     #expect(claims["max_age"] == 600 && claims["claims"]?.object?["userinfo"] != nil)

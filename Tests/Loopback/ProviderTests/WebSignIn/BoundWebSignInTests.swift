@@ -25,7 +25,7 @@ import Testing
     let (url, signIn) = try await fixture.host().beginSignIn(fixture.configuration)
     let kept = try JSONDecoder().decode(WebSignIn.self, from: JSONEncoder().encode(signIn))
     let redirect = try await fixture.visit(url)
-    // The second host knows no nonce, and the old one is no longer accepted.
+    // The second host knows no nonce.
     fixture.clock.advance(by: 30)
     let account = try await fixture.host()
       .finishSignIn(kept, redirect: redirect, fixture.configuration) { _ in "alice" }

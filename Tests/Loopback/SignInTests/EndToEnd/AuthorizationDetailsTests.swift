@@ -51,7 +51,7 @@ import Testing
     #expect(try await fixture.oauth.signIn().authorizationDetails.isEmpty)
   }
 
-  @Test func `fewer permissions than asked for are told`() async throws {
+  @Test func `a token names the permissions that it lacks`() async throws {
     let fixture = try await fixture(pushes: true)
     fixture.sandbox.misbehave(at: .token, .fewerAuthorizationDetails)
     let token = try await fixture.oauth.signIn(with: asking())

@@ -22,7 +22,7 @@ import Testing
     try bound.audit()
   }
 
-  @Test func `a server that lists no suitable algorithm is told before the browser opens`()
+  @Test func `a server that lists no suitable algorithm ends the sign-in before the browser opens`()
     async throws
   {
     var options = BoundFixture.strict

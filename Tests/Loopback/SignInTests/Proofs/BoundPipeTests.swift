@@ -69,7 +69,7 @@ import Testing
 
   /// Some servers compare the URL byte by byte.
   @Test(arguments: ["a b", "ü/7", "%2F~", "x?y#z", "(a)*'!"])
-  func `the URL in a proof is the one that was sent`(id: String) async throws {
+  func `a proof names the URL of its request`(id: String) async throws {
     let drive = try await Drive()
     let error = await failure(as: PipeError.self) {
       try await drive.files.read(File.self, id: id)

@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test(arguments: BoundFixture.Kind.allCases)
-  func `a revocation ends the account, without a proof that nobody asks for`(
+  func `a revocation ends the account, without a proof because the server asks for none`(
     kind: BoundFixture.Kind
   ) async throws {
     let bound = try await BoundFixture(kind).signedIn()

@@ -37,7 +37,7 @@ struct SentProof: Sendable {
     try signed.verify(with: .of([key]), algorithm: algorithm)
     claims = try signed.claims()
     self.algorithm = algorithm
-    thumbprint = ProofKey.thumbprint(ProofKey.publicJWK(members.compactMapValues(\.string)))
+    thumbprint = JWKThumbprint.of(members.compactMapValues(\.string))
   }
 
   private static func header(of text: String) throws -> [String: JSONValue] {

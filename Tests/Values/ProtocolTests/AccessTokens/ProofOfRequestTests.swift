@@ -211,8 +211,12 @@ import Testing
     let text = try await Prover(key, appKey: nil, servers, later).proof(
       of: "GET", try #require(URL(string: Self.url)), to: .resource, token: token
     ).text
-    let result = try? await check(request(token, proofs: [text]))
-    #expect((result != nil) == isValid)
+    let request = try request(token, proofs: [text])
+    if isValid {
+      #expect(try await check(request) != nil)
+    } else {
+      await failure(.invalidDPoPProof) { try await check(request) }
+    }
   }
 
   @Test func `a proof is known to every check of the process`() async throws {
@@ -294,8 +298,11 @@ import Testing
       let signature = try #require(
         pair.privateKey.signature(of: Data(input.utf8), by: .ecdsa(.p256, .sha256)))
       let request = try request(token, proofs: [input + "." + Base64URL.encode(signature)])
-      let claims = try? await check(request)
-      #expect((claims != nil) == isValid)
+      if isValid {
+        #expect(try await check(request) != nil)
+      } else {
+        await failure(.invalidDPoPProof) { try await check(request) }
+      }
     }
   }
 }

@@ -67,7 +67,7 @@ import Testing
       "y": "9VE4jf_Ok_o64zbTTlcuNJajHmt6v9TDVrU0CdvGRDA",
     ]
     #expect(
-      ProofKey.thumbprint(ProofKey.publicJWK(members))
+      JWKThumbprint.of(members)
         == "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I")
   }
 

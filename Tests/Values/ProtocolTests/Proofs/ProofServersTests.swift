@@ -62,7 +62,7 @@ import Testing
     for number in 0..<1000 {
       servers.learn(Self.nonce("n\(number)"), from: try server("https://h\(number).example"))
       if number % 50 == 0 {
-        servers.learn(Self.nonce("kept \(number)".replacing(" ", with: "-")), from: try server())
+        servers.learn(Self.nonce("kept-\(number)"), from: try server())
       }
     }
     #expect(servers.known(try server()).nonce == "kept-950")

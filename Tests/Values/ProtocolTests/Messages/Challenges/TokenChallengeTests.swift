@@ -104,7 +104,7 @@ import Testing
     headers.append(.init(name: "WWW-AUTHENTICATE", value: "Bearer error=invalid_token"))
     let response = WebResponse(status: 401, headers: headers)
     #expect(response.headers.tokenChallenges.map(\.realm) == ["r", nil])
-    #expect(response.tokenChallenge?.error == .invalidToken, "the one that names an error")
+    #expect(response.tokenChallenge?.error == .invalidToken, "the challenge with an error")
     #expect(
       WebResponse(status: 401, headers: ["WWW-Authenticate": "Bearer"]).tokenChallenge != nil)
     #expect(WebResponse(status: 401).tokenChallenge == nil)
