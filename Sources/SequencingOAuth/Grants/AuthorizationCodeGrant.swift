@@ -15,6 +15,7 @@ struct AuthorizationCodeGrant: Sendable {
   let isWaiting: @Sendable (PendingAuthorization) -> Void
   /// The closure that stores the token; an error that it throws is the sign-in's error.
   let keep: @Sendable (SQToken) async throws(SQOAuthError) -> Void
+  private let requests = AuthorizationRequests()
 
   /// Signs the user in and returns the token.
   func run() async throws(SQOAuthError) -> SQToken {
@@ -24,9 +25,12 @@ struct AuthorizationCodeGrant: Sendable {
       grant.redirect, client, acceptsForms: grant.question.asksForForm)
     let page = OneShot<LandingPage>()
     let answered = OneShot<Void>()
+    wait.receiver?.deliver { [requests, clock = environment.clock] redirect in
+      await LandingPage(for: requests.offer(redirect), outcome: page, by: clock)
+    }
     let outcome: Result<SQToken, SQOAuthError>
     do throws(SQOAuthError) {
-      let token = try await token(grant, wait, page, answered)
+      let token = try await token(grant, wait, answered)
       try await keep(token)
       outcome = .success(token)
     } catch {
@@ -37,16 +41,30 @@ struct AuthorizationCodeGrant: Sendable {
     return try outcome.get()
   }
 
+  /// Returns the token; if the server rejects the pushed parameters as expired, pushes new ones once.
+  ///
+  /// - SeeAlso: RFC 9126, section 4
   private func token(
-    _ grant: PreparedCodeGrant, _ wait: RedirectWait, _ page: OneShot<LandingPage>,
-    _ answered: OneShot<Void>
+    _ grant: PreparedCodeGrant, _ wait: RedirectWait, _ answered: OneShot<Void>
+  ) async throws(SQOAuthError) -> SQToken {
+    do throws(SQOAuthError) {
+      return try await requestedToken(grant, wait, answered)
+    } catch {
+      guard grant.pushEndpoint != nil, error.isOfUnknownRequest, !Task.isCancelled else {
+        throw error
+      }
+      return try await requestedToken(grant, wait, answered)
+    }
+  }
+
+  /// Makes one authorization request and redeems its response.
+  private func requestedToken(
+    _ grant: PreparedCodeGrant, _ wait: RedirectWait, _ answered: OneShot<Void>
   ) async throws(SQOAuthError) -> SQToken {
     let request = try CodeRequest(grant, client, redirectURI: wait.redirectURI)
     let url = try await request.url(of: grant, by: client)
     let pending = PendingAuthorization(request.expectation)
-    wait.receiver?.deliver {
-      await LandingPage(for: pending.offer($0), outcome: page, by: environment.clock)
-    }
+    requests.add(pending)
     isWaiting(pending)
     defer { if pending.isAnswered { answered.resolve(()) } }
 
@@ -97,4 +115,26 @@ struct AuthorizationCodeGrant: Sendable {
 
   private var configuration: ClientConfiguration { client.configuration }
   private var environment: ClientEnvironment { client.environment }
+}
+
+/// The authorization requests of one sign-in; the last one waits for its redirect.
+private final class AuthorizationRequests: Sendable {
+  private let all = Locked<[PendingAuthorization]>([])
+
+  func add(_ request: PendingAuthorization) { all.withLock { $0.append(request) } }
+
+  /// Offers a redirect to the last request; a browser may also repeat the redirect of an earlier one.
+  func offer(_ redirect: String) -> PendingAuthorization.OfferResult {
+    let requests = all.withLock(\.self)
+    let result = requests.last?.offer(redirect) ?? .notAddressed
+    guard result == .wrongState else { return result }
+    return requests.dropLast().map { $0.recall(redirect) }.first(where: \.isAnswer) ?? result
+  }
+}
+
+extension SQOAuthError {
+  /// Whether the authorization endpoint did not know the reference to a request.
+  ///
+  /// Its responses are redirects, which have no status; a response with a status has another origin.
+  fileprivate var isOfUnknownRequest: Bool { code == .invalidRequestURI && status == nil }
 }

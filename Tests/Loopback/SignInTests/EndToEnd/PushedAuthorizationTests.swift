@@ -39,6 +39,17 @@ import Testing
     }
   }
 
+  @Test(arguments: ["http://127.0.0.1/callback", "com.example.sandbox:/callback"])
+  func `a server that has lost the request gets it again`(redirectURI: String) async throws {
+    let fixture = try await fixture().register(redirectURI: redirectURI)
+    fixture.sandbox.misbehave(at: .authorization, .errorRedirect("invalid_request_uri"))
+    let token = try await fixture.oauth.signIn()
+    #expect(fixture.sandbox.isActive(token.accessToken))
+    #expect(fixture.sandbox.requests(to: .pushedAuthorization).count == 2)
+    #expect(fixture.sandbox.requests(to: .authorization).count == 2)
+    #expect(fixture.tokenRequests.count == 1)
+  }
+
   @Test func `a client that sends a plain request is not served`() async throws {
     let fixture = try await fixture().register(byHand: true)
     await #expect(throws: (any Error).self) { try await fixture.oauth.signIn() }

@@ -28,14 +28,25 @@ import Testing
     fixture.oauth.handleRedirect(try #require(URL(string: redirect)))
   }
 
+  /// A user whose first `count` visits find that the server has forgotten what was pushed.
+  private static func allow(afterExpired count: Int) -> OAuthFixture.Browser {
+    { fixture, request in
+      guard fixture.opened.count <= count else { return try await allow(fixture, request) }
+      let state = try #require(fixture.http.forms.last?["state"])
+      let redirect = "com.example.app:/cb?state=\(state)&error=invalid_request_uri"
+      #expect(fixture.oauth.handleRedirect(try #require(URL(string: redirect))))
+    }
+  }
+
   private func fixture(
     _ answer: @escaping ScriptedTransport.Answer = server(), secret: String? = "s",
     par: String? = "https://id.example/par",
+    browser: @escaping OAuthFixture.Browser = allow,
     change: (inout ClientConfiguration) -> Void = {
       $0.pushesAuthorizationRequests = true
     }
   ) throws -> OAuthFixture {
-    try OAuthFixture(answer: answer, browser: Self.allow).register(
+    try OAuthFixture(answer: answer, browser: browser).register(
       secret: secret,
       provider: .endpoints(
         authorization: "https://id.example/authorize?tenant=a", token: "https://id.example/token",
@@ -142,6 +153,44 @@ import Testing
     #expect(try await fixture.oauth.signIn().accessToken == "T")
     #expect(
       Set(try #require(fixture.opened.first).parameters.keys) == ["x", "client_id", "request_uri"])
+  }
+
+  @Test func `parameters that have expired are pushed again, with values of their own`()
+    async throws
+  {
+    let fixture = try fixture(browser: Self.allow(afterExpired: 1))
+    #expect(try await fixture.oauth.signIn().accessToken == "T")
+    #expect(fixture.opened.count == 2)
+    #expect(fixture.http.requests.map { $0.url.path() } == ["/par", "/par", "/token"])
+    let pushes = fixture.http.forms.prefix(2)
+    for name in ["state", "code_challenge"] {
+      #expect(Set(pushes.map { $0[name] }).count == 2, "\(name)")
+    }
+  }
+
+  @Test func `parameters that expire again end the sign-in`() async throws {
+    let fixture = try fixture(browser: Self.allow(afterExpired: .max))
+    await failure(.invalidRequestURI) { try await fixture.oauth.signIn() }
+    #expect(fixture.opened.count == 2)
+  }
+
+  @Test func `a request that was not pushed is not repeated`() async throws {
+    let fixture = try OAuthFixture(answer: Self.server()) { fixture, request in
+      fixture.oauth.handleRedirect(try request.redirect("error=invalid_request_uri"))
+    }.register()
+    await failure(.invalidRequestURI) { try await fixture.oauth.signIn() }
+    #expect(fixture.opened.count == 1)
+  }
+
+  @Test func `a token endpoint that has no such error ends the sign-in`() async throws {
+    let fixture = try fixture { request in
+      let body = #"{"error":"invalid_request_uri"}"#
+      return request.url.path() == "/par"
+        ? try await Self.server()(request)
+        : try await ScriptedTransport.json(body, status: 400)(request)
+    }
+    await failure(.invalidRequestURI) { try await fixture.oauth.signIn() }
+    #expect(fixture.opened.count == 1)
   }
 
   @Test func `no error repeats what was pushed`() async throws {
