@@ -90,6 +90,8 @@ public struct ClientConfiguration: Sendable, Hashable {
   }
   /// The time limit of a sign-in, from the opening of the browser to the redirect: 300 s by
   /// default.
+  ///
+  /// It begins anew if the server rejects an expired pushed request and the browser is opened again.
   public var signInTimeout: Duration {
     get { values.value.signInTimeout }
     set { values.value.signInTimeout = newValue.bounded }
@@ -151,8 +153,7 @@ public struct ClientConfiguration: Sendable, Hashable {
   /// By default it is `nil`, and the tokens are Bearer tokens. With a key, a response with a Bearer
   /// token is refused with ``SQOAuthError/Code/tokenNotBound``; with a certificate, the type of the
   /// tokens stays Bearer. The setting takes effect with each account's next sign-in; until then an
-  /// account keeps the tokens and the key that it has. Tokens of
-  /// ``AccountOperations/exchangeToken(_:)`` are for another service and are never bound.
+  /// account keeps the tokens and the key that it has.
   ///
   /// - SeeAlso: RFC 9449
   public var tokenBinding: TokenBinding? {

@@ -17,11 +17,13 @@ public struct ExchangedToken: Sendable, Hashable {
   /// The moment when the token stops being valid; `nil` if the server does not say.
   public var expirationDate: Date? { token.expirationDate }
 
-  /// The header fields for a request with this token; `nil` if it is not an access token.
+  /// The header fields for a request with this token; `nil` if it is not an access token, or needs a
+  /// proof in each request.
   ///
-  /// Send them only to the services that the exchange named.
+  /// Send them only to the services that the exchange named. For a token that is bound to a key
+  /// (``SQToken/isBound``), use ``AccountOperations/send(_:with:)``.
   public var authorizationFields: [String: String]? {
-    type == .accessToken ? ["Authorization": "Bearer \(text)"] : nil
+    type == .accessToken && !token.isBound ? ["Authorization": "Bearer \(text)"] : nil
   }
 }
 

@@ -71,10 +71,12 @@ struct TokenExchangeGrant: Sendable {
         .unexpectedTokenType,
         "the server issued a token of the type \"\(type.printable)\", which was not requested")
     }
-    guard type != TokenType.accessToken.rawValue || token.tokenType.asciiLowercased() == "bearer"
-    else {
+    let isUsable = token.isBound || token.tokenType.asciiLowercased() == "bearer"
+    guard type != TokenType.accessToken.rawValue || isUsable else {
       throw SQOAuthError(
-        .invalidResponse, "the server issued an access token that is not a bearer token")
+        .invalidResponse,
+        "the server issued an access token of the type \"\(token.tokenType.printable)\", for which no "
+          + "request was made")
     }
     try checkAudience(of: token, exchange)
   }

@@ -42,7 +42,7 @@ struct TokenResponse: Sendable {
   ///
   /// - Throws: ``SQOAuthError/Code/tokenNotBound`` for a token that a thief could use.
   private func bound(_ token: SQToken) throws(SQOAuthError) -> SQToken {
-    guard let proofKey else { return token }
+    guard let proofKey, token.isAccessToken else { return token }
     // RFC 9449, section 5: any other type means that the token is not bound.
     guard token.isOfTypeDPoP else {
       throw SQOAuthError(
@@ -120,5 +120,14 @@ struct TokenResponse: Sendable {
 
   private func words(_ response: WebResponse) -> String {
     SQOAuthError.words(of: response, removing: secrets) ?? ""
+  }
+}
+
+extension SQToken {
+  /// Whether the issued token is an access token; the response to an exchange may have another type.
+  ///
+  /// - SeeAlso: RFC 8693, section 2.2.1
+  fileprivate var isAccessToken: Bool {
+    additionalFields["issued_token_type"].map { $0.string == TokenType.accessToken.rawValue } ?? true
   }
 }

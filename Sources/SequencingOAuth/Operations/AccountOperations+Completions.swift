@@ -148,6 +148,18 @@ extension AccountOperations {
     }
   }
 
+  /// Sends a request with an exchanged access token.
+  ///
+  /// See ``send(_:with:)``.
+  public func send(
+    _ request: WebRequest, with token: ExchangedToken,
+    completion: @escaping @isolated(any) (Result<WebResponse, SQOAuthError>) -> Void
+  ) {
+    module.callbacks.complete(completion) { () throws(SQOAuthError) in
+      try await self.send(request, with: token)
+    }
+  }
+
   // MARK: Requests
 
   /// Puts a valid token on a copy of a request; see ``authenticate(_:)``.

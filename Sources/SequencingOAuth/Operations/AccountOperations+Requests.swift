@@ -69,20 +69,27 @@ extension AccountOperations {
   ///   server's ``SQOAuthError/challenge`` and its whole answer, ``SQOAuthError/resourceResponse``.
   /// - SeeAlso: RFC 6750, section 3.1
   public func send(_ request: WebRequest) async throws(SQOAuthError) -> WebResponse {
-    let use = try await module.addressedToken(for: module.originOfApps(request.url))
-    let request = request.withStandardLimit(try module.context.configuration.get().timeout)
+    try await module.send(
+      request, with: try await module.addressedToken(for: module.originOfApps(request.url)))
+  }
+}
+
+extension AuthorizationModule {
+  /// Sends an app's request with a token, within the standard time limit.
+  func send(
+    _ request: WebRequest, with use: AddressedToken
+  ) async throws(SQOAuthError) -> WebResponse {
+    let request = request.withStandardLimit(try context.configuration.get().timeout)
     do throws(ResourceFailure) {
-      return try await request.reportingProgress(by: module.callbacks) {
+      return try await request.reportingProgress(by: callbacks) {
         request throws(ResourceFailure) in
-        try await self.module.exchange(request, with: use)
+        try await self.exchange(request, with: use)
       }
     } catch {
       throw error.error
     }
   }
-}
 
-extension AuthorizationModule {
   /// Sends a request with a token, and again while another token or proof can help.
   ///
   /// The caller has already checked the request's URL.

@@ -1,29 +1,79 @@
+import SQBasics
+public import SQFoundation
+
 // Token exchange.
 extension AccountOperations {
   /// Exchanges a token for one with a different type or for a different service.
   ///
   /// A service that receives a user's token and calls another service uses this to get a token for
   /// that service, instead of forwarding the token that it received. The SDK does not save the new
-  /// token, and the account's own token does not change. The request takes at most
+  /// token, and the account's own token does not change. With
+  /// ``ClientConfiguration/tokenBinding``, a new access token is bound to the account's key, or to a
+  /// new key if the account has none; ``send(_:with:)`` proves it. The request takes at most
   /// ``ClientConfiguration/timeout``, in addition to a refresh of the account's own token.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/unexpectedTokenType`` or
   ///   ``SQOAuthError/Code/unexpectedAudience`` if the response does not match the request;
-  ///   ``SQOAuthError/Code/invalidTarget`` and other refusals of the server; the reason why the
-  ///   account has no token.
+  ///   ``SQOAuthError/Code/invalidTarget`` and other refusals of the server;
+  ///   ``SQOAuthError/Code/tokenNotBound``; the reason why the account has no token.
   /// - SeeAlso: RFC 8693
   public func exchangeToken(
     _ exchange: TokenExchange
   ) async throws(SQOAuthError) -> ExchangedToken {
-    let subject: TokenExchange.Token =
-      if let subject = exchange.subject {
-        subject
-      } else {
-        .accessToken(try await token().accessToken)
-      }
+    let own = exchange.subject == nil ? try await token() : module.session.token
+    let subject = exchange.subject ?? .accessToken(own?.accessToken ?? "")
+    let client = try await module.context.client()
+    let key = client.configuration.newBinding == nil ? nil : own?.proofKey
     return try await TokenExchangeGrant(
-      client: try await module.context.client(), abandoned: module.abandoned
+      client: key == nil ? try client.provingAnew() : client.proving(with: key),
+      abandoned: module.abandoned
     )
     .run(exchange, subject: subject)
+  }
+
+  /// Returns the fields that authorize a request to a URL with an exchanged access token.
+  ///
+  /// They are for this method, this URL and one attempt. After a refusal of the proof,
+  /// ``RequestAuthorization/renewed(afterStatus:fields:)`` returns new ones; it never replaces the
+  /// token. Name only services for which the token was exchanged.
+  ///
+  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if the token is not an access token;
+  ///   ``SQOAuthError/Code/insecureEndpoint`` for http to another machine;
+  ///   ``SQOAuthError/Code/clientKeyFailed``.
+  /// - SeeAlso: RFC 9449, section 7
+  public func authorization(
+    for url: URL, method: String, with token: ExchangedToken
+  ) async throws(SQOAuthError) -> RequestAuthorization {
+    try await module.use(token, for: url).authorization(for: ResourceRequest(method, url))
+  }
+
+  /// Sends a request with an exchanged access token, and once more if a new proof can help.
+  ///
+  /// The time limit is that of ``send(_:)``. Name only services for which the token was exchanged.
+  ///
+  /// - Throws: ``SQOAuthError``: the errors of ``authorization(for:method:with:)`` and of the HTTP
+  ///   client; ``SQOAuthError/Code/invalidToken`` or ``SQOAuthError/Code/insufficientScope`` with
+  ///   the server's ``SQOAuthError/challenge``.
+  /// - SeeAlso: RFC 6750, section 3.1
+  public func send(
+    _ request: WebRequest, with token: ExchangedToken
+  ) async throws(SQOAuthError) -> WebResponse {
+    try await module.send(request, with: try module.use(token, for: request.url))
+  }
+}
+
+extension AuthorizationModule {
+  /// Addresses an exchanged token to a service that the app names; no other token replaces it.
+  fileprivate func use(
+    _ token: ExchangedToken, for url: URL
+  ) throws(SQOAuthError) -> AddressedToken {
+    guard token.type == .accessToken else {
+      throw SQOAuthError(
+        .invalidConfiguration,
+        "a token of the type \"\(token.type.rawValue.printable)\" is no access token, so no request "
+          + "can carry it")
+    }
+    return AddressedToken(
+      module: self, token: token.token, origin: try ResourceOrigin(url), generation: nil)
   }
 }

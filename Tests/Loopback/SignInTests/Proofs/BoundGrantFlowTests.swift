@@ -87,6 +87,50 @@ import Testing
     try await expectUsable(bound)
   }
 
+  @Test(arguments: [BoundFixture.Kind.secret, .key])
+  func `an exchanged token is bound to the account's key`(kind: BoundFixture.Kind) async throws {
+    let bound = try await BoundFixture(kind)
+    try await bound.oauth.requestAccessTokenAsClient()
+    bound.outdateNonces()
+    let exchanged = try await bound.oauth.exchangeToken(TokenExchange())
+    #expect(exchanged.token.isBound && exchanged.authorizationFields == nil)
+    let answer = try await bound.oauth.send(
+      WebRequest(url: bound.sandbox.url(.me)), with: exchanged)
+    #expect(answer.status == 200)
+    let keys = bound.sandbox.requests.compactMap { $0.proof?.keyThumbprint }
+    #expect(Set(keys) == [try #require(await bound.record?.proofKey).thumbprint])
+    try bound.audit()
+  }
+
+  @Test func `a service without an account binds exchanged tokens to a new key`() async throws {
+    let bound = try await BoundFixture(.secret)
+    let subject = TokenExchange.Token.accessToken(
+      bound.sandbox.issueTokens(to: BoundFixture.clientID, for: "alice").accessToken)
+    let exchanged = try await bound.oauth.exchangeToken(TokenExchange(subject: subject))
+    #expect(exchanged.token.isBound)
+    let url = bound.sandbox.url(.me)
+    #expect(try await bound.oauth.send(WebRequest(url: url), with: exchanged).status == 200)
+    #expect(bound.module.currentToken == nil)
+    try bound.audit()
+  }
+
+  @Test func `an exchanged token that no request carries needs no key`() async throws {
+    let bound = try await BoundFixture(.secret)
+    try await bound.oauth.requestAccessTokenAsClient()
+    let exchanged = try await bound.oauth.exchangeToken(TokenExchange(requestedType: .jwt))
+    #expect(exchanged.token.tokenType == "N_A" && exchanged.authorizationFields == nil)
+    let request = WebRequest(url: bound.sandbox.url(.me))
+    await failure(.invalidConfiguration) { try await bound.oauth.send(request, with: exchanged) }
+    #expect(bound.sandbox.requests(to: .me).isEmpty)
+  }
+
+  @Test func `a server that exchanges for a Bearer token is refused`() async throws {
+    let bound = try await BoundFixture(.secret)
+    try await bound.oauth.requestAccessTokenAsClient()
+    bound.sandbox.misbehave(at: .token, .dpop(.bearerToken))
+    await failure(.tokenNotBound) { try await bound.oauth.exchangeToken(TokenExchange()) }
+  }
+
   @Test func `accounts that a service keeps fresh have their own keys and share the nonces`()
     async throws
   {
