@@ -36,6 +36,7 @@ let products: [Product] = [
   .library(name: "SequencingOAuth", targets: ["SequencingOAuth"]),
   .library(name: "SequencingOAuthPipes", targets: ["SequencingOAuthPipes"]),
   .library(name: "SequencingOAuthBackend", targets: ["SequencingOAuthBackend"]),
+  .library(name: "SequencingOAuthDiscovery", targets: ["SequencingOAuthDiscovery"]),
   .library(name: "SequencingOAuthFoundation", targets: ["SequencingOAuthFoundation"]),
   .library(name: "SequencingOAuthSQLite", targets: ["SequencingOAuthSQLite"]),
   .library(name: "SequencingOAuthPostgreSQL", targets: ["SequencingOAuthPostgreSQL"]),
@@ -65,6 +66,10 @@ let libraries: [Target] = [
   .target(
     name: "SequencingOAuthBackend",
     dependencies: ["SQFoundation", "SequencingOAuth", "SQBasics", "SQCrypto"],
+    swiftSettings: librarySettings),
+  .target(
+    name: "SequencingOAuthDiscovery",
+    dependencies: ["SQFoundation", "SequencingOAuth", "SQBasics"],
     swiftSettings: librarySettings),
   .target(
     name: "SequencingOAuthFoundation",

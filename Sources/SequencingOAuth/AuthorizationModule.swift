@@ -20,6 +20,7 @@ public final class AuthorizationModule: Sendable {
   let signIns = SignIns()
   let abandoned = AbandonedTokens()
   let refusals = Locked(FreshTokenRefusals())
+  let stepUps = Locked(StepUps())
   package let callbacks = Callbacks()
 
   /// Creates the module of an account; nothing is read or sent yet.

@@ -67,6 +67,13 @@ extension SQOAuthError.Code {
   /// A refresh cannot add the scope; a new sign-in may.
   public static let insufficientScope = Self(rawValue: "insufficient_scope")
 
+  /// The resource server requires a newer or a stronger login of the user (RFC 9470, section 3).
+  ///
+  /// A refresh cannot bring it. ``AccountOperations/requestAccess(answering:with:)`` signs the user in as
+  /// the server asks.
+  public static let insufficientUserAuthentication = Self(
+    rawValue: "insufficient_user_authentication")
+
   // MARK: From the client's configuration
 
   /// A parameter of the client or the provider is missing or invalid.

@@ -70,6 +70,15 @@ extension SQOAuthError.Code {
   public static let unexpectedTokenType = Self(rawValue: "unexpected_token_type")
   /// The server issued a token for a service that the request did not name.
   public static let unexpectedAudience = Self(rawValue: "unexpected_audience")
+  /// A resource server does not describe itself, or describes itself wrongly (RFC 9728).
+  ///
+  /// The message names the address and the rule. Nothing was sent to any authorization server.
+  public static let resourceMetadataInvalid = Self(rawValue: "resource_metadata_invalid")
+  /// The program has no identity that the authorization server accepts.
+  ///
+  /// It is not registered there by hand, and the server accepts neither the client's metadata document
+  /// nor its registration.
+  public static let clientUnknown = Self(rawValue: "client_unknown")
   /// The server does not let clients register themselves or manage their registration.
   public static let registrationUnsupported = Self(rawValue: "registration_unsupported")
   /// The server registered values that differ from the request, such as other redirect URIs.

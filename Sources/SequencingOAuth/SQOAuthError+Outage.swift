@@ -28,7 +28,7 @@ extension WebResponse {
   ///
   /// - SeeAlso: RFC 9110, sections 15.5.8, 15.5.9, 15.5.20 and 15.6; RFC 8470, section 5.2; RFC
   ///   6585, section 4
-  static func isOfServerInTrouble(_ status: Int) -> Bool {
+  package static func isOfServerInTrouble(_ status: Int) -> Bool {
     status >= 500 || [407, 408, 421, 425, 429].contains(status)
   }
 }

@@ -24,7 +24,7 @@ extension SQOAuthError.Code {
     .idTokenNotYetValid, .idTokenNonce, .idTokenAccessToken, .idTokenCode,
     .idTokenAuthenticationDate, .idTokenAuthenticationContext, .userInfoInvalid,
     .logoutTokenInvalid, .accessTokenInvalid, .introspectionUnsupported, .unexpectedTokenType,
-    .unexpectedAudience, .registrationUnsupported, .registrationMismatch,
+    .unexpectedAudience, .resourceMetadataInvalid, .clientUnknown, .registrationUnsupported, .registrationMismatch,
     .endSessionUnsupported, .tokenNotBound,
   ]
 }

@@ -17,7 +17,7 @@ public struct SQOAuthError: Error, Sendable {
   /// The HTTP status of the response that led to this error, if one came.
   public internal(set) var status: Int?
   /// The resource server's reason for refusing the token, if it gave one.
-  public let challenge: TokenChallenge?
+  public internal(set) var challenge: TokenChallenge?
   /// The whole response of a resource server that refused the token.
   ///
   /// It is set if ``status`` and ``challenge`` come from such a response: a 401, or a 403 that asks
@@ -32,6 +32,8 @@ public struct SQOAuthError: Error, Sendable {
   public let retryAfter: Duration?
   /// The kind of request that failed, if it changes the meaning of the server's code.
   var occasion: Occasion?
+  /// The use of a token that a resource server refused.
+  var refusedUse: RefusedUse?
 
   /// Creates an error; the message must contain no secret.
   ///

@@ -105,6 +105,7 @@ package final class ClientContext: Sendable {
   ) async throws(SQOAuthError) -> RegisteredClient {
     let (result, environment) = state.withLock { ($0.configuration, $0.environment) }
     let configuration = try result.get()
+    try configuration.checkResources()
     let metadata = try await metadata(configuration, environment, isFresh: isFresh, for: askers)
     guard configuration.usesCertificate else {
       return RegisteredClient(
@@ -136,6 +137,7 @@ package final class ClientContext: Sendable {
     let discovery = Discovery(
       issuer: configuration.provider.identifier, timeout: configuration.timeout,
       isForIdentity: RegisteredClient.asksWho(configuration.scope),
+      insertsWellKnownFirst: configuration.profile == .mcp,
       clock: environment.clock)
     return try await environment.metadata.metadata(
       by: discovery, environment.transport, isFresh: isFresh, for: askers)

@@ -11,7 +11,7 @@ public struct ClientConfiguration: Sendable, Hashable {
     let clientID: String
     let clientSecret: String?
     let clientKey: ClientKey?
-    let redirectURI: RedirectURI?
+    var redirectURI: RedirectURI?
     let scope: String?
     let provider: Provider
     let clientAuthentication: ClientAuthentication?
@@ -19,10 +19,12 @@ public struct ClientConfiguration: Sendable, Hashable {
     let tokenParameters: [FormCoding.Pair]
     let metadata: ProviderMetadata?
     let providerOrigins: Set<ResourceOrigin>
+    var resources: [String] = []
     var requiredScopes: Set<String> = []
     var timeout = Duration.seconds(60)
     var signInTimeout = Duration.seconds(300)
     var acceptsServersWithoutPKCE = false
+    var requiresListedPKCE = false
     var allowsPasswordGrant = false
     var usesClientCredentials = false
     var pushesAuthorizationRequests = false
@@ -64,6 +66,18 @@ public struct ClientConfiguration: Sendable, Hashable {
   /// The provider's servers that the configuration names: its issuer, or the app's endpoints.
   var providerOrigins: Set<ResourceOrigin> { values.value.providerOrigins }
 
+  /// The identifiers of the resource servers that the tokens are for; empty by default.
+  ///
+  /// Each is an absolute URI without a fragment. They are sent as they are in every authorization
+  /// request and token request, refreshes included, so that the authorization server issues tokens
+  /// for these servers only. A parameter `resource` of the provider or of the initializer is not sent
+  /// then.
+  ///
+  /// - SeeAlso: RFC 8707, section 2
+  public var resources: [String] {
+    get { values.value.resources }
+    set { values.value.resources = newValue }
+  }
   /// The scopes that a token must have; a sign-in that does not grant all of them fails.
   public var requiredScopes: Set<String> {
     get { values.value.requiredScopes }
@@ -103,6 +117,16 @@ public struct ClientConfiguration: Sendable, Hashable {
   public var acceptsServersWithoutPKCE: Bool {
     get { values.value.acceptsServersWithoutPKCE }
     set { values.value.acceptsServersWithoutPKCE = newValue }
+  }
+  /// Whether to refuse a server whose metadata lists no code challenge methods; `false` by default.
+  ///
+  /// Many servers support PKCE and do not say so. If the value is `true`, or with the profile
+  /// ``SecurityProfile/mcp``, a sign-in at such a server fails before the browser opens.
+  ///
+  /// - SeeAlso: RFC 8414, section 2 (`code_challenge_methods_supported`)
+  public var requiresListedPKCE: Bool {
+    get { values.value.requiresListedPKCE }
+    set { values.value.requiresListedPKCE = newValue }
   }
   /// Whether to push the request of each sign-in with a browser to the server; `false` by default.
   ///
@@ -263,6 +287,25 @@ public struct ClientConfiguration: Sendable, Hashable {
       _ = try Discovery(issuer: issuer, timeout: .zero).addresses()
       return nil
     }
+  }
+}
+
+extension ClientConfiguration {
+  /// Returns the configuration with another redirect URI, which the SDK receives if it can.
+  package func redirecting(to uri: String) throws(SQOAuthError) -> ClientConfiguration {
+    var configuration = self
+    configuration.values.value.redirectURI = try RedirectURI(uri)
+    return configuration
+  }
+
+  /// The parameters that name the ``resources``.
+  var resourceParameters: [FormCoding.Pair] { resources.map { FormCoding.Pair("resource", $0) } }
+
+  /// Throws if a resource is not an absolute URI without a fragment.
+  ///
+  /// - SeeAlso: RFC 8707, section 2
+  func checkResources() throws(SQOAuthError) {
+    for resource in resources { try ResourceIndicator.check(resource) }
   }
 }
 

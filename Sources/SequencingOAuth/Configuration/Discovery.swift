@@ -10,6 +10,11 @@ struct Discovery: Sendable {
   let timeout: Duration
   /// Whether the client requests the user's identity, and therefore needs the issuer's keys.
   var isForIdentity = false
+  /// Whether OpenID Connect's addresses begin with the one that has the issuer's path at its end.
+  ///
+  /// Most issuers with a path have their document below the path (OpenID Connect Discovery 1.0).
+  /// The Model Context Protocol asks at the address with the path at the end first.
+  var insertsWellKnownFirst = false
   /// The clock for the time limit and for a date in `Retry-After`.
   var clock: any WallClock = SystemClock()
 
@@ -166,11 +171,12 @@ struct Discovery: Sendable {
     try Self.checkPath(path, of: issuer)
     let origin = String(issuer.dropLast(path.count))
     let trimmed = path.hasSuffix("/") ? String(path.dropLast()) : path
+    let appended = origin + trimmed + "/.well-known/openid-configuration"
+    let inserted = origin + "/.well-known/openid-configuration" + trimmed
     var seen: Set<String> = []
     return [
       origin + "/.well-known/oauth-authorization-server" + trimmed,
-      origin + trimmed + "/.well-known/openid-configuration",
-      origin + "/.well-known/openid-configuration" + trimmed,
+      insertsWellKnownFirst ? inserted : appended, insertsWellKnownFirst ? appended : inserted,
     ].filter { seen.insert($0).inserted }.compactMap { URL(string: $0) }
   }
 

@@ -124,3 +124,14 @@ package final class MetadataCache: Sendable {
     ExactText(isForIdentity ? "openid " + issuer : issuer)
   }
 }
+
+extension ClientEnvironment {
+  /// Returns the metadata of an issuer, fetched if it is not in memory or not fresh.
+  package func providerMetadata(
+    of issuer: String, timeout: Duration, insertsWellKnownFirst: Bool = false
+  ) async throws(SQOAuthError) -> ProviderMetadata {
+    let discovery = Discovery(
+      issuer: issuer, timeout: timeout, insertsWellKnownFirst: insertsWellKnownFirst, clock: clock)
+    return try await metadata.metadata(by: discovery, transport, isFresh: false)
+  }
+}

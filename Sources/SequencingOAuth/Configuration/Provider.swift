@@ -152,7 +152,7 @@ public struct Provider: Sendable, Hashable {
 
 extension Provider {
   /// The issuer, if it is known without a request.
-  var issuer: String? {
+  package var issuer: String? {
     switch source {
     case .issuer(let issuer): issuer
     case .endpoints(let endpoints): endpoints.issuer

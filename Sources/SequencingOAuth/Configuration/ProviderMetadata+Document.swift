@@ -37,6 +37,8 @@ extension ProviderMetadata {
       "introspection_endpoint_auth_methods_supported")
     // An unreadable list must not count as missing, because a server without a list is accepted.
     codeChallengeMethods = try members.reader.texts("code_challenge_methods_supported")
+    acceptsClientMetadataDocuments = members.flag("client_id_metadata_document_supported")
+    protectedResources = members.list("protected_resources")
     sendsIssuerInResponse = members.flag("authorization_response_iss_parameter_supported")
     scopes = members.list("scopes_supported")
     responseModes = members.list("response_modes_supported")

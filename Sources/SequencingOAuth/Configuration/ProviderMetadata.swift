@@ -54,6 +54,16 @@ public struct ProviderMetadata: Sendable, Hashable {
   public let introspectionAuthenticationMethods: [String]?
   /// The server's `code_challenge_methods_supported`; `nil` if its metadata has no such list.
   public let codeChallengeMethods: [String]?
+  /// Whether a client may be the address of a document about itself, its `client_id`.
+  ///
+  /// This is the server's `client_id_metadata_document_supported`.
+  ///
+  /// - SeeAlso: OAuth Client ID Metadata Document (draft), section 5
+  public let acceptsClientMetadataDocuments: Bool
+  /// The server's `protected_resources`; `nil` if its metadata has no such list.
+  ///
+  /// - SeeAlso: RFC 9728, section 4
+  public let protectedResources: [String]?
   /// Whether redirects carry `iss`: the server's `authorization_response_iss_parameter_supported`.
   public let sendsIssuerInResponse: Bool
   /// The server's `scopes_supported`; `nil` if its metadata has no such list.
@@ -159,6 +169,8 @@ extension ProviderMetadata {
     revocationAuthenticationMethods = nil
     introspectionAuthenticationMethods = nil
     codeChallengeMethods = nil
+    acceptsClientMetadataDocuments = false
+    protectedResources = nil
     sendsIssuerInResponse = false
     scopes = nil
     responseModes = nil

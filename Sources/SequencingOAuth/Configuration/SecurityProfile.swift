@@ -16,8 +16,16 @@ public enum SecurityProfile: Sendable, Hashable {
   /// sign-ins are signed.
   case fapi2MessageSigning
 
+  /// The rules of the Model Context Protocol (MCP) for its clients.
+  ///
+  /// The client refuses a server whose metadata does not list the code challenge method S256, and
+  /// looks for the metadata of an issuer with a path where the protocol says.
+  ///
+  /// - SeeAlso: Model Context Protocol 2026-07-28, Authorization
+  case mcp
+
   /// Whether the profile is one of FAPI 2.0.
-  var isFAPI: Bool { self != .standard }
+  var isFAPI: Bool { self == .fapi2 || self == .fapi2MessageSigning }
   /// Whether the requests and the responses of sign-ins are signed.
   var signsMessages: Bool { self == .fapi2MessageSigning }
 

@@ -82,9 +82,20 @@ package struct PreparedCodeGrant: Sendable, Redacted {
   ///
   /// Without it, anyone could redeem a stolen code (RFC 9700, section 2.1.1).
   private static func checkPKCE(_ client: RegisteredClient) throws(SQOAuthError) {
-    guard let methods = client.metadata.codeChallengeMethods, !methods.contains(PKCE.method),
-      !client.configuration.acceptsServersWithoutPKCE
-    else { return }
+    guard let methods = client.metadata.codeChallengeMethods else {
+      let configuration = client.configuration
+      guard
+        configuration.requiresListedPKCE || configuration.profile == .mcp,
+        configuration.metadata == nil
+      else { return }
+      throw SQOAuthError(
+        .pkceUnsupported,
+        "the server's metadata lists no code challenge methods (code_challenge_methods_supported), "
+          + "and the configuration demands S256")
+    }
+    let isAccepted =
+      client.configuration.acceptsServersWithoutPKCE && client.configuration.profile != .mcp
+    guard !methods.contains(PKCE.method), !isAccepted else { return }
     throw SQOAuthError(
       .pkceUnsupported,
       "the server's metadata does not list the code challenge method S256; "

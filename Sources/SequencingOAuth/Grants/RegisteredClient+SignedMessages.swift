@@ -40,6 +40,10 @@ extension RegisteredClient {
     let tolerance = configuration.clockTolerance.components.seconds
     var claims: [String: JSONValue] = [:]
     for parameter in parameters { claims[parameter.name] = Self.claim(parameter) }
+    if configuration.resources.count > 1 {
+      // A parameter that may be repeated is a list (RFC 8707, section 2).
+      claims["resource"] = .array(configuration.resources.map(JSONValue.string))
+    }
     // They come last, so that no parameter of the app replaces them.
     claims["iss"] = .string(configuration.clientID)
     claims["aud"] = .string(metadata.issuer ?? metadata.authorizationEndpoint?.absoluteString ?? "")

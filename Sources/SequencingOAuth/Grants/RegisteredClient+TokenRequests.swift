@@ -43,9 +43,7 @@ extension RegisteredClient {
         parameters.append(.init("assertion", try await sign(assertion, for: endpoint)))
       }
       return TokenRequest(
-        endpoint: endpoint,
-        parameters: parameters
-          + configuration.tokenParameters.filter { !omitted.contains($0.name) },
+        endpoint: endpoint, parameters: parameters + furtherParameters(omitting: omitted),
         client: credentials, timeout: configuration.timeout, leastTimeout: leastTimeout)
     }
     let context = TokenResponseContext(
@@ -56,6 +54,14 @@ extension RegisteredClient {
       parser: parser ?? environment.tokenResponseParser, context: context, request: request,
       proofKey: proofKey)
     return (answer, reader)
+  }
+
+  /// The configuration's parameters of a token request, except the `omitted` ones.
+  private func furtherParameters(omitting omitted: Set<String>) -> [FormCoding.Pair] {
+    let resources = configuration.resourceParameters
+    let replaced: Set<String> = resources.isEmpty ? [] : ["resource"]
+    return (configuration.tokenParameters.filter { !replaced.contains($0.name) } + resources)
+      .filter { !omitted.contains($0.name) }
   }
 
   /// Gets a token for a user by a grant without a browser, with the user's identity if the scope

@@ -29,8 +29,11 @@ package struct SignInQuestion: Sendable {
     let own = try options.pairs()
     let names = Set(own.map(\.name))
     let scope = options.scope ?? client.configuration.scope
+    let resources = client.configuration.resourceParameters
+    let replaced = resources.isEmpty ? names : names.union(["resource"])
     let named =
-      client.configuration.authorizationParameters.filter { !names.contains($0.name) } + own
+      client.configuration.authorizationParameters.filter { !replaced.contains($0.name) } + own
+      + resources
     let needsConsent = !isForDevice && Self.needsConsent(scope, client.configuration.provider)
     parameters =
       named

@@ -50,13 +50,7 @@ struct TokenExchangeGrant: Sendable {
           .invalidConfiguration, "a token of the exchange, or its type, is empty")
       }
     }
-    for resource in exchange.resources {
-      guard URL(string: resource)?.scheme != nil, !resource.contains("#") else {
-        throw SQOAuthError(
-          .invalidConfiguration,
-          "the resource \"\(resource.printable)\" is not an absolute URI without a fragment")
-      }
-    }
+    for resource in exchange.resources { try ResourceIndicator.check(resource) }
   }
 
   private static func check(

@@ -44,7 +44,7 @@ package struct RequestTarget {
   }
 
   /// Whether the request may use plain http.
-  var isLoopback: Bool { LoopbackHost.isAddress(host) }
+  package var isLoopback: Bool { LoopbackHost.isAddress(host) }
 
   /// Whether the request must bypass every proxy.
   var mayBeLoopback: Bool { LoopbackHost.mayBeMeant(by: host) }

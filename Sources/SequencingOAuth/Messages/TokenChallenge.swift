@@ -47,13 +47,33 @@ public struct TokenChallenge: Sendable, Hashable {
   /// The parameter `error_uri`: the address of a page about the error; the SDK never opens it.
   public var errorURI: String? { text("error_uri") }
 
+  /// The parameter `resource_metadata`: the address of the document about the resource server.
+  ///
+  /// - SeeAlso: RFC 9728, section 5.1
+  public var resourceMetadata: String? { text("resource_metadata") }
+
+  /// The parameter `acr_values`: the authentication contexts that the request needs, best first.
+  ///
+  /// - SeeAlso: RFC 9470, section 3
+  public var acrValues: [String] {
+    (text("acr_values") ?? "").split(separator: " ").map(String.init)
+  }
+
+  /// The parameter `max_age`: how old the user's login may be; `nil` if it is missing or no number.
+  ///
+  /// - SeeAlso: RFC 9470, section 3
+  public var maxAge: Duration? {
+    text("max_age").flatMap { $0.utf8.allSatisfy(\.isDigit) ? Int64($0) : nil }
+      .map { .seconds(min($0, 1 << 40)) }
+  }
+
   /// The parameter `algs`: the signature algorithms of proofs that the server accepts.
   public var proofAlgorithms: [String] {
     (text("algs") ?? "").split(separator: " ").map(String.init)
   }
 
   /// Whether the challenge asks for a token that is bound to a key.
-  var asksForProof: Bool { scheme.asciiLowercased() == "dpop" }
+  package var asksForProof: Bool { scheme.asciiLowercased() == "dpop" }
 
   /// Parses the challenges of all `WWW-Authenticate` fields of a response, in order.
   ///

@@ -66,6 +66,18 @@ extension AccountOperations {
     }
   }
 
+  /// Signs the user in again as a resource server demands it.
+  ///
+  /// See ``requestAccess(answering:with:)``.
+  public func requestAccess(
+    answering error: SQOAuthError, with options: SignInOptions = SignInOptions(),
+    completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
+  ) {
+    module.callbacks.complete(completion) { () throws(SQOAuthError) in
+      try await self.requestAccess(answering: error, with: options)
+    }
+  }
+
   /// Gets a token that is valid now; see ``token()``.
   public func token(
     _ completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void

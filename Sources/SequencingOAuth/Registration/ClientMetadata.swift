@@ -30,6 +30,14 @@ public struct ClientMetadata: Sendable, Hashable {
   public var clientName: String?
   /// The URL of a page about the client (`client_uri`).
   public var clientURI: String?
+  /// The kind of program (`application_type`); `nil`, the default, follows from the redirect URIs.
+  ///
+  /// A client with redirects to https only is ``ApplicationType/web``, any other client that signs
+  /// users in is ``ApplicationType/native``. Servers accept a redirect to a loopback address from
+  /// native programs only.
+  ///
+  /// - SeeAlso: OpenID Connect Dynamic Client Registration 1.0, section 2
+  public var applicationType: ApplicationType?
   /// The scopes that the client may request (`scope`); `nil` lets the server decide.
   public var scope: String?
   /// Contact addresses of the people who run the client, such as e-mail addresses (`contacts`).
@@ -40,6 +48,14 @@ public struct ClientMetadata: Sendable, Hashable {
   public var softwareVersion: String?
   /// Members without a property in this type, such as `logo_uri` or `software_statement`.
   public var additionalMembers: [String: JSONValue] = [:]
+
+  /// The kinds of programs that servers tell apart by their redirect URIs.
+  public enum ApplicationType: String, Sendable, Hashable {
+    /// A program on its user's machine, with redirects to a loopback address or a scheme of its own.
+    case native
+    /// A web application, with redirects to https.
+    case web
+  }
 
   /// Creates a description, by default of a user's program that signs in with the code grant.
   public init(
@@ -69,6 +85,7 @@ public struct ClientMetadata: Sendable, Hashable {
       "redirect_uris": list(redirectURIs), "grant_types": list(grantTypes),
       // Without this member, a server would assume the response type "code".
       "response_types": usesCode ? ["code"] : [],
+      "application_type": (applicationType ?? impliedType).map { .string($0.rawValue) },
       "token_endpoint_auth_method": registeredAuthentication.map { .string($0.rawValue) },
       "token_endpoint_auth_signing_alg": signingAlgorithm.map(JSONValue.string),
       "jwks": keys.isEmpty ? nil : ["keys": .array(keys.compactMap(\.publicJWK))],
@@ -78,6 +95,12 @@ public struct ClientMetadata: Sendable, Hashable {
       "software_version": softwareVersion.map(JSONValue.string),
     ]
     return additionalMembers.merging(own.compactMapValues(\.self)) { $1 }
+  }
+
+  /// The kind of program that the redirect URIs imply; `nil` for a client without any.
+  private var impliedType: ApplicationType? {
+    guard !redirectURIs.isEmpty else { return nil }
+    return redirectURIs.allSatisfy { $0.asciiLowercased().hasPrefix("https:") } ? .web : .native
   }
 
   /// The algorithm of the client's keys; `nil` if the client does not sign or its keys differ.

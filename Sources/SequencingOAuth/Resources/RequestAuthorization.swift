@@ -66,7 +66,7 @@ public struct RequestAuthorization: Sendable {
     afterStatus status: Int, fields: HeaderFields
   ) async throws(SQOAuthError) -> Verdict {
     learn(fields)
-    let refusal = ResourceRefusal(status: status, fields: fields, of: use.token)
+    let refusal = ResourceRefusal(status: status, fields: fields, of: use.token, for: request)
     if !isRepeated, await isWorthRepeating(after: refusal, status, fields) {
       return .again(try await RequestAuthorization(use, for: request, isRepeated: true))
     }
@@ -123,7 +123,7 @@ extension RequestAuthorization {
   /// server's, such as ``SQOAuthError/Code/insufficientScope``, and
   /// ``SQOAuthError/challenge`` has the server's challenge, in which the token never appears.
   public func refusal(status: Int, fields: HeaderFields) -> SQOAuthError? {
-    ResourceRefusal(status: status, fields: fields, of: use.token)?.error
+    ResourceRefusal(status: status, fields: fields, of: use.token, for: request)?.error
   }
 }
 

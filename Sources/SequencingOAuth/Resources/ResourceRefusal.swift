@@ -9,11 +9,11 @@ struct ResourceRefusal {
     case proof
   }
 
-  let error: SQOAuthError
+  private(set) var error: SQOAuthError
   let remedy: Remedy
 
   /// Interprets a response; `nil` if the response is not a refusal of the token.
-  init?(status: Int, fields: HeaderFields, of token: SQToken) {
+  init?(status: Int, fields: HeaderFields, of token: SQToken, for request: ResourceRequest) {
     // Servers repeat what clients send, so the token is removed from the challenge.
     let challenge = fields.tokenChallenges.answering(isBound: token.isBound)?
       .removing(SentSecrets([token.accessToken]))
@@ -24,6 +24,12 @@ struct ResourceRefusal {
         .insufficientScope,
         "the resource server requires more than the token allows; sign in with a wider scope",
         status: status, challenge: challenge)
+    case (401, .insufficientUserAuthentication?):
+      remedy = .none
+      error = SQOAuthError(
+        .insufficientUserAuthentication,
+        "the resource server requires a newer or a stronger login of the user; sign in again by "
+          + "requestAccess(answering:)", status: 401, challenge: challenge)
     case (401, let reason?) where [.useDPoPNonce, .invalidDPoPProof].contains(reason):
       remedy = token.isBound ? .proof : .none
       error = SQOAuthError(
@@ -43,5 +49,6 @@ struct ResourceRefusal {
     default:
       return nil
     }
+    error.refusedUse = RefusedUse(token, for: request)
   }
 }

@@ -1,0 +1,16 @@
+import SQBasics
+import SQFoundation
+
+/// The check of a resource server's identifier in a request, the parameter `resource`.
+///
+/// - SeeAlso: RFC 8707, section 2
+enum ResourceIndicator {
+  /// Throws unless the identifier is an absolute URI without a fragment.
+  static func check(_ identifier: String) throws(SQOAuthError) {
+    guard URL(string: identifier)?.scheme != nil, !identifier.contains("#") else {
+      throw SQOAuthError(
+        .invalidConfiguration,
+        "the resource \"\(identifier.printable)\" is not an absolute URI without a fragment")
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import SQBasics
+public import SQFoundation
+
+// The document about a client whose identifier is the document's address.
+extension ClientMetadata {
+  /// Returns the document to serve at the client's identifier, an https URL.
+  ///
+  /// A server that accepts such clients (``ProviderMetadata/acceptsClientMetadataDocuments``) fetches
+  /// the document instead of a registration. Serve it with the type `application/json`, without a
+  /// redirect. The client is public, or authenticates with ``keys``; the document has no secret.
+  ///
+  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if the identifier is not such an URL, or if
+  ///   the client authenticates with a secret.
+  /// - SeeAlso: OAuth Client ID Metadata Document (draft), sections 3 and 4
+  public func document(clientID: String) throws(SQOAuthError) -> Data {
+    try Self.checkDocumentAddress(clientID)
+    try check()
+    var metadata = self
+    metadata.clientAuthentication =
+      clientAuthentication ?? (keys.isEmpty ? .publicClient : .privateKeyJWT)
+    guard [.publicClient, .privateKeyJWT].contains(metadata.clientAuthentication) else {
+      throw SQOAuthError(
+        .invalidConfiguration,
+        "a client that is described by a public document has no secret; use .publicClient, or "
+          + ".privateKeyJWT with keys")
+    }
+    var members = metadata.members
+    for name in ["client_secret", "client_secret_expires_at"] { members[name] = nil }
+    members["client_id"] = .string(clientID)
+    return Data(try JSONValue.object(members).jsonText("the client's metadata").utf8)
+  }
+
+  /// Throws unless a text is the address of a document about a client.
+  ///
+  /// It is an https URL with a path, without a dot segment, a user and a fragment.
+  ///
+  /// - SeeAlso: OAuth Client ID Metadata Document (draft), section 3
+  package static func checkDocumentAddress(_ text: String) throws(SQOAuthError) {
+    let url = try EndpointURL.check(text, name: "address of the client's metadata document")
+    let path = url.path(percentEncoded: true)
+    let segments = path.split(separator: "/", omittingEmptySubsequences: false).map {
+      $0.asciiLowercased().replacing("%2e", with: ".")
+    }
+    guard text.asciiLowercased().hasPrefix("https://"), path.utf8.count > 1,
+      !segments.contains("."), !segments.contains("..")
+    else {
+      throw SQOAuthError(
+        .invalidConfiguration,
+        "the address of the client's metadata document must be an https URL with a path and without "
+          + "the segments \".\" and \"..\"")
+    }
+  }
+}

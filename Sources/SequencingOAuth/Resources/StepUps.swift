@@ -1,0 +1,87 @@
+import SQBasics
+import SQFoundation
+
+/// What a resource server demands of the user's next sign-in.
+///
+/// - SeeAlso: RFC 6750, section 3.1; RFC 9470, section 3
+struct StepUpDemand: Sendable, Hashable {
+  let scopes: [String]
+  let acrValues: [String]
+  let maxAge: Duration?
+
+  /// Reads the demand of an error; `nil` if a sign-in cannot satisfy it.
+  init?(_ error: SQOAuthError) {
+    guard let challenge = error.challenge else { return nil }
+    switch error.code {
+    case .insufficientScope:
+      scopes = Set((challenge.scope ?? "").split(separator: " ").map(String.init)).sorted()
+      (acrValues, maxAge) = ([], nil)
+      guard !scopes.isEmpty else { return nil }
+    case .insufficientUserAuthentication:
+      scopes = []
+      (acrValues, maxAge) = (challenge.acrValues, challenge.maxAge)
+      guard !acrValues.isEmpty || maxAge != nil else { return nil }
+    default:
+      return nil
+    }
+  }
+
+  /// Returns the options of the sign-in, with what the account has and what is demanded.
+  func options(
+    _ options: SignInOptions, after token: SQToken?, _ client: ClientConfiguration?
+  ) -> SignInOptions {
+    var options = options
+    if !scopes.isEmpty {
+      let known = [options.scope ?? client?.scope, token?.scope].compactMap(\.self)
+        .flatMap { $0.split(separator: " ").map(String.init) }
+      options.scope = (known + scopes).uniqued().joined(separator: " ")
+    }
+    if !acrValues.isEmpty { options.acrValues = acrValues }
+    if let maxAge { options.maxAge = maxAge }
+    return options
+  }
+}
+
+/// The sign-ins that resource servers have demanded of one account.
+///
+/// A server that demands the same again and again would otherwise keep the user signing in.
+struct StepUps {
+  /// The largest number of sign-ins for one demand of one operation in ``window``.
+  static let limit = 3
+  static let window = Duration.seconds(600)
+  private static let capacity = 100
+
+  private struct Key: Hashable {
+    let demand: StepUpDemand
+    let operation: String?
+  }
+
+  private struct SignIn {
+    let time: Duration
+    let use: RefusedUse?
+  }
+
+  private var signIns: [Key: [SignIn]] = [:]
+
+  /// Records a sign-in; returns `false` if there were too many already.
+  ///
+  /// All callers whose requests were refused with the same token share one sign-in. `now` is the
+  /// clock's steady time.
+  mutating func begin(_ demand: StepUpDemand, after use: RefusedUse?, at now: Duration) -> Bool {
+    let key = Key(demand: demand, operation: use?.operation)
+    let recent = (signIns[key] ?? []).filter { now - $0.time < Self.window }
+    if let use, recent.last?.use == use { return true }
+    guard recent.count < Self.limit else { return false }
+    if signIns.count >= Self.capacity { signIns = [:] }
+    signIns[key] = recent + [SignIn(time: now, use: use)]
+    return true
+  }
+}
+
+extension [String] {
+  /// Returns the texts without those that occur earlier.
+  fileprivate func uniqued() -> [String] {
+    var seen: Set<ExactText> = []
+    return filter { seen.insert(ExactText($0)).inserted }
+  }
+}

@@ -1,0 +1,85 @@
+import SQBasics
+import SQFoundation
+import SequencingOAuth
+
+/// The address of a resource, from which a client finds everything else.
+struct ResourceAddress: Sendable, Hashable {
+  /// The address as the app wrote it, without a fragment.
+  let text: String
+  let origin: ResourceOrigin
+  /// Whether the resource is on this computer, so that its authorization server may be too.
+  let isLocal: Bool
+
+  /// Checks an address; it must be https, or http on a loopback address.
+  init(_ text: String) throws(SQOAuthError) {
+    let url = String(text.prefix { $0 != "#" })
+    _ = try EndpointURL.check(url, name: "resource's address")
+    origin = try ResourceOrigin(url)
+    isLocal = try RequestTarget(text: url).isLoopback
+    self.text = url
+  }
+
+  /// The scheme and the authority, as written.
+  private var root: String {
+    let start = text.prefix { $0 != ":" } + "://"
+    return String(start + text.dropFirst(start.count).prefix { !"/?".contains($0) })
+  }
+
+  private var path: String { String(text.dropFirst(root.count).prefix { $0 != "?" }) }
+
+  /// The identifiers under which the resource may describe itself, the most specific first.
+  ///
+  /// A document at the address with the resource's path must be that of the path. One at the root
+  /// must be that of the whole server (RFC 9728, section 3.3).
+  var identifiers: [String] {
+    var seen: Set<ExactText> = []
+    return [text, root + path, root, root + "/"].filter { seen.insert(ExactText($0)).inserted }
+  }
+
+  /// An address at which the resource's metadata may be, and the identifiers that it may name.
+  struct Candidate: Sendable, Hashable {
+    let url: URL
+    let identifiers: [String]
+  }
+
+  /// The addresses of the metadata without a hint from the server, in order.
+  ///
+  /// - SeeAlso: RFC 9728, section 3.1
+  func candidates() throws(SQOAuthError) -> [Candidate] {
+    let isRoot = path.isEmpty || path == "/"
+    let whole = Candidate(
+      url: try ProtectedResourceMetadata.address(of: root), identifiers: [root, root + "/"])
+    guard !isRoot else { return [whole] }
+    let own = root + path
+    // A slash at the end belongs to the identifier, but servers leave it out.
+    let specific = Candidate(
+      url: try ProtectedResourceMetadata.address(of: own), identifiers: [text, own])
+    return [specific, whole]
+  }
+
+  /// Returns the address in a server's challenge, with the identifiers that it may name.
+  ///
+  /// - Throws: ``SQOAuthError/Code/resourceMetadataInvalid`` if it is at another server, or not https.
+  func candidate(named address: String) throws(SQOAuthError) -> Candidate {
+    guard let url = try? EndpointURL.check(address, name: "address"),
+      let other = try? ResourceOrigin(address)
+    else {
+      throw SQOAuthError(
+        .resourceMetadataInvalid,
+        "the challenge of \(origin) names an unusable address of its metadata (resource_metadata): "
+          + "\"\(address.printable)\"")
+    }
+    guard other == origin else {
+      throw SQOAuthError(
+        .resourceMetadataInvalid,
+        "the challenge of \(origin) names metadata at another server, \(other) (resource_metadata), "
+          + "which could describe any resource")
+    }
+    let known = try candidates().first { $0.url.absoluteString == url.absoluteString }
+    return known ?? Candidate(url: url, identifiers: [text, root + path])
+  }
+}
+
+extension ResourceAddress: CustomStringConvertible {
+  var description: String { text.printable }
+}

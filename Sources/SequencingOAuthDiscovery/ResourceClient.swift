@@ -1,0 +1,196 @@
+public import SQBasics
+public import SequencingOAuth
+
+/// A client of one resource, of which the program knows nothing but the address.
+///
+/// It finds the authorization server that the resource trusts (RFC 9728), its metadata (RFC 8414) and
+/// who the program is there (``ClientIdentity``), signs the user in for this resource (RFC 8707), and
+/// keeps the account in the store under the resource's identifier. Processes that share the store
+/// share the account. After a restart the account is used without a search.
+///
+/// Tokens go to the resource's own server only. Any thread may call any method.
+public final class ResourceClient: Sendable {
+  /// What a request may ask of the user.
+  public enum Interaction: Sendable, Hashable {
+    /// Nothing: a request that needs a sign-in fails with ``SQOAuthError/Code/notAuthorized``.
+    case none
+    /// The user signs in when the resource demands a token and there is none.
+    case signIn
+    /// The user signs in, and again when the resource demands more scopes or a stronger login.
+    case signInAndStepUp
+  }
+
+  /// How a client signs users in and sends its requests.
+  public struct Options: Sendable {
+    /// What ``ResourceClient/send(_:)`` may ask of the user; a sign-in by default.
+    public var interaction = Interaction.signIn
+    /// The closure that shows a code for another device; `nil` for a sign-in with a browser.
+    public var showsCode: (@Sendable (DeviceAuthorization) -> Void)?
+    /// The closure that chooses one of several authorization servers.
+    ///
+    /// It gets their issuers in the resource's order and returns one of them, or `nil` to refuse. By
+    /// default the client uses the server at which the program is registered by hand, or else the
+    /// first one that it can use.
+    public var choosesServer: (@Sendable ([String]) async -> String?)?
+    /// The scopes of the first sign-in; `nil` for those that the resource asks for.
+    public var scope: String?
+    /// The rules that the client follows; ``SecurityProfile/mcp`` for a client of that protocol.
+    public var profile = SecurityProfile.standard
+    /// How to bind the tokens; by default to a key if the resource demands it.
+    public var tokenBinding: TokenBinding?
+    /// The time limit of each request to an authorization server, and of each search.
+    public var timeout = Duration.seconds(60)
+    /// The id of the account; `nil` for the resource's identifier.
+    public var accountID: String?
+
+    /// Creates the default options.
+    public init() {}
+  }
+
+  /// The resource's address.
+  public var address: String { resource.text }
+  let resource: ResourceAddress
+  let identity: ClientIdentity
+  let accounts: AccountManager
+  let options: Options
+  /// The search and sign-in under way, which all callers share.
+  let gaining = SharedFetches<Bool, Access, SQOAuthError>(keepsValues: false)
+  private let known = Locked<Access?>(nil)
+
+  /// An account with what is known about its server.
+  struct Access: Sendable {
+    let module: AuthorizationModule
+    let issuer: String
+    let client: IdentifiedClient
+  }
+
+  /// Creates the client of a resource, without sending a request.
+  ///
+  /// - Throws: ``SQOAuthError/Code/insecureEndpoint`` or
+  ///   ``SQOAuthError/Code/invalidConfiguration`` if the address is not an https URL, or an http URL
+  ///   of a loopback address.
+  public init(
+    _ address: String, as identity: ClientIdentity, accounts: AccountManager,
+    options: Options = Options()
+  ) throws(SQOAuthError) {
+    resource = try ResourceAddress(address)
+    self.identity = identity
+    self.accounts = accounts
+    self.options = options
+  }
+
+  var environment: ClientEnvironment { accounts.environment }
+
+  // MARK: Finding
+
+  /// Asks the resource which authorization servers it trusts.
+  ///
+  /// With a `response` of the resource, its challenge may name the address of the metadata.
+  ///
+  /// - Throws: ``SQOAuthError/Code/resourceMetadataInvalid``, with the address and the rule; the
+  ///   errors of the transport.
+  public func discover(
+    after response: WebResponse? = nil
+  ) async throws(SQOAuthError) -> DiscoveredResource {
+    try await discovery.find(named: response?.headers.tokenChallenges.resourceMetadata)
+  }
+
+  var discovery: ResourceDiscovery {
+    ResourceDiscovery(
+      resource: resource, transport: environment.transport, timeout: options.timeout)
+  }
+
+  /// Returns the account of the resource in the store; `nil` if the user has not signed in.
+  ///
+  /// It sends no request.
+  public func account() async throws(SQOAuthError) -> AuthorizationModule? {
+    try await access()?.module
+  }
+
+  func access() async throws(SQOAuthError) -> Access? {
+    if let access = known.withLock(\.self) { return access }
+    guard let access = try await storedAccess() else { return nil }
+    return use(access)
+  }
+
+  /// Returns the access that this object uses from now on: the first one, or a newer one.
+  @discardableResult
+  func use(_ access: Access) -> Access {
+    known.withLock { known in
+      if let known, known.module === access.module, known.issuer == access.issuer { return known }
+      known = access
+      return access
+    }
+  }
+
+  private func storedAccess() async throws(SQOAuthError) -> Access? {
+    let ids = options.accountID.map { [$0] } ?? resource.identifiers
+    for id in ids {
+      guard let record = try await accounts.record(id), let issuer = record.issuer,
+        let client = try await identification.client(at: issuer, id: record.clientID)
+      else { continue }
+      if let module = accounts.module(id: id) {
+        return Access(module: module, issuer: issuer, client: client)
+      }
+      let configuration = try configuration(
+        of: client, at: issuer, scope: record.token.scope, binding: options.tokenBinding,
+        for: options.accountID == nil ? id : resource.text)
+      return Access(
+        module: try await accounts.account(configuration, id: id), issuer: issuer, client: client)
+    }
+    return nil
+  }
+
+  var identification: ClientIdentification {
+    ClientIdentification(
+      identity: identity, environment: environment, timeout: options.timeout)
+  }
+
+  /// Returns the configuration of the program's client for the resource.
+  func configuration(
+    of client: IdentifiedClient, at issuer: String, scope: String?, binding: TokenBinding?,
+    for identifier: String
+  ) throws(SQOAuthError) -> ClientConfiguration {
+    var configuration =
+      if let configured = client.configured {
+        configured
+      } else {
+        try ClientConfiguration(
+          clientID: client.clientID, clientSecret: client.clientSecret,
+          clientKey: client.clientKey, redirectURI: client.redirectURIs.first, scope: scope,
+          provider: .issuer(issuer), clientAuthentication: client.authentication)
+      }
+    configuration.resources = [identifier]
+    configuration.resourceOrigins = [resource.origin]
+    configuration.profile = options.profile
+    configuration.timeout = options.timeout
+    if let binding { configuration.tokenBinding = binding }
+    if client.pushes { configuration.pushesAuthorizationRequests = true }
+    return configuration
+  }
+}
+
+extension [TokenChallenge] {
+  /// The address of the resource's metadata in the first challenge that names one.
+  var resourceMetadata: String? { lazy.compactMap(\.resourceMetadata).first }
+}
+
+extension AccountManager {
+  /// Returns the record of an account; throws only errors of the SDK.
+  func record(_ id: String) async throws(SQOAuthError) -> AccountRecord? {
+    do {
+      return try await store.load(id)
+    } catch let error as SQOAuthError {
+      throw error
+    } catch {
+      throw SQOAuthError(.storeFailed, "the account could not be read", cause: error)
+    }
+  }
+}
+
+extension ResourceClient: Redacted {
+  /// The resource's address, without its query.
+  public var description: String {
+    "client of \(resource.text.prefix { $0 != "?" }.description.printable)"
+  }
+}

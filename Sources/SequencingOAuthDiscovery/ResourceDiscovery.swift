@@ -1,0 +1,147 @@
+import SQBasics
+import SQFoundation
+public import SequencingOAuth
+
+/// What a client has found out about a resource, and how.
+///
+/// - SeeAlso: RFC 9728
+public struct DiscoveredResource: Sendable, Hashable {
+  /// One address that was asked, and the result in a sentence.
+  public struct Step: Sendable, Hashable {
+    /// The address of the request.
+    public let address: String
+    /// What was found there, or why nothing was.
+    public let finding: String
+  }
+
+  /// The resource's own description.
+  public let metadata: ProtectedResourceMetadata
+  /// The addresses that were asked, in order.
+  public internal(set) var steps: [Step]
+}
+
+/// The search for a resource's metadata.
+///
+/// - SeeAlso: RFC 9728, sections 3 and 5
+struct ResourceDiscovery: Sendable {
+  let resource: ResourceAddress
+  let transport: any HTTPTransport
+  let timeout: Duration
+
+  /// The size of the largest document that is read, in bytes.
+  static let maximumBytes: Int64 = 256 * 1024
+  /// The largest number of authorization servers that a document may list.
+  static let maximumServers = 20
+
+  /// Finds the metadata: at the address in the challenge or, without one, at the resource's own
+  /// addresses.
+  ///
+  /// A document that is there and wrong ends the search, because a server that describes another
+  /// resource cannot be trusted.
+  ///
+  /// - Throws: ``SQOAuthError/Code/resourceMetadataInvalid``; the errors of the transport.
+  func find(named address: String?) async throws(SQOAuthError) -> DiscoveredResource {
+    var steps: [DiscoveredResource.Step] = []
+    let candidates =
+      if let address { [try resource.candidate(named: address)] } else { try resource.candidates() }
+    for candidate in candidates {
+      let response = try await response(at: candidate)
+      guard response.status == 200 else {
+        // At a server in trouble, the next address could describe another resource by mistake.
+        guard !WebResponse.isOfServerInTrouble(response.status) else {
+          throw SQOAuthError(
+            .serverError,
+            "\(candidate.url.absoluteString) answered with status \(response.status), so the resource's "
+              + "metadata could not be read", status: response.status)
+        }
+        steps.append(.init(candidate, "status \(response.status), so no metadata here"))
+        continue
+      }
+      let metadata = try metadata(in: response, of: candidate)
+      steps.append(.init(candidate, "the metadata of \(metadata.resource.printable)"))
+      return DiscoveredResource(metadata: metadata, steps: steps)
+    }
+    let tried = steps.map { "\($0.address) (\($0.finding))" }.joined(separator: ", ")
+    throw SQOAuthError(
+      .resourceMetadataInvalid,
+      "\(resource) does not say which authorization server it trusts; asked: \(tried); configure the "
+        + "client by hand")
+  }
+
+  private func response(
+    at candidate: ResourceAddress.Candidate
+  ) async throws(SQOAuthError) -> WebResponse {
+    var request = WebRequest(url: candidate.url, headers: ["Accept": "application/json"])
+    request.timeout = timeout
+    request.maximumResponseBytes = Self.maximumBytes
+    do throws(SQOAuthError) {
+      return try await transport.exchange(request)
+    } catch {
+      guard error.code == .responseTooLarge else { throw error }
+      throw invalid(candidate, "is larger than \(Self.maximumBytes / 1024) KiB")
+    }
+  }
+
+  private func metadata(
+    in response: WebResponse, of candidate: ResourceAddress.Candidate
+  ) throws(SQOAuthError) -> ProtectedResourceMetadata {
+    guard JSONMessage.isJSON(response) else {
+      throw invalid(candidate, "is \(MediaType.description(of: response)) and no JSON")
+    }
+    let metadata: ProtectedResourceMetadata
+    do throws(SQOAuthError) {
+      metadata = try ProtectedResourceMetadata(document: response.body)
+    } catch {
+      throw invalid(candidate, "cannot be read: \(error.message)")
+    }
+    // Any other identifier could be that of a resource whose tokens this server must not get
+    // (RFC 9728, section 3.3).
+    guard candidate.identifiers.contains(metadata.resource) else {
+      throw invalid(
+        candidate,
+        "is that of another resource, \"\(metadata.resource.printable)\" (RFC 9728, section 3.3); if "
+          + "you mean that one, use its address")
+    }
+    try check(metadata.authorizationServers, candidate)
+    return metadata
+  }
+
+  private func check(
+    _ issuers: [String], _ candidate: ResourceAddress.Candidate
+  ) throws(SQOAuthError) {
+    guard !issuers.isEmpty else {
+      throw invalid(candidate, "names no authorization server (authorization_servers)")
+    }
+    guard issuers.count <= Self.maximumServers else {
+      throw invalid(
+        candidate,
+        "names \(issuers.count) authorization servers; at most \(Self.maximumServers) are tried")
+    }
+    for issuer in issuers {
+      guard let address = try? ResourceAddress(issuer), !issuer.contains("#") else {
+        throw invalid(
+          candidate,
+          "names an authorization server that is no https URL: \"\(issuer.printable)\"")
+      }
+      // A server elsewhere could otherwise make this computer send requests to itself.
+      guard resource.isLocal || !address.isLocal else {
+        throw invalid(
+          candidate, "names an authorization server on this computer: \"\(issuer.printable)\"")
+      }
+    }
+  }
+
+  private func invalid(
+    _ candidate: ResourceAddress.Candidate, _ fault: String
+  ) -> SQOAuthError {
+    SQOAuthError(
+      .resourceMetadataInvalid, "the metadata at \(candidate.url.absoluteString) \(fault)")
+  }
+}
+
+extension DiscoveredResource.Step {
+  init(_ candidate: ResourceAddress.Candidate, _ finding: String) {
+    address = candidate.url.absoluteString
+    self.finding = finding
+  }
+}
