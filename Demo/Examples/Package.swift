@@ -10,6 +10,8 @@ import PackageDescription
 let sdk: Target.Dependency = .product(name: "SequencingOAuth", package: "sequencing-oauth")
 let backend: Target.Dependency = .product(
   name: "SequencingOAuthBackend", package: "sequencing-oauth")
+let discovery: Target.Dependency = .product(
+  name: "SequencingOAuthDiscovery", package: "sequencing-oauth")
 let sqlite: Target.Dependency = .product(
   name: "SequencingOAuthSQLite", package: "sequencing-oauth")
 let sandbox: Target.Dependency = .product(name: "OAuthSandbox", package: "sequencing-oauth")
@@ -24,6 +26,8 @@ let package = Package(
     .executableTarget(name: "daemon", dependencies: [sdk], path: ".", sources: ["Daemon.swift"]),
     .executableTarget(
       name: "accounts", dependencies: [sdk], path: ".", sources: ["Accounts.swift"]),
+    .executableTarget(
+      name: "mcp", dependencies: [sdk, discovery], path: ".", sources: ["MCP.swift"]),
     .executableTarget(
       name: "service", dependencies: [sdk, backend], path: ".", sources: ["Service.swift"]),
     .executableTarget(

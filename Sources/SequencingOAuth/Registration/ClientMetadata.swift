@@ -13,8 +13,8 @@ public struct ClientMetadata: Sendable, Hashable {
   ///
   /// If it is `nil`, the default, the SDK uses the first of these methods that the server's
   /// metadata lists: a signed token if the client has ``keys``; no proof, unless the client acts on
-  /// its own behalf; a secret by Basic; a secret in the body. A server without a list accepts
-  /// Basic. The method without a proof is meant for a program on its user's machine.
+  /// its own behalf; a secret, by Basic or in the body, whichever the server lists first. A server
+  /// without a list accepts Basic. The method without a proof is meant for a program on its user's machine.
   /// ``ClientAuthentication/basicUnescaped`` is registered as Basic.
   ///
   /// - SeeAlso: RFC 8414, section 2
@@ -122,11 +122,16 @@ public struct ClientMetadata: Sendable, Hashable {
     guard clientAuthentication == nil else { return self }
     var metadata = self
     // RFC 8414, section 2: an absent list means client_secret_basic.
-    let listed = Set(supported ?? [ClientAuthentication.basic.rawValue])
-    metadata.clientAuthentication =
-      possibleAuthentications.first { listed.contains($0.rawValue) }
+    let listed = (supported ?? [ClientAuthentication.basic.rawValue])
+      .map(ClientAuthentication.init(rawValue:))
+    let chosen =
+      possibleAuthentications.first(where: listed.contains)
       // The server's refusal is more informative than a guess.
       ?? possibleAuthentications.first
+    // Some servers list Basic and cannot read it; the one that they list first works.
+    let secrets: [ClientAuthentication] = [.basic, .post]
+    metadata.clientAuthentication =
+      chosen == .basic ? listed.first(where: secrets.contains) ?? chosen : chosen
     return metadata
   }
 
