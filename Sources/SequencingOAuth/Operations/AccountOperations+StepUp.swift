@@ -53,14 +53,3 @@ extension AuthorizationModule {
     return demand.options(options, after: session.token, configuration)
   }
 }
-
-extension SQOAuthError {
-  /// Returns this error with the scopes that its challenge should have named.
-  package func demanding(_ scopes: [String]) -> SQOAuthError {
-    var error = self
-    var parameters = challenge?.parameters ?? [:]
-    parameters["scope"] = scopes.joined(separator: " ")
-    error.challenge = TokenChallenge(scheme: challenge?.scheme ?? "Bearer", parameters: parameters)
-    return error
-  }
-}

@@ -42,6 +42,29 @@ struct StepUpDemand: Sendable, Hashable {
   }
 }
 
+extension SQOAuthError {
+  /// Returns this error with a challenge that names the scopes.
+  package func demanding(_ scopes: [String]) -> SQOAuthError {
+    challenging(with: ["scope": scopes.joined(separator: " ")])
+  }
+
+  /// Returns this error with a challenge that names the login of the user.
+  package func demandingLogin(acrValues: [String], maxAge: Duration?) -> SQOAuthError {
+    var parameters: [String: String] = [:]
+    if !acrValues.isEmpty { parameters["acr_values"] = acrValues.joined(separator: " ") }
+    if let maxAge { parameters["max_age"] = "\(max(maxAge.components.seconds, 0))" }
+    return challenging(with: parameters)
+  }
+
+  private func challenging(with parameters: [String: String]) -> SQOAuthError {
+    var error = self
+    error.challenge = TokenChallenge(
+      scheme: challenge?.scheme ?? "Bearer",
+      parameters: (challenge?.parameters ?? [:]).merging(parameters) { $1 })
+    return error
+  }
+}
+
 /// The sign-ins that resource servers have demanded of one account.
 ///
 /// A server that demands the same again and again would otherwise keep the user signing in.

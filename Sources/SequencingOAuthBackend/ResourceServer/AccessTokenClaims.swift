@@ -82,7 +82,35 @@ public struct AccessTokenClaims: Sendable, Hashable {
       throw SQOAuthError(
         .insufficientScope,
         "the access token lacks scopes that the request needs: "
-          + missing.joined(separator: " ").printable)
+          + missing.joined(separator: " ").printable
+      ).demanding(needed)
+    }
+  }
+
+  /// Throws unless the user has logged in as the request needs it.
+  ///
+  /// The token's authentication context (`acr`) must be one of `acrValues` if any are given, and the
+  /// login (`auth_time`) not older than `maxAge` if that is given. A token without the claim does not
+  /// pass.
+  ///
+  /// - Throws: `SQOAuthError.Code.insufficientUserAuthentication`; answer with ``AccessRefusal``, so
+  ///   that the client knows which login to ask for.
+  /// - SeeAlso: RFC 9470, sections 3 and 6.2
+  public func requireLogin(
+    acrValues: [String] = [], maxAge: Duration? = nil, at now: Date = Date()
+  ) throws(SQOAuthError) {
+    let context = claims["acr"]?.string
+    let isStrong = acrValues.isEmpty || context.map { acrValues.contains($0) } ?? false
+    let isNew =
+      maxAge.map { limit in
+        guard let login = claims["auth_time"]?.number else { return false }
+        return now.timeIntervalSince1970 - login <= limit.seconds
+      } ?? true
+    guard isStrong, isNew else {
+      throw SQOAuthError(
+        .insufficientUserAuthentication,
+        "the request needs a newer or a stronger login of the user"
+      ).demandingLogin(acrValues: acrValues, maxAge: maxAge)
     }
   }
 

@@ -1,0 +1,68 @@
+import SQBasics
+public import SequencingOAuth
+
+/// A resource server's answer to a request whose token it does not accept: a status and a challenge.
+///
+/// - SeeAlso: RFC 6750, section 3; RFC 9449, section 7.1; RFC 9470, section 3; RFC 9728, section 5.1
+public struct AccessRefusal: Sendable, Hashable {
+  /// The status of the answer: 401, 403, or 503 if the authorization server could not be asked.
+  public let status: Int
+  /// The value of the answer's field `WWW-Authenticate`; `nil` for status 503.
+  public let challenge: String?
+
+  /// Creates the answer for the error of a check, or for a request without a token.
+  ///
+  /// With the address of the resource's metadata, clients find its authorization server by
+  /// themselves; see `ProtectedResourceMetadata.address(of:)`. The challenge names the scopes or the
+  /// login that ``AccessTokenClaims/require(scopes:)-(String...)`` or
+  /// ``AccessTokenClaims/requireLogin(acrValues:maxAge:at:)`` has missed. Without an error, `scopes`
+  /// are those that a first sign-in should ask for. If your service accepts only tokens that are bound
+  /// to a key, set `requiresProof`.
+  public init(
+    _ error: SQOAuthError? = nil, resourceMetadata: String? = nil, scopes: [String] = [],
+    requiresProof: Bool = false
+  ) {
+    var parameters: [(String, String)] = []
+    func add(_ name: String, _ value: String?) {
+      if let value, !value.isEmpty { parameters.append((name, value)) }
+    }
+    var scheme = requiresProof ? "DPoP" : "Bearer"
+    switch error?.code {
+    case nil:
+      status = 401
+      add("scope", scopes.joined(separator: " "))
+    case .insufficientScope?:
+      status = 403
+      add("error", "insufficient_scope")
+      add("scope", error?.challenge?.scope ?? scopes.joined(separator: " "))
+    case .insufficientUserAuthentication?:
+      status = 401
+      add("error", "insufficient_user_authentication")
+      add("acr_values", error?.challenge?.acrValues.joined(separator: " "))
+      add("max_age", error?.challenge?.maxAge.map { "\($0.components.seconds)" })
+    case .invalidDPoPProof?:
+      status = 401
+      scheme = "DPoP"
+      add("error", "invalid_dpop_proof")
+    case .accessTokenInvalid?, .unexpectedTokenType?:
+      status = 401
+      add("error", "invalid_token")
+    default:
+      // The server could not be asked, which says nothing about the token.
+      status = 503
+      challenge = nil
+      return
+    }
+    add("resource_metadata", resourceMetadata)
+    let text = parameters.map { "\($0)=\"\(Self.quotable($1))\"" }.joined(separator: ", ")
+    challenge = text.isEmpty ? scheme : "\(scheme) \(text)"
+  }
+
+  /// Returns a text without the characters that would end or change a quoted string.
+  private static func quotable(_ text: String) -> String {
+    let bytes = text.utf8.filter {
+      (0x20...0x7E).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

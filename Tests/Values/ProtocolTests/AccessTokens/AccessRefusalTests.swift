@@ -1,0 +1,92 @@
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+@testable import SequencingOAuthBackend
+@testable import TestSupport
+
+/// What a resource server answers (RFC 6750, section 3; RFC 9470, section 3; RFC 9728, section 5.1).
+@Suite struct AccessRefusalTests {
+  private static let now = Date(timeIntervalSince1970: 1_800_000_000)
+
+  private func claims(_ claims: [String: JSONValue]) throws -> AccessTokenClaims {
+    try AccessTokenClaims(
+      ClaimReader(
+        claims: claims, subject: "access token", missing: .accessTokenInvalid,
+        malformed: .accessTokenInvalid))
+  }
+
+  /// Returns the challenge as a client reads it.
+  private func read(_ refusal: AccessRefusal) throws -> TokenChallenge {
+    let challenges = TokenChallenge.challenges(in: [try #require(refusal.challenge)])
+    #expect(challenges.count == 1)
+    return try #require(challenges.first)
+  }
+
+  @Test(
+    arguments: [
+      (nil, 401, "Bearer"),
+      (.accessTokenInvalid, 401, #"Bearer error="invalid_token""#),
+      (.unexpectedTokenType, 401, #"Bearer error="invalid_token""#),
+      (.invalidDPoPProof, 401, #"DPoP error="invalid_dpop_proof""#),
+      (.insufficientScope, 403, #"Bearer error="insufficient_scope""#),
+      (
+        .insufficientUserAuthentication, 401,
+        #"Bearer error="insufficient_user_authentication""#
+      ),
+      (.connectionFailed, 503, nil), (.serverError, 503, nil), (.storeFailed, 503, nil),
+    ] as [(SQOAuthError.Code?, Int, String?)])
+  func `each error has its status and its challenge`(
+    code: SQOAuthError.Code?, status: Int, challenge: String?
+  ) {
+    let refusal = AccessRefusal(code.map { SQOAuthError($0, "no") })
+    #expect(refusal.status == status && refusal.challenge == challenge)
+  }
+
+  @Test func `a first challenge names the metadata and the scopes`() throws {
+    let address = try ProtectedResourceMetadata.address(of: "https://api.example/orders")
+    let refusal = AccessRefusal(
+      resourceMetadata: address.absoluteString, scopes: ["read", "write"], requiresProof: true)
+    let challenge = try read(refusal)
+    #expect(challenge.asksForProof && challenge.error == nil && challenge.scope == "read write")
+    #expect(
+      challenge.resourceMetadata
+        == "https://api.example/.well-known/oauth-protected-resource/orders")
+  }
+
+  @Test func `a challenge names the scopes that a check has missed`() throws {
+    let claims = try claims(["scope": "read"])
+    let error = failure(.insufficientScope) { try claims.require(scopes: "read", "write") }
+    let challenge = try read(AccessRefusal(try #require(error)))
+    #expect(challenge.error == .insufficientScope && challenge.scope == "read write")
+  }
+
+  @Test(
+    arguments: [
+      (["acr": "gold", "auth_time": 1_799_999_990], true),
+      (["acr": "silver", "auth_time": 1_799_999_990], false),
+      (["acr": "gold", "auth_time": 1_799_999_939], false),
+      (["acr": "gold", "auth_time": 1_799_999_940], true),
+      (["acr": "gold"], false), (["auth_time": 1_799_999_990], false), ([:], false),
+      (["acr": ["gold"], "auth_time": "1799999990"], false),
+    ] as [([String: JSONValue], Bool)])
+  func `a login must be one of those that are needed, and new enough`(
+    claims values: [String: JSONValue], isAccepted: Bool
+  ) throws {
+    let claims = try claims(values)
+    func check() throws(SQOAuthError) {
+      try claims.requireLogin(
+        acrValues: ["platinum", "gold"], maxAge: .seconds(60), at: Self.now)
+    }
+    guard !isAccepted else { return try check() }
+    let error = failure(.insufficientUserAuthentication) { try check() }
+    let challenge = try read(AccessRefusal(try #require(error)))
+    #expect(challenge.acrValues == ["platinum", "gold"] && challenge.maxAge == .seconds(60))
+  }
+
+  @Test func `no text ends a challenge before its end`() throws {
+    let challenge = try read(
+      AccessRefusal(resourceMetadata: "https://a/\"\\\r\nx: y, Basic realm=\"", scopes: ["a\"b"]))
+    #expect(challenge.scope == "ab" && challenge.parameters.count == 2)
+  }
+}
