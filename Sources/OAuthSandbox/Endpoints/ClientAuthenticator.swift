@@ -4,8 +4,8 @@ import SQFoundation
 struct OAuthFault: Error, Hashable {
   let code: String
   let description: String
-  /// The additional header fields of the answer.
-  var fields: [SandboxParameter] = []
+  /// The nonce that the next proof needs, if that is the reason.
+  var nonceField: SandboxParameter?
 
   static func invalidRequest(_ description: String) -> Self {
     Self(code: "invalid_request", description: description)
@@ -25,7 +25,7 @@ struct OAuthFault: Error, Hashable {
     let challenge = [(name: "WWW-Authenticate", value: "Basic realm=\"sandbox\"")]
     return Answer(
       status: isClient ? 401 : 400,
-      headers: (isClient ? challenge : []) + fields.map { ($0.name, $0.value) },
+      headers: (isClient ? challenge : []) + (nonceField.map { [($0.name, $0.value)] } ?? []),
       json: .error(code, description))
   }
 }

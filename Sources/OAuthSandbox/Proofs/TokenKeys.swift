@@ -9,7 +9,7 @@ extension SandboxState {
     _ request: SandboxRequest, of client: SandboxClient?
   ) throws(OAuthFault) -> SandboxRequest {
     do throws(ProofFault) {
-      let key = try Proofs.key(of: request, for: .authorizationServer, &self)
+      let key = try Proofs.key(of: request.provable, for: .authorizationServer, &self)
       guard key != nil || !requiresBoundTokens(of: client) else {
         throw .invalid("The client's tokens are bound to a key, so the request needs a proof.")
       }
@@ -48,7 +48,7 @@ extension SandboxState {
     of request: SandboxRequest, to parameters: [SandboxParameter]
   ) throws(OAuthFault) -> [SandboxParameter] {
     do throws(ProofFault) {
-      guard let key = try Proofs.key(of: request, for: .authorizationServer, &self) else {
+      guard let key = try Proofs.key(of: request.provable, for: .authorizationServer, &self) else {
         return parameters
       }
       guard let named = parameters.value("dpop_jkt") else {

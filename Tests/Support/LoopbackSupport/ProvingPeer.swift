@@ -2,7 +2,6 @@ import FoundationEssentials
 import SQLoopback
 import Testing
 
-@testable import LoopbackSupport
 @testable import OAuthSandbox
 
 /// A client of the sandbox that holds a key and writes its proofs by hand.
@@ -37,14 +36,15 @@ struct ProvingPeer {
     return Crypto.digest(of: Data("{\(members.joined(separator: ","))}".utf8))
   }
 
-  /// Returns the text of a proof, after a change.
+  /// Returns the text of a proof for the sandbox or another server, after a change.
   func proof(
-    _ method: String = "POST", _ path: String = "/token", token: String? = nil,
-    nonce: String? = nil, changing change: (inout SandboxJWT) -> Void = { _ in }
+    _ method: String = "POST", _ path: String = "/token", at server: URL? = nil,
+    token: String? = nil, nonce: String? = nil,
+    changing change: (inout SandboxJWT) -> Void = { _ in }
   ) -> String {
     var claims: SandboxJSON = [
       "jti": .string(Crypto.secret("")), "htm": .string(method),
-      "htu": .string(sandbox.issuer.absoluteString + path),
+      "htu": .string((server ?? sandbox.issuer).absoluteString + path),
       "iat": .integer(Int(sandbox.now.timeIntervalSince1970)),
     ]
     claims["ath"] = token.map { .string(Crypto.challenge(of: $0)) }
