@@ -52,7 +52,7 @@ extension SandboxRequest {
   var tokenKey: String? {
     switch proofFault {
     case .bearerToken: nil
-    case .otherKey: provenKey.map { _ in Crypto.challenge(of: "another key") }
+    case .otherKey: provenKey.map { _ in Crypto.digest(of: "another key") }
     default: provenKey
     }
   }

@@ -47,12 +47,12 @@ struct ProofNonces: Redacted {
     let period = sandbox.seconds / max(1, options.nonceLifetime.wholeSeconds) - periodsAgo
     let owner = Self.owner(party, options)
     let name = "\(secret) \(owner) \(period) \(renewals[owner, default: 0])"
-    let hash = Crypto.digest(of: Data(name.utf8))
+    let hash = Crypto.digest(of: name)
     switch options.nonceForm {
     case .plain: return hash
     case .punctuated:
       // Punctuation in the middle: a client that splits or trims the field sends something else.
-      let more = Crypto.digest(of: Data(hash.utf8))
+      let more = Crypto.digest(of: hash)
       return "\(hash.prefix(30))\(Self.punctuation)\(more.prefix(30))"
     }
   }

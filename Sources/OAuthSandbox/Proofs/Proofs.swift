@@ -21,7 +21,7 @@ enum Proofs {
     let key = try signer(of: proof, sandbox)
     try check(proof, request)
     if let token {
-      guard proof.accessTokenHash == Crypto.challenge(of: token) else {
+      guard proof.accessTokenHash == Crypto.digest(of: token) else {
         throw .invalid("ath is not the hash of the access token.")
       }
     }

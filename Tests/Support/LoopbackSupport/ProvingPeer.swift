@@ -33,7 +33,7 @@ struct ProvingPeer {
   var thumbprint: String {
     let names = jwk.names.sorted()
     let members = names.map { "\"\($0)\":\"\(jwk[$0]?.string ?? "")\"" }
-    return Crypto.digest(of: Data("{\(members.joined(separator: ","))}".utf8))
+    return Crypto.digest(of: "{\(members.joined(separator: ","))}")
   }
 
   /// Returns the text of a proof for the sandbox or another server, after a change.
@@ -47,7 +47,7 @@ struct ProvingPeer {
       "htu": .string((server ?? sandbox.issuer).absoluteString + path),
       "iat": .integer(Int(sandbox.now.timeIntervalSince1970)),
     ]
-    claims["ath"] = token.map { .string(Crypto.challenge(of: $0)) }
+    claims["ath"] = token.map { .string(Crypto.digest(of: $0)) }
     claims["nonce"] = nonce.map(SandboxJSON.string)
     var jwt = SandboxJWT(claims, type: "dpop+jwt", key: key, namesKey: false)
     jwt.header["jwk"] = jwk
