@@ -62,7 +62,7 @@ extension SandboxState {
   }
 
   /// Returns the key that an authorization request names in `dpop_jkt`.
-  func key(ofSignIn query: [SandboxParameter]) throws(AuthorizationRefusal) -> String? {
+  func key(ofSignIn query: [SandboxParameter]) throws(OAuthFault) -> String? {
     guard options.dpop.isOn else { return nil }
     guard let key = query.value("dpop_jkt") else {
       guard !options.dpop.requiresKeyOfSignIn else {
@@ -70,7 +70,7 @@ extension SandboxState {
       }
       return nil
     }
-    guard key.utf8.count == 43, key.utf8.allSatisfy(\.isBase64URL) else {
+    guard Crypto.isDigest(key) else {
       throw .invalidRequest("dpop_jkt is not the thumbprint of a key.")
     }
     return key
