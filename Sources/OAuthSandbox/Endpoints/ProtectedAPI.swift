@@ -1,9 +1,10 @@
+import SQBasics
 import SQFoundation
 
 /// A small API that requires access tokens and sends the challenges of RFC 6750, section 3.
 enum ProtectedAPI {
   /// An accepted access token.
-  struct Access {
+  struct Access: Redacted {
     let text: String
     let token: TokenLedger.AccessToken
     let grant: TokenLedger.Grant

@@ -70,8 +70,9 @@ public struct SandboxDPoPOptions: Sendable, Hashable {
   public var apiHasOwnNonces = false
   /// The spelling of the scheme in the API's challenges, which clients compare without case.
   public var challengeScheme = "DPoP"
-  /// Whether the API's challenges have no `algs` and their answers no body, both of which a server
-  /// may leave out.
+  /// Whether the API's challenges have no `algs`, and their answers no body.
+  ///
+  /// A server may leave out both.
   public var challengesAreBare = false
   /// Whether every sign-in must name the key of its tokens, by `dpop_jkt` or a proof at `/par`.
   ///
