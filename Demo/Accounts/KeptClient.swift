@@ -17,7 +17,8 @@ import SequencingOAuth
 /// The secret is in the same record as the tokens, so it has the same protection. The records that
 /// remain without tokens (``RememberedClients``) contain `needs_client_secret` instead.
 struct KeptClient: Sendable, Equatable, Redacted {
-  private enum Key: String {
+  /// The name of an attribute.
+  enum Key: String {
     case provider
     case issuer
     case authorizationEndpoint = "authorization_endpoint"
@@ -41,25 +42,6 @@ struct KeptClient: Sendable, Equatable, Redacted {
     case pushesRequest = "require_pushed_authorization_requests"
     case usesDPoP = "dpop_bound_access_tokens"
     case profile = "security_profile"
-
-    /// Creates the key of an exception that the user accepts.
-    init(_ attribute: ServerExceptions.Attribute) {
-      switch attribute {
-      case .quirks: self = .quirks
-      case .audiences: self = .audiences
-      case .algorithm: self = .algorithm
-      case .noPKCE: self = .noPKCE
-      }
-    }
-
-    /// Creates the key of a protection beyond plain OAuth 2.
-    init(_ attribute: SignInProtections.Attribute) {
-      switch attribute {
-      case .pushesRequest: self = .pushesRequest
-      case .usesDPoP: self = .usesDPoP
-      case .profile: self = .profile
-      }
-    }
   }
 
   private var values: [Key: String]
@@ -86,12 +68,8 @@ struct KeptClient: Sendable, Equatable, Redacted {
     values[.redirectURI] = client.redirectURI?.string
     values[.scope] = client.scope
     values[.authentication] = client.clientAuthentication?.rawValue
-    for (attribute, value) in ServerExceptions(client, beyond: server.provider).attributes {
-      values[Key(attribute)] = value
-    }
-    for (attribute, value) in SignInProtections(client).attributes {
-      values[Key(attribute)] = value
-    }
+    values.merge(ServerExceptions(client, beyond: server.provider).attributes) { $1 }
+    values.merge(SignInProtections(client).attributes) { $1 }
     values[.keyFile] = keyFile
     let resources = client.resourceOrigins.map(\.description).sorted()
     values[.resources] = resources.isEmpty ? nil : resources.joined(separator: " ")
@@ -148,9 +126,9 @@ struct KeptClient: Sendable, Equatable, Redacted {
     values[.authentication].map(ClientAuthentication.init(rawValue:))
   }
   /// The exceptions from the standards that the server needs.
-  var exceptions: ServerExceptions { ServerExceptions { values[Key($0)] } }
+  var exceptions: ServerExceptions { ServerExceptions(values) }
   /// The protections of the sign-in beyond plain OAuth 2.
-  var protections: SignInProtections { SignInProtections { values[Key($0)] } }
+  var protections: SignInProtections { SignInProtections(values) }
   /// The path of the file with the client's private key.
   var keyFile: String? { values[.keyFile] }
   /// The only servers that may get the tokens.

@@ -57,7 +57,7 @@ extension SQToken {
     scopes.isEmpty ? "not known" : scopes.joined(separator: " ").onScreen
   }
 
-  /// The binding of the token to a key; `nil` for a token that everybody can use.
+  /// The way in which the token is bound to a key, in words; `nil` for a Bearer token.
   var bindingInWords: String? {
     proofKey.map { "bound to a key (DPoP, \($0.algorithm.onScreen))" }
   }

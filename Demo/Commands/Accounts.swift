@@ -8,10 +8,10 @@ struct Accounts: Command {
   static let summary = "List the stored accounts."
   static let details = """
     For each account it shows the client, the server, the scope of the token, whether the
-    token is bound to a key, when it expires, and whether it can be refreshed without you. For an account whose
-    session has ended it shows the command that signs it in again. With --account it shows
-    that account only, and the exit status is 1 if it is not stored. The command sends
-    nothing to a server.
+    token is bound to a key, when it expires, and whether it can be refreshed without you.
+    For an account whose session has ended it shows the command that signs it in again. With
+    --account it shows that account only, and the exit status is 1 if it is not stored. The
+    command sends nothing to a server.
 
     Standard error says where the command looked.
 

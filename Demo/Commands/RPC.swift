@@ -55,11 +55,6 @@ struct RPC: Command {
     }
     // No other server accepts the tokens of a sandbox that starts now.
     guard url == nil else { throw .usage("--sandbox has a gRPC server of its own; leave URL out") }
-    guard !signIn.protections.bindsTokens else {
-      throw .usage(
-        "the gRPC server of --sandbox takes no token that is bound to a key; leave --dpop and "
-          + "--profile out")
-    }
     guard !arguments.contains(.authorities) else {
       throw .usage("--ca is for a server whose URL begins with https")
     }

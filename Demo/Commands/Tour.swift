@@ -85,9 +85,7 @@ struct Tour: Command {
     try await EmbeddedSandbox.running(
       for: signIn, tokenLifetime: .seconds(30)
     ) { sandbox throws(Failure) in
-      var server = self.server
-      // The sandbox's gRPC server takes no token that is bound to a key.
-      if server == nil, !signIn.protections.bindsTokens { server = try sandbox.rpcServer() }
+      let server = if let named = self.server { named } else { try sandbox.rpcServer() }
       try await run(try .sandbox(sandbox, signIn), .login, calling: server, console)
     }
   }

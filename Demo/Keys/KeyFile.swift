@@ -10,9 +10,6 @@ struct KeyFile: Sendable, Equatable, Redacted {
   private let text: String
   private var passphrase: Secret?
 
-  /// The maximum length of a key's text in bytes.
-  private static let longest = 64 * 1024
-
   /// Reads the file, and checks the key unless it still needs a passphrase; `nil` without a path.
   ///
   /// The passphrase from the environment counts only for a key that is encrypted.
@@ -20,7 +17,7 @@ struct KeyFile: Sendable, Equatable, Redacted {
     guard let path else { return nil }
     self.path = FileReading.absolutePath(path)
     do throws(FileReading.ReadError) {
-      text = try KeyText.read(at: self.path, atMost: Self.longest)
+      text = try KeyText.read(at: self.path)
     } catch {
       throw .unreadable("the key file \(self.path)", error)
     }
@@ -44,12 +41,12 @@ struct KeyFile: Sendable, Equatable, Redacted {
     return file
   }
 
-  /// The failure for an encrypted key without a user to ask for its passphrase.
+  /// The failure for an encrypted key if the program cannot ask for its passphrase.
   var needsPassphrase: Failure {
     Failure(
       "passphrase_needed",
-      "the key file \(path.onScreen) is encrypted, and nobody can be asked for its passphrase; put "
-        + "it into the environment variable \(Secret.Kind.keyPassphrase.variable)",
+      "the key file \(path.onScreen) is encrypted, and the program cannot ask for its passphrase "
+        + "here; put it into the environment variable \(Secret.Kind.keyPassphrase.variable)",
       status: .notAuthorized)
   }
 

@@ -4,30 +4,27 @@ import SequencingOAuth
 
 /// Functions that tell the forms of a key's text apart: PEM or a JSON Web Key, private or public.
 enum KeyText {
+  /// The maximum length of a key's text in bytes.
+  private static let longest = 64 * 1024
+
   /// Reads the text of a private key, and rejects a file that other users can read.
-  static func read(
-    at path: String, atMost limit: Int
-  ) throws(FileReading.ReadError) -> String {
-    try text(of: try FileReading.secret(of: path, atMost: limit + 1), atMost: limit)
+  static func read(at path: String) throws(FileReading.ReadError) -> String {
+    try text(of: try FileReading.secret(of: path, atMost: longest + 1))
   }
 
   /// Reads the text of a key that may be public.
   ///
   /// If it is private, the file must not be readable by other users.
-  static func readAny(
-    at path: String, atMost limit: Int
-  ) throws(FileReading.ReadError) -> String {
+  static func readAny(at path: String) throws(FileReading.ReadError) -> String {
     try text(
-      of: try FileReading.start(of: path, atMost: limit + 1) { start in
+      of: try FileReading.start(of: path, atMost: longest + 1) { start in
         !isPublic(String(decoding: start, as: UTF8.self))
-      }, atMost: limit)
+      })
   }
 
-  private static func text(
-    of content: [UInt8], atMost limit: Int
-  ) throws(FileReading.ReadError) -> String {
-    guard content.count <= limit else {
-      throw FileReading.ReadError("it is longer than \(limit) bytes, so it is not a key")
+  private static func text(of content: [UInt8]) throws(FileReading.ReadError) -> String {
+    guard content.count <= longest else {
+      throw FileReading.ReadError("it is longer than \(longest) bytes, so it is not a key")
     }
     guard let text = String(validating: content, as: UTF8.self) else {
       throw FileReading.ReadError("it is not text in UTF-8")

@@ -11,8 +11,6 @@ struct SandboxKey: Sendable {
   /// The public JSON Web Key, with its algorithm and its name.
   let publicJWK: JSONValue
 
-  private static let longest = 64 * 1024
-
   /// Reads the file.
   ///
   /// With `isStrict`, an RSA key that names no algorithm gets PS256 instead of RS256, as `--profile`
@@ -21,7 +19,7 @@ struct SandboxKey: Sendable {
     self.path = path
     let text: String
     do throws(FileReading.ReadError) {
-      text = try KeyText.readAny(at: path, atMost: Self.longest)
+      text = try KeyText.readAny(at: path)
     } catch {
       throw .unreadable("the key file \(path)", error)
     }

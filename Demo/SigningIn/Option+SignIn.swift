@@ -54,7 +54,7 @@ extension Option {
   static let par = Option(
     "--par",
     help: "Push the request of the sign-in to the server first. The browser then gets only a "
-      + "reference to it, and nobody can change the request on its way.")
+      + "reference to the request, and cannot change it.")
   static let dpop = Option(
     "--dpop",
     help: "Bind the tokens to a key that the program makes and keeps with the account: without "

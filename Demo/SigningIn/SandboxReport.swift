@@ -96,7 +96,8 @@ struct SandboxReport: Encodable {
 
       sq-demo whoami
       sq-demo call GET /api/me
-      sq-demo files\(rules.bindsTokens ? "" : "\n  sq-demo rpc \(api.grpc)")
+      sq-demo files
+      sq-demo rpc \(api.grpc)
     """
   }
 

@@ -95,7 +95,7 @@ struct SandboxRules: Sendable {
   }
 
   /// Whether the tokens of the login in the report are bound to a key.
-  var bindsTokens: Bool { acceptsProofs || profile != nil }
+  private var bindsTokens: Bool { acceptsProofs || profile != nil }
 
   /// Returns the options of a login at the sandbox, after its issuer and its client.
   var loginOptions: String {

@@ -79,31 +79,25 @@ struct ServerExceptions: Sendable, Equatable {
 
 // The exceptions in the form of an account's attributes, with names separated by spaces.
 extension ServerExceptions {
-  /// The attributes by name; `nil` for the default behavior.
-  var attributes: [Attribute: String?] {
+  /// The attributes of the exceptions; none for the default behavior.
+  var attributes: [KeptClient.Key: String] {
     let names = Self.quirkNames.filter { quirks.contains($0.quirk) }.map(\.option)
-    return [
-      .quirks: names.isEmpty ? nil : names.joined(separator: " "),
-      .audiences: audiences.isEmpty ? nil : audiences.sorted().joined(separator: " "),
-      .algorithm: algorithm?.rawValue, .noPKCE: acceptsNoPKCE ? "true" : nil,
-    ]
-  }
-
-  enum Attribute: CaseIterable {
-    case quirks
-    case audiences
-    case algorithm
-    case noPKCE
+    var values: [KeptClient.Key: String] = [:]
+    if !names.isEmpty { values[.quirks] = names.joined(separator: " ") }
+    if !audiences.isEmpty { values[.audiences] = audiences.sorted().joined(separator: " ") }
+    values[.algorithm] = algorithm?.rawValue
+    if acceptsNoPKCE { values[.noPKCE] = "true" }
+    return values
   }
 
   /// Reads the exceptions from attributes, and ignores unknown names.
-  init(_ value: (Attribute) -> String?) {
-    func words(_ attribute: Attribute) -> [String] {
-      value(attribute)?.split(separator: " ").map(String.init) ?? []
+  init(_ attributes: [KeptClient.Key: String]) {
+    func words(_ key: KeptClient.Key) -> [String] {
+      attributes[key]?.split(separator: " ").map(String.init) ?? []
     }
     for name in words(.quirks) { quirks.formUnion((try? Self.quirk(name)) ?? []) }
     audiences = Set(words(.audiences))
-    algorithm = value(.algorithm).flatMap(JWSAlgorithm.init(rawValue:))
-    acceptsNoPKCE = value(.noPKCE) != nil
+    algorithm = attributes[.algorithm].flatMap(JWSAlgorithm.init(rawValue:))
+    acceptsNoPKCE = attributes[.noPKCE] != nil
   }
 }

@@ -56,25 +56,20 @@ struct SignInProtections: Sendable, Equatable {
 
 // The protections in the form of an account's attributes.
 extension SignInProtections {
-  enum Attribute: CaseIterable {
-    case pushesRequest
-    case usesDPoP
-    case profile
-  }
-
-  /// The attributes by name; `nil` for a protection that is off.
-  var attributes: [Attribute: String?] {
-    [
-      .pushesRequest: pushesRequest ? "true" : nil, .usesDPoP: usesDPoP ? "true" : nil,
-      .profile: profile.optionName,
-    ]
+  /// The attributes of the protections that are on.
+  var attributes: [KeptClient.Key: String] {
+    var values: [KeptClient.Key: String] = [:]
+    if pushesRequest { values[.pushesRequest] = "true" }
+    if usesDPoP { values[.usesDPoP] = "true" }
+    values[.profile] = profile.optionName
+    return values
   }
 
   /// Reads the protections from attributes, and ignores an unknown profile.
-  init(_ value: (Attribute) -> String?) {
-    pushesRequest = value(.pushesRequest) != nil
-    usesDPoP = value(.usesDPoP) != nil
-    let name = value(.profile)
+  init(_ attributes: [KeptClient.Key: String]) {
+    pushesRequest = attributes[.pushesRequest] != nil
+    usesDPoP = attributes[.usesDPoP] != nil
+    let name = attributes[.profile]
     profile = Self.profileNames.first { $0.option == name }?.profile ?? .standard
   }
 }

@@ -15,9 +15,15 @@ enum Crypto {
     return prefix + base64URL(bytes)
   }
 
-  /// Returns the S256 challenge of a verifier (RFC 7636, section 4.2).
-  static func challenge(of verifier: String) -> String {
-    digest(of: Data(verifier.utf8))
+  /// Returns the SHA-256 hash of a text in base64url, such as the S256 challenge of a verifier
+  /// (RFC 7636, section 4.2) or the `ath` of a token (RFC 9449, section 4.2).
+  static func digest(of text: String) -> String {
+    digest(of: Data(text.utf8))
+  }
+
+  /// Returns whether a text has the form of a SHA-256 hash in base64url.
+  static func isDigest(_ text: String) -> Bool {
+    text.utf8.count == 43 && text.utf8.allSatisfy(\.isBase64URL)
   }
 
   /// Returns the SHA-256 hash of `data` in base64url.

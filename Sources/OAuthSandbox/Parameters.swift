@@ -44,10 +44,9 @@ enum FormCoding {
   static func encode(_ value: String) -> String {
     var text = ""
     for byte in value.utf8 {
-      switch byte {
-      case _ where byte.isAlphanumeric, 0x2D, 0x2E, 0x5F, 0x7E:
+      if byte.isUnreserved {
         text.unicodeScalars.append(Unicode.Scalar(byte))
-      default:
+      } else {
         let digits = String(byte, radix: 16, uppercase: true)
         text += "%" + (digits.count == 1 ? "0" : "") + digits
       }
@@ -60,6 +59,11 @@ enum FormCoding {
       $0.utf8.count >= 2 && $0.prefix(2).allSatisfy(\.isHexDigit)
     }
   }
+}
+
+extension UInt8 {
+  /// Whether the byte is an unreserved character of RFC 3986, section 2.3.
+  var isUnreserved: Bool { isAlphanumeric || [0x2D, 0x2E, 0x5F, 0x7E].contains(self) }
 }
 
 extension [SandboxParameter] {

@@ -12,12 +12,11 @@ extension SandboxCore {
   func admission(of head: LoopbackRequest) -> LoopbackAdmission {
     let request = SandboxRequest(head, date: withState { $0.now })
     guard let endpoint = request.endpoint else { return .ordinary }
-    return withState { sandbox in
+    return withState { state in
+      // The request is checked again when its body has arrived, so this check has no effect.
+      var sandbox = state
       if sandbox.plan.leavesNextUnread(endpoint) { return .unread }
       guard endpoint == .driveUpload else { return .ordinary }
-      // The request is checked again when its body has arrived, and must not use its proof up now.
-      let used = sandbox.usedProofs
-      defer { sandbox.usedProofs = used }
       do throws(APIFault) {
         let (access, old) = try DriveUpload.check(request, &sandbox)
         let room = sandbox.room(of: access.owner, replacing: old)

@@ -62,8 +62,10 @@ final class SandboxCore: Sendable {
     _ request: SandboxRequest, _ sandbox: inout SandboxState
   ) -> Answer {
     var answer = dispatch(request, &sandbox)
-    sandbox.renewNonce(after: answer, to: request)
-    answer.offerNonce(for: request, sandbox)
+    guard let party = request.endpoint?.proofParty,
+      let nonce = sandbox.nonceField(afterRequestTo: party, succeeded: answer.status < 400)
+    else { return answer }
+    answer.offer(nonce)
     return answer
   }
 

@@ -126,8 +126,13 @@ public struct SandboxRequest: Sendable {
     token("bearer", in: value)
   }
 
+  /// Returns the token in an `Authorization` field's value, or `nil` if the scheme is not `DPoP`.
+  package static func boundToken(in value: String) -> String? {
+    token("dpop", in: value)
+  }
+
   /// Returns the token in an `Authorization` field's value, or `nil` if it has another scheme.
-  static func token(_ scheme: String, in value: String) -> String? {
+  private static func token(_ scheme: String, in value: String) -> String? {
     let parts = value.split(separator: " ", maxSplits: 1)
     guard parts.count == 2, parts[0].lowercased() == scheme else { return nil }
     return String(parts[1])

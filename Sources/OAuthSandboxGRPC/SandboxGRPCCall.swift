@@ -33,6 +33,17 @@ public struct SandboxGRPCCall: Sendable, Hashable {
   public var bearerToken: String? {
     metadata("authorization").flatMap(SandboxRequest.bearerToken)
   }
+
+  /// The call's token with the scheme `DPoP`; `nil` if `authorization` is missing, has another
+  /// scheme or occurs more than once.
+  public var boundToken: String? {
+    metadata("authorization").flatMap(SandboxRequest.boundToken)
+  }
+
+  /// The proof of possession in the metadata `dpop`.
+  ///
+  /// It is `nil` if the metadata is missing, occurs more than once or contains no JWT.
+  public var proof: SandboxProof? { metadata("dpop").flatMap(SandboxProof.init) }
 }
 
 extension SandboxGRPCCall: Redacted {

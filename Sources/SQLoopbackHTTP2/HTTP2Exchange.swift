@@ -33,6 +33,9 @@ package final class HTTP2Exchange: Sendable {
     self.fields = fields
   }
 
+  /// The port that the request came to.
+  package var port: UInt16 { server.port }
+
   /// The value of the first field with a name, which must be in lower case.
   package subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
 

@@ -29,14 +29,12 @@ enum AccessTokens {
     let jwt = SandboxJWT(
       claims(occasion, sandbox), type: type, key: sandbox.keys.key(for: algorithm),
       namesKey: sandbox.options.openID.namesKeys)
-    switch sandbox.plan.take(.token, where: \.concernsJWT) {
-    case .jwt(let fault): return fault.misshapen(jwt, &sandbox) ?? jwt.signed
-    case .alteredJWT(let change):
-      var altered = jwt
-      change(&altered)
-      return altered.signed
-    default: return jwt.signed
-    }
+    return jwt.signed(spoiledBy: sandbox.plan.take(.token, where: \.concernsJWT), &sandbox)
+  }
+
+  /// Returns the member `cnf` of a token that is bound to a key (RFC 9449, section 6).
+  static func confirmation(of keyThumbprint: String?) -> SandboxJSON? {
+    keyThumbprint.map { ["jkt": .string($0)] }
   }
 
   private static func claims(_ occasion: Occasion, _ sandbox: SandboxState) -> SandboxJSON {
@@ -61,7 +59,7 @@ enum AccessTokens {
       claims["authorization_details"] = .array(occasion.details)
     }
     claims["act"] = grant.actor
-    claims["cnf"] = occasion.keyThumbprint.map { ["jkt": .string($0)] }
+    claims["cnf"] = confirmation(of: occasion.keyThumbprint)
     return claims
   }
 }

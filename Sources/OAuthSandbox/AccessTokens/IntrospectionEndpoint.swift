@@ -38,25 +38,20 @@ enum IntrospectionEndpoint {
       "iss": .string(sandbox.issuer), "aud": .string(client.id), "iat": .integer(sandbox.seconds),
       "token_introspection": content,
     ]
-    var jwt = SandboxJWT(
+    let jwt = SandboxJWT(
       claims, type: "token-introspection+jwt", key: sandbox.keys.key(for: algorithm),
       namesKey: sandbox.options.openID.namesKeys)
-    var text: String?
-    switch sandbox.plan.take(.introspection, where: \.concernsJWT) {
-    case .jwt(let fault): text = fault.misshapen(jwt, &sandbox)
-    case .alteredJWT(let change): change(&jwt)
-    default: break
-    }
+    let due = sandbox.plan.take(.introspection, where: \.concernsJWT)
     return Answer(
       status: 200, headers: [("Content-Type", mediaType), ("Cache-Control", "no-store")],
-      content: .text(text ?? jwt.signed))
+      content: .text(jwt.signed(spoiledBy: due, &sandbox)))
   }
 
   private static func describe(_ token: String, _ sandbox: SandboxState) -> SandboxJSON {
     if let (found, grant) = sandbox.ledger.activeAccessToken(token, at: sandbox.now) {
       let json = describe(grant, scopes: found.scopes, details: found.details, sandbox)
         .setting("token_type", to: found.keyThumbprint == nil ? "Bearer" : "DPoP")
-        .setting("cnf", to: confirmation(found.keyThumbprint))
+        .setting("cnf", to: AccessTokens.confirmation(of: found.keyThumbprint))
         .setting("iat", to: .integer(Int(found.issued.timeIntervalSince1970)))
       guard let expiry = found.expiry else { return json }
       return json.setting("exp", to: .integer(Int(expiry.timeIntervalSince1970)))
@@ -64,14 +59,9 @@ enum IntrospectionEndpoint {
     if let (found, grant) = sandbox.ledger.activeRefreshToken(token) {
       return describe(grant, scopes: grant.scopes, details: grant.details, sandbox)
         .setting("token_type", to: "refresh_token")
-        .setting("cnf", to: confirmation(found.keyThumbprint))
+        .setting("cnf", to: AccessTokens.confirmation(of: found.keyThumbprint))
     }
     return ["active": false]
-  }
-
-  /// Returns the member `cnf` of a token that is bound to a key (RFC 9449, section 6.2).
-  private static func confirmation(_ keyThumbprint: String?) -> SandboxJSON? {
-    keyThumbprint.map { ["jkt": .string($0)] }
   }
 
   private static func describe(

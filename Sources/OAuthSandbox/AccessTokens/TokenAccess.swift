@@ -1,30 +1,64 @@
+import SQBasics
+
 /// The user and scopes of a valid access token, for another server that accepts the sandbox's
 /// tokens.
-package struct TokenAccess: Sendable, Equatable {
+package struct TokenAccess: Sendable, Redacted {
   /// The name of the token's user, or the client's ID if the token has no user.
   package let user: String
   /// The scopes of the token.
   package let scopes: [String]
+  fileprivate let token: String
+  /// The way in which the token was sent.
+  fileprivate let scheme: TokenRefusal.Scheme
+
+  fileprivate init(_ access: ProtectedAPI.Access) {
+    user = access.grant.user ?? access.grant.clientID
+    scopes = access.token.scopes
+    token = access.text
+    scheme = access.scheme
+  }
 }
 
+/// What another server needs that accepts the sandbox's tokens.
 extension SandboxServer {
-  /// Checks the access token in an `Authorization` field's value like the sandbox's own API.
+  /// Checks the access token and the proof of a request like the sandbox's own API.
   ///
   /// The token must have at least one of `scopes`. If `scopes` is `nil`, any valid token is
-  /// accepted. A token that is bound to a key is rejected, because the call has no proof.
+  /// accepted.
   package func access(
-    authorization: String?, anyOf scopes: [String]? = nil
+    _ request: ProvableRequest, anyOf scopes: [String]? = nil
   ) throws(TokenRefusal) -> TokenAccess {
-    let token = authorization.flatMap(SandboxRequest.bearerToken)
-    return try core.withState { state -> Result<TokenAccess, TokenRefusal> in
+    try core.withState { state -> Result<TokenAccess, TokenRefusal> in
       do throws(TokenRefusal) {
-        let access = try ProtectedAPI.access(token: token, anyOf: scopes, state)
-        return .success(
-          TokenAccess(
-            user: access.grant.user ?? access.grant.clientID, scopes: access.token.scopes))
+        return .success(TokenAccess(try ProtectedAPI.access(request, anyOf: scopes, &state)))
       } catch {
         return .failure(error)
       }
     }.get()
   }
+
+  /// Checks that an accepted token has neither expired nor been revoked since.
+  ///
+  /// A proof is for the beginning of a request only, so it is not checked again.
+  package func check(_ access: TokenAccess) throws(TokenRefusal) {
+    try core.withState { state -> Result<Void, TokenRefusal> in
+      do throws(TokenRefusal) {
+        try ProtectedAPI.access(access.token, scheme: access.scheme, state)
+        return .success(())
+      } catch {
+        return .failure(error)
+      }
+    }.get()
+  }
+
+  /// Returns the field with the nonce that the API offers in every answer, or `nil` if it offers
+  /// none there.
+  ///
+  /// The server must call this once for each answer, because a success may renew the nonce.
+  package func nonceField(afterSuccess succeeded: Bool) -> SandboxParameter? {
+    core.withState { $0.nonceField(afterRequestTo: .api, succeeded: succeeded) }
+  }
+
+  /// The current time on the sandbox's clock, as in the field `Date`.
+  package var httpDate: String { Timestamp.http(now) }
 }

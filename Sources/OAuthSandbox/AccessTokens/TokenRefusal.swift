@@ -18,8 +18,8 @@ package struct TokenRefusal: Error, Equatable {
   private let error: String?
   private let scope: String?
   private let scheme: Scheme
-  /// The additional header fields of the answer.
-  var fields: [SandboxParameter] = []
+  /// The nonce that the next proof needs, if that is the reason.
+  var nonceField: SandboxParameter?
 
   init(
     _ status: Int, _ error: String? = nil, _ description: String? = nil, scope: String? = nil,
@@ -33,7 +33,7 @@ package struct TokenRefusal: Error, Equatable {
   }
 
   /// The value of `WWW-Authenticate`.
-  package var challenge: String {
+  var challenge: String {
     var value = "realm=\"sandbox\""
     if let error { value += ", error=\"\(error)\"" }
     if let message { value += ", error_description=\"\(message)\"" }
@@ -45,9 +45,14 @@ package struct TokenRefusal: Error, Equatable {
     }
   }
 
+  /// The header fields of the answer: the challenge, and a nonce if the proof needs one.
+  package var fields: [SandboxParameter] {
+    [SandboxParameter(name: "WWW-Authenticate", value: challenge)] + (nonceField.map { [$0] } ?? [])
+  }
+
   /// The HTTP answer, with the content of the challenge as JSON in its body.
   var answer: Answer {
-    let headers = [("WWW-Authenticate", challenge)] + fields.map { ($0.name, $0.value) }
+    let headers = fields.map { (name: $0.name, value: $0.value) }
     if case .dpop(let options) = scheme, options.challengesAreBare {
       return Answer(status: status, headers: headers, content: .text(""))
     }

@@ -73,21 +73,9 @@ struct ReceivedAssertion: Redacted {
       throw AssertionFault("iat is in the future.")
     }
     let id = "\(try text("iss")) \(try text("jti"))"
-    guard sandbox.usedAssertions.note(id, until: end, now: sandbox.seconds) else {
+    let last = end + Self.tolerance
+    guard sandbox.usedAssertions.note(id, until: last, now: sandbox.seconds) else {
       throw AssertionFault("It was used before.")
     }
-  }
-}
-
-/// The identifiers of used assertions that have not expired.
-struct UsedAssertions {
-  private var ends: [String: Int] = [:]
-
-  /// Records an identifier, and returns `false` if it was recorded before.
-  mutating func note(_ id: String, until end: Int, now: Int) -> Bool {
-    ends = ends.filter { $0.value >= now - 60 }
-    guard ends[id] == nil else { return false }
-    ends[id] = end
-    return true
   }
 }

@@ -1,26 +1,3 @@
-/// The reason why authorization details are rejected: `invalid_authorization_details`.
-///
-/// - SeeAlso: RFC 9396, section 5
-struct DetailsFault: Error {
-  let description: String
-
-  init(_ description: String) {
-    self.description = description
-  }
-}
-
-extension OAuthFault {
-  init(_ fault: DetailsFault) {
-    self.init(code: "invalid_authorization_details", description: fault.description)
-  }
-}
-
-extension AuthorizationRefusal {
-  init(_ fault: DetailsFault) {
-    self.init(code: "invalid_authorization_details", description: fault.description)
-  }
-}
-
 /// Functions that read and compare the parameter `authorization_details`.
 ///
 /// - SeeAlso: RFC 9396
@@ -28,33 +5,41 @@ enum AuthorizationDetails {
   /// Reads the parameter, and returns no objects if it is missing or the sandbox has no types.
   static func read(
     _ text: String?, for client: SandboxClient, _ sandbox: SandboxState
-  ) throws(DetailsFault) -> [SandboxJSON] {
-    guard let text, !sandbox.options.authorizationDetailsTypes.isEmpty else { return [] }
-    guard case .array(let objects)? = SandboxJSON(parsing: text), !objects.isEmpty else {
-      throw DetailsFault("authorization_details is not an array of objects.")
-    }
+  ) throws(OAuthFault) -> [SandboxJSON] {
+    let objects = try parse(text, sandbox) ?? []
     for object in objects { try check(object, client, sandbox) }
+    return objects
+  }
+
+  /// Parses the parameter, and returns `nil` if it is missing or the sandbox has no types.
+  private static func parse(
+    _ text: String?, _ sandbox: SandboxState
+  ) throws(OAuthFault) -> [SandboxJSON]? {
+    guard let text, !sandbox.options.authorizationDetailsTypes.isEmpty else { return nil }
+    guard case .array(let objects)? = SandboxJSON(parsing: text), !objects.isEmpty else {
+      throw .invalidDetails("authorization_details is not an array of objects.")
+    }
     return objects
   }
 
   private static func check(
     _ object: SandboxJSON, _ client: SandboxClient, _ sandbox: SandboxState
-  ) throws(DetailsFault) {
+  ) throws(OAuthFault) {
     guard case .object(let members) = object, case .string(let name)? = object["type"] else {
-      throw DetailsFault("An object has no type.")
+      throw .invalidDetails("An object has no type.")
     }
     let type = sandbox.options.authorizationDetailsTypes.first { $0.name == name }
     guard let type, client.authorizationDetailsTypes?.contains(name) ?? true else {
-      throw DetailsFault("There is no such type for this client.")
+      throw .invalidDetails("There is no such type for this client.")
     }
     let names = Set(members.map(\.name)).subtracting(["type"])
     guard names.isSuperset(of: type.requiredMembers) else {
       let missing = type.requiredMembers.subtracting(names).sorted().joined(separator: ", ")
-      throw DetailsFault("An object lacks these members: \(missing).")
+      throw .invalidDetails("An object lacks these members: \(missing).")
     }
     guard let optional = type.optionalMembers else { return }
     guard names.isSubset(of: optional.union(type.requiredMembers)) else {
-      throw DetailsFault("An object has a member that its type does not know.")
+      throw .invalidDetails("An object has a member that its type does not know.")
     }
   }
 
@@ -63,13 +48,10 @@ enum AuthorizationDetails {
   /// Returns all granted objects if the parameter is missing.
   static func read(
     _ text: String?, within granted: [SandboxJSON], _ sandbox: SandboxState
-  ) throws(DetailsFault) -> [SandboxJSON] {
-    guard let text, !sandbox.options.authorizationDetailsTypes.isEmpty else { return granted }
-    guard case .array(let objects)? = SandboxJSON(parsing: text), !objects.isEmpty else {
-      throw DetailsFault("authorization_details is not an array of objects.")
-    }
+  ) throws(OAuthFault) -> [SandboxJSON] {
+    guard let objects = try parse(text, sandbox) else { return granted }
     guard objects.allSatisfy({ object in granted.contains { covers($0, object) } }) else {
-      throw DetailsFault("The user did not allow all of this.")
+      throw .invalidDetails("The user did not allow all of this.")
     }
     return objects
   }
@@ -95,24 +77,14 @@ extension SandboxState {
   func details(
     of request: SandboxRequest, for client: SandboxClient
   ) throws(OAuthFault) -> [SandboxJSON] {
-    do throws(DetailsFault) {
-      return try AuthorizationDetails.read(
-        request.form("authorization_details"), for: client, self)
-    } catch {
-      throw OAuthFault(error)
-    }
+    try AuthorizationDetails.read(request.form("authorization_details"), for: client, self)
   }
 
   /// Reads the authorization details of a token request that may not exceed a grant.
   func details(
     of request: SandboxRequest, within granted: [SandboxJSON]
   ) throws(OAuthFault) -> [SandboxJSON] {
-    do throws(DetailsFault) {
-      return try AuthorizationDetails.read(
-        request.form("authorization_details"), within: granted, self)
-    } catch {
-      throw OAuthFault(error)
-    }
+    try AuthorizationDetails.read(request.form("authorization_details"), within: granted, self)
   }
 
   /// Returns the objects to grant: the right ones, unless a misbehaviour is due.

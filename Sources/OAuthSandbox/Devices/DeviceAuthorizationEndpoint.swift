@@ -18,21 +18,11 @@ enum DeviceAuthorizationEndpoint {
       guard let scopes else {
         throw OAuthFault(code: "invalid_scope", description: "There is no such scope.")
       }
-      let openID = try openID(request.form, sandbox)
+      // This server also accepts the parameters of OpenID Connect here.
+      let openID = try OpenIDRequest(request.form, sandbox)
       return Answer(json: begin(client, scopes, details, openID, &sandbox))
     } catch {
       return error.answer
-    }
-  }
-
-  /// Reads the OpenID Connect parameters, which this server also accepts here.
-  private static func openID(
-    _ form: [SandboxParameter], _ sandbox: SandboxState
-  ) throws(OAuthFault) -> OpenIDRequest {
-    do throws(AuthorizationRefusal) {
-      return try OpenIDRequest(form, sandbox)
-    } catch {
-      throw OAuthFault(code: error.code, description: error.description)
     }
   }
 

@@ -52,7 +52,7 @@ enum AuthorizationEndpoint {
     {
       return back.answer(parameters, &sandbox)
     }
-    do throws(AuthorizationRefusal) {
+    do throws(OAuthFault) {
       let checked = try CheckedAuthorization(request.query, client, sandbox)
       return try ask(request, checked, back, &sandbox)
     } catch {
@@ -64,7 +64,7 @@ enum AuthorizationEndpoint {
   private static func ask(
     _ request: SandboxRequest, _ checked: CheckedAuthorization, _ back: RedirectBack,
     _ sandbox: inout SandboxState
-  ) throws(AuthorizationRefusal) -> Answer {
+  ) throws(OAuthFault) -> Answer {
     let cookie = request.sessionCookie(sandbox)
     let session = sandbox.browsers.session(cookie)
     let signIn = sandbox.browsers.sessions[session]?.signIn
@@ -89,19 +89,19 @@ enum AuthorizationEndpoint {
   private static func answerSilently(
     _ pending: BrowserSessions.Pending, _ signIn: UserSignIn?, _ back: RedirectBack,
     _ sandbox: inout SandboxState
-  ) throws(AuthorizationRefusal) -> Answer {
+  ) throws(OAuthFault) -> Answer {
     guard let signIn, pending.openID.accepts(signIn, sandbox) else {
-      throw AuthorizationRefusal(code: "login_required", description: "The user must sign in.")
+      throw OAuthFault(code: "login_required", description: "The user must sign in.")
     }
     guard !pending.mustSignIn else {
-      throw AuthorizationRefusal(
+      throw OAuthFault(
         code: "interaction_required", description: "The user must sign in in another way.")
     }
     let isAllowed = sandbox.browsers.hasConsent(
       of: signIn.user, to: pending.client.id, scopes: pending.scopes)
     // Details are asked for each time, because a second payment is another payment.
     guard isAllowed, pending.details.isEmpty else {
-      throw AuthorizationRefusal(code: "consent_required", description: "The user must be asked.")
+      throw OAuthFault(code: "consent_required", description: "The user must be asked.")
     }
     return ConsentEndpoint.sendCode(pending, signIn, back, &sandbox)
   }

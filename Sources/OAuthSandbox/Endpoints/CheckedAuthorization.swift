@@ -1,15 +1,5 @@
 import SQBasics
 
-/// An error that the authorization endpoint sends to the app (RFC 6749, section 4.1.2.1).
-struct AuthorizationRefusal: Error {
-  let code: String
-  let description: String
-
-  static func invalidRequest(_ description: String) -> Self {
-    Self(code: "invalid_request", description: description)
-  }
-}
-
 /// The parameters of a sign-in that passed every check.
 ///
 /// The redirect URI is checked before, because errors are sent to it.
@@ -24,21 +14,17 @@ struct CheckedAuthorization: Redacted {
 
   init(
     _ query: [SandboxParameter], _ client: SandboxClient, _ sandbox: SandboxState
-  ) throws(AuthorizationRefusal) {
+  ) throws(OAuthFault) {
     try Self.checkResponse(query, client)
     try sandbox.checkResponseMode(of: query)
     try Self.checkPKCE(
       query, isRequired: !client.isConfidential || sandbox.options.requiresPKCEOfAll)
     self.client = client
     challenge = query.value("code_challenge")
-    do throws(DetailsFault) {
-      details = try AuthorizationDetails.read(
-        query.value("authorization_details"), for: client, sandbox)
-    } catch {
-      throw AuthorizationRefusal(error)
-    }
+    details = try AuthorizationDetails.read(
+      query.value("authorization_details"), for: client, sandbox)
     guard let scopes = sandbox.scopes(query.value("scope"), for: client, details: details) else {
-      throw AuthorizationRefusal(
+      throw OAuthFault(
         code: "invalid_scope", description: "There is no such scope for this client.")
     }
     self.scopes = scopes
@@ -48,30 +34,30 @@ struct CheckedAuthorization: Redacted {
 
   private static func checkResponse(
     _ query: [SandboxParameter], _ client: SandboxClient
-  ) throws(AuthorizationRefusal) {
+  ) throws(OAuthFault) {
     guard !query.hasDuplicates else {
       throw .invalidRequest("A parameter came more than once.")
     }
     guard query.value("request") == nil, query.value("request_uri") == nil else {
-      throw AuthorizationRefusal(
+      throw OAuthFault(
         code: "request_not_supported", description: "Send plain parameters.")
     }
     guard let responseType = query.value("response_type") else {
       throw .invalidRequest("response_type is missing.")
     }
     guard responseType == "code" else {
-      throw AuthorizationRefusal(
+      throw OAuthFault(
         code: "unsupported_response_type", description: "Only code is supported.")
     }
     guard client.accepts(grantType: "authorization_code") else {
-      throw AuthorizationRefusal(
+      throw OAuthFault(
         code: "unauthorized_client", description: "This client may not use the code grant.")
     }
   }
 
   private static func checkPKCE(
     _ query: [SandboxParameter], isRequired: Bool
-  ) throws(AuthorizationRefusal) {
+  ) throws(OAuthFault) {
     guard let challenge = query.value("code_challenge") else {
       guard !isRequired, query.value("code_challenge_method") == nil else {
         throw .invalidRequest("code_challenge is missing.")
@@ -81,8 +67,7 @@ struct CheckedAuthorization: Redacted {
     guard query.value("code_challenge_method") == "S256" else {
       throw .invalidRequest("code_challenge_method must be S256.")
     }
-    let isHash = challenge.utf8.count == 43 && challenge.utf8.allSatisfy(\.isBase64URL)
-    guard isHash else {
+    guard Crypto.isDigest(challenge) else {
       throw .invalidRequest("code_challenge is not an S256 hash.")
     }
   }

@@ -1,35 +1,5 @@
 import SQFoundation
 
-/// An error that the token endpoint answers with (RFC 6749, section 5.2).
-struct OAuthFault: Error, Hashable {
-  let code: String
-  let description: String
-  /// The additional header fields of the answer.
-  var fields: [SandboxParameter] = []
-
-  static func invalidRequest(_ description: String) -> Self {
-    Self(code: "invalid_request", description: description)
-  }
-
-  static func invalidGrant(_ description: String) -> Self {
-    Self(code: "invalid_grant", description: description)
-  }
-
-  static func invalidClient(_ description: String) -> Self {
-    Self(code: "invalid_client", description: description)
-  }
-
-  /// The answer: 401 with a challenge if the client's authentication failed, otherwise 400.
-  var answer: Answer {
-    let isClient = code == "invalid_client"
-    let challenge = [(name: "WWW-Authenticate", value: "Basic realm=\"sandbox\"")]
-    return Answer(
-      status: isClient ? 401 : 400,
-      headers: (isClient ? challenge : []) + fields.map { ($0.name, $0.value) },
-      json: .error(code, description))
-  }
-}
-
 /// Functions that authenticate a request's client, which must use one method (RFC 6749, section
 /// 2.3).
 enum ClientAuthenticator {

@@ -70,7 +70,7 @@ struct DrivePage {
       case .before(let number): "b\(number)"
       }
     let text = "\(place).\(issued)"
-    let proof = Crypto.challenge(of: "\(sandbox.drive.pageSecret) \(owner) \(text)").prefix(16)
+    let proof = Crypto.digest(of: "\(sandbox.drive.pageSecret) \(owner) \(text)").prefix(16)
     return "\(text).\(proof)"
   }
 }

@@ -78,10 +78,10 @@ enum EndSessionEndpoint {
       logout.client = client
     }
     if let uri = parameters.value("post_logout_redirect_uri") {
-      guard logout.client?.postLogoutRedirectURIs.contains(uri) ?? false else {
+      guard let client = logout.client, client.postLogoutRedirectURIs.contains(uri) else {
         throw .redirect(logout.client)
       }
-      logout.back = RedirectBack(redirectURI: uri, state: parameters.value("state"))
+      logout.back = RedirectBack(redirectURI: uri, state: parameters.value("state"), of: client)
     }
     return logout
   }

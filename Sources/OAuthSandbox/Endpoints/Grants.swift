@@ -61,7 +61,7 @@ enum Grants {
       return
     }
     guard let verifier, (43...128).contains(verifier.utf8.count),
-      Crypto.challenge(of: verifier) == challenge
+      Crypto.digest(of: verifier) == challenge
     else { throw .invalidGrant("code_verifier does not match the code_challenge.") }
   }
 

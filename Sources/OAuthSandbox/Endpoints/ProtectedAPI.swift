@@ -1,10 +1,15 @@
+import SQBasics
 import SQFoundation
 
 /// A small API that requires access tokens and sends the challenges of RFC 6750, section 3.
 enum ProtectedAPI {
-  struct Access {
+  /// An accepted access token.
+  struct Access: Redacted {
+    let text: String
     let token: TokenLedger.AccessToken
     let grant: TokenLedger.Grant
+    /// The way in which the token was sent.
+    let scheme: TokenRefusal.Scheme
   }
 
   /// Calls `work` if the request has a valid token with the scope, and returns an error answer
@@ -32,26 +37,32 @@ enum ProtectedAPI {
         TokenRefusal(400, "invalid_request", "Send the token in Authorization."))
     }
     do throws(TokenRefusal) {
-      guard sandbox.options.dpop.isOn, let token = request.boundToken else {
-        return try access(token: request.bearerToken, anyOf: scopes, sandbox)
-      }
-      return try access(bound: token, request, anyOf: scopes, &sandbox)
+      return try access(request.provable, anyOf: scopes, &sandbox)
     } catch {
       throw APIFault(error)
     }
   }
 
-  /// Checks a Bearer token, which must be valid and have at least one of `scopes`.
+  /// Checks a request's token and proof, in any protocol.
   static func access(
-    token text: String?, anyOf scopes: [String]? = nil, _ sandbox: SandboxState
+    _ request: ProvableRequest, anyOf scopes: [String]?, _ sandbox: inout SandboxState
   ) throws(TokenRefusal) -> Access {
-    guard let text else {
+    guard sandbox.options.dpop.isOn, let token = request.boundToken else {
+      return try access(bearer: request.bearerToken, anyOf: scopes, sandbox)
+    }
+    return try access(bound: token, request, anyOf: scopes, &sandbox)
+  }
+
+  /// Checks a Bearer token, which must be valid and have at least one of `scopes`.
+  private static func access(
+    bearer token: String?, anyOf scopes: [String]?, _ sandbox: SandboxState
+  ) throws(TokenRefusal) -> Access {
+    guard let token else {
       // Without a token in the request, the challenge only says how to send one (section 3.1).
       throw TokenRefusal(401, scheme: sandbox.schemes)
     }
     let needsProof = sandbox.options.dpop.policy == .required
-    let access = try access(
-      token: text, scheme: needsProof ? sandbox.schemes : .bearer, sandbox)
+    let access = try access(token, scheme: needsProof ? sandbox.schemes : .bearer, sandbox)
     guard !needsProof, access.token.keyThumbprint == nil else {
       throw TokenRefusal(
         401, "invalid_token", "The token needs the scheme DPoP and a proof.",
@@ -65,11 +76,11 @@ enum ProtectedAPI {
   ///
   /// - SeeAlso: RFC 9449, section 7.1
   private static func access(
-    bound token: String, _ request: SandboxRequest, anyOf scopes: [String]?,
+    bound token: String, _ request: ProvableRequest, anyOf scopes: [String]?,
     _ sandbox: inout SandboxState
   ) throws(TokenRefusal) -> Access {
     let scheme = TokenRefusal.Scheme.dpop(sandbox.options.dpop)
-    let access = try access(token: token, scheme: scheme, sandbox)
+    let access = try access(token, scheme: scheme, sandbox)
     let key: String?
     do throws(ProofFault) {
       key = try Proofs.key(of: request, for: .api, token: token, &sandbox)
@@ -85,14 +96,16 @@ enum ProtectedAPI {
     return access
   }
 
-  private static func access(
-    token: String, scheme: TokenRefusal.Scheme, _ sandbox: SandboxState
+  /// Checks that a token is valid, whatever its scopes and its key are.
+  @discardableResult
+  static func access(
+    _ text: String, scheme: TokenRefusal.Scheme, _ sandbox: SandboxState
   ) throws(TokenRefusal) -> Access {
-    guard let (token, grant) = sandbox.ledger.activeAccessToken(token, at: sandbox.now) else {
+    guard let (token, grant) = sandbox.ledger.activeAccessToken(text, at: sandbox.now) else {
       throw TokenRefusal(
         401, "invalid_token", "The access token expired or was revoked.", scheme: scheme)
     }
-    return Access(token: token, grant: grant)
+    return Access(text: text, token: token, grant: grant, scheme: scheme)
   }
 
   private static func check(

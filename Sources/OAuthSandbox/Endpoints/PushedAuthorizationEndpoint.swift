@@ -20,7 +20,7 @@ enum PushedAuthorizationEndpoint {
       guard let redirectURI = parameters.value("redirect_uri"),
         RedirectURIs.contains(redirectURI, in: client.redirectURIs)
       else { throw .invalidRequest("redirect_uri is missing or not registered.") }
-      try check(parameters, client, sandbox)
+      _ = try CheckedAuthorization(parameters, client, sandbox)
       return begin(client, parameters, &sandbox)
     } catch {
       return error.answer
@@ -47,16 +47,6 @@ enum PushedAuthorizationEndpoint {
           code: "invalid_request", description: "A signed request must contain all parameters.")
       }
       return parameters
-    } catch {
-      throw OAuthFault(code: error.code, description: error.description)
-    }
-  }
-
-  private static func check(
-    _ parameters: [SandboxParameter], _ client: SandboxClient, _ sandbox: SandboxState
-  ) throws(OAuthFault) {
-    do throws(AuthorizationRefusal) {
-      _ = try CheckedAuthorization(parameters, client, sandbox)
     } catch {
       throw OAuthFault(code: error.code, description: error.description)
     }

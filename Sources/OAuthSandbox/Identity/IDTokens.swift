@@ -28,14 +28,9 @@ enum IDTokens {
     }
     let jwt = SandboxJWT(
       claims(occasion, sandbox), key: key, namesKey: sandbox.options.openID.namesKeys)
-    switch sandbox.plan.take(.token, where: \.concernsIDToken) {
-    case .idToken(let fault): return fault.token(from: jwt, occasion, &sandbox)
-    case .alteredIDToken(let change):
-      var altered = jwt
-      change(&altered)
-      return altered.signed
-    default: return jwt.signed
-    }
+    let due = sandbox.plan.take(.token, where: \.concernsIDToken)
+    if case .idToken(let fault) = due { return fault.token(from: jwt, occasion, &sandbox) }
+    return jwt.signed(spoiledBy: due, &sandbox)
   }
 
   private static func claims(_ occasion: Occasion, _ sandbox: SandboxState) -> SandboxJSON {

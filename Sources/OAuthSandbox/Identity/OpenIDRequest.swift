@@ -21,7 +21,7 @@ struct OpenIDRequest: Sendable, Redacted {
   /// Whether an existing sign-in with another `acr` is rejected.
   let requiresACR: Bool
 
-  init(_ query: [SandboxParameter], _ sandbox: SandboxState) throws(AuthorizationRefusal) {
+  init(_ query: [SandboxParameter], _ sandbox: SandboxState) throws(OAuthFault) {
     nonce = query.value("nonce")
     prompts = try Self.prompts(query.value("prompt"))
     maximumAge = try Self.maximumAge(query.value("max_age"))
@@ -35,7 +35,7 @@ struct OpenIDRequest: Sendable, Redacted {
     let reachable = (wanted ?? []).filter(known.contains)
     requiresACR = request.map { $0.isEssential && $0.values != nil } ?? false
     guard !requiresACR || !reachable.isEmpty else {
-      throw AuthorizationRefusal(
+      throw OAuthFault(
         code: "unmet_authentication_requirements", description: "No sign-in here reaches that acr.")
     }
     acr = reachable.first ?? known.first ?? "0"
@@ -43,7 +43,7 @@ struct OpenIDRequest: Sendable, Redacted {
 
   // MARK: Reading
 
-  private static func prompts(_ parameter: String?) throws(AuthorizationRefusal) -> Set<String> {
+  private static func prompts(_ parameter: String?) throws(OAuthFault) -> Set<String> {
     let prompts = Set((parameter ?? "").split(separator: " ").map(String.init))
     guard prompts.isSubset(of: MetadataEndpoint.prompts) else {
       throw .invalidRequest("prompt has an unknown value.")
@@ -54,7 +54,7 @@ struct OpenIDRequest: Sendable, Redacted {
     return prompts
   }
 
-  private static func maximumAge(_ parameter: String?) throws(AuthorizationRefusal) -> Int? {
+  private static func maximumAge(_ parameter: String?) throws(OAuthFault) -> Int? {
     guard let parameter else { return nil }
     guard let seconds = Int(parameter), seconds >= 0 else {
       throw .invalidRequest("max_age is not a number of seconds.")
@@ -62,7 +62,7 @@ struct OpenIDRequest: Sendable, Redacted {
     return seconds
   }
 
-  private static func claims(_ parameter: String?) throws(AuthorizationRefusal) -> ClaimsRequest {
+  private static func claims(_ parameter: String?) throws(OAuthFault) -> ClaimsRequest {
     guard let parameter else { return ClaimsRequest() }
     guard let claims = ClaimsRequest(parameter) else {
       throw .invalidRequest("claims is not a JSON object of objects.")
@@ -72,7 +72,7 @@ struct OpenIDRequest: Sendable, Redacted {
 
   private static func hint(
     _ parameter: String?, _ sandbox: SandboxState
-  ) throws(AuthorizationRefusal) -> IDTokenHint? {
+  ) throws(OAuthFault) -> IDTokenHint? {
     guard let parameter else { return nil }
     guard let hint = sandbox.idTokenHint(parameter) else {
       throw .invalidRequest("id_token_hint is not an ID token of this server.")

@@ -120,20 +120,14 @@ final class OpenSSLKey: Redacted {
 
   /// Returns the public parameters of the key's JWK (RFC 7518, section 6; RFC 8037, section 2).
   func parameters(_ family: SandboxSigningAlgorithm.Family) -> [SandboxJSON.Member] {
-    switch family {
-    case .rsa, .pss:
-      [.init("kty", "RSA"), .init("n", number("n")), .init("e", number("e"))]
-    case .ecdsa(let curve, let count):
-      [
-        .init("kty", "EC"), .init("crv", .string(curve)), .init("x", number("qx", count)),
-        .init("y", number("qy", count)),
-      ]
-    case .ed25519, .hmac:
-      [
-        .init("kty", "OKP"), .init("crv", "Ed25519"),
-        .init("x", .string(Crypto.base64URL(rawPublicKey))),
-      ]
-    }
+    let numbers: [SandboxJSON.Member] =
+      switch family {
+      case .rsa, .pss: [.init("n", number("n")), .init("e", number("e"))]
+      case .ecdsa(_, let count): [.init("x", number("qx", count)), .init("y", number("qy", count))]
+      case .ed25519: [.init("x", .string(Crypto.base64URL(rawPublicKey)))]
+      case .hmac: []
+      }
+    return family.keyType + numbers
   }
 
   /// Returns an integer of the key in base64url, with `count` bytes or the least possible number.

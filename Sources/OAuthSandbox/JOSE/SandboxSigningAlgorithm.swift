@@ -38,6 +38,17 @@ public enum SandboxSigningAlgorithm: String, Sendable, Hashable, CaseIterable {
     case ecdsa(curve: String, coordinateBytes: Int)
     case ed25519
     case hmac
+
+    /// The members that name the kind of the keys in a JSON Web Key (RFC 7518, section 6.1; RFC
+    /// 8037, section 2).
+    var keyType: [SandboxJSON.Member] {
+      switch self {
+      case .rsa, .pss: [.init("kty", "RSA")]
+      case .ecdsa(let curve, _): [.init("kty", "EC"), .init("crv", .string(curve))]
+      case .ed25519: [.init("kty", "OKP"), .init("crv", "Ed25519")]
+      case .hmac: [.init("kty", "oct")]
+      }
+    }
   }
 
   var family: Family {

@@ -11,9 +11,7 @@ extension SandboxDPoPFault {
       return process(request.with(proofFault: self), &sandbox)
     case .nonceInSuccess:
       var answer = process(request, &sandbox)
-      let nonce = sandbox.proofNonces.current(for: party, sandbox)
-      answer.headers.removeAll { $0.name == "DPoP-Nonce" }
-      answer.headers.append(("DPoP-Nonce", nonce))
+      answer.offer(sandbox.nonceField(of: party))
       return answer
     case .proofRefused:
       return refusal(.invalid("A test asked the sandbox for this."), party, sandbox)
@@ -54,7 +52,7 @@ extension SandboxRequest {
   var tokenKey: String? {
     switch proofFault {
     case .bearerToken: nil
-    case .otherKey: provenKey.map { _ in Crypto.challenge(of: "another key") }
+    case .otherKey: provenKey.map { _ in Crypto.digest(of: "another key") }
     default: provenKey
     }
   }

@@ -15,7 +15,7 @@ public enum SandboxDPoPFault: String, Sendable, Hashable, CaseIterable, CustomSt
   case nonceInSuccess = "a nonce comes with the right answer"
   /// The answer is `use_dpop_nonce` without a nonce.
   case nonceMissing = "use_dpop_nonce comes without a nonce"
-  /// The answer is `use_dpop_nonce` with two fields `DPoP-Nonce`, of which the first is right.
+  /// The answer is `use_dpop_nonce` with two fields `DPoP-Nonce`. The first is right.
   case nonceDoubled = "use_dpop_nonce comes with two nonces"
   /// The answer is `use_dpop_nonce` with an empty nonce.
   case nonceEmpty = "use_dpop_nonce comes with an empty nonce"

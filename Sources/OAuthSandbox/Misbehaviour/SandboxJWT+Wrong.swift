@@ -2,6 +2,20 @@ import SQFoundation
 
 /// The changes with which a misbehaviour makes a token wrong.
 extension SandboxJWT {
+  /// Returns the signed token, or what a misbehaviour of signed tokens makes of it.
+  func signed(
+    spoiledBy kind: SandboxMisbehaviour.Kind?, _ sandbox: inout SandboxState
+  ) -> String {
+    switch kind {
+    case .jwt(let fault): return fault.misshapen(self, &sandbox) ?? signed
+    case .alteredJWT(let change), .alteredIDToken(let change):
+      var altered = self
+      change(&altered)
+      return altered.signed
+    default: return signed
+    }
+  }
+
   /// The token with one bit of its signature changed.
   var wronglySigned: String {
     let input = signingInput

@@ -21,13 +21,11 @@ enum ProofFault: Error, Equatable {
     }
   }
 
-  /// Returns the field with the nonce that the next proof needs.
-  func fields(
+  /// Returns the field with the nonce that the next proof needs; `nil` if that is not the reason.
+  func nonceField(
     of party: SandboxDPoPOptions.Party, _ sandbox: SandboxState
-  ) -> [SandboxParameter] {
-    guard self == .nonceRequired else { return [] }
-    let nonce = sandbox.proofNonces.current(for: party, sandbox)
-    return [SandboxParameter(name: "DPoP-Nonce", value: nonce)]
+  ) -> SandboxParameter? {
+    self == .nonceRequired ? sandbox.nonceField(of: party) : nil
   }
 }
 
@@ -36,7 +34,7 @@ extension OAuthFault {
   init(_ fault: ProofFault, _ sandbox: SandboxState) {
     self.init(
       code: fault.code, description: fault.message,
-      fields: fault.fields(of: .authorizationServer, sandbox))
+      nonceField: fault.nonceField(of: .authorizationServer, sandbox))
   }
 }
 
@@ -44,6 +42,6 @@ extension TokenRefusal {
   /// Creates the error for the protected API.
   init(_ fault: ProofFault, _ sandbox: SandboxState) {
     self.init(401, fault.code, fault.message, scheme: .dpop(sandbox.options.dpop))
-    fields = fault.fields(of: .api, sandbox)
+    nonceField = fault.nonceField(of: .api, sandbox)
   }
 }

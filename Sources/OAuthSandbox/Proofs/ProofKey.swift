@@ -21,11 +21,14 @@ struct ProofKey {
     guard !Self.secretNames.contains(where: { jwk[$0] != nil }) else {
       throw .invalid("jwk contains parameters of a private or symmetric key.")
     }
-    guard jwk["kty"] == algorithm.keyType, jwk["crv"] == algorithm.curve,
-      let key = OpenSSLKey(publicJWK: jwk)
-    else { throw .invalid("jwk is not a key for the algorithm in alg.") }
+    func has(_ members: [SandboxJSON.Member]) -> Bool {
+      members.allSatisfy { jwk[$0.name] == $0.value }
+    }
+    guard has(algorithm.family.keyType), let key = OpenSSLKey(publicJWK: jwk) else {
+      throw .invalid("jwk is not a key for the algorithm in alg.")
+    }
     // Another spelling of the same numbers would have another thumbprint.
-    guard key.parameters(algorithm.family).allSatisfy({ jwk[$0.name] == $0.value }) else {
+    guard has(key.parameters(algorithm.family)) else {
       throw .invalid("jwk does not have the form of RFC 7518, such as coordinates at full length.")
     }
     if case .string(let modulus)? = jwk["n"] {
@@ -57,27 +60,6 @@ struct ProofKey {
       return SandboxJSON.Member(name, .string(text))
     }
     guard !names.isEmpty, members.count == names.count else { return nil }
-    return Crypto.digest(of: Data(SandboxJSON.object(members).text.utf8))
-  }
-}
-
-extension SandboxSigningAlgorithm {
-  /// The `kty` of the algorithm's keys.
-  fileprivate var keyType: SandboxJSON {
-    switch family {
-    case .rsa, .pss: "RSA"
-    case .ecdsa: "EC"
-    case .ed25519: "OKP"
-    case .hmac: "oct"
-    }
-  }
-
-  /// The `crv` of the algorithm's keys; `nil` for RSA.
-  fileprivate var curve: SandboxJSON? {
-    switch family {
-    case .rsa, .pss, .hmac: nil
-    case .ecdsa(let curve, _): .string(curve)
-    case .ed25519: "Ed25519"
-    }
+    return Crypto.digest(of: SandboxJSON.object(members).text)
   }
 }

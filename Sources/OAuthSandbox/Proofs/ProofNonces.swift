@@ -47,12 +47,12 @@ struct ProofNonces: Redacted {
     let period = sandbox.seconds / max(1, options.nonceLifetime.wholeSeconds) - periodsAgo
     let owner = Self.owner(party, options)
     let name = "\(secret) \(owner) \(period) \(renewals[owner, default: 0])"
-    let hash = Crypto.digest(of: Data(name.utf8))
+    let hash = Crypto.digest(of: name)
     switch options.nonceForm {
     case .plain: return hash
     case .punctuated:
       // Punctuation in the middle: a client that splits or trims the field sends something else.
-      let more = Crypto.digest(of: Data(hash.utf8))
+      let more = Crypto.digest(of: hash)
       return "\(hash.prefix(30))\(Self.punctuation)\(more.prefix(30))"
     }
   }
@@ -66,23 +66,32 @@ extension SandboxServer {
 }
 
 extension SandboxState {
-  /// Renews the nonce after a request that was not refused, if the options say so.
-  mutating func renewNonce(after answer: Answer, to request: SandboxRequest) {
-    guard options.dpop.renewsNonceAfterSuccess, answer.status < 400,
-      let party = request.endpoint?.proofParty
-    else { return }
-    proofNonces.renew(for: party, options.dpop)
+  /// Returns the field with the nonce that a party offers now.
+  func nonceField(of party: SandboxDPoPOptions.Party) -> SandboxParameter {
+    SandboxParameter(name: "DPoP-Nonce", value: proofNonces.current(for: party, self))
+  }
+
+  /// Ends a request to a party: renews its nonce after a success, if the options say so.
+  ///
+  /// Returns the field with the nonce that the party offers in every answer, or `nil` if it offers
+  /// none there.
+  mutating func nonceField(
+    afterRequestTo party: SandboxDPoPOptions.Party, succeeded: Bool
+  ) -> SandboxParameter? {
+    if options.dpop.renewsNonceAfterSuccess, succeeded {
+      proofNonces.renew(for: party, options.dpop)
+    }
+    guard options.dpop.isOn, options.dpop.offersNonceInEveryAnswer,
+      options.dpop.noncesRequiredBy.contains(party)
+    else { return nil }
+    return nonceField(of: party)
   }
 }
 
 extension Answer {
-  /// Adds the nonce that the sandbox offers in every answer, if it does.
-  mutating func offerNonce(for request: SandboxRequest, _ sandbox: SandboxState) {
-    let options = sandbox.options.dpop
-    guard options.isOn, options.offersNonceInEveryAnswer,
-      let party = request.endpoint?.proofParty, options.noncesRequiredBy.contains(party),
-      !headers.contains(where: { $0.name == "DPoP-Nonce" })
-    else { return }
-    headers.append(("DPoP-Nonce", sandbox.proofNonces.current(for: party, sandbox)))
+  /// Adds the field with a nonce, unless the answer already has one.
+  mutating func offer(_ nonce: SandboxParameter) {
+    guard !headers.contains(where: { $0.name == nonce.name }) else { return }
+    headers.append((nonce.name, nonce.value))
   }
 }

@@ -56,8 +56,3 @@ struct ProofURL: Equatable {
     }
   }
 }
-
-extension UInt8 {
-  /// Whether the byte is an unreserved character of RFC 3986, section 2.3.
-  fileprivate var isUnreserved: Bool { isAlphanumeric || [0x2D, 0x2E, 0x5F, 0x7E].contains(self) }
-}

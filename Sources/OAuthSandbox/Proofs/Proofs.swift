@@ -9,19 +9,19 @@ enum Proofs {
   /// Returns `nil` if the request has no proof or if the sandbox ignores proofs. `token` is the
   /// access token in the request, which a proof for the API must contain as a hash.
   static func key(
-    of request: SandboxRequest, for party: SandboxDPoPOptions.Party, token: String? = nil,
+    of request: ProvableRequest, for party: SandboxDPoPOptions.Party, token: String? = nil,
     _ sandbox: inout SandboxState
   ) throws(ProofFault) -> String? {
-    let fields = request.headers.filter { $0.name == "dpop" }
-    guard sandbox.options.dpop.isOn, let field = fields.first else { return nil }
-    guard fields.count == 1 else { throw .invalid("The field DPoP came more than once.") }
-    guard let proof = SandboxProof(field.value) else {
+    let proofs = request.proofs
+    guard sandbox.options.dpop.isOn, let text = proofs.first else { return nil }
+    guard proofs.count == 1 else { throw .invalid("The field DPoP came more than once.") }
+    guard let proof = SandboxProof(text) else {
       throw .invalid("The field DPoP is not a signed JWT.")
     }
     let key = try signer(of: proof, sandbox)
     try check(proof, request)
     if let token {
-      guard proof.accessTokenHash == Crypto.challenge(of: token) else {
+      guard proof.accessTokenHash == Crypto.digest(of: token) else {
         throw .invalid("ath is not the hash of the access token.")
       }
     }
@@ -54,12 +54,13 @@ enum Proofs {
   }
 
   /// Checks that a proof is for this request.
-  private static func check(_ proof: SandboxProof, _ request: SandboxRequest) throws(ProofFault) {
+  private static func check(
+    _ proof: SandboxProof, _ request: ProvableRequest
+  ) throws(ProofFault) {
     guard proof.method == request.method else {
       throw .invalid("htm is not the method of the request.")
     }
-    let url = ProofURL("http://\(request.header("host") ?? "")\(request.path)")
-    guard let own = proof.url.flatMap(ProofURL.init), own == url else {
+    guard let named = proof.url.flatMap(ProofURL.init), named == ProofURL(request.address) else {
       throw .invalid("htu is not the address of the request.")
     }
   }

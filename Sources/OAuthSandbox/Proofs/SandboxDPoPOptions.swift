@@ -20,7 +20,7 @@ public struct SandboxDPoPOptions: Sendable, Hashable {
   public enum Party: Sendable, Hashable, CaseIterable {
     /// The token endpoint and the endpoint for pushed requests.
     case authorizationServer
-    /// The protected API, the drive and the UserInfo endpoint.
+    /// The protected API, the drive and the UserInfo endpoint, and a gRPC server beside the sandbox.
     case api
   }
 
@@ -70,8 +70,9 @@ public struct SandboxDPoPOptions: Sendable, Hashable {
   public var apiHasOwnNonces = false
   /// The spelling of the scheme in the API's challenges, which clients compare without case.
   public var challengeScheme = "DPoP"
-  /// Whether the API's challenges have no `algs` and their answers no body, both of which a server
-  /// may leave out.
+  /// Whether the API's challenges have no `algs`, and their answers no body.
+  ///
+  /// A server may leave out both.
   public var challengesAreBare = false
   /// Whether every sign-in must name the key of its tokens, by `dpop_jkt` or a proof at `/par`.
   ///

@@ -28,7 +28,7 @@ public struct SandboxProof: Sendable {
   let jwt: ReceivedJWT
 
   /// Reads the value of a field `DPoP`, and fails if it is not a JWT.
-  init?(_ text: String) {
+  package init?(_ text: String) {
     guard let jwt = ReceivedJWT(text) else { return nil }
     self.jwt = jwt
     type = Self.text(jwt.header["typ"])
@@ -62,6 +62,6 @@ extension SandboxRequest {
   ///
   /// It is `nil` if the field has another scheme, is missing or occurs more than once.
   public var boundToken: String? {
-    header("authorization").flatMap { Self.token("dpop", in: $0) }
+    header("authorization").flatMap(Self.boundToken)
   }
 }

@@ -9,7 +9,7 @@ extension SandboxState {
     _ request: SandboxRequest, of client: SandboxClient?
   ) throws(OAuthFault) -> SandboxRequest {
     do throws(ProofFault) {
-      let key = try Proofs.key(of: request, for: .authorizationServer, &self)
+      let key = try Proofs.key(of: request.provable, for: .authorizationServer, &self)
       guard key != nil || !requiresBoundTokens(of: client) else {
         throw .invalid("The client's tokens are bound to a key, so the request needs a proof.")
       }
@@ -48,7 +48,7 @@ extension SandboxState {
     of request: SandboxRequest, to parameters: [SandboxParameter]
   ) throws(OAuthFault) -> [SandboxParameter] {
     do throws(ProofFault) {
-      guard let key = try Proofs.key(of: request, for: .authorizationServer, &self) else {
+      guard let key = try Proofs.key(of: request.provable, for: .authorizationServer, &self) else {
         return parameters
       }
       guard let named = parameters.value("dpop_jkt") else {
@@ -62,7 +62,7 @@ extension SandboxState {
   }
 
   /// Returns the key that an authorization request names in `dpop_jkt`.
-  func key(ofSignIn query: [SandboxParameter]) throws(AuthorizationRefusal) -> String? {
+  func key(ofSignIn query: [SandboxParameter]) throws(OAuthFault) -> String? {
     guard options.dpop.isOn else { return nil }
     guard let key = query.value("dpop_jkt") else {
       guard !options.dpop.requiresKeyOfSignIn else {
@@ -70,7 +70,7 @@ extension SandboxState {
       }
       return nil
     }
-    guard key.utf8.count == 43, key.utf8.allSatisfy(\.isBase64URL) else {
+    guard Crypto.isDigest(key) else {
       throw .invalidRequest("dpop_jkt is not the thumbprint of a key.")
     }
     return key

@@ -17,6 +17,8 @@ struct ClientDescription {
   let requiresSignedRequests: Bool
   let authorizationDetailsTypes: [String]?
   let responseAlgorithm: SandboxSigningAlgorithm?
+  /// The algorithm of the client's ID tokens; RS256 unless the client names another one.
+  let idTokenAlgorithm: SandboxSigningAlgorithm
 
   init(_ request: SandboxRequest, _ sandbox: SandboxState) throws(OAuthFault) {
     let type = request.header("content-type")?.prefix { $0 != ";" }.lowercased()
@@ -41,7 +43,19 @@ struct ClientDescription {
     requiresSignedRequests = try Self.bool("require_signed_request_object", json) ?? false
     authorizationDetailsTypes = try Self.texts("authorization_details_types", json)
     responseAlgorithm = try Self.algorithm("authorization_signed_response_alg", json)
+    idTokenAlgorithm = try Self.algorithm("id_token_signed_response_alg", json) ?? .rs256
     try check(sandbox)
+    try checkIDTokenAlgorithm(sandbox)
+  }
+
+  private func checkIDTokenAlgorithm(_ sandbox: SandboxState) throws(OAuthFault) {
+    guard json["id_token_signed_response_alg"] != nil else { return }
+    guard sandbox.options.openID.algorithms.contains(idTokenAlgorithm) else {
+      throw .invalidMetadata("This server does not support the id_token_signed_response_alg.")
+    }
+    guard method.usesSecret || !idTokenAlgorithm.usesSecret else {
+      throw .invalidMetadata("\(idTokenAlgorithm.rawValue) requires a client with a secret.")
+    }
   }
 
   private func check(_ sandbox: SandboxState) throws(OAuthFault) {
@@ -130,6 +144,7 @@ struct ClientDescription {
     client.requiresBoundTokens = requiresBoundTokens
     client.requiresSignedRequests = requiresSignedRequests
     client.authorizationResponseAlgorithm = responseAlgorithm
+    client.idTokenAlgorithm = idTokenAlgorithm
     client.authorizationDetailsTypes = authorizationDetailsTypes.map(Set.init)
     return client
   }

@@ -4,14 +4,15 @@ import SQBasics
 struct RedirectBack: Redacted {
   let redirectURI: String
   let state: String?
-  var mode = ResponseMode.query
-  /// The signer of the parameters, if the mode is a signed one.
-  var signer: ResponseSigner?
+  private var mode = ResponseMode.query
+  /// The client whose app gets the redirect.
+  private let client: SandboxClient
 
   /// Creates a redirect to a place of the app's own, such as after a logout.
-  init(redirectURI: String, state: String?) {
+  init(redirectURI: String, state: String?, of client: SandboxClient) {
     self.redirectURI = redirectURI
     self.state = state
+    self.client = client
   }
 
   /// Creates the redirect that a sign-in asks for, and fails if the client has not registered its
@@ -20,9 +21,8 @@ struct RedirectBack: Redacted {
     guard let redirectURI = parameters.value("redirect_uri"),
       RedirectURIs.contains(redirectURI, in: client.redirectURIs)
     else { return nil }
-    self.init(redirectURI: redirectURI, state: parameters.value("state"))
+    self.init(redirectURI: redirectURI, state: parameters.value("state"), of: client)
     mode = sandbox.responseMode(of: parameters)
-    signer = ResponseSigner(client: client)
   }
 
   /// Returns the redirect after an authorization request, with `iss` (RFC 9207).
@@ -51,7 +51,7 @@ struct RedirectBack: Redacted {
     if let kind = sandbox.plan.take(endpoint, where: \.concernsRedirect) {
       all = Self.spoil(all, kind)
     }
-    if mode.isSigned, let signer { all = signer.sign(all, &sandbox) }
+    if mode.isSigned { all = ResponseSigner(client: client).sign(all, &sandbox) }
     if mode.isFormPost { return FormPostPage(target: redirectURI, parameters: all).answer }
     let query = all.map { FormCoding.encode($0.name) + "=" + FormCoding.encode($0.value) }
     let separator = query.isEmpty ? "" : redirectURI.contains("?") ? "&" : "?"

@@ -32,7 +32,7 @@ extension SandboxState {
   }
 
   /// Checks that the sandbox supports the response mode of an authorization request.
-  func checkResponseMode(of query: [SandboxParameter]) throws(AuthorizationRefusal) {
+  func checkResponseMode(of query: [SandboxParameter]) throws(OAuthFault) {
     let name = query.value("response_mode") ?? ResponseMode.query.rawValue
     guard responseModes.contains(where: { $0.rawValue == name }) else {
       let names = responseModes.map(\.rawValue).joined(separator: ", ")

@@ -18,18 +18,14 @@ struct ResponseSigner: Redacted {
     func response(_ text: String) -> SandboxParameter {
       SandboxParameter(name: "response", value: text)
     }
-    switch sandbox.plan.take(.authorization, where: \.concernsSignedResponse) {
+    let due = sandbox.plan.take(.authorization, where: \.concernsSignedResponse)
+    switch due {
     case .signedResponse(.plain): return parameters
     case .signedResponse(.plainToo): return parameters + [response(jwt.signed)]
     case .signedResponse(.doubled): return [response(jwt.signed), response(jwt.signed)]
     case .signedResponse(.missing): return []
     case .signedResponse(let fault): return [response(fault.text(jwt))]
-    case .jwt(let fault): return [response(fault.misshapen(jwt, &sandbox) ?? jwt.signed)]
-    case .alteredJWT(let change):
-      var altered = jwt
-      change(&altered)
-      return [response(altered.signed)]
-    default: return [response(jwt.signed)]
+    default: return [response(jwt.signed(spoiledBy: due, &sandbox))]
     }
   }
 

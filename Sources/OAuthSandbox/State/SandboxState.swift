@@ -12,9 +12,9 @@ struct SandboxState {
   var registered = RegisteredClients()
   var keys = SigningKeys()
   /// The assertions that clients have used, because each is accepted only once.
-  var usedAssertions = UsedAssertions()
+  var usedAssertions = UsedIdentifiers()
   /// The proofs that clients have used, because each is accepted only once.
-  var usedProofs = UsedProofs()
+  var usedProofs = UsedIdentifiers()
   var proofNonces = ProofNonces()
   /// The logout tokens that are queued for clients.
   var logoutNotices: [LogoutNotice] = []

@@ -1,3 +1,4 @@
+import OAuthSandbox
 import SQBasics
 import SQHTTP2
 import SQLoopbackHTTP2
@@ -5,17 +6,22 @@ import SQLoopbackHTTP2
 /// The answer to a call: a head before the first message, messages, and the status at the end.
 final class CallAnswer: Sendable {
   private let exchange: HTTP2Exchange
+  private let sandbox: SandboxServer
   private let hasHead = Locked(false)
 
-  init(_ exchange: HTTP2Exchange) {
+  init(_ exchange: HTTP2Exchange, of sandbox: SandboxServer) {
     self.exchange = exchange
+    self.sandbox = sandbox
   }
 
-  private static let head: KeyValuePairs = [
-    ":status": "200", "content-type": "application/grpc",
-    // Clients may not compress messages.
-    "grpc-accept-encoding": "identity",
-  ]
+  /// The head, with the date on the sandbox's clock, by which clients date their proofs.
+  private var head: HeaderBlock {
+    HeaderBlock([
+      ":status": "200", "content-type": "application/grpc",
+      // Clients may not compress messages.
+      "grpc-accept-encoding": "identity", "date": sandbox.httpDate,
+    ])
+  }
 
   /// Sends a message, and returns when the client can receive another one.
   func send(_ message: [UInt8]) async throws(CallStatus) {
@@ -29,7 +35,7 @@ final class CallAnswer: Sendable {
       defer { hasHead = true }
       return !hasHead
     }
-    if isFirst { exchange.respond(HeaderBlock(Self.head)) }
+    if isFirst { exchange.respond(head) }
   }
 
   /// Ends the call with a status.
@@ -37,7 +43,7 @@ final class CallAnswer: Sendable {
   /// A failure before the first message is sent as a single header section.
   func end(_ status: CallStatus) {
     guard status.code == .ok || hasHead.withLock(\.self) else {
-      var head = HeaderBlock(Self.head)
+      var head = head
       for (name, value) in status.trailers.fields { head.append(name, value) }
       exchange.respond(head, hasContent: false)
       return
@@ -52,6 +58,7 @@ final class CallAnswer: Sendable {
     exchange.respond(
       HeaderBlock([
         ":status": "\(status)", name: value, "content-type": "text/plain; charset=utf-8",
+        "date": sandbox.httpDate,
       ]), hasContent: hasContent)
     guard hasContent else { return }
     exchange.write([UInt8]("This server speaks gRPC only.\n".utf8))

@@ -1,3 +1,4 @@
+import OAuthSandbox
 import SQBasics
 import SQHTTP2
 import SQLoopbackHTTP2
@@ -5,7 +6,7 @@ import SQLoopbackHTTP2
 /// The checked header fields of a call that the server needs.
 ///
 /// - SeeAlso: gRPC's `doc/PROTOCOL-HTTP2.md`, "Requests"
-struct CallHead: Equatable {
+struct CallHead {
   /// The answer to a request that is not a valid call.
   enum Refusal: Error, Equatable {
     /// To a request that is not gRPC: an HTTP status, and a header field that says what would be
@@ -17,12 +18,13 @@ struct CallHead: Equatable {
   let method: TestService.Method
   /// The client's time limit for the call; `nil` if it sets none.
   let timeout: Duration?
-  /// The value of `authorization`; `nil` if it is missing or occurs more than once.
-  let authorization: String?
+  /// The parts of the call that its token and its proof are checked by.
+  let provable: ProvableRequest
   /// Whether `grpc-encoding` allows compressed messages, which the server does not support.
   let isEncoded: Bool
 
-  init(_ fields: [HTTP2Exchange.Field]) throws(Refusal) {
+  init(_ exchange: HTTP2Exchange) throws(Refusal) {
+    let fields = exchange.fields
     func value(_ name: String) -> String? { fields.first { $0.name == name }?.value }
     guard value(":method") == "POST" else { throw .http(405, "allow", "POST") }
     // Other HTTP/2 clients would take the status 200 for a success.
@@ -40,9 +42,19 @@ struct CallHead: Equatable {
     } catch {
       throw .call(error)
     }
-    let authorizations = fields.filter { $0.name == "authorization" }
-    authorization = authorizations.count == 1 ? authorizations[0].value : nil
+    let authority = Self.own(value(":authority") ?? value("host") ?? "", port: exchange.port)
+    provable = ProvableRequest(
+      method: "POST", address: "http://\(authority)\(value(":path") ?? "")",
+      fields: fields.map { SandboxParameter(name: $0.name, value: $0.value) })
     isEncoded = !["identity", nil].contains(value("grpc-encoding"))
+  }
+
+  /// Returns an authority that names this server, or else the server's own name.
+  ///
+  /// Otherwise whoever gets a proof for another server could send it here, with that server's name.
+  private static func own(_ authority: String, port: UInt16) -> String {
+    let names = ["127.0.0.1:\(port)", "localhost:\(port)"]
+    return names.contains(authority.lowercased()) ? authority : names[0]
   }
 
   /// Returns whether a content type is `application/grpc`, with or without a format or parameters.

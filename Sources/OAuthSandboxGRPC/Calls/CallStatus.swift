@@ -1,8 +1,8 @@
 import OAuthSandbox
 import SQHTTP2
 
-/// The end of a call: a status, a message for a developer, and a challenge if the token was
-/// rejected.
+/// The end of a call: a status, a message for a developer, and what the sandbox says about tokens
+/// and proofs.
 ///
 /// - SeeAlso: gRPC's `doc/statuscodes.md`
 struct CallStatus: Error, Equatable {
@@ -20,7 +20,8 @@ struct CallStatus: Error, Equatable {
 
   let code: Code
   var message = ""
-  var challenge: String?
+  /// The challenge if the token was rejected, and the nonce for the next proof.
+  var fields: [SandboxParameter] = []
 
   static let ok = CallStatus(code: .ok)
   static let cancelled = CallStatus(code: .cancelled, message: "the call was cancelled")
@@ -39,7 +40,7 @@ struct CallStatus: Error, Equatable {
   var trailers: HeaderBlock {
     var block = HeaderBlock(["grpc-status": "\(code.rawValue)"])
     if !message.isEmpty { block.append("grpc-message", PercentEncoding.encode(message)) }
-    if let challenge { block.append("www-authenticate", challenge) }
+    for field in fields { block.append(field.name.lowercased(), field.value) }
     return block
   }
 }
@@ -48,6 +49,13 @@ extension CallStatus {
   init(_ refusal: TokenRefusal) {
     self.init(
       code: refusal.status == 403 ? .permissionDenied : .unauthenticated,
-      message: refusal.message ?? "The call has no access token.", challenge: refusal.challenge)
+      message: refusal.message ?? "The call has no access token.", fields: refusal.fields)
+  }
+
+  /// Returns the status with a field, unless it already has one of this name.
+  func adding(_ field: SandboxParameter) -> CallStatus {
+    var status = self
+    if !fields.contains(where: { $0.name == field.name }) { status.fields.append(field) }
+    return status
   }
 }

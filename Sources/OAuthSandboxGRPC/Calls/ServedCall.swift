@@ -19,7 +19,7 @@ struct ServedCall: Sendable {
     self.exchange = exchange
     self.sandbox = sandbox
     self.scope = scope
-    answer = CallAnswer(exchange)
+    answer = CallAnswer(exchange, of: sandbox)
   }
 
   /// Serves the call to its end.
@@ -27,8 +27,8 @@ struct ServedCall: Sendable {
   /// If the task is cancelled, the call ends without an answer.
   func run() async {
     do throws(CallHead.Refusal) {
-      let head = try CallHead(exchange.fields)
-      answer.end(await status(of: head))
+      let head = try CallHead(exchange)
+      end(await status(of: head))
     } catch {
       await refuse(error)
     }
@@ -36,12 +36,18 @@ struct ServedCall: Sendable {
 
   private func refuse(_ refusal: CallHead.Refusal) async {
     switch refusal {
-    case .call(let status): answer.end(status)
+    case .call(let status): end(status)
     case .http(let status, let name, let value):
       // Some HTTP clients do not understand an answer before they have sent the whole request.
       _ = await exchange.content.wait(until: .now + Self.patience)
       answer.refuse(status, name, value)
     }
+  }
+
+  /// Ends the call with a status, and with the nonce that the sandbox offers in every answer.
+  private func end(_ status: CallStatus) {
+    let nonce = sandbox.nonceField(afterSuccess: status.code == .ok)
+    answer.end(nonce.map(status.adding) ?? status)
   }
 
   /// Serves the call within the client's time limit.
@@ -67,7 +73,7 @@ struct ServedCall: Sendable {
       let message = try await message(head)
       switch head.method {
       case .unaryCall: try await unaryCall(message, access)
-      case .streamingOutputCall: try await streamingOutputCall(message, head)
+      case .streamingOutputCall: try await streamingOutputCall(message, access)
       }
       return .ok
     } catch {
@@ -82,7 +88,7 @@ struct ServedCall: Sendable {
     try await answer.send(TestService.Response(access, for: request).bytes)
   }
 
-  private func streamingOutputCall(_ message: ArraySlice<UInt8>, _ head: CallHead)
+  private func streamingOutputCall(_ message: ArraySlice<UInt8>, _ access: TokenAccess)
     async throws(CallStatus)
   {
     let request = try TestService.StreamingRequest(message)
@@ -90,15 +96,22 @@ struct ServedCall: Sendable {
       if parameters.interval > .zero { try? await Task.sleep(for: parameters.interval) }
       if Task.isCancelled { throw .cancelled }
       // The token may have expired or been revoked since the last message.
-      let access = try access(head)
+      try check(access)
       try await answer.send(TestService.StreamingResponse(access, size: parameters.size).bytes)
     }
   }
 
   private func access(_ head: CallHead) throws(CallStatus) -> TokenAccess {
     do throws(TokenRefusal) {
-      return try sandbox.access(
-        authorization: head.authorization, anyOf: scope.map { [$0] })
+      return try sandbox.access(head.provable, anyOf: scope.map { [$0] })
+    } catch {
+      throw CallStatus(error)
+    }
+  }
+
+  private func check(_ access: TokenAccess) throws(CallStatus) {
+    do throws(TokenRefusal) {
+      try sandbox.check(access)
     } catch {
       throw CallStatus(error)
     }

@@ -1,5 +1,6 @@
 import Foundation
 import OAuthSandbox
+import OAuthSandboxGRPC
 import ProgramSupport
 import SQBasics
 import SequencingOAuth
@@ -72,6 +73,7 @@ import Testing
     let scheme = row.bindsTokens ? "DPoP " : "Bearer "
     #expect(call.header("authorization")?.hasPrefix(scheme) == true)
     #expect((call.header("dpop") != nil) == row.bindsTokens)
+    try await checkRPC(at: sandbox, bindsTokens: row.bindsTokens)
 
     let again = try await demo.run(["login", "--account", "default", "--browser", "sandbox"])
     #expect(again.status == 0, "\(again.errors)")
@@ -81,10 +83,23 @@ import Testing
     await sandbox.stop()
   }
 
+  /// Calls a gRPC server beside the sandbox with the account's token.
+  private func checkRPC(at sandbox: SandboxServer, bindsTokens: Bool) async throws {
+    let server = try SandboxGRPCServer(of: sandbox)
+    let outcome = try await demo.run(["rpc", server.url.absoluteString])
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.output.hasSuffix(" on behalf of user alice\n"))
+    #expect((server.calls.last?.boundToken != nil) == bindsTokens)
+    #expect((server.calls.last?.proof != nil) == bindsTokens)
+    await server.stop()
+  }
+
   @Test(arguments: Row.all)
   func `a protected login works at the built-in sandbox`(row: Row) async throws {
     let options = row.options + (row.hasKey && row.profile == nil ? demo.keyOption : [])
-    for words in [["login"], ["call", "GET", "/api/me"], ["files"], ["whoami"], ["token"]] {
+    for words in [
+      ["login"], ["call", "GET", "/api/me"], ["files"], ["rpc"], ["whoami"], ["token"],
+    ] {
       let outcome = try await DemoProcess.run(words + ["--sandbox"] + options, in: demo.folder)
       #expect(outcome.status == 0, "\(words): \(outcome.errors)")
       if words == ["login"] {
@@ -165,8 +180,7 @@ import Testing
       #expect(tour.status == 0 && tour.errors.isEmpty, "\(tour.output)\(tour.errors)")
       #expect(tour.output.contains("  token    bound to a key (DPoP, ES256)\n") == isBound)
       #expect(tour.output.contains("The token is refreshed."))
-      // The sandbox's gRPC server takes Bearer tokens only.
-      #expect(tour.output.contains("Waiting for RPC") != isBound)
+      #expect(tour.output.contains("\nUsed scope: "), "\(tour.output)")
     }
   }
 

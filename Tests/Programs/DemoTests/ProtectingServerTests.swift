@@ -77,17 +77,18 @@ import Testing
   func `the login that the command sandbox prints works there`(profile: String) async throws {
     let server = try DemoProcess(
       ["sandbox", "--profile", profile, "--client-key", demo.keyPath], in: demo.folder)
-    try await eventually("it says how to sign in") { server.output.contains("sq-demo files\n") }
+    try await eventually("it says how to sign in") { server.output.contains("sq-demo rpc http") }
     let printed = try #require(
       server.output.firstMatch(of: /\n {2}sq-demo (login .+ \\\n.+)\n/)?.1)
     #expect(server.output.contains("sandbox-key-app, with the key of \(demo.keyPath)"))
-    #expect(!server.output.contains("sq-demo rpc"))
+    let rpc = try #require(server.output.firstMatch(of: /\n {2}sq-demo (rpc http\S+)\n/)?.1)
     let words = try #require(ShellWords.split(printed.replacingOccurrences(of: "\\\n", with: " ")))
     let guest = try TemporaryFolder()
     let login = try await DemoProcess.run(words + ["--browser", "sandbox"], in: guest)
     #expect(login.status == 0, "\(login.errors)")
     #expect(login.output.contains("bound to a key (DPoP, ES256)"))
-    for words in [["call", "GET", "/api/me"], ["whoami"], ["files"], ["revoke"]] {
+    let call = try #require(ShellWords.split(String(rpc)))
+    for words in [["call", "GET", "/api/me"], ["whoami"], ["files"], call, ["revoke"]] {
       let outcome = try await DemoProcess.run(words, in: guest)
       #expect(outcome.status == 0, "\(words): \(outcome.errors)")
     }

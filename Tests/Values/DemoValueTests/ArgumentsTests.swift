@@ -163,7 +163,7 @@ import Testing
     (["rpc", "--sandbox"], "rpc"),
     (["--rpc", "http://127.0.0.1:1"], "tour"),
     (["token", "--dpop", "--par"], "token"), (["sandbox", "--profile", "atproto"], "sandbox"),
-    (["rpc", "--sandbox", "--par"], "rpc"),
+    (["rpc", "--sandbox", "--par"], "rpc"), (["rpc", "--sandbox", "--dpop"], "rpc"),
     (["files", "get", "A", "-o", "b"], "files"), (["files", "rename", "A", "B"], "files"),
   ])
   func `a command is found by its name, and no name means the tour`(words: [String], name: String)
@@ -227,7 +227,7 @@ import Testing
     ["token", "--sandbox", "--account", "x"],
     ["token", "--sandbox", "--store", "file:x"], ["files", "--sandbox", "--issuer", "https://a"],
     ["revoke", "--sandbox"], ["rpc", "http://127.0.0.1:1", "--sandbox"],
-    ["rpc", "--sandbox", "--dpop"], ["sandbox", "--profile", "fapi2"],
+    ["sandbox", "--profile", "fapi2"],
     ["sandbox", "--profile", "fapi2", "--key", "x"], ["logout", "--key", "x"],
     ["files", "put", "a", "--output", "b"], ["files", "--title", "x"],
   ])

@@ -98,7 +98,7 @@ import Testing
     let other = try options(["--issuer", Self.issuer, "--client-id", "other"])
       .completed(by: record)
     #expect(other.key == nil && other.configuration?.clientKey == nil)
-    #expect(other.protections == SignInProtections { _ in nil })
+    #expect(other.protections == SignInProtections([:]))
   }
 
   @Test(arguments: [nil, "nonsense"])

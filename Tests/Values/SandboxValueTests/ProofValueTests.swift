@@ -46,7 +46,7 @@ import Testing
   @Test func `the hash of a token is the RFC's`() {
     // RFC 9449, section 7.1.
     #expect(
-      Crypto.challenge(of: "Kz~8mXK1EalYznwH-LC-1fBAo.4Ljp~zsPE_NeO.gxU")
+      Crypto.digest(of: "Kz~8mXK1EalYznwH-LC-1fBAo.4Ljp~zsPE_NeO.gxU")
         == "fUHyO2r2Z3DZ53EsNrWBb0xWXoaNy59IiKCAqksmQEo")
   }
 
@@ -83,19 +83,19 @@ import Testing
     #expect(ProofURL("https://a.example/%c3%a9") == ProofURL("https://a.example/%C3%A9"))
   }
 
-  @Test func `used proofs are remembered until their end, in bounded memory`() {
-    var used = UsedProofs()
+  @Test func `used identifiers are remembered until their end, in bounded memory`() {
+    var used = UsedIdentifiers()
     var fresh = [
       used.note("a", until: 10, now: 0), used.note("a", until: 20, now: 10),
       used.note("a", until: 20, now: 11),
     ]
     #expect(fresh == [true, false, true])
-    for number in 0..<(3 * UsedProofs.most) {
+    for number in 0..<(3 * UsedIdentifiers.most) {
       fresh.append(used.note("n\(number)", until: 20, now: 11))
-      #expect(used.count <= UsedProofs.most)
+      #expect(used.count <= UsedIdentifiers.most)
     }
     #expect(fresh.filter { !$0 }.count == 1)
-    let last = used.note("n\(3 * UsedProofs.most - 1)", until: 20, now: 11)
+    let last = used.note("n\(3 * UsedIdentifiers.most - 1)", until: 20, now: 11)
     #expect(!last)
   }
 }

@@ -89,17 +89,38 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `another server that checks tokens without proofs refuses a bound one`() async throws {
+  @Test func `another server that takes the sandbox's tokens checks their proofs`() async throws {
     let sandbox = try await ProvingPeer.start()
-    let token = sandbox.issueTokens(boundTo: ProvingPeer(sandbox).thumbprint).accessToken
-    for scheme in ["Bearer", "DPoP"] {
-      let refusal = #expect(throws: TokenRefusal.self) {
-        try sandbox.access(authorization: "\(scheme) \(token)")
-      }
-      #expect(refusal?.status == 401 && refusal?.challenge.contains("DPoP") == true)
+    let client = ProvingPeer(sandbox)
+    let bound = sandbox.issueTokens(boundTo: client.thumbprint).accessToken
+    let server = try #require(URL(string: "https://other.example"))
+    func access(_ authorization: String, proof: String? = nil) throws -> TokenAccess {
+      let fields = [("authorization", authorization)] + (proof.map { [("dpop", $0)] } ?? [])
+      return try sandbox.access(
+        ProvableRequest(
+          method: "POST", address: "https://other.example/a",
+          fields: fields.map { SandboxParameter(name: $0, value: $1) }))
     }
-    let bearer = sandbox.issueTokens().accessToken
-    #expect(try sandbox.access(authorization: "Bearer \(bearer)").user == "alice")
+    let wrong = [
+      ("Bearer \(bound)", nil), ("DPoP \(bound)", nil),
+      ("DPoP \(bound)", client.proof("POST", "/a", token: bound)),
+    ]
+    for (authorization, proof) in wrong {
+      let refusal = #expect(throws: TokenRefusal.self) { try access(authorization, proof: proof) }
+      #expect(refusal?.status == 401 && refusal?.challenge.hasPrefix("DPoP ") == true)
+    }
+    let right = client.proof("POST", "/a", at: server, token: bound)
+    let accepted = try access("DPoP \(bound)", proof: right)
+    #expect(accepted.user == "alice")
+    #expect(throws: TokenRefusal.self) { try access("DPoP \(bound)", proof: right) }
+    // Without another proof, a long answer can go on until the token ends.
+    try sandbox.check(accepted)
+    let bearer = try access("Bearer \(sandbox.issueTokens().accessToken)")
+    sandbox.revokeEverything()
+    for (access, scheme) in [(accepted, "DPoP "), (bearer, "Bearer ")] {
+      let refusal = #expect(throws: TokenRefusal.self) { try sandbox.check(access) }
+      #expect(refusal?.challenge.hasPrefix(scheme) == true)
+    }
     await sandbox.stop()
   }
 }

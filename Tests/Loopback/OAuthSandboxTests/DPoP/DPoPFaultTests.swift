@@ -120,7 +120,7 @@ import Testing
     #expect(proof.keyThumbprint == client.thumbprint)
     #expect(proof.method == "GET" && proof.url == sandbox.url(.me).absoluteString)
     #expect(proof.issued == 1_900_000_000 && proof.nonce == "n" && proof.id?.isEmpty == false)
-    #expect(proof.accessTokenHash == Crypto.challenge(of: token))
+    #expect(proof.accessTokenHash == Crypto.digest(of: token))
     var dumped = ""
     dump(proof, to: &dumped)
     #expect("\(proof)" == "proof of GET" && !dumped.contains("1900000000"))

@@ -6,70 +6,9 @@ import Testing
 @testable import OAuthSandbox
 
 @Suite(.timeLimit(.minutes(1))) struct ProofTests {
-  /// One way to make a proof wrong, with a word of the error's description.
-  struct Fault: Sendable, CustomTestStringConvertible {
-    let testDescription: String
-    let word: String
-    let change: @Sendable (inout SandboxJWT) -> Void
-
-    init(
-      _ name: String, _ word: String, _ change: @escaping @Sendable (inout SandboxJWT) -> Void
-    ) {
-      testDescription = name
-      self.word = word
-      self.change = change
-    }
-  }
-
-  private static func otherPoint(_ jwt: inout SandboxJWT) {
-    jwt.header["jwk"] = .object(SigningKey(generating: .es256).parameters)
-  }
-
-  static let faults: [Fault] = [
-    Fault("no typ", "typ") { $0.header["typ"] = nil },
-    Fault("another typ", "typ") { $0.header["typ"] = "JWT" },
-    Fault("no alg", "alg") { $0.header["alg"] = nil },
-    Fault("none as alg", "alg") { $0.header["alg"] = "none" },
-    Fault("an HMAC", "alg") {
-      $0.key = SigningKey(secret: "s", algorithm: .hs256); $0.header["alg"] = "HS256"
-    },
-    Fault("an algorithm that is not allowed", "alg") { $0.header["alg"] = "ES384" },
-    Fault("the algorithm of another kind of key", "jwk") { $0.header["alg"] = "PS256" },
-    Fault("crit", "crit") { $0.header["crit"] = ["b64"] },
-    Fault("no jwk", "jwk") { $0.header["jwk"] = nil },
-    Fault("an incomplete jwk", "jwk") { $0.header["jwk"]?["y"] = nil },
-    Fault("a private jwk", "private") { $0.header["jwk"]?["d"] = "AQ" },
-    Fault("a symmetric jwk", "jwk") { $0.header["jwk"] = ["kty": "oct", "k": "AQAB"] },
-    Fault("a jwk on another curve", "jwk") { $0.header["jwk"]?["crv"] = "P-384" },
-    Fault("a point that is on no curve", "jwk") { jwt in
-      let y = jwt.header["jwk"]?["y"]
-      jwt.header["jwk"]?["x"] = y
-    },
-    Fault("another key in jwk", "signature", otherPoint),
-    Fault("no htm", "htm") { $0.claims["htm"] = nil },
-    Fault("another htm", "htm") { $0.claims["htm"] = "PUT" },
-    Fault("htm in lower case", "htm") { $0.claims["htm"] = "post" },
-    Fault("no htu", "htu") { $0.claims["htu"] = nil },
-    Fault("an htu without a server", "htu") { $0.claims["htu"] = "/token" },
-    Fault("another path", "htu") {
-      $0.claims["htu"] = .string(($0.claims["htu"]?.string ?? "") + "/")
-    },
-    Fault("another host", "htu") { $0.claims["htu"] = "http://127.0.0.2/token" },
-    Fault("another scheme", "htu") {
-      $0.claims["htu"] = $0.claims["htu"]?.string.map {
-        .string($0.replacing("http:", with: "https:"))
-      }
-    },
-    Fault("no iat", "iat") { $0.claims["iat"] = nil },
-    Fault("iat as a string", "iat") { $0.claims["iat"] = "1900000000" },
-    Fault("iat 61 seconds ago", "past") { $0.move("iat", by: -61) },
-    Fault("iat in 11 seconds", "future") { $0.move("iat", by: 11) },
-    Fault("no jti", "jti") { $0.claims["jti"] = nil },
-    Fault("an empty jti", "jti") { $0.claims["jti"] = "" },
-  ]
-
-  @Test(arguments: faults)
-  func `the token endpoint refuses a wrong proof and issues nothing`(fault: Fault) async throws {
+  @Test(arguments: WrongProof.all)
+  func `the token endpoint refuses a wrong proof and issues nothing`(fault: WrongProof) async throws
+  {
     let sandbox = try await ProvingPeer.start()
     let client = ProvingPeer(sandbox)
     let wrong = client.proof(changing: fault.change)
@@ -82,8 +21,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test(arguments: faults)
-  func `the API refuses a wrong proof`(fault: Fault) async throws {
+  @Test(arguments: WrongProof.all)
+  func `the API refuses a wrong proof`(fault: WrongProof) async throws {
     let sandbox = try await ProvingPeer.start()
     let client = ProvingPeer(sandbox)
     let token = sandbox.issueTokens(boundTo: client.thumbprint).accessToken

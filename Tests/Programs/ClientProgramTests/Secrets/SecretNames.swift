@@ -16,7 +16,6 @@ enum SecretNames {
     "AccountRecord.Values: var serverNonce: String?": "a server's nonce, which proves nothing",
     "ProofServers.Known: var nonce: String?": "a server's nonce, which proves nothing",
     "Arguments: var values: [String : [String]]": "secrets are never among the words",
-    "AuthorizationRefusal: let code: String": "an error's code",
     "CallReport: let body: String?": "an answer, which the command prints",
     "CallReport: let headers: [String : String]": "an answer, which the command prints",
     "ClientAuthentication: let rawValue: String": "the name of a method",

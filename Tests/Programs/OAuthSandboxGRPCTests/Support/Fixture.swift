@@ -13,10 +13,11 @@ struct Fixture: Sendable {
 
   /// Runs `body` with both and stops them afterwards.
   static func running(
-    scope: String? = nil, isolation: isolated (any Actor)? = #isolation,
+    _ options: SandboxOptions = SandboxOptions(), scope: String? = nil,
+    isolation: isolated (any Actor)? = #isolation,
     _ body: (Fixture) async throws -> Void
   ) async throws {
-    let sandbox = try await SandboxServer.start()
+    let sandbox = try await SandboxServer.start(options)
     let server = try SandboxGRPCServer(of: sandbox, scope: scope)
     let outcome: Result<Void, any Error>
     do {

@@ -154,7 +154,7 @@ struct FAPI2Audit {
     }
     let verifier = request.form("code_verifier") ?? ""
     expect((43...128).contains(verifier.utf8.count), "code_verifier", request)
-    let challenge = Crypto.challenge(of: verifier)
+    let challenge = Crypto.digest(of: verifier)
     let pushed = sandbox.requests(to: .pushedAuthorization).last {
       parameters(of: $0)["code_challenge"] == challenge
     }

@@ -83,7 +83,7 @@ struct ProofAudit {
     }
     let fields = request.headers.filter { $0.name == "authorization" }
     expect(fields.count == 1 && fields[0].value.hasPrefix("DPoP "), "Authorization", request)
-    let hash = request.boundToken.map(Crypto.challenge)
+    let hash = request.boundToken.map { Crypto.digest(of: $0) }
     expect(hash != nil && claims["ath"]?.string == hash, "ath", request)
   }
 

@@ -2,7 +2,6 @@ import FoundationEssentials
 import SQLoopback
 import Testing
 
-@testable import LoopbackSupport
 @testable import OAuthSandbox
 
 /// A client of the sandbox that holds a key and writes its proofs by hand.
@@ -34,20 +33,21 @@ struct ProvingPeer {
   var thumbprint: String {
     let names = jwk.names.sorted()
     let members = names.map { "\"\($0)\":\"\(jwk[$0]?.string ?? "")\"" }
-    return Crypto.digest(of: Data("{\(members.joined(separator: ","))}".utf8))
+    return Crypto.digest(of: "{\(members.joined(separator: ","))}")
   }
 
-  /// Returns the text of a proof, after a change.
+  /// Returns the text of a proof for the sandbox or another server, after a change.
   func proof(
-    _ method: String = "POST", _ path: String = "/token", token: String? = nil,
-    nonce: String? = nil, changing change: (inout SandboxJWT) -> Void = { _ in }
+    _ method: String = "POST", _ path: String = "/token", at server: URL? = nil,
+    token: String? = nil, nonce: String? = nil,
+    changing change: (inout SandboxJWT) -> Void = { _ in }
   ) -> String {
     var claims: SandboxJSON = [
       "jti": .string(Crypto.secret("")), "htm": .string(method),
-      "htu": .string(sandbox.issuer.absoluteString + path),
+      "htu": .string((server ?? sandbox.issuer).absoluteString + path),
       "iat": .integer(Int(sandbox.now.timeIntervalSince1970)),
     ]
-    claims["ath"] = token.map { .string(Crypto.challenge(of: $0)) }
+    claims["ath"] = token.map { .string(Crypto.digest(of: $0)) }
     claims["nonce"] = nonce.map(SandboxJSON.string)
     var jwt = SandboxJWT(claims, type: "dpop+jwt", key: key, namesKey: false)
     jwt.header["jwk"] = jwk

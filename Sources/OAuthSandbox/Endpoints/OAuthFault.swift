@@ -1,0 +1,37 @@
+/// An error that goes to the client, directly or by a redirect of the browser.
+///
+/// - SeeAlso: RFC 6749, sections 4.1.2.1 and 5.2
+struct OAuthFault: Error, Hashable {
+  let code: String
+  let description: String
+  /// The nonce that the next proof needs, if that is the reason.
+  var nonceField: SandboxParameter?
+
+  static func invalidRequest(_ description: String) -> Self {
+    Self(code: "invalid_request", description: description)
+  }
+
+  static func invalidGrant(_ description: String) -> Self {
+    Self(code: "invalid_grant", description: description)
+  }
+
+  static func invalidClient(_ description: String) -> Self {
+    Self(code: "invalid_client", description: description)
+  }
+
+  /// Creates the error for authorization details that are rejected (RFC 9396, section 5).
+  static func invalidDetails(_ description: String) -> Self {
+    Self(code: "invalid_authorization_details", description: description)
+  }
+
+  /// The answer to the client itself: 401 with a challenge if the client's authentication failed,
+  /// otherwise 400.
+  var answer: Answer {
+    let isClient = code == "invalid_client"
+    let challenge = [(name: "WWW-Authenticate", value: "Basic realm=\"sandbox\"")]
+    return Answer(
+      status: isClient ? 401 : 400,
+      headers: (isClient ? challenge : []) + (nonceField.map { [($0.name, $0.value)] } ?? []),
+      json: .error(code, description))
+  }
+}

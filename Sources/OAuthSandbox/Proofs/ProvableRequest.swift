@@ -1,0 +1,37 @@
+import SQBasics
+
+/// The parts of a request that its access token and its proof are checked by, in any protocol.
+package struct ProvableRequest: Sendable, Redacted {
+  /// The method, which a proof names in `htm`.
+  let method: String
+  /// The address without the query, which a proof names in `htu`.
+  let address: String
+  /// The header fields in order, with their names in lower case.
+  let fields: [SandboxParameter]
+
+  /// Creates the parts of a request; the names of the fields must be in lower case.
+  package init(method: String, address: String, fields: [SandboxParameter]) {
+    self.method = method
+    self.address = address
+    self.fields = fields
+  }
+
+  /// The values of the field `DPoP`, of which a valid request has one at most.
+  var proofs: [String] { fields.filter { $0.name == "dpop" }.map(\.value) }
+
+  /// The token with the scheme `Bearer`; `nil` if `Authorization` is missing or repeated.
+  var bearerToken: String? { authorization.flatMap(SandboxRequest.bearerToken) }
+
+  /// The token with the scheme `DPoP`; `nil` if `Authorization` is missing or repeated.
+  var boundToken: String? { authorization.flatMap(SandboxRequest.boundToken) }
+
+  private var authorization: String? { fields.value("authorization") }
+}
+
+extension SandboxRequest {
+  /// The parts that the request's access token and proof are checked by.
+  var provable: ProvableRequest {
+    ProvableRequest(
+      method: method, address: "http://\(header("host") ?? "")\(path)", fields: headers)
+  }
+}

@@ -1,0 +1,27 @@
+import SQBasics
+
+/// The identifiers of accepted proofs or assertions, because each is accepted once.
+///
+/// If there are too many, the oldest are forgotten before their end.
+///
+/// - SeeAlso: RFC 7523, section 3; RFC 9449, section 11.1
+struct UsedIdentifiers {
+  /// The maximum number of identifiers.
+  static let most = 20_000
+
+  /// The last second, since 1970, in which each identifier counts as used.
+  private var ends = RecentValues<String, Int>(limit: most)
+
+  /// The number of remembered identifiers.
+  var count: Int { ends.count }
+
+  /// Records an identifier until `end`, in seconds since 1970, and returns `false` if it was
+  /// recorded before.
+  mutating func note(_ id: String, until end: Int, now: Int) -> Bool {
+    // The hash limits the memory, however long the identifier is.
+    let key = Crypto.digest(of: id)
+    if let known = ends.use(key), known >= now { return false }
+    ends.set(key, to: end)
+    return true
+  }
+}

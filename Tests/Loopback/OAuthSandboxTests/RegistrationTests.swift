@@ -1,0 +1,83 @@
+import FoundationEssentials
+import SQLoopback
+import Testing
+
+@testable import LoopbackSupport
+@testable import OAuthSandbox
+
+/// The algorithm of the ID tokens of a client that registers itself.
+@Suite(.timeLimit(.minutes(1))) struct RegistrationTests {
+  private static let name = "id_token_signed_response_alg"
+
+  private func register(
+    _ algorithm: SandboxJSON?, method: String = "client_secret_post", _ peer: SandboxPeer
+  ) async throws -> LoopbackAnswer {
+    var metadata: SandboxJSON = [
+      "grant_types": ["password"], "token_endpoint_auth_method": .string(method),
+    ]
+    metadata[Self.name] = algorithm
+    return try await peer.post("/register", body: metadata.text, type: "application/json")
+  }
+
+  @Test(arguments: [nil, "RS256", "ES256", "EdDSA", "PS512", "HS256"])
+  func `a client that registers itself gets ID tokens of its algorithm`(
+    algorithm: String?
+  ) async throws {
+    let sandbox = try await SandboxServer.start()
+    let peer = SandboxPeer(sandbox: sandbox)
+    let answer = try await register(algorithm.map(SandboxJSON.string), peer)
+    #expect(answer.status == 201, "\(answer.text)")
+    let client = try answer.json()
+    #expect(client[Self.name]?.string == algorithm)
+    let form = [
+      ("grant_type", "password"), ("username", "alice"), ("password", "alice-password"),
+      ("scope", "openid"), ("client_id", try #require(client["client_id"]?.string)),
+      ("client_secret", try #require(client["client_secret"]?.string)),
+    ]
+    let tokens = try await peer.post("/token", form).json()
+    let token = try ReadJWT(try #require(tokens["id_token"]?.string))
+    #expect(token.header["alg"]?.string == algorithm ?? "RS256")
+    await sandbox.stop()
+  }
+
+  @Test(
+    arguments: [
+      ("none", "client_secret_post"), ("RS255", "client_secret_post"), (1, "client_secret_post"),
+      // The sandbox below does not list it.
+      ("ES384", "client_secret_post"),
+      // Only a client with a secret can verify an HMAC.
+      ("HS256", "none"),
+    ] as [(SandboxJSON, String)])
+  func `an algorithm that the sandbox cannot use is refused`(
+    algorithm: SandboxJSON, method: String
+  ) async throws {
+    var options = SandboxOptions()
+    options.openID.algorithms = [.rs256, .hs256]
+    let sandbox = try await SandboxServer.start(options)
+    let peer = SandboxPeer(sandbox: sandbox)
+    let clients = sandbox.clients.count
+    let answer = try await register(algorithm, method: method, peer)
+    #expect(answer.status == 400 && answer.error == "invalid_client_metadata")
+    #expect(sandbox.clients.count == clients)
+    await sandbox.stop()
+  }
+
+  @Test func `a client can change its algorithm`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let peer = SandboxPeer(sandbox: sandbox)
+    let client = try await register("ES256", peer).json()
+    #expect(sandbox.clients.last?.idTokenAlgorithm == .es256)
+    let uri = try #require(client["registration_client_uri"]?.string)
+    let token = try #require(client["registration_access_token"]?.string)
+    for (algorithm, status) in [("PS256", 200), ("none", 400)] {
+      let metadata = client.setting(Self.name, to: .string(algorithm))
+      let answer = try await LoopbackClient.send(
+        "PUT", try #require(LoopbackURL(uri)),
+        headers: [("Authorization", "Bearer \(token)"), ("Content-Type", "application/json")],
+        body: Data(metadata.text.utf8))
+      #expect(answer.status == status, "\(answer.text)")
+      #expect(sandbox.clients.last?.idTokenAlgorithm == .ps256)
+    }
+    await sandbox.stop()
+  }
+}
