@@ -57,7 +57,7 @@ import Testing
   @Test func `a challenge names the scopes that a check has missed`() throws {
     let claims = try claims(["scope": "read"])
     let error = failure(.insufficientScope) { try claims.require(scopes: "read", "write") }
-    let challenge = try read(AccessRefusal(try #require(error)))
+    let challenge = try read(AccessRefusal(error))
     #expect(challenge.error == .insufficientScope && challenge.scope == "read write")
   }
 
@@ -80,7 +80,7 @@ import Testing
     }
     guard !isAccepted else { return try check() }
     let error = failure(.insufficientUserAuthentication) { try check() }
-    let challenge = try read(AccessRefusal(try #require(error)))
+    let challenge = try read(AccessRefusal(error))
     #expect(challenge.acrValues == ["platinum", "gold"] && challenge.maxAge == .seconds(60))
   }
 
