@@ -38,6 +38,7 @@ struct KeptClient: Sendable, Equatable, Redacted {
     case audiences = "trusted_audiences"
     case algorithm = "id_token_signed_response_alg"
     case noPKCE = "accepts_servers_without_pkce"
+    case assertionAudience = "assertion_audience"
     case keyFile = "client_key_file"
     case pushesRequest = "require_pushed_authorization_requests"
     case usesDPoP = "dpop_bound_access_tokens"

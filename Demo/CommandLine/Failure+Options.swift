@@ -16,6 +16,11 @@ extension Failure {
       ("set that algorithm in its configuration", "use \(Option.idTokenAlgorithm.name) NAME"),
       ("idTokenAlgorithm", "use \(Option.idTokenAlgorithm.name) NAME"),
       ("acceptsServersWithoutPKCE", "use \(Option.withoutPKCE.name)"),
+      (
+        "set the provider's assertionAudience",
+        "use \(Option.assertionAudience.name) endpoint, or another of its values"
+      ),
+      ("assertionAudience must be the issuer", "leave \(Option.assertionAudience.name) out"),
       ("clientAuthentication to .post", "use \(Option.auth.name) post"),
       ("clientAuthentication to client_secret_post", "use \(Option.auth.name) post"),
       ("clientAuthentication to client_secret_basic", "use \(Option.auth.name) basic"),

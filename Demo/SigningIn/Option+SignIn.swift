@@ -76,6 +76,11 @@ extension Option {
       + "is not the usual one.")
   static let withoutPKCE = Option(
     "--without-pkce", help: "Accept a server whose metadata does not list PKCE with S256.")
+  static let assertionAudience = Option(
+    "--assertion-audience", value: "issuer|token-endpoint|endpoint|NAME",
+    help: "The server's name in what the key of --key signs: its issuer (the default), the address "
+      + "of its token endpoint, the address of the endpoint that gets the request, or a name from "
+      + "the server's documentation.")
   static let resource = Option(
     "--resource", value: "URL", repeats: true,
     help: "A server that may get the token; may be given more than once. Then the token goes to "

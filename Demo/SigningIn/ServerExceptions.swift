@@ -3,7 +3,9 @@ import SequencingOAuth
 
 /// The exceptions from the standards that the user accepts for a server.
 struct ServerExceptions: Sendable, Equatable {
-  static let options: [Option] = [.quirk, .trustAudience, .idTokenAlgorithm, .withoutPKCE]
+  static let options: [Option] = [
+    .quirk, .trustAudience, .idTokenAlgorithm, .withoutPKCE, .assertionAudience,
+  ]
 
   /// The accepted violations of the standard in the token endpoint's answers.
   private(set) var quirks: TokenResponseQuirks = []
@@ -13,6 +15,8 @@ struct ServerExceptions: Sendable, Equatable {
   private(set) var algorithm: JWSAlgorithm?
   /// Whether the server's metadata may say that it does not support PKCE.
   private(set) var acceptsNoPKCE = false
+  /// The server's name in what the client's key signs; `nil` for the provider's own.
+  private(set) var assertionAudience: AssertionAudience?
 
   /// The violations by their names in the option and in the SDK.
   static let quirkNames: [(option: String, sdk: String, quirk: TokenResponseQuirks)] = [
@@ -25,6 +29,7 @@ struct ServerExceptions: Sendable, Equatable {
   init(_ arguments: Arguments) throws(Failure) {
     for name in arguments.all(.quirk) { quirks.formUnion(try Self.quirk(name)) }
     audiences = Set(arguments.all(.trustAudience))
+    assertionAudience = arguments[.assertionAudience].map(AssertionAudience.init(option:))
     acceptsNoPKCE = arguments.contains(.withoutPKCE)
     guard let name = arguments[.idTokenAlgorithm] else { return }
     guard let algorithm = JWSAlgorithm(rawValue: name) else {
@@ -42,6 +47,8 @@ struct ServerExceptions: Sendable, Equatable {
     audiences = client.trustedAudiences
     algorithm = client.idTokenAlgorithm
     acceptsNoPKCE = client.acceptsServersWithoutPKCE
+    let audience = client.provider.assertionAudience
+    assertionAudience = audience == provider.assertionAudience ? nil : audience
   }
 
   private static func quirk(_ name: String) throws(Failure) -> TokenResponseQuirks {
@@ -60,6 +67,7 @@ struct ServerExceptions: Sendable, Equatable {
     if audiences.isEmpty { all.audiences = earlier.audiences }
     all.algorithm = algorithm ?? earlier.algorithm
     all.acceptsNoPKCE = acceptsNoPKCE || earlier.acceptsNoPKCE
+    all.assertionAudience = assertionAudience ?? earlier.assertionAudience
     return all
   }
 
@@ -67,6 +75,7 @@ struct ServerExceptions: Sendable, Equatable {
   func provider(_ provider: Provider) -> Provider {
     var provider = provider
     provider.tokenResponseQuirks.formUnion(quirks)
+    if let assertionAudience { provider.assertionAudience = assertionAudience }
     return provider
   }
 
@@ -87,6 +96,7 @@ extension ServerExceptions {
     if !audiences.isEmpty { values[.audiences] = audiences.sorted().joined(separator: " ") }
     values[.algorithm] = algorithm?.rawValue
     if acceptsNoPKCE { values[.noPKCE] = "true" }
+    values[.assertionAudience] = assertionAudience?.option
     return values
   }
 
@@ -99,5 +109,29 @@ extension ServerExceptions {
     audiences = Set(words(.audiences))
     algorithm = attributes[.algorithm].flatMap(JWSAlgorithm.init(rawValue:))
     acceptsNoPKCE = attributes[.noPKCE] != nil
+    assertionAudience = attributes[.assertionAudience].map(AssertionAudience.init(option:))
+  }
+}
+
+extension AssertionAudience {
+  /// Reads the value of `--assertion-audience`; a text that is no known word is a name.
+  init(option text: String) {
+    self =
+      switch text {
+      case "issuer": .issuer
+      case "token-endpoint": .tokenEndpoint
+      case "endpoint": .requestedEndpoint
+      default: .other(text)
+      }
+  }
+
+  /// The value of `--assertion-audience`.
+  var option: String {
+    switch self {
+    case .issuer: "issuer"
+    case .tokenEndpoint: "token-endpoint"
+    case .requestedEndpoint: "endpoint"
+    case .other(let name): name
+    }
   }
 }

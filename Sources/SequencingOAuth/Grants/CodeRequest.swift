@@ -144,7 +144,10 @@ package struct CodeRequest: Sendable, Hashable, Codable {
     to endpoint: URL, by client: RegisteredClient,
     _ parameters: () async throws(SQOAuthError) -> [FormCoding.Pair]
   ) async throws(SQOAuthError) -> String {
-    let (answer, pushed) = try await client.exchange(at: endpoint) { () throws(SQOAuthError) in
+    // The parameters name the key (`dpop_jkt`), so the code is bound to it without a proof too
+    // (RFC 9449, section 10.1).
+    let (answer, pushed) = try await client.exchange(at: endpoint, proving: .ifAccepted) {
+      () throws(SQOAuthError) in
       PushedAuthorizationRequest(
         endpoint: endpoint, parameters: try await parameters(),
         client: try await client.credentials(at: endpoint), timeout: client.configuration.timeout)

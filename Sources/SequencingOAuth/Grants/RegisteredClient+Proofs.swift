@@ -74,6 +74,9 @@ extension RegisteredClient {
   enum Proving: Sendable {
     /// Each attempt has a proof, if the client has a key.
     case always
+    /// The second attempt has none if the server has refused the first proof and a new one would
+    /// not help. The message itself must name the key.
+    case ifAccepted
     /// The first attempt has none; if the server asks for a proof, the second one has it.
     case ifAsked
   }
@@ -93,14 +96,16 @@ extension RegisteredClient {
     let prover = try prover()
     let start = ContinuousClock.now
     var proof: Prover.Proof?
-    if proving == .always {
+    if proving != .ifAsked {
       proof = try await prover?.proof(of: "POST", endpoint, to: .authorization)
     }
     let first = try await message()
     let answer = try await exchange(first, at: endpoint, proof)
-    guard canImprove(proof, after: answer, of: endpoint, by: prover) else { return (answer, first) }
+    let improves = canImprove(proof, after: answer, of: endpoint, by: prover)
+    let omits = proof != nil && proving == .ifAccepted && Self.refusesProof(answer)
+    guard improves || omits else { return (answer, first) }
     let second = try await message()
-    proof = try await prover?.proof(of: "POST", endpoint, to: .authorization)
+    proof = improves ? try await prover?.proof(of: "POST", endpoint, to: .authorization) : nil
     // Other processes wait for one request's time, so both attempts share it.
     return (try await exchange(second, at: endpoint, proof, since: start), second)
   }
@@ -109,15 +114,24 @@ extension RegisteredClient {
   private func canImprove(
     _ proof: Prover.Proof?, after answer: WebResponse, of endpoint: URL, by prover: Prover?
   ) -> Bool {
-    guard answer.status >= 400, let code = JSONMessage.members(of: answer.body)?["error"]?.string
-    else { return false }
-    let error = SQOAuthError.Code(rawValue: code)
-    if error == .invalidClient || code == "invalid_request_object" {
+    guard let error = Self.error(in: answer) else { return false }
+    if error == .invalidClient || error == SQOAuthError.Code(rawValue: "invalid_request_object") {
       return wasClockWrong(answer, at: endpoint)
     }
     guard let prover else { return false }
     guard let proof else { return error == .useDPoPNonce || error == .invalidDPoPProof }
     return prover.canImprove(proof, after: error, answer.headers)
+  }
+
+  /// Returns whether a server has refused the proof itself.
+  private static func refusesProof(_ answer: WebResponse) -> Bool {
+    error(in: answer) == .invalidDPoPProof
+  }
+
+  private static func error(in answer: WebResponse) -> SQOAuthError.Code? {
+    guard answer.status >= 400 else { return nil }
+    return JSONMessage.members(of: answer.body)?["error"]?.string
+      .map(SQOAuthError.Code.init(rawValue:))
   }
 
   /// Returns whether a server may have refused an assertion because of this machine's clock, and

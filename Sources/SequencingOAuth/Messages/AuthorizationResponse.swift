@@ -157,6 +157,11 @@ package struct AuthorizationResponse: Sendable, Redacted {
     "state", "iss", "error", "error_description", "error_uri", "code",
   ]
 
+  /// The client's credentials, which glewlwyd sends back if they were in a pushed request.
+  private static let credentials: Set = [
+    "client_assertion", "client_assertion_type", "client_secret",
+  ]
+
   private static func checkForm(
     _ pairs: [FormCoding.Pair], fragment redirect: String
   ) throws(SQOAuthError) {
@@ -225,7 +230,8 @@ package struct AuthorizationResponse: Sendable, Redacted {
   /// If there are too many of them, the result is empty, because the SDK cannot know which ones
   /// matter.
   private static func further(in pairs: [FormCoding.Pair]) -> [String: String] {
-    let names = Dictionary(grouping: pairs.filter { !known.contains($0.name) }, by: \.name)
+    let further = pairs.filter { !known.contains($0.name) && !credentials.contains($0.name) }
+    let names = Dictionary(grouping: further, by: \.name)
     let single = names.values.compactMap { $0.count == 1 && $0[0].isExact ? $0[0] : nil }
     let bytes = single.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count }
     guard single.count <= limits.count, bytes <= limits.bytes else { return [:] }

@@ -42,30 +42,15 @@ struct DemoSignInTests {
   }
 
   /// Runs the demo with a server.
-  ///
-  /// Its browser command writes the address to a file.
   private func withLogin(
     _ client: Glewlwyd.Client, _ options: [String],
     _ test: (ChildProcess, Glewlwyd, Browser) async throws -> Void
   ) async throws {
-    let folder = try TemporaryFolder()
     try await Glewlwyd.running { server in
       try await Browser.open { browser in
-        let demo = try ChildProcess(
-          [
-            BuiltProgram.path("sq-demo"), "login", "--json",
-            "--issuer", server.issuer, "--client-id", client.rawValue, "--scope", "read write",
-            "--redirect-uri", try server.takeRedirectURI(), "--store", "memory",
-            "--browser", #"sh -c 'echo "$0" >"$URL_FILE"'"#,
-          ] + options,
-          environment: ["SQ_CLIENT_SECRET": client.secret, "URL_FILE": folder.file("url")])
-        let url = try await eventually("the demo opens the browser") {
-          let text = try? String(contentsOfFile: folder.file("url"), encoding: .utf8)
-          if text == nil, !demo.isRunning { return demo.errors }
-          return text.flatMap { $0.hasSuffix("\n") ? String($0.dropLast()) : nil }
-        }
-        try #require(url.hasPrefix(server.authorizationEndpoint), "\(url)")
-        try await browser.go(to: url)
+        let demo = try await browser.logInByDemo(
+          at: server, client,
+          ["--json", "--scope", "read write", "--store", "memory"] + options)
         try await test(demo, server, browser)
       }
     }

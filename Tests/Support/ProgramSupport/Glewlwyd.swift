@@ -21,10 +21,12 @@ package final class Glewlwyd: Sendable {
     case confidential
     /// A client whose secret contains characters that forms encode.
     case awkward
+    /// A client with a key, which only a server with the setting `CLIENT_KEYS` knows.
+    case keyed
 
     package var secret: String? {
       switch self {
-      case .public: nil
+      case .public, .keyed: nil
       case .confidential: "s3cr3t"
       case .awkward: "~a b/c=d+e%41*"
       }

@@ -59,11 +59,13 @@ import Testing
     let words = [
       "--quirk", "missing-token-type", "--quirk", "form-encoded", "--trust-audience", "api",
       "--trust-audience", "b", "--id-token-alg", "ES256", "--without-pkce",
+      "--assertion-audience", "endpoint",
     ]
     let client = try #require(try options(Self.provider + words).configuration)
     #expect(client.provider.tokenResponseQuirks == [.missingTokenType, .formEncoded])
     #expect(client.trustedAudiences == ["api", "b"] && client.idTokenAlgorithm == .es256)
     #expect(client.acceptsServersWithoutPKCE)
+    #expect(client.provider.assertionAudience == .requestedEndpoint)
     let record = AccountRecord(
       id: "default", clientID: "app", issuer: "https://id.example.com",
       token: SQToken(accessToken: "a"),
@@ -73,9 +75,30 @@ import Testing
     let changed = try options(["--id-token-alg", "RS256"], orAccount: true).completed(by: record)
       .configuration
     #expect(changed?.idTokenAlgorithm == .rs256 && changed?.trustedAudiences == ["api", "b"])
+    #expect(changed?.provider.assertionAudience == .requestedEndpoint)
     let plain = try #require(try options(Self.provider).configuration)
     #expect(
       KeptClient(plain, at: .issuer("https://id.example.com")).exceptions.attributes.isEmpty)
+  }
+
+  @Test(arguments: [
+    ("issuer", AssertionAudience.issuer), ("token-endpoint", .tokenEndpoint),
+    ("endpoint", .requestedEndpoint), ("https://id.example/x", .other("https://id.example/x")),
+  ])
+  func `the server's name in assertions stays with the account`(
+    word: String, audience: AssertionAudience
+  ) throws {
+    for (server, usual) in [
+      (Self.provider, AssertionAudience.issuer),
+      (["--provider", "google", "--client-id", "app"], .tokenEndpoint),
+    ] {
+      let options = try options(server + ["--assertion-audience", word])
+      let client = try #require(options.configuration)
+      #expect(client.provider.assertionAudience == audience)
+      let kept = KeptClient(client, at: try #require(options.server))
+      #expect(kept.attributes["assertion_audience"] == (audience == usual ? nil : word))
+      #expect(kept.exceptions.assertionAudience == (audience == usual ? nil : audience))
+    }
   }
 
   @Test(arguments: [
@@ -84,6 +107,8 @@ import Testing
     ("form", ".formEncoded to the provider", "--quirk form-encoded"),
     ("aud", "trustedAudiences", "--trust-audience"), ("alg", "idTokenAlgorithm", "--id-token-alg"),
     ("pkce", "acceptsServersWithoutPKCE", "--without-pkce"),
+    ("audience", "set the provider's assertionAudience", "--assertion-audience endpoint"),
+    ("profile", "the provider's assertionAudience must be the issuer", "leave --assertion"),
     ("basic", "clientAuthentication to client_secret_post", "--auth post"),
   ])
   func `an SDK error that names a property gets a hint with the option`(
@@ -141,9 +166,11 @@ import Testing
     (provider + ["--auth", "basic"], "invalid_configuration", "needs a client secret"),
     (provider + ["--auth", "jwt"], "usage", "--auth takes"),
     (provider + ["--quirk", "any"], "usage", "--quirk takes"),
+    (provider + ["--assertion-audience", ""], "usage", "needs a value"),
     (provider + ["--id-token-alg", "none"], "usage", "--id-token-alg takes"),
     (["--quirk", "form-encoded"], "usage", "needs a provider"),
     (["--without-pkce"], "usage", "needs a provider"),
+    (["--assertion-audience", "endpoint"], "usage", "needs a provider"),
     (provider + ["--timeout", "0"], "usage", "--timeout takes"),
     (provider + ["--resource", "http://api.example"], "insecure_endpoint", "uses http;"),
     (provider + ["--resource", "nonsense"], "malformed_request", ""),

@@ -18,6 +18,8 @@ struct ProofAudit {
   let sandbox: SandboxServer
   /// What is wrong, such as `htu: POST /token`.
   private(set) var findings: [String] = []
+  /// The key in the proof of the last pushed request; `nil` if that had none.
+  private var pushedKey: String?
 
   /// Examines all requests so far.
   init(_ sandbox: SandboxServer) throws {
@@ -39,8 +41,13 @@ struct ProofAudit {
     for request in sandbox.requests {
       let fields = request.headers.filter { $0.name == "dpop" }
       expect(fields.count <= 1, "several proofs", request)
+      let isPushed = request.endpoint == .pushedAuthorization
+      defer { if isPushed { pushedKey = request.proof?.keyThumbprint } }
       guard let field = fields.first else {
-        expect(![.token, .pushedAuthorization].contains(request.endpoint), "no proof", request)
+        expect(request.endpoint != .token, "no proof", request)
+        // After a refusal of its proof, a pushed request has the same key's thumbprint alone.
+        let key = request.form("dpop_jkt")
+        expect(!isPushed || key != nil && key == pushedKey, "no proof", request)
         expect(request.endpoint?.proofParty != .api, "no proof", request)
         continue
       }

@@ -68,6 +68,12 @@ import Testing
     .read(
       .more, "unknown parameters", "code abc; more scope=a b,session_state=1",
       note: "the app gets them", [query("session_state=1&scope=a+b")]),
+    .missing(
+      .more, "the client's own credentials, which a server sends back",
+      [
+        query("client_assertion=C4N4RY"), query("client_assertion_type=jwt"),
+        query("client_secret=C4N4RY"),
+      ]),
     .refused(
       .more, "a token, or a response in a JWT", .invalidAuthorizationResponse,
       saying: ["did not ask for"],

@@ -17,6 +17,10 @@ final class ProofWorld: Sendable {
     var nextAPINonce: String?
     var tokenType = "DPoP"
     var issuesRefreshTokens = true
+    /// Whether pushed requests must have a proof, or must have none; `nil` for either.
+    ///
+    /// A refusal brings no nonce.
+    var wantsPushedProofs: Bool?
     /// Whether the servers have a new nonce for each request, and so never accept one.
     var neverAgrees = false
     /// The servers' time minus the client's time, in seconds, where the difference matters.
@@ -89,6 +93,9 @@ final class ProofWorld: Sendable {
   private func tokenAnswer(
     _ seen: Seen, _ manners: inout Manners, _ count: inout Int
   ) -> WebResponse {
+    if seen.path == "/par", let wanted = manners.wantsPushedProofs {
+      return pushAnswer(isAccepted: (seen.proof != nil) == wanted, manners)
+    }
     if let error = error(seen, nonce: manners.tokenNonce, manners) {
       return WebResponse(
         status: 400, headers: fields(manners.tokenNonce, manners),
@@ -97,8 +104,7 @@ final class ProofWorld: Sendable {
     if let next = manners.nextTokenNonce { manners.tokenNonce = next }
     let fields = fields(manners.nextTokenNonce, manners)
     if seen.path == "/par" {
-      return WebResponse(
-        status: 201, headers: fields, body: Data(#"{"request_uri":"urn:x","expires_in":60}"#.utf8))
+      return WebResponse(status: 201, headers: fields, body: Self.pushed)
     }
     guard seen.path == "/token" else { return WebResponse(status: 200, headers: fields) }
     count += 1
@@ -107,6 +113,14 @@ final class ProofWorld: Sendable {
        \#(manners.issuesRefreshTokens ? #""refresh_token":"R\#(count)","# : "")"scope":"demo"}
       """#
     return WebResponse(status: 200, headers: fields, body: Data(body.utf8))
+  }
+
+  private static let pushed = Data(#"{"request_uri":"urn:x","expires_in":60}"#.utf8)
+
+  private func pushAnswer(isAccepted: Bool, _ manners: Manners) -> WebResponse {
+    WebResponse(
+      status: isAccepted ? 201 : 403, headers: fields(nil, manners),
+      body: isAccepted ? Self.pushed : Data(#"{"error":"invalid_dpop_proof"}"#.utf8))
   }
 
   private func apiAnswer(
