@@ -158,7 +158,7 @@ extension SecurityProfile {
   /// The profile of a sandbox whose clients follow this one; `nil` for the standard.
   fileprivate var sandboxProfile: SandboxSecurityProfile? {
     switch self {
-    case .standard: nil
+    case .standard, .mcp: nil
     case .fapi2: .fapi2
     case .fapi2MessageSigning: .fapi2MessageSigning
     }
