@@ -318,7 +318,7 @@ let programs: [Target] = [
     "Programs/DocumentationTests",
     [
       "SequencingOAuth", "SQBasics", "SequencingOAuthPipes", "SequencingOAuthBackend",
-      "SequencingOAuthFoundation", "SequencingOAuthSQLite",
+      "SequencingOAuthDiscovery", "SequencingOAuthFoundation", "SequencingOAuthSQLite",
       "SequencingOAuthPostgreSQL", "SequencingOAuthSecretService", "SequencingOAuthGRPC",
       "OAuthSandbox", "OAuthSandboxGRPC", "TestSupport", "ProgramSupport",
     ]),
@@ -326,7 +326,7 @@ let programs: [Target] = [
     "Programs/LiveTests", exclude: ["Servers"],
     [
       "sq-demo", "SequencingOAuth", "SequencingOAuthBackend", "SequencingOAuthPipes",
-      "SequencingOAuthPostgreSQL", "OAuthSandbox", "SQBasics",
+      "SequencingOAuthDiscovery", "SequencingOAuthPostgreSQL", "OAuthSandbox", "SQBasics",
       "SQLoopback", "TestSupport", "LoopbackSupport", "ProgramSupport",
     ]),
 ]
@@ -351,7 +351,8 @@ let helpers: [Target] = [
   support(
     "ProgramSupport",
     [
-      "SequencingOAuth", "SequencingOAuthPipes", "SequencingOAuthBackend", "OAuthSandbox",
+      "SequencingOAuth", "SequencingOAuthPipes", "SequencingOAuthBackend",
+      "SequencingOAuthDiscovery", "OAuthSandbox",
       "SQBasics", "SQLoopback", "TestSupport", "LoopbackSupport",
     ]),
   .executableTarget(

@@ -57,6 +57,16 @@ struct ClientIdentification: Sendable {
     return IdentifiedClient(kept, identity.metadata)
   }
 
+  /// Forgets the registration of a client that its server no longer knows.
+  func forget(_ clientID: String, at issuer: String) async throws(SQOAuthError) {
+    guard try await kept(at: issuer)?.clientID == clientID else { return }
+    do {
+      try await identity.registrations.eraseRegistration(at: issuer)
+    } catch {
+      throw SQOAuthError(.storeFailed, "the registration could not be erased", cause: error)
+    }
+  }
+
   private func documented(at address: String) throws(SQOAuthError) -> IdentifiedClient {
     try ClientMetadata.checkDocumentAddress(address)
     let key = identity.metadata?.keys.first

@@ -61,9 +61,9 @@ extension ResourceClient {
           try await stepUp(after: error, access)
         case _ where error.needsSignIn && !hasSignedIn:
           hasSignedIn = true
-          let challenges = error.challenge.map { [$0] } ?? []
-          access = try await gainAccess(
-            allowed(Demand(challenges: challenges, refused: token), after: error))
+          var demand = Demand(challenges: error.challenge.map { [$0] } ?? [], refused: token)
+          if error.code == .invalidClient { demand.unknownClient = access.client.clientID }
+          access = try await gainAccess(allowed(demand, after: error))
         default:
           throw error
         }
@@ -108,8 +108,10 @@ extension SQToken {
 
 extension SQOAuthError {
   /// Whether a new sign-in may help after the resource or the server refused the account.
+  ///
+  /// A server that has lost its registrations refuses the client itself.
   fileprivate var needsSignIn: Bool {
-    requiresSignIn || code == .invalidToken || code == .tokenNotBound
+    requiresSignIn || [.invalidToken, .tokenNotBound, .invalidClient].contains(code)
       || status == 401 && [.invalidDPoPProof, .useDPoPNonce].contains(code)
   }
 }

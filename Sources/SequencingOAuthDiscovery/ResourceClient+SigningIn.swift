@@ -24,6 +24,8 @@ extension ResourceClient {
     let refused: SQToken?
     /// Whether the app asked for a sign-in, even if there is a token.
     var isSignIn = false
+    /// The client that the authorization server no longer knows; `nil` if it is known.
+    var unknownClient: String?
 
     /// Returns whether a token may serve instead of a new one.
     func accepts(_ token: SQToken?) -> Bool {
@@ -46,6 +48,11 @@ extension ResourceClient {
 
   private func newAccess(_ demand: Demand) async throws(SQOAuthError) -> Access {
     let found = try await discovery.find(named: demand.challenges.resourceMetadata)
+    if let unknown = demand.unknownClient {
+      for issuer in found.metadata.authorizationServers {
+        try await identification.forget(unknown, at: issuer)
+      }
+    }
     let server = try await server(of: found.metadata)
     let id = options.accountID ?? found.metadata.resource
     let binding = try binding(demand.challenges, found.metadata)
@@ -53,6 +60,7 @@ extension ResourceClient {
       of: server.client, at: server.issuer, scope: nil, binding: binding,
       for: found.metadata.resource)
     let (module, isKept) = try await module(configuration, id)
+    module.attributes[Self.resourceAttribute] = found.metadata.resource
     let access = Access(module: module, issuer: server.issuer, client: server.client)
     // Another process may have signed in meanwhile.
     if isKept, demand.accepts(module.currentToken) { return access }

@@ -5,7 +5,8 @@ public import SequencingOAuth
 ///
 /// It finds the authorization server that the resource trusts (RFC 9728), its metadata (RFC 8414) and
 /// who the program is there (``ClientIdentity``), signs the user in for this resource (RFC 8707), and
-/// keeps the account in the store under the resource's identifier. Processes that share the store
+/// keeps the account in the store under the resource's identifier, which is also the account's
+/// attribute `resource`. Processes that share the store
 /// share the account. After a restart the account is used without a search.
 ///
 /// Tokens go to the resource's own server only. Any thread may call any method.
@@ -123,6 +124,9 @@ public final class ResourceClient: Sendable {
     }
   }
 
+  /// The name of the account's attribute that holds the resource's identifier.
+  static let resourceAttribute = "resource"
+
   private func storedAccess() async throws(SQOAuthError) -> Access? {
     let ids = options.accountID.map { [$0] } ?? resource.identifiers
     for id in ids {
@@ -134,7 +138,7 @@ public final class ResourceClient: Sendable {
       }
       let configuration = try configuration(
         of: client, at: issuer, scope: record.token.scope, binding: options.tokenBinding,
-        for: options.accountID == nil ? id : resource.text)
+        for: record.attributes[Self.resourceAttribute] ?? id)
       return Access(
         module: try await accounts.account(configuration, id: id), issuer: issuer, client: client)
     }

@@ -183,7 +183,8 @@ extension Provider {
       case .endpoints(let endpoints):
         [
           endpoints.issuer, endpoints.authorization, endpoints.token, endpoints.refresh,
-          endpoints.revocation, endpoints.deviceAuthorization, endpoints.userInfo,
+          endpoints.revocation, endpoints.deviceAuthorization, endpoints.pushedAuthorization,
+          endpoints.introspection, endpoints.jwks, endpoints.userInfo, endpoints.endSession,
         ]
       }
     return Set(addresses.compactMap { $0.flatMap { try? ResourceOrigin($0) } })

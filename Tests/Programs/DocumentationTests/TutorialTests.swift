@@ -67,8 +67,8 @@ struct TutorialTests {
   }
 
   private static let libraries = [
-    "SequencingOAuth", "SequencingOAuthBackend", "SequencingOAuthFoundation",
-    "SequencingOAuthGRPC", "SequencingOAuthPipes", "SequencingOAuthPostgreSQL",
+    "SequencingOAuth", "SequencingOAuthBackend", "SequencingOAuthDiscovery",
+    "SequencingOAuthFoundation", "SequencingOAuthGRPC", "SequencingOAuthPipes", "SequencingOAuthPostgreSQL",
     "SequencingOAuthSQLite", "SequencingOAuthSecretService", "OAuthSandbox", "OAuthSandboxGRPC",
   ]
 

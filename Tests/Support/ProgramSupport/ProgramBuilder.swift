@@ -7,8 +7,8 @@ import TestSupport
 /// time.
 package struct ProgramBuilder: Sendable {
   private static let libraries = [
-    "SequencingOAuth", "SequencingOAuthPipes", "SequencingOAuthBackend", "OAuthSandbox",
-    "SQLoopbackPages", "SQLoopback", "SQFiles", "SQCrypto", "SQBasics", "SQFoundation",
+    "SequencingOAuth", "SequencingOAuthPipes", "SequencingOAuthBackend",
+    "SequencingOAuthDiscovery", "OAuthSandbox", "SQLoopbackPages", "SQLoopback", "SQFiles", "SQCrypto", "SQBasics", "SQFoundation",
   ]
 
   /// An additional library that some programs need.

@@ -74,4 +74,20 @@ import Testing
     #expect(metadata.revocationEndpoint?.absoluteString == "https://s.example/v")
     #expect(metadata.issuer == "https://s.example")
   }
+
+  @Test func `each server that an endpoint from the app names is the provider's own`() {
+    func url(_ name: String) -> String { "https://\(name).example/x" }
+    let names = [
+      "authorization", "token", "refresh", "revocation", "device", "par", "introspection", "jwks",
+      "userinfo", "logout", "issuer",
+    ]
+    let provider = Provider.endpoints(
+      authorization: url("authorization"), token: url("token"), refresh: url("refresh"),
+      revocation: url("revocation"), deviceAuthorization: url("device"),
+      pushedAuthorization: url("par"), introspection: url("introspection"), jwks: url("jwks"),
+      userInfo: url("userinfo"), endSession: url("logout"), issuer: url("issuer"))
+    #expect(
+      Set(provider.origins.map(\.description))
+        == Set(names.map { "https://\($0).example:443" }))
+  }
 }
