@@ -1,0 +1,216 @@
+import Foundation
+import SQBasics
+import SQLoopback
+import SequencingOAuth
+import Testing
+
+@testable import LoopbackSupport
+@testable import SequencingOAuthDiscovery
+@testable import TestSupport
+
+/// Clients of one resource over time: many at once, after a restart, with taken ports.
+@Suite(.timeLimit(.minutes(2))) struct ClientLifeTests {
+  private let party: Party
+
+  init() throws {
+    party = try Party()
+    party.first.change { $0.issuesRefreshTokens = true }
+  }
+
+  // MARK: Restarts
+
+  @Test func `after a restart nothing is searched, and the right server refreshes`() async throws {
+    party.resource.change { $0.challenge = #"scope="a""# }
+    try await party.works()
+    let before = party.journal.visits.count
+    let manager = Party.manager(party.store, party.browser)
+    let client = try party.client(manager: manager)
+    try await party.works(client)
+    #expect(party.journal.visits.dropFirst(before).map(\.path) == ["/mcp"])
+
+    let module = try #require(try await client.account())
+    try await module.refresh()
+    let after = party.journal.visits.dropFirst(before + 1)
+    // The token endpoint is not stored: only the server's own metadata names it.
+    #expect(
+      after.map { "\($0.server) \($0.path)" } == [
+        "first /.well-known/oauth-authorization-server", "first /token",
+      ])
+    #expect(after.last?.value("grant_type") == "refresh_token")
+    #expect(after.last?.form["resource"] == [party.resource.address])
+    try await party.works(client)
+    #expect(party.authorized.count == 1)
+  }
+
+  @Test func `after a restart a step-up asks for the old scopes too`() async throws {
+    party.resource.change {
+      $0.challenge = #"scope="a""#
+      $0.demand = { visit in
+        visit.request.method == "DELETE"
+          ? (["b"], #"error="insufficient_scope", scope="b""#) : nil
+      }
+    }
+    try await party.works()
+    let client = try party.client(manager: Party.manager(party.store, party.browser))
+    #expect(try await client.send(party.request("DELETE")).status == 200)
+    let scopes = party.authorized.map { Set(($0.value("scope") ?? "").split(separator: " ")) }
+    #expect(scopes == [["a"], ["a", "b"]])
+    party.expectNoFaults()
+  }
+
+  @Test func `an account's id of the app is used for its record`() async throws {
+    let client = try party.client { $0.accountID = "someone" }
+    try await party.works(client)
+    let other = try party.client { $0.accountID = "another" }
+    try await party.works(other)
+    #expect(try await party.store.all().map(\.id).sorted() == ["another", "someone"])
+    #expect(party.authorized.count == 2 && party.registered.count == 1)
+    let restarted = try party.client(manager: Party.manager(party.store, party.browser)) {
+      $0.accountID = "someone"
+    }
+    try await party.works(restarted)
+    #expect(party.authorized.count == 2)
+    #expect(party.redeemed.allSatisfy { $0.form["resource"] == [party.resource.address] })
+  }
+
+  // MARK: Many at once
+
+  @Test func `eight clients that start at once sign in once`() async throws {
+    party.browser.gate.close()
+    let client = try party.client()
+    let tasks = try (0..<8).map { _ in
+      let request = try party.request()
+      return begin { try await client.send(request).status }
+    }
+    try await party.browser.gate.isHolding()
+    party.browser.gate.open()
+    for task in tasks { #expect(try await task.value == 200) }
+    #expect(party.registered.count == 1 && party.authorized.count == 1)
+    party.expectNoFaults()
+  }
+
+  /// As in several processes: nothing is shared but the two stores.
+  @Test func `modules that share the stores use one registration`() async throws {
+    let clients = try (0..<8).map { _ in
+      try party.client(manager: Party.manager(party.store, party.browser))
+    }
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      for client in clients {
+        let request = try party.request()
+        group.addTask { try await client.send(request).status }
+      }
+      for try await status in group { #expect(status == 200) }
+    }
+    let ids = Set(party.authorized.compactMap { $0.value("client_id") })
+    #expect(ids.count == 1, "\(ids)")
+    let kept = try #require(party.registrations.registration(at: party.first.issuer))
+    #expect(ids == [kept.clientID])
+    for client in clients { try await party.works(client) }
+    party.expectNoFaults()
+  }
+
+  @Test func `a cancelled caller leaves the sign-in to the others`() async throws {
+    party.browser.gate.close()
+    let client = try party.client()
+    let request = try party.request()
+    let patient = begin { try await client.send(request).status }
+    try await party.browser.gate.isHolding()
+    let hasty = begin { try await client.signIn() }
+    hasty.cancel()
+    await failure(.cancelled) { try await hasty.value }
+    party.browser.gate.open()
+    #expect(try await patient.value == 200)
+    #expect(party.authorized.count == 1)
+  }
+
+  // MARK: Redirect URIs
+
+  @Test func `the redirect uses a registered port`() async throws {
+    try await party.works()
+    let uris = try #require(party.registered.first?.json["redirect_uris"]?.array)
+    #expect(uris.count == 3)
+    #expect(party.authorized.map { $0.value("redirect_uri").map(JSONValue.string) } == [uris[0]])
+  }
+
+  @Test(arguments: [1, 2]) func `a taken port gives way to the next one`(taken: Int) async throws {
+    try await party.works()
+    let uris = try #require(party.registered.first?.json["redirect_uris"]?.array)
+      .compactMap(\.string)
+    let others = try uris.prefix(taken).map { uri in
+      try LoopbackServer(port: UInt16(try #require(URL(string: uri)?.port))) { _ in
+        .response(LoopbackResponse(status: 404))
+      }
+    }
+    let restarted = try party.client(
+      manager: Party.manager(MemoryTokenStore(), party.browser))
+    try await party.works(restarted)
+    #expect(party.registered.count == 1)
+    #expect(party.authorized.last?.value("redirect_uri") == uris[taken])
+    for other in others { await other.stop() }
+  }
+
+  @Test func `taken ports stop the sign-in before the browser`() async throws {
+    try await party.works()
+    let uris = try #require(party.registered.first?.json["redirect_uris"]?.array)
+      .compactMap(\.string)
+    let others = try uris.map { uri in
+      try LoopbackServer(port: UInt16(try #require(URL(string: uri)?.port))) { _ in
+        .response(LoopbackResponse(status: 404))
+      }
+    }
+    let restarted = try party.client(
+      manager: Party.manager(MemoryTokenStore(), party.browser))
+    await failure(.portInUse) { try await restarted.send(party.request()) }
+    #expect(party.authorized.count == 1)
+    for other in others { await other.stop() }
+  }
+
+  // MARK: Requests
+
+  @Test func `a request to another origin is not sent`() async throws {
+    let client = try party.client()
+    for address in [party.first.origin, "http://127.0.0.1/mcp", "https://api.example/mcp"] {
+      await failure(.originNotAllowed) {
+        try await client.send(WebRequest(url: address))
+      }
+    }
+    #expect(party.journal.visits.isEmpty)
+    try await party.works(client)
+    let count = party.journal.visits.count
+    await failure(.originNotAllowed) {
+      try await client.send(WebRequest(url: party.first.origin))
+    }
+    #expect(party.journal.visits.count == count)
+  }
+
+  @Test func `without interaction nobody is asked`() async throws {
+    let client = try party.client { $0.interaction = .none }
+    await failure(.notAuthorized) { try await client.send(party.request()) }
+    #expect(party.paths(at: "resource") == ["/mcp"] && party.visits(at: "first").isEmpty)
+    try await client.signIn()
+    try await party.works(client)
+  }
+
+  @Test func `a resource without authorization is simply used`() async throws {
+    party.resource.change { $0.replies["/mcp"] = { _ in .text("open", type: "text/plain") } }
+    let response = try await party.client().send(party.request())
+    #expect(response.body == Data("open".utf8))
+    #expect(party.journal.visits.count == 1)
+  }
+
+  @Test func `a body that can be read once is sent only with a token`() async throws {
+    let client = try party.client()
+    var request = try party.request()
+    request.oneTimeStreams = [OneTimeStream("file") { nil }]
+    #expect(!request.isReplayable)
+    #expect(try await client.send(request).status == 200)
+    #expect(party.visits("/mcp").map { $0.token != nil } == [true])
+    party.expectNoFaults()
+    // A refusal cannot be answered by sending it again.
+    party.first.revoke(try #require(party.visits("/mcp").first?.token))
+    party.resource.change { $0.servers = [] }
+    let sent = party.visits("/mcp").count
+    await failure { try await client.send(request) }
+    #expect(party.visits("/mcp").count == sent + 1 && party.authorized.count == 1)
+  }
+}
