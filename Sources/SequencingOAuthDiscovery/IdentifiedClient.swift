@@ -61,7 +61,8 @@ struct ClientIdentification: Sendable {
     try ClientMetadata.checkDocumentAddress(address)
     let key = identity.metadata?.keys.first
     return IdentifiedClient(
-      clientID: address, clientKey: key, authentication: key == nil ? .publicClient : .privateKeyJWT,
+      clientID: address, clientKey: key,
+      authentication: key == nil ? .publicClient : .privateKeyJWT,
       redirectURIs: identity.metadata?.redirectURIs ?? [], origin: "a client metadata document")
   }
 
@@ -118,9 +119,11 @@ struct ClientIdentification: Sendable {
     let standing: ClientRegistration
     do {
       let earlier = try await kept(at: new.issuer)
-      standing = try await identity.registrations.save(new, replacing: earlier.flatMap { kept in
-        LoopbackPorts.uris(asked, as: kept) == nil ? kept : nil
-      })
+      standing = try await identity.registrations.save(
+        new,
+        replacing: earlier.flatMap { kept in
+          LoopbackPorts.uris(asked, as: kept) == nil ? kept : nil
+        })
     } catch {
       try? await registrar.delete(new)
       throw SQOAuthError(.storeFailed, "the registration could not be stored", cause: error)

@@ -55,6 +55,9 @@ extension AuthorizationModule {
 }
 
 extension SQOAuthError {
+  /// Returns whether a resource server refused a token with this error.
+  package func isRefusal(of token: SQToken) -> Bool { refusedUse?.isOf(token) == true }
+
   /// Returns this error with the scopes that its challenge should have named.
   package func demanding(_ scopes: [String]) -> SQOAuthError {
     var error = self

@@ -22,7 +22,7 @@ import Testing
   @Test func `auth/metadata-default`() async throws {
     try await party.works()
     #expect(party.paths(at: "resource") == ["/mcp", "\(wellKnown)/mcp", "/mcp"])
-    #expect(party.paths(at: "first") == [oauth, "/register", "/authorize", "/token"])
+    #expect(party.addresses(at: "first") == [oauth, "/register", "/authorize", "/token"])
   }
 
   @Test func `auth/metadata-var1`() async throws {
@@ -30,7 +30,7 @@ import Testing
     party.first.change { [openID] in $0.metadataPath = openID }
     try await party.works()
     #expect(party.paths(at: "resource") == ["/mcp", "\(wellKnown)/mcp", "/mcp"])
-    #expect(party.paths(at: "first") == [oauth, openID, "/register", "/authorize", "/token"])
+    #expect(party.addresses(at: "first") == [oauth, openID, "/register", "/authorize", "/token"])
   }
 
   @Test func `auth/metadata-var2`() async throws {
@@ -43,7 +43,7 @@ import Testing
     try await party.works()
     #expect(party.paths(at: "resource") == ["/mcp", "\(wellKnown)/mcp", wellKnown, "/mcp"])
     #expect(
-      party.paths(at: "first") == [
+      party.addresses(at: "first") == [
         "\(oauth)/tenant1", "/tenant1/register", "/tenant1/authorize", "/tenant1/token",
       ])
   }
@@ -57,7 +57,7 @@ import Testing
     try await party.works()
     #expect(party.paths(at: "resource") == ["/mcp", "/custom/metadata/location.json", "/mcp"])
     #expect(
-      party.paths(at: "first") == [
+      party.addresses(at: "first") == [
         "\(oauth)/tenant1", "\(openID)/tenant1", "/tenant1\(openID)", "/tenant1/register",
         "/tenant1/authorize", "/tenant1/token",
       ])
@@ -95,7 +95,7 @@ import Testing
     party.resource.change { [party] in $0.servers = [party.second] }
     try await party.works(client)
     #expect(
-      party.paths(at: "second") == [oauth, "/register", "/authorize", "/token"])
+      party.addresses(at: "second") == [oauth, "/register", "/authorize", "/token"])
     #expect(party.authorized.map(\.server) == ["first", "second"])
     #expect(party.paths(at: "resource").filter { $0.hasSuffix("/mcp") && $0 != "/mcp" }.count == 2)
     // A third request goes on with the new server.

@@ -173,9 +173,9 @@ import Testing
   func `an unusable document stops the search`(index: Int) async throws {
     let (body, type, rule) = Self.bodies[index]
     let path = party.resource.rules.metadataPath
-    party.resource.change { [party] in
-      let text = body.replacing(#""R""#, with: "\"\(party.resource.address)\"")
-        .replacing("\"S", with: "\"\(party.first.issuer)")
+    let text = body.replacing(#""R""#, with: "\"\(party.resource.address)\"")
+      .replacing("\"S", with: "\"\(party.first.issuer)")
+    party.resource.change {
       $0.replies[path] = { _ in .text(text, type: type) }
     }
     try await stops(party.resource.metadataAddress, rule)

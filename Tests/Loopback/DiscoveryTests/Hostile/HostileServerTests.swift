@@ -14,12 +14,16 @@ import Testing
 
   // MARK: Demands
 
-  @Test func `a scope of ten kilobytes is asked as it is`() async throws {
+  /// A field that long could hide anything, so it is skipped as a whole.
+  @Test func `a challenge of ten kilobytes is not believed`() async throws {
     let scope = (0..<1_000).map { "scope:\($0)" }.joined(separator: " ")
     #expect(scope.utf8.count > 9_000)
-    party.resource.change { $0.challenge = #"scope="\#(scope)""# }
+    party.resource.change {
+      $0.challenge = #"scope="\#(scope)""#
+      $0.members["scopes_supported"] = ["a"]
+    }
     try await party.works()
-    #expect(party.authorized.map { $0.value("scope") } == [scope])
+    #expect(party.authorized.map { $0.value("scope") } == ["a"])
   }
 
   @Test func `a step-up without end is bounded, and the token stays`() async throws {
@@ -34,7 +38,7 @@ import Testing
     }
     let client = try await party.works()
     await failure(.insufficientScope) { try await client.send(party.request("DELETE")) }
-    #expect(party.authorized.count <= 1 + 3, "\(party.authorized.count)")
+    #expect(party.authorized.count == 1 + 3)
     try await party.works(client)
     party.expectNoFaults()
   }

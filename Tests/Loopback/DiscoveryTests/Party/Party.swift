@@ -87,6 +87,14 @@ final class Party: Sendable {
   /// The paths that a server was asked for, in order.
   func paths(at server: String) -> [String] { visits(at: server).map(\.path) }
 
+  /// The paths that a server was asked for, in order, each where it came first.
+  ///
+  /// A sign-in fetches the server's metadata anew, so that the browser opens no old address.
+  func addresses(at server: String) -> [String] {
+    var seen: Set<String> = []
+    return paths(at: server).filter { seen.insert($0).inserted }
+  }
+
   /// The requests to the endpoint of either authorization server.
   func visits(ending path: String) -> [Visit] {
     journal.visits.filter { $0.server != "resource" && $0.path.hasSuffix(path) }

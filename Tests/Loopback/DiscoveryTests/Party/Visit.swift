@@ -122,8 +122,8 @@ extension LoopbackReply {
     return .response(
       LoopbackResponse(
         status: status,
-        headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")]
-          + fields.map { (name: $0.0, value: $0.1) }, body: body))
+        headers: [("Content-Type", "application/json")] + fields.map { (name: $0.0, value: $0.1) },
+        body: body))
   }
 
   /// Returns an answer with any text.
