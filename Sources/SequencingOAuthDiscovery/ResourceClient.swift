@@ -62,6 +62,13 @@ public final class ResourceClient: Sendable {
     let module: AuthorizationModule
     let issuer: String
     let client: IdentifiedClient
+
+    /// Returns whether the account, the server and the client are the same.
+    func isSame(as other: Access) -> Bool {
+      module === other.module && issuer == other.issuer
+        && client.clientID == other.client.clientID
+        && client.redirectURIs == other.client.redirectURIs
+    }
   }
 
   /// Creates the client of a resource, without sending a request.
@@ -117,7 +124,7 @@ public final class ResourceClient: Sendable {
   @discardableResult
   func use(_ access: Access) -> Access {
     known.withLock { known in
-      if let known, known.module === access.module, known.issuer == access.issuer { return known }
+      if let known, known.isSame(as: access) { return known }
       known = access
       return access
     }

@@ -72,6 +72,9 @@ extension AuthorizationServer {
         ["error": "use_dpop_nonce", "error_description": "a nonce is needed"], status: 400,
         [("DPoP-Nonce", nonce)])
     }
+    if rules.exchangesIdentities, visit.value("grant_type") == Self.exchangeGrant {
+      return exchangeIdentity(visit)
+    }
     guard let id = client(of: visit, rules) else {
       return .json(["error": "invalid_client"], status: 401)
     }
@@ -83,6 +86,7 @@ extension AuthorizationServer {
       let grant = Grant(
         clientID: id, scope: visit.value("scope"), resources: visit.form["resource"] ?? [])
       return issue(grant, visit, rules, refreshes: false)
+    case Self.assertionGrant: return redeemAssertion(visit, id, rules)
     default: return .json(["error": "unsupported_grant_type"], status: 400)
     }
   }
@@ -160,7 +164,7 @@ extension AuthorizationServer {
     return issue(grant, visit, rules, refreshes: true)
   }
 
-  private func issue(
+  func issue(
     _ grant: Grant, _ visit: Visit, _ rules: Rules, refreshes: Bool
   ) -> LoopbackReply {
     var grant = grant

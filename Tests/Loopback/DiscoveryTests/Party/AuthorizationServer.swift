@@ -60,6 +60,10 @@ final class AuthorizationServer: Sendable {
     var bindsTokens = false
     /// The nonce that proofs must have.
     var nonce: String?
+    /// Returns why an assertion for a client is refused, or `nil`; without it, none is accepted.
+    var judgesAssertion: (@Sendable (SentAssertion, String) -> String?)?
+    /// Whether the server exchanges users' ID tokens for assertions.
+    var exchangesIdentities = false
     /// Answers that replace the server's own, by path; `nil` as an answer keeps it.
     var replies: [String: @Sendable (Visit) async -> LoopbackReply?] = [:]
   }

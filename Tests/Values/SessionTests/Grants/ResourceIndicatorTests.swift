@@ -39,7 +39,7 @@ import Testing
           try await ScriptedTransport.json(
             #"""
             {"device_code":"D","user_code":"U","verification_uri":"https://id.example/device",
-             "expires_in":60,"interval":0}
+             "expires_in":60,"interval":5}
             """#)(request)
         default: try await ScriptedTransport.json(Self.document)(request)
         }
@@ -108,7 +108,10 @@ import Testing
 
   @Test func `a sign-in on another device names the resources`() async throws {
     let fixture = try fixture()
-    try await fixture.oauth.signInWithDeviceCode { _ in }
+    let signIn = begin { try await fixture.oauth.signInWithDeviceCode { _ in } }
+    await fixture.clock.hasSleeper()
+    fixture.clock.advance(by: 5)
+    _ = try await signIn.value
     #expect(resources(at: "/device", fixture) == [Self.identifiers])
     #expect(resources(at: "/token", fixture) == [Self.identifiers])
   }

@@ -184,7 +184,8 @@ import Testing
     async throws
   {
     let server = Self.server(Self.document(""))
-    try await fixture(server).oauth.signIn()
+    let usual = try fixture(server)
+    try await usual.oauth.signIn()
     let demanding: [@Sendable (inout ClientConfiguration) -> Void] = [
       { $0.requiresListedPKCE = true }, { $0.profile = .mcp },
       {
