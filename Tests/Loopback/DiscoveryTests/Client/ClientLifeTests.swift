@@ -9,7 +9,7 @@ import Testing
 @testable import SequencingOAuthDiscovery
 @testable import TestSupport
 
-/// Clients of one resource over time: many at once, after a restart, with taken ports.
+/// A client of one resource over time: after a restart, and with each kind of request.
 @Suite(.timeLimit(.minutes(2))) struct ClientLifeTests {
   private let party: Party
 
@@ -72,116 +72,6 @@ import Testing
     try await party.works(restarted)
     #expect(party.authorized.count == 2)
     #expect(party.redeemed.allSatisfy { $0.form["resource"] == [party.resource.address] })
-  }
-
-  // MARK: Many at once
-
-  @Test func `eight clients that start at once sign in once`() async throws {
-    party.browser.gate.close()
-    let client = try party.client()
-    let tasks = try (0..<8).map { _ in
-      let request = try party.request()
-      return begin { try await client.send(request).status }
-    }
-    try await party.browser.gate.isHolding()
-    party.browser.gate.open()
-    for task in tasks { #expect(try await task.value == 200) }
-    #expect(party.registered.count == 1 && party.authorized.count == 1)
-    party.expectNoFaults()
-  }
-
-  /// The clients of one manager share its account, so the user is asked once.
-  @Test func `eight clients of one manager that start at once sign in once`() async throws {
-    party.browser.gate.close()
-    let clients = try (0..<8).map { _ in try party.client() }
-    let tasks = try clients.map { client in
-      let request = try party.request()
-      return begin { try await client.send(request).status }
-    }
-    try await party.browser.gate.isHolding()
-    party.browser.gate.open()
-    for task in tasks { #expect(try await task.value == 200) }
-    #expect(Set(party.authorized.compactMap { $0.value("client_id") }).count == 1)
-    #expect(try await party.store.all().count == 1)
-    for client in clients { try await party.works(client) }
-  }
-
-  /// As in several processes: nothing is shared but the two stores.
-  ///
-  /// Each process signs in with a port of its own, and three ports are registered.
-  @Test func `modules that share the stores use one registration`() async throws {
-    let clients = try (0..<3).map { _ in
-      try party.client(manager: Party.manager(party.store, party.browser))
-    }
-    try await withThrowingTaskGroup(of: Int.self) { group in
-      for client in clients {
-        let request = try party.request()
-        group.addTask { try await client.send(request).status }
-      }
-      for try await status in group { #expect(status == 200) }
-    }
-    let ids = Set(party.authorized.compactMap { $0.value("client_id") })
-    #expect(ids.count == 1, "\(ids)")
-    let kept = try #require(party.registrations.registration(at: party.first.issuer))
-    #expect(ids == [kept.clientID])
-    for client in clients { try await party.works(client) }
-    party.expectNoFaults()
-  }
-
-  @Test func `a cancelled caller leaves the sign-in to the others`() async throws {
-    party.browser.gate.close()
-    let client = try party.client()
-    let request = try party.request()
-    let patient = begin { try await client.send(request).status }
-    try await party.browser.gate.isHolding()
-    let hasty = begin { try await client.signIn() }
-    hasty.cancel()
-    await failure(.cancelled) { try await hasty.value }
-    party.browser.gate.open()
-    #expect(try await patient.value == 200)
-    #expect(party.authorized.count == 1)
-  }
-
-  // MARK: Redirect URIs
-
-  @Test func `the redirect uses a registered port`() async throws {
-    try await party.works()
-    let uris = try #require(party.registered.first?.json["redirect_uris"]?.array)
-    #expect(uris.count == 3)
-    #expect(party.authorized.map { $0.value("redirect_uri").map(JSONValue.string) } == [uris[0]])
-  }
-
-  @Test(arguments: [1, 2]) func `a taken port gives way to the next one`(taken: Int) async throws {
-    try await party.works()
-    let uris = try #require(party.registered.first?.json["redirect_uris"]?.array)
-      .compactMap(\.string)
-    let others = try uris.prefix(taken).map { uri in
-      try LoopbackServer(port: UInt16(try #require(URL(string: uri)?.port))) { _ in
-        .response(LoopbackResponse(status: 404))
-      }
-    }
-    let restarted = try party.client(
-      manager: Party.manager(MemoryTokenStore(), party.browser))
-    try await party.works(restarted)
-    #expect(party.registered.count == 1)
-    #expect(party.authorized.last?.value("redirect_uri") == uris[taken])
-    for other in others { await other.stop() }
-  }
-
-  @Test func `taken ports stop the sign-in before the browser`() async throws {
-    try await party.works()
-    let uris = try #require(party.registered.first?.json["redirect_uris"]?.array)
-      .compactMap(\.string)
-    let others = try uris.map { uri in
-      try LoopbackServer(port: UInt16(try #require(URL(string: uri)?.port))) { _ in
-        .response(LoopbackResponse(status: 404))
-      }
-    }
-    let restarted = try party.client(
-      manager: Party.manager(MemoryTokenStore(), party.browser))
-    await failure(.portInUse) { try await restarted.send(party.request()) }
-    #expect(party.authorized.count == 1)
-    for other in others { await other.stop() }
   }
 
   // MARK: Requests

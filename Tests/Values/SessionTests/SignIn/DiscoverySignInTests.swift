@@ -201,7 +201,8 @@ import Testing
     }
   }
 
-  @Test func `no client of the Model Context Protocol accepts a server without S256`() async throws {
+  @Test func `no client of the Model Context Protocol accepts a server without S256`() async throws
+  {
     let document = Self.document(#","code_challenge_methods_supported":["plain"]"#)
     let fixture = try fixture(Self.server(document)) {
       $0.profile = .mcp
