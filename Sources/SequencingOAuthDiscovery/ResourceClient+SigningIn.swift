@@ -73,6 +73,9 @@ extension ResourceClient {
     let access = Access(module: account.module, issuer: server.issuer, client: server.client)
     // Another process may have signed in meanwhile.
     if demand.accepts(account.token) { return access }
+    if options.accountID != nil {
+      account.module.attributes[Self.resourceAttribute] = found.metadata.resource
+    }
     var signIn = SignInOptions()
     signIn.scope = scope(demand.challenges, found.metadata, server, after: account.token)
     try await self.signIn(signIn, access)

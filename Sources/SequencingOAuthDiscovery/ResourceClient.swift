@@ -41,6 +41,10 @@ public final class ResourceClient: Sendable {
     /// The time limit of each request to an authorization server, and of each search.
     public var timeout = Duration.seconds(60)
     /// The id of the account; `nil` for the resource's identifier.
+    ///
+    /// Each resource needs another id. The client keeps the resource's identifier in the account's
+    /// attribute `resource`, and refuses an account that has another one, because its token may not
+    /// come to this resource.
     public var accountID: String?
 
     /// Creates the default options.
@@ -133,7 +137,9 @@ public final class ResourceClient: Sendable {
   private func storedAccess() async throws(SQOAuthError) -> Access? {
     let ids = options.accountID.map { [$0] } ?? resource.identifiers
     for id in ids {
-      guard let record = try await accounts.record(id), let issuer = record.issuer,
+      guard let record = try await accounts.record(id) else { continue }
+      let identifier = try identifier(of: record)
+      guard let issuer = record.issuer,
         let client = try await identification.client(at: issuer, id: record.clientID)
       else { continue }
       if let module = accounts.module(id: id) {
@@ -141,12 +147,31 @@ public final class ResourceClient: Sendable {
       }
       let configuration = try configuration(
         of: client, at: issuer, scope: record.token.scope, binding: options.tokenBinding,
-        for: options.accountID == nil ? id : resource.text)
+        for: identifier)
       return Access(
         module: try await accounts.account(configuration, id: id), issuer: issuer, client: client)
     }
     return nil
   }
+
+  /// Returns the identifier of the resource that a stored account is for.
+  ///
+  /// - Throws: ``SQOAuthError/Code/duplicateName`` if that is another resource.
+  private func identifier(of record: AccountRecord) throws(SQOAuthError) -> String {
+    guard options.accountID != nil else { return record.id }
+    guard let identifier = record.attributes[Self.resourceAttribute],
+      resource.identifiers.contains(identifier)
+    else {
+      throw SQOAuthError(
+        .duplicateName,
+        "the account \(record.id.printable) in the store is not for \(resource), so its token may "
+          + "not come there; choose another accountID for each resource")
+    }
+    return identifier
+  }
+
+  /// The attribute with the resource of an account whose id the app chose.
+  static let resourceAttribute = "resource"
 
   var identification: ClientIdentification {
     ClientIdentification(

@@ -74,6 +74,42 @@ import Testing
     #expect(party.redeemed.allSatisfy { $0.form["resource"] == [party.resource.address] })
   }
 
+  /// Its token would otherwise come to a server that it is not for.
+  @Test func `an account of another resource is not used, and stays`() async throws {
+    let other = try Party()
+    let client = try party.client { $0.accountID = "someone" }
+    try await party.works(client)
+    for manager in [party.manager, Party.manager(party.store, party.browser)] {
+      let wrong = try other.client(party.registering, manager: manager) {
+        $0.accountID = "someone"
+      }
+      let error = await failure(.duplicateName) { try await wrong.send(other.request()) }
+      #expect(error?.message.contains("someone") == true)
+      await failure(.duplicateName) { try await wrong.signIn() }
+    }
+    #expect(other.journal.visits.isEmpty && party.authorized.count == 1)
+    try await party.works(client)
+  }
+
+  /// The refresh must name the same resource as the sign-in, not the address of the requests.
+  @Test(arguments: [nil, "someone"])
+  func `an account of the whole server stays one of the whole server`(id: String?) async throws {
+    party.resource.change { [party] in
+      $0.metadataPath = "/.well-known/oauth-protected-resource"
+      $0.identifier = party.resource.origin
+    }
+    try await party.works(party.client { $0.accountID = id })
+    let restarted = try party.client(manager: Party.manager(party.store, party.browser)) {
+      $0.accountID = id
+    }
+    try await #require(restarted.account()).refresh()
+    try await party.works(restarted)
+    #expect(
+      party.redeemed.map { $0.form["resource"] ?? [] } == [
+        [party.resource.origin], [party.resource.origin],
+      ])
+  }
+
   // MARK: Requests
 
   @Test func `a request to another origin is not sent`() async throws {
