@@ -40,7 +40,7 @@ import Testing
     try await party.browser.gate.isHolding()
     party.browser.gate.open()
     for task in tasks { #expect(try await task.value == 200) }
-    #expect(Set(party.authorized.compactMap { $0.value("client_id") }).count == 1)
+    #expect(party.registered.count == 1 && party.authorized.count == 1)
     #expect(try await party.store.all().count == 1)
     for client in clients { try await party.works(client) }
   }
@@ -65,6 +65,28 @@ import Testing
     #expect(ids == [kept.clientID])
     for client in clients { try await party.works(client) }
     party.expectNoFaults()
+  }
+
+  /// The server would keep a client that nobody knows.
+  @Test func `a cancelled caller does not lose a registration under way`() async throws {
+    let gate = Gate(isOpen: false)
+    party.first.change {
+      $0.replies["/register"] = { _ in
+        await gate.pass()
+        return nil
+      }
+    }
+    let client = try party.client()
+    let caller = begin { try await client.signIn() }
+    try await gate.isHolding()
+    caller.cancel()
+    await failure(.cancelled) { try await caller.value }
+    gate.open()
+    try await eventually("the registration in the store") {
+      party.registrations.registration(at: party.first.issuer) != nil
+    }
+    try await party.works(client)
+    #expect(party.registered.count == 1)
   }
 
   @Test func `a cancelled caller leaves the sign-in to the others`() async throws {
