@@ -233,6 +233,7 @@ let loopback: [Target] = [
   tests("Loopback/TransportTests", clientWithServers),
   tests("Loopback/SignInTests", clientWithServers),
   tests("Loopback/ProviderTests", clientWithServers),
+  tests("Loopback/DiscoveryTests", ["SequencingOAuthDiscovery"] + clientWithServers),
   tests(
     "Loopback/GRPCLoopbackTests",
     [

@@ -71,7 +71,8 @@ struct ClientIdentification: Sendable {
     try ClientMetadata.checkDocumentAddress(address)
     let key = identity.metadata?.keys.first
     return IdentifiedClient(
-      clientID: address, clientKey: key, authentication: key == nil ? .publicClient : .privateKeyJWT,
+      clientID: address, clientKey: key,
+      authentication: key == nil ? .publicClient : .privateKeyJWT,
       redirectURIs: identity.metadata?.redirectURIs ?? [], origin: "a client metadata document")
   }
 
@@ -102,13 +103,33 @@ struct ClientIdentification: Sendable {
     }
   }
 
+  /// Returns the stored or a new registration; callers in one process share the same work.
   private func registered(
     at issuer: String, _ server: ProviderMetadata
   ) async throws(SQOAuthError) -> ClientRegistration {
     guard var metadata = identity.metadata else { throw unknown(at: issuer, server) }
-    let registrar = ClientRegistrar(issuer: issuer, timeout: timeout, environment: environment)
     // A server may let a client ask for no scope beyond its registered ones.
     metadata.scope = metadata.scope ?? server.scopes?.nonEmptyList
+    let described = metadata
+    // A cancelled caller must not leave a client at the server that nobody knows.
+    let work = { @Sendable () async throws(SQOAuthError) in
+      try await uncancelled { () throws(SQOAuthError) in
+        try await self.registration(of: described, at: issuer)
+      }
+    }
+    guard let call = RegistrationCall(issuer, described, identity.registrations) else {
+      return try await work()
+    }
+    let registration = try await RegistrationCall.underWay.value(of: call, work)
+    guard let registration else { throw .waitCancelled }
+    return registration
+  }
+
+  private func registration(
+    of metadata: ClientMetadata, at issuer: String
+  ) async throws(SQOAuthError) -> ClientRegistration {
+    var metadata = metadata
+    let registrar = ClientRegistrar(issuer: issuer, timeout: timeout, environment: environment)
     let asked = metadata.redirectURIs
     if let kept = try await kept(at: issuer), let ported = LoopbackPorts.uris(asked, as: kept) {
       metadata.redirectURIs = ported
@@ -128,9 +149,11 @@ struct ClientIdentification: Sendable {
     let standing: ClientRegistration
     do {
       let earlier = try await kept(at: new.issuer)
-      standing = try await identity.registrations.save(new, replacing: earlier.flatMap { kept in
-        LoopbackPorts.uris(asked, as: kept) == nil ? kept : nil
-      })
+      standing = try await identity.registrations.save(
+        new,
+        replacing: earlier.flatMap { kept in
+          LoopbackPorts.uris(asked, as: kept) == nil ? kept : nil
+        })
     } catch {
       try? await registrar.delete(new)
       throw SQOAuthError(.storeFailed, "the registration could not be stored", cause: error)

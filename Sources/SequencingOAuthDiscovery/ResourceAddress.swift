@@ -9,13 +9,16 @@ struct ResourceAddress: Sendable, Hashable {
   let origin: ResourceOrigin
   /// Whether the resource is on this computer, so that its authorization server may be too.
   let isLocal: Bool
+  /// Whether some resolver takes the host for this computer, in any spelling.
+  let mayBeLocal: Bool
 
   /// Checks an address; it must be https, or http on a loopback address.
   init(_ text: String) throws(SQOAuthError) {
     let url = String(text.prefix { $0 != "#" })
     _ = try EndpointURL.check(url, name: "resource's address")
     origin = try ResourceOrigin(url)
-    isLocal = try RequestTarget(text: url).isLoopback
+    let target = try RequestTarget(text: url)
+    (isLocal, mayBeLocal) = (target.isLoopback, target.mayBeLoopback)
     self.text = url
   }
 
@@ -51,10 +54,14 @@ struct ResourceAddress: Sendable, Hashable {
       url: try ProtectedResourceMetadata.address(of: root), identifiers: [root, root + "/"])
     guard !isRoot else { return [whole] }
     let own = root + path
-    // A slash at the end belongs to the identifier, but servers leave it out.
-    let specific = Candidate(
-      url: try ProtectedResourceMetadata.address(of: own), identifiers: [text, own])
-    return [specific, whole]
+    // A query may belong to the identifier, or only to the app's request.
+    var specific: [Candidate] = []
+    for identifier in text == own ? [own] : [text, own] {
+      specific.append(
+        Candidate(
+          url: try ProtectedResourceMetadata.address(of: identifier), identifiers: [text, own]))
+    }
+    return specific + [whole]
   }
 
   /// Returns the address in a server's challenge, with the identifiers that it may name.

@@ -7,10 +7,10 @@ extension ResourceClient {
   /// ``Options/interaction`` allows it; it may open a browser then.
   ///
   /// Without an account, the request is first sent without a token. If the resource answers 401, its
-  /// challenge is the beginning of the search for its authorization server. A response without such
-  /// a challenge is returned. With an account, this is ``AccountOperations/send(_:)``; if the
-  /// resource refuses the account, the client asks the resource again which server it trusts, and
-  /// signs the user in once.
+  /// challenge is the beginning of the search for its authorization server. Any other response is
+  /// returned. With an account, this is ``AccountOperations/send(_:)``; if the resource refuses the
+  /// account, the client asks the resource again which server it trusts, and signs the user in once.
+  /// One request leads to three sign-ins at most, whatever the resource demands.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/notAuthorized`` if the resource demands a sign-in
   ///   that is not allowed; ``SQOAuthError/Code/originNotAllowed`` for a URL of another server; the
@@ -31,8 +31,13 @@ extension ResourceClient {
     }
     let access = try await gainAccess(
       allowed(Demand(challenges: challenges, refused: nil), after: nil))
-    return try await send(request, by: access)
+    return try await send(request, by: access, signIns: 1)
   }
+
+  /// The largest number of sign-ins for one request.
+  ///
+  /// A resource that demands something else after each sign-in would never let the user go.
+  private static let maximumSignIns = 3
 
   /// Throws if a request is for another server than the resource's.
   private func check(_ request: WebRequest) throws(SQOAuthError) {
@@ -45,23 +50,25 @@ extension ResourceClient {
   }
 
   private func send(
-    _ request: WebRequest, by access: Access
+    _ request: WebRequest, by access: Access, signIns: Int = 0
   ) async throws(SQOAuthError) -> WebResponse {
     var access = access
+    var signIns = signIns
     var hasSignedIn = false
     while true {
       let token = access.module.currentToken
       do throws(SQOAuthError) {
         return try await access.module.send(request)
       } catch {
-        guard request.isReplayable else { throw error }
+        guard request.isReplayable, signIns < Self.maximumSignIns else { throw error }
         switch error.code {
         case .insufficientScope, .insufficientUserAuthentication:
           guard options.interaction == .signInAndStepUp else { throw error }
-          try await stepUp(after: error, access)
+          if try await stepUp(after: error, access) { signIns += 1 }
         case _ where error.needsSignIn && !hasSignedIn:
           hasSignedIn = true
-          var demand = Demand(challenges: error.challenge.map { [$0] } ?? [], refused: token)
+          signIns += 1
+          var demand = Demand(after: error, of: access.module, sent: token)
           if error.code == .invalidClient { demand.unknownClient = access.client.clientID }
           access = try await gainAccess(allowed(demand, after: error))
         default:
@@ -82,8 +89,11 @@ extension ResourceClient {
         "\(resource) demands a token, and nobody has signed in; call signIn() where a user can")
   }
 
-  /// Signs the user in with the scopes or the login that the resource demands in addition.
-  func stepUp(after error: SQOAuthError, _ access: Access) async throws(SQOAuthError) {
+  /// Signs the user in with the scopes or the login that the resource demands in addition; returns
+  /// `false` if a newer token is enough.
+  private func stepUp(
+    after error: SQOAuthError, _ access: Access
+  ) async throws(SQOAuthError) -> Bool {
     var error = error
     if error.code == .insufficientScope, error.challenge?.scope == nil {
       // Some servers only say in their metadata which scopes they need.
@@ -95,8 +105,9 @@ extension ResourceClient {
     }
     guard
       let signIn = try access.module.stepUpOptions(answering: error, with: SignInOptions())
-    else { return }
+    else { return false }
     try await self.signIn(signIn, access)
+    return true
   }
 }
 

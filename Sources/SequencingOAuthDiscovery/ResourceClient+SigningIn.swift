@@ -27,6 +27,23 @@ extension ResourceClient {
     /// The client that the authorization server no longer knows; `nil` if it is known.
     var unknownClient: String?
 
+    init(challenges: [TokenChallenge], refused: SQToken?, isSignIn: Bool = false) {
+      self.challenges = challenges
+      self.refused = refused
+      self.isSignIn = isSignIn
+    }
+
+    /// Creates the demand of a resource that refused the token of an account.
+    ///
+    /// The account may have refreshed the token that was `sent`, and the resource refused that one
+    /// too.
+    init(after error: SQOAuthError, of module: AuthorizationModule, sent token: SQToken?) {
+      let current = module.currentToken
+      self.init(
+        challenges: error.challenge.map { [$0] } ?? [],
+        refused: current.map(error.isRefusal(of:)) == true ? current : token)
+    }
+
     /// Returns whether a token may serve instead of a new one.
     func accepts(_ token: SQToken?) -> Bool {
       guard !isSignIn, let token else { return false }
@@ -59,35 +76,51 @@ extension ResourceClient {
     let configuration = try configuration(
       of: server.client, at: server.issuer, scope: nil, binding: binding,
       for: found.metadata.resource)
-    let (module, isKept) = try await module(configuration, id)
-    module.attributes[Self.resourceAttribute] = found.metadata.resource
-    let access = Access(module: module, issuer: server.issuer, client: server.client)
+    let account = try await account(configuration, id)
+    let access = Access(module: account.module, issuer: server.issuer, client: server.client)
     // Another process may have signed in meanwhile.
-    if isKept, demand.accepts(module.currentToken) { return access }
+    if demand.accepts(account.token) { return access }
+    if options.accountID != nil {
+      account.module.attributes[Self.resourceAttribute] = found.metadata.resource
+    }
     var signIn = SignInOptions()
-    signIn.scope = scope(
-      demand.challenges, found.metadata, server, after: isKept ? module.currentToken : nil)
+    signIn.scope = scope(demand.challenges, found.metadata, server, after: account.token)
     try await self.signIn(signIn, access)
-    guard !isKept else { return access }
+    guard !account.isKept else { return access }
     return Access(
-      module: try await accounts.account(module.configuration ?? configuration, id: id),
+      module: try await accounts.account(account.module.configuration ?? configuration, id: id),
       issuer: server.issuer, client: server.client)
   }
 
-  /// Returns the module of the account, configured for the server; `false` if the stored account is of
-  /// another client or server, and is replaced by the next sign-in.
-  private func module(
+  /// The account for which a client signs in.
+  private struct Account {
+    let module: AuthorizationModule
+    /// Whether the manager keeps the module; if not, the stored account is of another client or
+    /// server, and the sign-in replaces it.
+    let isKept: Bool
+    /// The token that the same client has of the same server.
+    let token: SQToken?
+  }
+
+  /// Returns the account with an id, configured for the server.
+  private func account(
     _ configuration: ClientConfiguration, _ id: String
-  ) async throws(SQOAuthError) -> (AuthorizationModule, isKept: Bool) {
+  ) async throws(SQOAuthError) -> Account {
     if let module = accounts.module(id: id) {
-      if module.configuration != configuration { module.register(configuration) }
-      return (module, true)
+      let earlier = module.configuration
+      if earlier != configuration { module.register(configuration) }
+      // A token of another server says nothing here, and its scopes may not be asked for here.
+      let isSame =
+        earlier?.provider == configuration.provider && earlier?.clientID == configuration.clientID
+      return Account(module: module, isKept: true, token: isSame ? module.currentToken : nil)
     }
     do throws(SQOAuthError) {
-      return (try await accounts.account(configuration, id: id), true)
+      let module = try await accounts.account(configuration, id: id)
+      return Account(module: module, isKept: true, token: module.currentToken)
     } catch {
       guard error.code == .invalidConfiguration else { throw error }
-      return (accounts.module(for: configuration, id: id), false)
+      return Account(
+        module: accounts.module(for: configuration, id: id), isKept: false, token: nil)
     }
   }
 

@@ -5,8 +5,7 @@ public import SequencingOAuth
 ///
 /// It finds the authorization server that the resource trusts (RFC 9728), its metadata (RFC 8414) and
 /// who the program is there (``ClientIdentity``), signs the user in for this resource (RFC 8707), and
-/// keeps the account in the store under the resource's identifier, which is also the account's
-/// attribute `resource`. Processes that share the store
+/// keeps the account in the store under the resource's identifier. Processes that share the store
 /// share the account. After a restart the account is used without a search.
 ///
 /// Tokens go to the resource's own server only. Any thread may call any method.
@@ -42,6 +41,10 @@ public final class ResourceClient: Sendable {
     /// The time limit of each request to an authorization server, and of each search.
     public var timeout = Duration.seconds(60)
     /// The id of the account; `nil` for the resource's identifier.
+    ///
+    /// Each resource needs another id. The client keeps the resource's identifier in the account's
+    /// attribute `resource`, and refuses an account that has another one, because its token may not
+    /// come to this resource.
     public var accountID: String?
 
     /// Creates the default options.
@@ -63,6 +66,13 @@ public final class ResourceClient: Sendable {
     let module: AuthorizationModule
     let issuer: String
     let client: IdentifiedClient
+
+    /// Returns whether the account, the server and the client are the same.
+    func isSame(as other: Access) -> Bool {
+      module === other.module && issuer == other.issuer
+        && client.clientID == other.client.clientID
+        && client.redirectURIs == other.client.redirectURIs
+    }
   }
 
   /// Creates the client of a resource, without sending a request.
@@ -118,19 +128,18 @@ public final class ResourceClient: Sendable {
   @discardableResult
   func use(_ access: Access) -> Access {
     known.withLock { known in
-      if let known, known.module === access.module, known.issuer == access.issuer { return known }
+      if let known, known.isSame(as: access) { return known }
       known = access
       return access
     }
   }
 
-  /// The name of the account's attribute that holds the resource's identifier.
-  static let resourceAttribute = "resource"
-
   private func storedAccess() async throws(SQOAuthError) -> Access? {
     let ids = options.accountID.map { [$0] } ?? resource.identifiers
     for id in ids {
-      guard let record = try await accounts.record(id), let issuer = record.issuer,
+      guard let record = try await accounts.record(id) else { continue }
+      let identifier = try identifier(of: record)
+      guard let issuer = record.issuer,
         let client = try await identification.client(at: issuer, id: record.clientID)
       else { continue }
       if let module = accounts.module(id: id) {
@@ -138,12 +147,31 @@ public final class ResourceClient: Sendable {
       }
       let configuration = try configuration(
         of: client, at: issuer, scope: record.token.scope, binding: options.tokenBinding,
-        for: record.attributes[Self.resourceAttribute] ?? id)
+        for: identifier)
       return Access(
         module: try await accounts.account(configuration, id: id), issuer: issuer, client: client)
     }
     return nil
   }
+
+  /// Returns the identifier of the resource that a stored account is for.
+  ///
+  /// - Throws: ``SQOAuthError/Code/duplicateName`` if that is another resource.
+  private func identifier(of record: AccountRecord) throws(SQOAuthError) -> String {
+    guard options.accountID != nil else { return record.id }
+    guard let identifier = record.attributes[Self.resourceAttribute],
+      resource.identifiers.contains(identifier)
+    else {
+      throw SQOAuthError(
+        .duplicateName,
+        "the account \(record.id.printable) in the store is not for \(resource), so its token may "
+          + "not come there; choose another accountID for each resource")
+    }
+    return identifier
+  }
+
+  /// The attribute with the resource of an account whose id the app chose.
+  static let resourceAttribute = "resource"
 
   var identification: ClientIdentification {
     ClientIdentification(

@@ -124,7 +124,7 @@ struct ResourceDiscovery: Sendable {
           "names an authorization server that is no https URL: \"\(issuer.printable)\"")
       }
       // A server elsewhere could otherwise make this computer send requests to itself.
-      guard resource.isLocal || !address.isLocal else {
+      guard resource.isLocal || !address.mayBeLocal else {
         throw invalid(
           candidate, "names an authorization server on this computer: \"\(issuer.printable)\"")
       }

@@ -47,7 +47,7 @@ package struct RequestTarget {
   package var isLoopback: Bool { LoopbackHost.isAddress(host) }
 
   /// Whether the request must bypass every proxy.
-  var mayBeLoopback: Bool { LoopbackHost.mayBeMeant(by: host) }
+  package var mayBeLoopback: Bool { LoopbackHost.mayBeMeant(by: host) }
 
   /// The host and the port for messages, as `host:port`.
   package var authority: String {

@@ -65,6 +65,6 @@ package struct JSONRules {
     "issuer", "authorization_endpoint", "token_endpoint", "revocation_endpoint",
     "device_authorization_endpoint", "introspection_endpoint", "registration_endpoint", "jwks_uri",
     "userinfo_endpoint", "end_session_endpoint", "code_challenge_methods_supported",
-    "authorization_response_iss_parameter_supported",
+    "authorization_response_iss_parameter_supported", "resource", "authorization_servers",
   ]
 }

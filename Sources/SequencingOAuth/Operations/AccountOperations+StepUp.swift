@@ -53,3 +53,8 @@ extension AuthorizationModule {
     return demand.options(options, after: session.token, configuration)
   }
 }
+
+extension SQOAuthError {
+  /// Returns whether a resource server refused a token with this error.
+  package func isRefusal(of token: SQToken) -> Bool { refusedUse?.isOf(token) == true }
+}

@@ -86,4 +86,16 @@ import Testing
   func `an issuer with a query, a fragment or no encryption is rejected`(issuer: String) {
     failure { try Self.addresses(issuer) }
   }
+
+  /// The Model Context Protocol's order: inserted, inserted, appended.
+  @Test func `a client of the Model Context Protocol asks below the path last`() throws {
+    let discovery = Discovery(
+      issuer: "https://example.com/tenant1", timeout: .seconds(1), insertsWellKnownFirst: true)
+    #expect(
+      try discovery.addresses().map(\.absoluteString) == [
+        "https://example.com/.well-known/oauth-authorization-server/tenant1",
+        "https://example.com/.well-known/openid-configuration/tenant1",
+        "https://example.com/tenant1/.well-known/openid-configuration",
+      ])
+  }
 }

@@ -14,8 +14,8 @@ import Testing
     "serverError", "temporarilyUnavailable", "interactionRequired", "loginRequired",
     "consentRequired", "invalidTarget", "invalidAuthorizationDetails", "useDPoPNonce",
     "invalidDPoPProof", "unsupportedTokenType", "expiredToken",
-    "invalidToken", "insufficientScope", "invalidRedirectURI", "invalidClientMetadata",
-    "invalidRequestURI", "insufficientUserAuthentication",
+    "invalidToken", "insufficientScope", "insufficientUserAuthentication", "invalidRedirectURI",
+    "invalidClientMetadata", "invalidRequestURI",
   ]
 
   /// Reads the names and texts of all public codes from the source.

@@ -179,6 +179,39 @@ import Testing
     #expect(accepting.opened.first?.parameters["code_challenge_method"] == "S256")
   }
 
+  /// Many servers support PKCE and do not say so, so only a client that demands the list refuses.
+  @Test func `a server without a list of methods is rejected by the clients that need one`()
+    async throws
+  {
+    let server = Self.server(Self.document(""))
+    let usual = try fixture(server)
+    try await usual.oauth.signIn()
+    let demanding: [@Sendable (inout ClientConfiguration) -> Void] = [
+      { $0.requiresListedPKCE = true }, { $0.profile = .mcp },
+      {
+        $0.profile = .mcp
+        $0.acceptsServersWithoutPKCE = true
+      },
+    ]
+    for demand in demanding {
+      let fixture = try fixture(server, change: demand)
+      let error = await failure(.pkceUnsupported) { try await fixture.oauth.signIn() }
+      #expect(error?.message.contains("code_challenge_methods_supported") == true)
+      #expect(fixture.opened.isEmpty)
+    }
+  }
+
+  @Test func `no client of the Model Context Protocol accepts a server without S256`() async throws
+  {
+    let document = Self.document(#","code_challenge_methods_supported":["plain"]"#)
+    let fixture = try fixture(Self.server(document)) {
+      $0.profile = .mcp
+      $0.acceptsServersWithoutPKCE = true
+    }
+    await failure(.pkceUnsupported) { try await fixture.oauth.signIn() }
+    #expect(fixture.opened.isEmpty)
+  }
+
   /// Otherwise the browser would show an error page, and the app would wait for minutes.
   @Test(arguments: [
     ("require_pushed_authorization_requests", "true"),

@@ -1,0 +1,105 @@
+import Foundation
+import SQBasics
+import SequencingOAuth
+import Testing
+
+@testable import SequencingOAuthDiscovery
+@testable import TestSupport
+
+/// Many clients of one resource that start at once, in one program and in several.
+@Suite(.timeLimit(.minutes(2))) struct CrowdTests {
+  private let party: Party
+
+  init() throws {
+    party = try Party()
+    party.first.change { $0.issuesRefreshTokens = true }
+  }
+
+  @Test func `eight clients that start at once sign in once`() async throws {
+    party.browser.gate.close()
+    let client = try party.client()
+    let tasks = try (0..<8).map { _ in
+      let request = try party.request()
+      return begin { try await client.send(request).status }
+    }
+    try await party.browser.gate.isHolding()
+    party.browser.gate.open()
+    for task in tasks { #expect(try await task.value == 200) }
+    #expect(party.registered.count == 1 && party.authorized.count == 1)
+    party.expectNoFaults()
+  }
+
+  /// The clients of one manager share its account, so the user is asked once.
+  @Test func `eight clients of one manager that start at once sign in once`() async throws {
+    party.browser.gate.close()
+    let clients = try (0..<8).map { _ in try party.client() }
+    let tasks = try clients.map { client in
+      let request = try party.request()
+      return begin { try await client.send(request).status }
+    }
+    try await party.browser.gate.isHolding()
+    party.browser.gate.open()
+    for task in tasks { #expect(try await task.value == 200) }
+    #expect(party.registered.count == 1 && party.authorized.count == 1)
+    #expect(try await party.store.all().count == 1)
+    for client in clients { try await party.works(client) }
+  }
+
+  /// As in several processes: nothing is shared but the two stores.
+  ///
+  /// Each process signs in with a port of its own, and three ports are registered.
+  @Test func `modules that share the stores use one registration`() async throws {
+    let clients = try (0..<3).map { _ in
+      try party.client(manager: Party.manager(party.store, party.browser))
+    }
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      for client in clients {
+        let request = try party.request()
+        group.addTask { try await client.send(request).status }
+      }
+      for try await status in group { #expect(status == 200) }
+    }
+    let ids = Set(party.authorized.compactMap { $0.value("client_id") })
+    #expect(ids.count == 1, "\(ids)")
+    let kept = try #require(party.registrations.registration(at: party.first.issuer))
+    #expect(ids == [kept.clientID])
+    for client in clients { try await party.works(client) }
+    party.expectNoFaults()
+  }
+
+  /// The server would keep a client that nobody knows.
+  @Test func `a cancelled caller does not lose a registration under way`() async throws {
+    let gate = Gate(isOpen: false)
+    party.first.change {
+      $0.replies["/register"] = { _ in
+        await gate.pass()
+        return nil
+      }
+    }
+    let client = try party.client()
+    let caller = begin { try await client.signIn() }
+    try await gate.isHolding()
+    caller.cancel()
+    await failure(.cancelled) { try await caller.value }
+    gate.open()
+    try await eventually("the registration in the store") {
+      party.registrations.registration(at: party.first.issuer) != nil
+    }
+    try await party.works(client)
+    #expect(party.registered.count == 1)
+  }
+
+  @Test func `a cancelled caller leaves the sign-in to the others`() async throws {
+    party.browser.gate.close()
+    let client = try party.client()
+    let request = try party.request()
+    let patient = begin { try await client.send(request).status }
+    try await party.browser.gate.isHolding()
+    let hasty = begin { try await client.signIn() }
+    hasty.cancel()
+    await failure(.cancelled) { try await hasty.value }
+    party.browser.gate.open()
+    #expect(try await patient.value == 200)
+    #expect(party.authorized.count == 1)
+  }
+}

@@ -1,0 +1,181 @@
+import SequencingOAuth
+import SequencingOAuthDiscovery
+import Testing
+
+@testable import TestSupport
+
+/// What a resource demands of tokens and logins, and what the client asks for then.
+///
+/// - SeeAlso: RFC 6750, section 3.1; RFC 9470; RFC 9449; RFC 9728, section 2
+@Suite(.timeLimit(.minutes(2))) struct DemandTests {
+  private let party: Party
+
+  init() throws { party = try Party() }
+
+  /// The scopes of each authorization request.
+  private var asked: [Set<String>] {
+    party.authorized.map {
+      Set(($0.value("scope") ?? "").split(separator: " ").map(String.init))
+    }
+  }
+
+  // MARK: Scopes
+
+  @Test func `a sign-in after a refused token keeps the scopes`() async throws {
+    party.resource.change { $0.challenge = #"scope="a""# }
+    let client = try await party.works()
+    party.first.revoke(try #require(party.visits("/mcp").last?.token))
+    party.resource.change { $0.challenge = #"scope="b""# }
+    try await party.works(client)
+    #expect(asked == [["a"], ["a", "b"]])
+  }
+
+  /// Some servers say only in their metadata which scopes they need.
+  @Test func `a demand without scopes is read from the metadata`() async throws {
+    party.resource.change {
+      $0.challenge = #"scope="a""#
+      $0.members["scopes_supported"] = ["a", "b"]
+      $0.demand = { _ in (["b"], #"error="insufficient_scope""#) }
+    }
+    try await party.works()
+    #expect(asked == [["a"], ["a", "b"]])
+  }
+
+  @Test func `a demand without anything new is the error itself`() async throws {
+    party.resource.change {
+      $0.challenge = #"scope="a""#
+      $0.members["scopes_supported"] = ["a"]
+      $0.demand = { _ in (["b"], #"error="insufficient_scope""#) }
+    }
+    await failure(.insufficientScope) { try await party.client().send(party.request()) }
+    #expect(asked == [["a"]])
+  }
+
+  @Test func `without permission to step up, the app gets the demand`() async throws {
+    party.resource.change {
+      $0.demand = { _ in (["b"], #"error="insufficient_scope", scope="b""#) }
+    }
+    let client = try party.client { $0.interaction = .signIn }
+    let error = await failure(.insufficientScope) { try await client.send(party.request()) }
+    #expect(error?.challenge?.scope == "b" && party.authorized.count == 1)
+  }
+
+  @Test func `the app's scopes replace those of the resource`() async throws {
+    party.resource.change { $0.challenge = #"scope="a""# }
+    try await party.works(party.client { $0.scope = "own" })
+    #expect(asked == [["own"]])
+  }
+
+  @Test func `a machine steps up without a browser`() async throws {
+    party.first.change { $0.methods = ["client_secret_basic"] }
+    party.first.know("machine", .init(secret: "s", method: "client_secret_basic"))
+    party.resource.change {
+      $0.challenge = #"scope="a""#
+      $0.demand = { _ in (["b"], #"error="insufficient_scope", scope="b""#) }
+    }
+    var machine = try ClientConfiguration(
+      clientID: "machine", clientSecret: "s", provider: .issuer(party.first.issuer))
+    machine.usesClientCredentials = true
+    try await party.works(party.client(ClientIdentity(clients: [machine])))
+    let scopes = party.redeemed.map { Set(($0.value("scope") ?? "").split(separator: " ")) }
+    #expect(scopes == [["a"], ["a", "b"]] && party.browser.opened == [])
+  }
+
+  // MARK: Logins
+
+  private func demandsLogin(until count: Int) {
+    let first = party.first
+    party.resource.change { [party] in
+      let metadata = party.resource.origin + $0.metadataPath
+      $0.replies["/mcp"] = { visit in
+        guard let token = visit.token, first.grant(of: token) != nil,
+          first.journal.visits.count(where: { $0.path == "/authorize" }) < count
+        else { return nil }
+        let field =
+          #"Bearer error="insufficient_user_authentication", acr_values="gold", max_age="60", "#
+          + #"resource_metadata="\#(metadata)""#
+        return .status(401, [("WWW-Authenticate", field)])
+      }
+    }
+  }
+
+  @Test func `a stronger login is asked for once`() async throws {
+    demandsLogin(until: 2)
+    try await party.works()
+    #expect(party.authorized.map { $0.value("acr_values") } == [nil, "gold"])
+    #expect(party.authorized.map { $0.value("max_age") } == [nil, "60"])
+    // The token that was good enough for less is not refreshed.
+    #expect(party.redeemed.allSatisfy { $0.value("grant_type") == "authorization_code" })
+  }
+
+  @Test func `a login that is never strong enough ends`() async throws {
+    demandsLogin(until: .max)
+    await failure(.insufficientUserAuthentication) {
+      try await party.client().send(party.request())
+    }
+    #expect(party.authorized.count == 3)
+    party.expectNoFaults()
+  }
+
+  // MARK: Bound tokens
+
+  @Test func `metadata that demands bound tokens is enough`() async throws {
+    party.first.change { $0.bindsTokens = true }
+    party.resource.change { $0.members["dpop_bound_access_tokens_required"] = true }
+    try await party.works()
+    #expect(party.redeemed.allSatisfy { $0.proof != nil })
+    #expect(party.visits("/mcp").last?.scheme == "dpop")
+  }
+
+  @Test func `a resource that accepts both gets plain tokens`() async throws {
+    party.first.change { $0.bindsTokens = true }
+    let metadata = party.resource.metadataAddress
+    party.resource.change {
+      $0.replies["/mcp"] = { visit in
+        guard visit.token == nil else { return .text("hello", type: "text/plain") }
+        let fields = ["DPoP algs=\"ES256\"", "Bearer resource_metadata=\"\(metadata)\""]
+        return .status(401, fields.map { ("WWW-Authenticate", $0) })
+      }
+    }
+    _ = try await party.client().send(party.request())
+    #expect(party.redeemed.allSatisfy { $0.proof == nil })
+  }
+
+  @Test func `no common algorithm stops before the browser`() async throws {
+    party.resource.change {
+      $0.demandsProof = true
+      $0.members["dpop_signing_alg_values_supported"] = ["HS256", "none", "RS256"]
+    }
+    let error = await failure(.signInUnsupported) {
+      try await party.client().send(party.request())
+    }
+    #expect(error?.message.contains("dpop_signing_alg_values_supported") == true)
+    #expect(party.browser.opened == [] && party.authorized.isEmpty)
+  }
+
+  // MARK: Other ways in
+
+  @Test func `the search can be asked for alone`() async throws {
+    let client = try party.client()
+    #expect(try await client.account() == nil)
+    #expect(party.journal.visits.isEmpty)
+    let refusal = try await CurlTransport.shared.send(party.request())
+    party.resource.change { $0.metadataPath = "/elsewhere" }
+    await failure(.resourceMetadataInvalid) { try await client.discover(after: refusal) }
+    party.resource.change { $0.metadataPath = "/.well-known/oauth-protected-resource/mcp" }
+    let found = try await client.discover(after: refusal)
+    #expect(found.metadata.authorizationServers == [party.first.issuer])
+    #expect(found.steps.map(\.address) == [party.resource.metadataAddress])
+    #expect(party.visits(at: "first").isEmpty)
+  }
+
+  @Test func `a resource at the root of its server works`() async throws {
+    party.resource.change { [party] in
+      $0.path = "/"
+      $0.metadataPath = "/.well-known/oauth-protected-resource"
+      $0.identifier = party.resource.origin + "/"
+    }
+    try await party.works(party.client(of: party.resource.origin + "/"))
+    #expect(party.redeemed.allSatisfy { $0.value("resource") == party.resource.origin + "/" })
+  }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import SequencingOAuth
+import Testing
+
+@testable import SequencingOAuthDiscovery
+@testable import TestSupport
+
+/// The addresses of a resource's metadata, and the identifiers that it may have there.
+///
+/// - SeeAlso: RFC 9728, sections 3.1 and 3.3
+struct ResourceAddressTests {
+  /// An address, the addresses of its metadata, and the identifiers that each may name.
+  struct Row: Sendable, CustomStringConvertible {
+    let address: String
+    let candidates: [(url: String, identifiers: [String])]
+
+    var description: String { address }
+  }
+
+  private static let wellKnown = "/.well-known/oauth-protected-resource"
+
+  private static let rows: [Row] = [
+    Row(
+      address: "https://api.example",
+      candidates: [
+        ("https://api.example\(wellKnown)", ["https://api.example", "https://api.example/"])
+      ]),
+    Row(
+      address: "https://api.example/",
+      candidates: [
+        ("https://api.example\(wellKnown)", ["https://api.example", "https://api.example/"])
+      ]),
+    Row(
+      address: "https://api.example/mcp",
+      candidates: [
+        ("https://api.example\(wellKnown)/mcp", ["https://api.example/mcp"]),
+        ("https://api.example\(wellKnown)", ["https://api.example", "https://api.example/"]),
+      ]),
+    Row(
+      address: "https://[::1]:8443/a/b",
+      candidates: [
+        ("https://[::1]:8443\(wellKnown)/a/b", ["https://[::1]:8443/a/b"]),
+        ("https://[::1]:8443\(wellKnown)", ["https://[::1]:8443", "https://[::1]:8443/"]),
+      ]),
+    Row(
+      address: "http://127.0.0.1:80/mcp#part",
+      candidates: [
+        ("http://127.0.0.1:80\(wellKnown)/mcp", ["http://127.0.0.1:80/mcp"]),
+        ("http://127.0.0.1:80\(wellKnown)", ["http://127.0.0.1:80", "http://127.0.0.1:80/"]),
+      ]),
+  ]
+
+  @Test(arguments: rows) func `metadata is asked at the resource's addresses`(row: Row) throws {
+    let candidates = try ResourceAddress(row.address).candidates()
+    #expect(candidates.map(\.url.absoluteString) == row.candidates.map(\.url))
+    for (found, expected) in zip(candidates, row.candidates) {
+      #expect(Set(found.identifiers) == Set(expected.identifiers))
+    }
+  }
+
+  @Test func `a query may belong to the identifier`() throws {
+    let address = try ResourceAddress("https://api.example/mcp?tenant=a")
+    #expect(
+      address.identifiers == [
+        "https://api.example/mcp?tenant=a", "https://api.example/mcp", "https://api.example",
+        "https://api.example/",
+      ])
+    let first = try #require(try address.candidates().first)
+    #expect(
+      Set(first.identifiers) == ["https://api.example/mcp?tenant=a", "https://api.example/mcp"])
+  }
+
+  @Test func `a query stays behind the well-known address`() throws {
+    let addresses = try ResourceAddress("https://api.example/mcp?tenant=a").candidates()
+      .map(\.url.absoluteString)
+    #expect(addresses.first == "https://api.example\(Self.wellKnown)/mcp?tenant=a")
+  }
+
+  @Test(arguments: [
+    "http://api.example/mcp", "ftp://api.example", "api.example", "", "https://",
+    "https://u:p@api.example/mcp", "https://api.example/a b", "http://127.0.0.1.example/mcp",
+  ])
+  func `an unusable address is refused`(text: String) {
+    failure { try ResourceAddress(text) }
+  }
+
+  // MARK: The address in a challenge
+
+  @Test func `an address at the same server may name the resource only`() throws {
+    let address = try ResourceAddress("https://api.example/mcp")
+    let candidate = try address.candidate(named: "https://api.example/custom")
+    #expect(candidate.identifiers.allSatisfy { $0 == "https://api.example/mcp" })
+    // The default port is the same server, and the well-known addresses keep their rules.
+    let same = try address.candidate(named: "https://API.example:443/custom")
+    #expect(same.identifiers.allSatisfy { $0 == "https://api.example/mcp" })
+    let root = try address.candidate(named: "https://api.example\(Self.wellKnown)")
+    #expect(Set(root.identifiers) == ["https://api.example", "https://api.example/"])
+  }
+
+  @Test(arguments: [
+    "https://evil.example/x", "https://api.example:8443/x", "http://api.example/x",
+    "https://api.example.evil.example/x", "https://api.example@evil.example/x", "/x", "",
+    "https://api.example/x#y", "javascript:alert(1)",
+  ])
+  func `an address elsewhere is refused with its name`(text: String) throws {
+    let address = try ResourceAddress("https://api.example/mcp")
+    let error = failure(.resourceMetadataInvalid) { try address.candidate(named: text) }
+    #expect(error?.message.contains("resource_metadata") == true)
+  }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import SequencingOAuth
+import Testing
+
+@testable import SequencingOAuthDiscovery
+@testable import TestSupport
+
+/// The search for the metadata of a resource on another computer, with a scripted transport.
+struct ResourceDiscoveryTests {
+  private let http = ScriptedTransport()
+
+  private func find(
+    _ issuers: [String], at address: String = "https://api.example/mcp"
+  ) async throws -> DiscoveredResource {
+    let list = issuers.map { "\"\($0)\"" }.joined(separator: ",")
+    http.answer(
+      ScriptedTransport.json(#"{"resource":"\#(address)","authorization_servers":[\#(list)]}"#))
+    return try await ResourceDiscovery(
+      resource: ResourceAddress(address), transport: http, timeout: .seconds(10)
+    ).find(named: nil)
+  }
+
+  /// Such a server could be any program of the user's machine.
+  @Test(arguments: [
+    "http://127.0.0.1:8080", "https://127.0.0.1", "https://127.1.2.3", "https://localhost:8443",
+    "https://LOCALHOST", "https://localhost.", "https://a.localhost", "https://[::1]",
+    "https://127.1", "https://2130706433", "https://0x7f000001", "https://0.0.0.0",
+    "https://[::ffff:127.0.0.1]", "https://[::]", "https://id.example\",\"https://127.0.0.1",
+  ])
+  func `a remote resource cannot name a server on this computer`(issuer: String) async throws {
+    let error = await failure(.resourceMetadataInvalid) { try await find([issuer]) }
+    #expect(error?.message.contains("on this computer") == true, "\(error?.message ?? "")")
+    #expect(
+      error?.message.contains("https://api.example/.well-known/oauth-protected-resource/mcp")
+        == true)
+    #expect(http.requests.count == 1)
+  }
+
+  @Test func `a resource on this computer may have its server here`() async throws {
+    let found = try await find(["http://127.0.0.1:8080"], at: "http://127.0.0.1:9000/mcp")
+    #expect(found.metadata.authorizationServers == ["http://127.0.0.1:8080"])
+  }
+
+  @Test(arguments: ["http://id.example", "https://id.example#a", "id.example", "ftp://id.example"])
+  func `a server that is no https URL is refused`(issuer: String) async throws {
+    let error = await failure(.resourceMetadataInvalid) { try await find([issuer]) }
+    #expect(error?.message.contains("no https URL") == true)
+  }
+
+  @Test func `the steps say what was asked`() async throws {
+    let answer = ScriptedTransport.json(
+      #"{"resource":"https://api.example","authorization_servers":["https://id.example"]}"#)
+    http.answer { request in
+      request.url.path().hasSuffix("/mcp")
+        ? WebResponse(status: 404) : try await answer(request)
+    }
+    let found = try await ResourceDiscovery(
+      resource: ResourceAddress("https://api.example/mcp"), transport: http, timeout: .seconds(10)
+    ).find(named: nil)
+    #expect(
+      found.steps.map(\.address) == [
+        "https://api.example/.well-known/oauth-protected-resource/mcp",
+        "https://api.example/.well-known/oauth-protected-resource",
+      ])
+    #expect(found.steps[0].finding.contains("404"))
+    #expect(found.steps[1].finding.contains("https://api.example"))
+  }
+
+  @Test func `requests for metadata are bounded and carry nothing`() async throws {
+    _ = try await find(["https://id.example"])
+    let request = try #require(http.requests.first)
+    #expect(request.maximumResponseBytes == 256 * 1024 && request.timeout == .seconds(10))
+    #expect(request.headers["Authorization"] == nil && request.method == "GET")
+  }
+}

@@ -1,0 +1,203 @@
+import Foundation
+import SQLoopback
+import SequencingOAuth
+import SequencingOAuthDiscovery
+import Testing
+
+@testable import TestSupport
+
+/// Servers that demand too much, change, or register a client that cannot be used.
+@Suite(.timeLimit(.minutes(2))) struct HostileServerTests {
+  private let party: Party
+
+  init() throws { party = try Party() }
+
+  // MARK: Demands
+
+  /// A field that long could hide anything, so it is skipped as a whole.
+  @Test func `a challenge of ten kilobytes is not believed`() async throws {
+    let scope = (0..<1_000).map { "scope:\($0)" }.joined(separator: " ")
+    #expect(scope.utf8.count > 9_000)
+    party.resource.change {
+      $0.challenge = #"scope="\#(scope)""#
+      $0.members["scopes_supported"] = ["a"]
+    }
+    try await party.works()
+    #expect(party.authorized.map { $0.value("scope") } == ["a"])
+  }
+
+  @Test func `a step-up without end is bounded, and the token stays`() async throws {
+    party.resource.change {
+      $0.challenge = #"scope="a""#
+      $0.demand = { visit in
+        guard visit.request.method == "DELETE" else { return nil }
+        // Each challenge names another scope.
+        let scope = "s\(UInt32.random(in: 0...UInt32.max))"
+        return ([scope], #"error="insufficient_scope", scope="\#(scope)""#)
+      }
+    }
+    let client = try await party.works()
+    await failure(.insufficientScope) { try await client.send(party.request("DELETE")) }
+    #expect(party.authorized.count == 1 + 3)
+    try await party.works(client)
+    party.expectNoFaults()
+  }
+
+  @Test func `a user who says no keeps the token`() async throws {
+    party.resource.change {
+      $0.demand = { visit in
+        visit.request.method == "DELETE"
+          ? (["a"], #"error="insufficient_scope", scope="a""#) : nil
+      }
+    }
+    let client = try await party.works()
+    party.browser.refuse()
+    await failure(.cancelled) { try await client.send(party.request("DELETE")) }
+    #expect(party.browser.opened.count == 2)
+    try await party.works(client)
+    #expect(party.browser.opened.count == 2 && party.redeemed.count == 1)
+  }
+
+  @Test(arguments: [403, 401])
+  func `a refusal without a demand is no step-up`(status: Int) async throws {
+    party.resource.change {
+      $0.replies["/mcp"] = { visit in
+        guard visit.token != nil, visit.request.method == "DELETE" else { return nil }
+        return status == 403 ? .status(403) : .status(401, [("WWW-Authenticate", "Basic")])
+      }
+    }
+    let client = try await party.works()
+    let request = try party.request("DELETE")
+    if status == 403 {
+      #expect(try await client.send(request).status == 403)
+      #expect(party.authorized.count == 1)
+    } else {
+      // A refused token is worth one sign-in, and no more.
+      await failure(.invalidToken) { try await client.send(request) }
+      #expect(party.authorized.count == 2)
+    }
+  }
+
+  // MARK: Another authorization server
+
+  /// The journal's audit looks for names of the first server in requests to the second.
+  @Test func `a changed authorization server gets nothing of the old one`() async throws {
+    for server in [party.first, party.second] {
+      server.change {
+        $0.issuesRefreshTokens = true
+        $0.methods = ["client_secret_post"]
+      }
+    }
+    party.resource.change { $0.challenge = #"scope="a""# }
+    let client = try await party.works()
+    party.resource.change { [party] in
+      $0.servers = [party.second]
+      $0.challenge = #"scope="b""#
+    }
+    try await party.works(client)
+    #expect(party.authorized.map(\.server) == ["first", "second"])
+    let ids = party.authorized.compactMap { $0.value("client_id") }
+    #expect(ids.count == 2 && ids[0].hasPrefix("first-") && ids[1].hasPrefix("second-"))
+    #expect(party.authorized.last?.value("scope") == "b", "a scope of the old server")
+    let record = await party.store.load(party.resource.address)
+    #expect(record?.issuer == party.second.issuer)
+    #expect(record?.clientID.hasPrefix("second-") == true)
+  }
+
+  @Test func `a client registered by hand is not shown to another server`() async throws {
+    party.first.know(
+      "first-client-by-hand",
+      .init(redirectURIs: [Party.redirect], acceptsAnyPort: true))
+    let byHand = try ClientConfiguration(
+      clientID: "first-client-by-hand", redirectURI: Party.redirect,
+      provider: .issuer(party.first.issuer))
+    let client = try party.client(ClientIdentity(clients: [byHand]))
+    try await party.works(client)
+    party.resource.change { [party] in $0.servers = [party.second] }
+    let error = await failure(.clientUnknown) { try await client.send(party.request()) }
+    #expect(error?.message.contains(party.second.issuer) == true)
+    #expect(party.paths(at: "second") == ["/.well-known/oauth-authorization-server"])
+    party.expectNoFaults()
+  }
+
+  @Test func `the server of a client registered by hand is preferred`() async throws {
+    party.second.change { $0.registers = false }
+    party.second.know("by-hand", .init(redirectURIs: [Party.redirect], acceptsAnyPort: true))
+    party.resource.change { [party] in $0.servers = [party.first, party.second] }
+    var identity = party.registering
+    identity.clients = [
+      try ClientConfiguration(
+        clientID: "by-hand", redirectURI: Party.redirect, provider: .issuer(party.second.issuer))
+    ]
+    try await party.works(party.client(identity))
+    #expect(party.visits(at: "first").isEmpty)
+  }
+
+  @Test func `a server that cannot be used gives way to the next one`() async throws {
+    party.first.change { $0.registers = false }
+    party.resource.change { [party] in $0.servers = [party.first, party.second] }
+    try await party.works()
+    #expect(party.authorized.map(\.server) == ["second"])
+  }
+
+  @Test func `the program chooses among the servers`() async throws {
+    party.resource.change { [party] in $0.servers = [party.first, party.second] }
+    let client = try party.client { $0.choosesServer = { $0.last } }
+    try await party.works(client)
+    #expect(party.visits(at: "first").isEmpty)
+    for answer in [nil, "https://evil.example.com", "\(party.first.issuer)/"] as [String?] {
+      let other = try party.client(manager: Party.manager(MemoryTokenStore(), party.browser)) {
+        $0.choosesServer = { _ in answer }
+      }
+      await failure(.clientUnknown) { try await other.send(party.request()) }
+    }
+    #expect(party.visits(at: "first").isEmpty)
+  }
+
+  // MARK: Registrations
+
+  @Test func `a registration without the authentication's name works with its secret`() async throws
+  {
+    party.first.actLikeTheSuite()
+    try await party.works()
+  }
+
+  /// Members of an answer that make the registration unusable.
+  private static let unusable: [[String: JSONValue?]] = [
+    ["redirect_uris": ["https://evil.example.com/callback"]],
+    ["token_endpoint_auth_method": "tls_client_auth"],
+    ["token_endpoint_auth_method": "client_secret_basic", "client_secret": nil],
+    ["token_endpoint_auth_method": "private_key_jwt"], ["grant_types": ["client_credentials"]],
+    ["client_id": nil], ["client_id": 7],
+  ]
+
+  @Test(arguments: unusable)
+  func `an unusable registration stops before the browser`(
+    change: [String: JSONValue?]
+  ) async throws {
+    party.first.change { $0.registration = change }
+    let error = await failure { try await party.client().send(party.request()) }
+    #expect([.registrationMismatch, .invalidResponse].contains(error?.code))
+    #expect(party.browser.opened == [] && party.authorized.isEmpty)
+    #expect(party.registrations.registration(at: party.first.issuer) == nil)
+  }
+
+  @Test func `a program that cannot be a client says what the server would accept`() async throws {
+    party.first.change { $0.documents = ["https://other.example/client": []] }
+    let error = await failure(.clientUnknown) {
+      try await party.client(ClientIdentity()).send(party.request())
+    }
+    for text in [party.first.issuer, "documentAddress", "metadata"] {
+      #expect(error?.message.contains(text) == true, "\(text)")
+    }
+    #expect(party.paths(at: "first") == ["/.well-known/oauth-authorization-server"])
+  }
+
+  @Test func `an unlisted PKCE stops before the browser`() async throws {
+    party.first.change { $0.members["code_challenge_methods_supported"] = .some(nil) }
+    await failure(.pkceUnsupported) { try await party.client().send(party.request()) }
+    #expect(party.browser.opened == [])
+    let plain = try party.client { $0.profile = .standard }
+    try await party.works(plain)
+  }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import SQCrypto
+import SQLoopback
+import SequencingOAuth
+
+@testable import TestSupport
+
+/// What must hold for all requests of a client together, whatever the scenario is.
+struct PartyAudit {
+  private let visits: [Visit]
+  private(set) var faults: [String] = []
+
+  init(_ visits: [Visit]) {
+    self.visits = visits
+    checkNames()
+    checkTokens()
+    checkProofs()
+    checkResources()
+  }
+
+  private mutating func expect(_ condition: Bool, _ rule: String, _ visit: Visit) {
+    guard !condition else { return }
+    faults.append("\(rule): \(visit.server) \(visit.request.method) \(visit.request.target)")
+  }
+
+  /// No name that one authorization server made reaches another one.
+  private mutating func checkNames() {
+    for visit in visits where visit.server != "resource" {
+      let other = visit.server == "first" ? "second" : "first"
+      for kind in ["client", "secret", "code", "token", "refresh"] {
+        expect(!visit.text.contains("\(other)-\(kind)"), "a \(kind) of another server", visit)
+      }
+    }
+  }
+
+  /// Access tokens go to the resource only, in a field, and never with a request for metadata.
+  private mutating func checkTokens() {
+    for visit in visits {
+      let hasToken = visit.text.contains("-token-")
+      let isAllowed = visit.server == "resource" && !visit.path.contains(".well-known")
+      expect(!hasToken || isAllowed, "an access token", visit)
+      expect(!visit.request.target.contains("-token-"), "an access token in a URL", visit)
+      let isTokenEndpoint = visit.server != "resource" && visit.path.hasSuffix("/token")
+      expect(
+        !visit.text.contains("-refresh-") || isTokenEndpoint, "a refresh token", visit)
+      expect(
+        !visit.text.contains("-secret") || isTokenEndpoint, "a client secret", visit)
+    }
+  }
+
+  /// Each proof is for one request, with the token that it is sent with.
+  private mutating func checkProofs() {
+    var seen: Set<String> = []
+    for visit in visits {
+      guard let text = visit.proof else {
+        expect(visit.scheme != "dpop", "a bound token without a proof", visit)
+        continue
+      }
+      guard let proof = try? SentProof(text), let id = proof.id else {
+        expect(false, "an unreadable proof", visit)
+        continue
+      }
+      expect(seen.insert(id).inserted, "a proof that was sent before", visit)
+      expect(proof["htm"] == visit.request.method, "htm", visit)
+      expect(proof["htu"].map { $0.hasSuffix(visit.path) } == true, "htu", visit)
+      let digest = visit.token.map(Self.digest)
+      expect(proof.tokenDigest == (visit.server == "resource" ? digest : nil), "ath", visit)
+    }
+  }
+
+  private static func digest(_ token: String) -> String {
+    Base64URL.encode(Digest.sha256(token))
+  }
+
+  /// Every request for tokens names one resource: an absolute URL without a fragment.
+  private mutating func checkResources() {
+    for visit in visits where visit.server != "resource" {
+      guard visit.path.hasSuffix("/authorize") || visit.path.hasSuffix("/token") else { continue }
+      let resources = visit.query["resource"] ?? visit.form["resource"] ?? []
+      expect(resources.count == 1, "one resource", visit)
+      let url = resources.first.flatMap(URL.init(string:))
+      expect(url?.scheme != nil && url?.fragment == nil, "a resource that is a URL", visit)
+    }
+  }
+}
+
+extension String {
+  /// Returns whether this is a proof with a nonce.
+  func isProof(with nonce: String) -> Bool { (try? SentProof(self))?.nonce == nonce }
+}

@@ -1,0 +1,23 @@
+import Foundation
+import SQCrypto
+import SequencingOAuth
+
+/// A signed token that a client sent, without a check of the signature.
+struct SentAssertion: Sendable {
+  let text: String
+  let header: [String: JSONValue]
+  let claims: [String: JSONValue]
+
+  init?(_ text: String) {
+    let parts = text.split(separator: ".").map(String.init)
+    guard parts.count == 3, let header = Self.members(parts[0]), let claims = Self.members(parts[1])
+    else { return nil }
+    self.text = text
+    self.header = header
+    self.claims = claims
+  }
+
+  private static func members(_ part: String) -> [String: JSONValue]? {
+    Base64URL.decode(part).flatMap { try? JSONDecoder().decode([String: JSONValue].self, from: $0) }
+  }
+}

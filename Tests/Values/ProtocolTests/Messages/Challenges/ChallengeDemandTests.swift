@@ -1,0 +1,46 @@
+import Testing
+
+@testable import SequencingOAuth
+
+/// The parameters in which a resource server says what it needs.
+///
+/// - SeeAlso: RFC 9728, section 5.1; RFC 9470, section 3
+struct ChallengeDemandTests {
+  private func challenge(_ field: String) throws -> TokenChallenge {
+    try #require(TokenChallenge.challenges(in: [field]).first)
+  }
+
+  @Test(arguments: [
+    (#"Bearer resource_metadata="https://a.example/x""#, "https://a.example/x"),
+    (#"bearer realm="r", Resource_Metadata = "https://a.example/x""#, "https://a.example/x"),
+    (#"Basic resource_metadata="https://evil", DPoP resource_metadata="https://a""#, "https://a"),
+    (#"Bearer realm="resource_metadata=\"https://evil\"""#, nil), ("Bearer", nil),
+    (#"Bearer x_resource_metadata="https://evil""#, nil),
+  ])
+  func `the address of the metadata is read by the grammar`(field: String, address: String?) throws
+  {
+    #expect(try challenge(field).resourceMetadata == address)
+  }
+
+  @Test func `a challenge with two addresses is left out`() {
+    let field = #"Bearer resource_metadata="https://a", resource_metadata="https://b""#
+    #expect(TokenChallenge.challenges(in: [field]).isEmpty)
+  }
+
+  @Test func `contexts keep their order`() throws {
+    let challenge = try challenge(
+      #"Bearer error="insufficient_user_authentication", acr_values="b  a", max_age="300""#)
+    #expect(challenge.error == .insufficientUserAuthentication)
+    #expect(challenge.acrValues == ["b", "a"] && challenge.maxAge == .seconds(300))
+    #expect(try self.challenge("Bearer").acrValues.isEmpty)
+  }
+
+  @Test(arguments: [
+    ("0", Duration.zero), ("5", .seconds(5)), ("-1", nil), ("1.5", nil), ("", nil), ("x", nil),
+    (" 5", nil), ("+5", nil), ("99999999999999999999", nil),
+    ("9223372036854775807", .seconds(1 << 40)), ("\u{661}", nil),
+  ])
+  func `an age is a number of seconds`(text: String, age: Duration?) throws {
+    #expect(try challenge(#"Bearer max_age="\#(text)""#).maxAge == age)
+  }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// The document about a client at the address that is its identifier.
+///
+/// - SeeAlso: OAuth Client ID Metadata Document (draft), sections 3 and 4
+struct ClientMetadataDocumentTests {
+  private static let address = "https://app.example/client.json"
+  private let app = ClientMetadata(
+    redirectURIs: ["http://127.0.0.1/callback", "com.example.app:/cb"], clientName: "An app")
+
+  private func members(_ metadata: ClientMetadata) throws -> [String: JSONValue] {
+    try JSONDecoder().decode(
+      [String: JSONValue].self, from: metadata.document(clientID: Self.address))
+  }
+
+  @Test func `the document names its own address and the exact redirect URIs`() throws {
+    let members = try members(app)
+    #expect(members["client_id"] == .string(Self.address))
+    #expect(members["redirect_uris"] == ["http://127.0.0.1/callback", "com.example.app:/cb"])
+    #expect(members["token_endpoint_auth_method"] == "none")
+    #expect(members["application_type"] == "native" && members["client_name"] == "An app")
+    #expect(members["grant_types"] == ["authorization_code", "refresh_token"])
+  }
+
+  @Test func `a client with keys publishes their public halves only`() throws {
+    let key = try ClientKey(generating: .es256)
+    var metadata = app
+    metadata.keys = [key]
+    let members = try members(metadata)
+    #expect(members["token_endpoint_auth_method"] == "private_key_jwt")
+    #expect(members["jwks"]?["keys"][0] == key.publicJWK)
+    let text = String(decoding: try metadata.document(clientID: Self.address), as: UTF8.self)
+    #expect(!text.contains("\"d\""))
+  }
+
+  @Test func `a document never has a secret`() throws {
+    var metadata = app
+    metadata.additionalMembers = [
+      "client_secret": "SECRET", "client_secret_expires_at": 0, "client_id": "other",
+    ]
+    let members = try members(metadata)
+    #expect(members["client_secret"] == nil && members["client_secret_expires_at"] == nil)
+    #expect(members["client_id"] == .string(Self.address))
+  }
+
+  @Test(arguments: [ClientAuthentication.basic, .post, .clientSecretJWT])
+  func `a client that authenticates with a secret has no document`(
+    authentication: ClientAuthentication
+  ) {
+    var metadata = app
+    metadata.clientAuthentication = authentication
+    failure(.invalidConfiguration) { try metadata.document(clientID: Self.address) }
+  }
+
+  @Test(arguments: [
+    "https://app.example/c", "https://app.example:8443/a/b.json", "https://app.example/c?v=1",
+    "https://app.example/...", "HTTPS://app.example/c",
+  ])
+  func `an https URL with a path is an address`(text: String) throws {
+    try ClientMetadata.checkDocumentAddress(text)
+  }
+
+  @Test(arguments: [
+    "https://app.example", "https://app.example/", "https://app.example?a=b",
+    "http://app.example/c", "http://127.0.0.1/c", "https://app.example/c#x",
+    "https://u@app.example/c", "https://app.example/a/../c", "https://app.example/./c",
+    "https://app.example/a/%2e%2E/c", "https://app.example/%2E", "https://app.example/a/..",
+    "app.example/c", "", "urn:example:c",
+  ])
+  func `any other text is no address of a document`(text: String) {
+    failure { try ClientMetadata.checkDocumentAddress(text) }
+    failure { try app.document(clientID: text) }
+  }
+
+  // MARK: The kind of program
+
+  @Test(arguments: [
+    (["http://127.0.0.1/cb"], "native"), (["com.example.app:/cb"], "native"),
+    (["https://app.example/cb"], "web"), (["HTTPS://app.example/cb"], "web"),
+    (["https://app.example/cb", "http://127.0.0.1/cb"], "native"),
+  ])
+  func `the redirect URIs imply the kind of program`(uris: [String], kind: String) throws {
+    #expect(try members(ClientMetadata(redirectURIs: uris))["application_type"]?.string == kind)
+  }
+
+  @Test func `the app's own kind of program counts`() throws {
+    var metadata = ClientMetadata(redirectURIs: ["https://app.example/cb"])
+    metadata.applicationType = .native
+    #expect(try members(metadata)["application_type"] == "native")
+    let machine = ClientMetadata(redirectURIs: [], grantTypes: ["client_credentials"])
+    #expect(machine.members["application_type"] == nil)
+  }
+}

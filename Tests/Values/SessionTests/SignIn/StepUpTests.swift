@@ -1,0 +1,107 @@
+import Foundation
+import SQBasics
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// Sign-ins that a resource server demands of an account that has a token.
+///
+/// - SeeAlso: RFC 6750, section 3.1; RFC 9470
+@Suite(.timeLimit(.minutes(1))) struct StepUpTests {
+  private let world: SessionFixture
+
+  init() async throws {
+    world = try SessionFixture()
+    try await world.restored()
+  }
+
+  /// Makes the API refuse with a challenge, and returns the error of a request.
+  private func refusal(
+    _ challenge: String, status: Int = 403, path: String = "/files"
+  ) async throws -> SQOAuthError {
+    world.fixture.http.answer { [server = world.server] request in
+      request.url.path() == "/token"
+        ? try await server.answer(request) : TokenServer.challenge(challenge, status: status)
+    }
+    return try #require(
+      await failure { try await world.oauth.send(WebRequest(url: "https://id.example\(path)")) })
+  }
+
+  private var asked: [Set<String>] {
+    world.fixture.opened.map {
+      Set(($0.parameters["scope"] ?? "").split(separator: " ").map(String.init))
+    }
+  }
+
+  @Test func `more scopes are asked for with those of before`() async throws {
+    let error = try await refusal(#"Bearer error="insufficient_scope", scope="write read""#)
+    #expect(error.code == .insufficientScope)
+    let token = try await world.oauth.requestAccess(answering: error)
+    #expect(token.accessToken == "T2" && asked == [["demo", "read", "write"]])
+  }
+
+  @Test func `a stronger login is asked for as the server says`() async throws {
+    let error = try await refusal(
+      #"Bearer error="insufficient_user_authentication", acr_values="gold silver", max_age="60""#,
+      status: 401)
+    #expect(error.code == .insufficientUserAuthentication && error.status == 401)
+    // A refresh cannot help, so none was tried.
+    #expect(world.refreshes == [])
+    try await world.oauth.requestAccess(answering: error)
+    let page = try #require(world.fixture.opened.first)
+    #expect(page.parameters["acr_values"] == "gold silver" && page.parameters["max_age"] == "60")
+  }
+
+  @Test(arguments: [
+    (#"Bearer error="insufficient_scope""#, 403),
+    (#"Bearer error="insufficient_user_authentication""#, 401),
+  ])
+  func `a demand that says nothing is the error itself`(challenge: String, status: Int) async throws
+  {
+    let error = try await refusal(challenge, status: status)
+    let thrown = await failure(error.code) { try await world.oauth.requestAccess(answering: error) }
+    #expect(thrown?.challenge == error.challenge && world.fixture.opened.isEmpty)
+  }
+
+  @Test func `the same demand for the same request is answered three times`() async throws {
+    let challenge = #"Bearer error="insufficient_scope", scope="never""#
+    for _ in 0..<3 {
+      try await world.oauth.requestAccess(answering: refusal(challenge))
+    }
+    let error = try await refusal(challenge)
+    let thrown = await failure(.insufficientScope) {
+      try await world.oauth.requestAccess(answering: error)
+    }
+    #expect(thrown?.message.contains("3 sign-ins") == true)
+    #expect(world.fixture.opened.count == 3)
+    // Another request, another demand and another time count on their own.
+    try await world.oauth.requestAccess(answering: refusal(challenge, path: "/other"))
+    try await world.oauth.requestAccess(
+      answering: refusal(#"Bearer error="insufficient_scope", scope="other""#))
+    world.clock.advance(by: 601)
+    try await world.oauth.requestAccess(answering: refusal(challenge))
+    #expect(world.fixture.opened.count == 6)
+  }
+
+  @Test func `a token that another caller got meanwhile is enough`() async throws {
+    let error = try await refusal(#"Bearer error="insufficient_scope", scope="demo""#)
+    try await world.oauth.requestAccess(answering: error)
+    let again = try await world.oauth.requestAccess(answering: error)
+    #expect(again.accessToken == "T2" && world.fixture.opened.count == 1)
+  }
+
+  @Test func `a user who says no keeps the token`() async throws {
+    let world = try SessionFixture(browser: { _, _ in
+      throw SQOAuthError(.cancelled, "the user closed the window")
+    })
+    try await world.restored()
+    world.fixture.http.answer { _ in
+      TokenServer.challenge(#"Bearer error="insufficient_scope", scope="a""#, status: 403)
+    }
+    let error = try #require(
+      await failure { try await world.oauth.send(WebRequest(url: "https://id.example/files")) })
+    await failure(.cancelled) { try await world.oauth.requestAccess(answering: error) }
+    #expect(world.memory == "T1 R1")
+  }
+}
