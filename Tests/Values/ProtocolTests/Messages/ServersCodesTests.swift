@@ -15,6 +15,7 @@ import Testing
     "consentRequired", "invalidTarget", "invalidAuthorizationDetails", "useDPoPNonce",
     "invalidDPoPProof", "unsupportedTokenType", "expiredToken",
     "invalidToken", "insufficientScope", "invalidRedirectURI", "invalidClientMetadata",
+    "invalidRequestURI",
   ]
 
   /// Reads the names and texts of all public codes from the source.
