@@ -29,6 +29,11 @@ enum AccessTokens {
     let jwt = SandboxJWT(
       claims(occasion, sandbox), type: type, key: sandbox.keys.key(for: algorithm),
       namesKey: sandbox.options.openID.namesKeys)
+    return altered(jwt, &sandbox)
+  }
+
+  /// Signs a token of the token endpoint, altered if a misbehaviour is due.
+  static func altered(_ jwt: SandboxJWT, _ sandbox: inout SandboxState) -> String {
     switch sandbox.plan.take(.token, where: \.concernsJWT) {
     case .jwt(let fault): return fault.misshapen(jwt, &sandbox) ?? jwt.signed
     case .alteredJWT(let change):
